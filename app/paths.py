@@ -30,18 +30,24 @@ class Paths:
     logs: Path
     # Folders of LoRAs, or of other tools that have some, beside the usual ones below `models`.
     loras: tuple[Path, ...] = ()
+    # Folders of embeddings, beside the usual ones at `models`.
+    embeddings: tuple[Path, ...] = ()
 
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """Return the system's folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
     SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE and SAFELIGHT_LOGS name.
 
-    SAFELIGHT_LORAS names several folders, which the system's separator of paths separates.
-    Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
+    SAFELIGHT_LORAS and SAFELIGHT_EMBEDDINGS name several folders each, which the system's separator
+    of paths separates. Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
 
     def folder(variable: str, default: Path) -> Path:
         value = environment.get(variable)
         return typed_path(value) if value else default
+
+    def folders(variable: str) -> tuple[Path, ...]:
+        named = environment.get(variable, "").split(os.pathsep)
+        return tuple(typed_path(one) for one in named if one)
 
     data = platformdirs.user_data_path("safelight", appauthor=False)
     return Paths(
@@ -51,11 +57,8 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
         wildcards=folder("SAFELIGHT_WILDCARDS", data / "wildcards"),
         state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
         logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
-        loras=tuple(
-            typed_path(one)
-            for one in environment.get("SAFELIGHT_LORAS", "").split(os.pathsep)
-            if one
-        ),
+        loras=folders("SAFELIGHT_LORAS"),
+        embeddings=folders("SAFELIGHT_EMBEDDINGS"),
     )
 
 

@@ -197,7 +197,7 @@ def hint_text(hint: Hint) -> str:
     """Return a sentence about a hint; its place is underlined in the prompt."""
     sign = hint.subject[:60]
     match hint.kind:
-        case HintKind.REFUSED:
+        case HintKind.REFUSED | HintKind.EMBEDDING:
             return hint.subject
         case HintKind.UNPAIRED:
             closes = sign in tuple(")]}>")

@@ -146,6 +146,15 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
     )
     loras.add_arguments(parser)
+    parser.add_argument(
+        "--embeddings",
+        dest="embedding_folders",
+        type=typed_path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="look for embeddings here, too: a folder of them, or that of another tool",
+    )
     for part in fields_of(ComponentFiles).values():
         option = f"--{part.name.replace('_', '-')}"
         parser.add_argument(option, metavar="FILE", help=f"use this file's {part.title}")
@@ -172,6 +181,7 @@ def run(options: argparse.Namespace) -> int:
         wildcards=paths.wildcards,
         models=paths.models,
         loras=(*paths.loras, *options.lora_folders),
+        embeddings=(*options.embedding_folders, *paths.embeddings),
         hashes=hashes,
     )
     with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):

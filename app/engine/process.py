@@ -106,6 +106,7 @@ class EngineProcess(QObject):
             wildcards=str(paths.wildcards),
             models=str(paths.models),
             lora_folders=self._own_lora_folders,
+            embedding_folders=tuple(map(str, paths.embeddings)),
         )
         self._command = command or engine_command()
         self._supervision = supervision or Supervision()

@@ -49,6 +49,16 @@ class NetworkTags(StrEnum):
     DENOISER_FIRST = "denoiser_first"
 
 
+class EmbeddingSpelling(StrEnum):
+    """A way in which a prompt names an embedding (textual inversion)."""
+
+    BARE = "bare"  # its name anywhere in the text, compared by tokens: A1111
+    PREFIX = "prefix"  # embedding:name at the beginning of a word: ComfyUI
+    TAG = "tag"  # <embed:name>: SwarmUI
+    WORD = "word"  # the word in its file, as <cat-toy>; <cat-toy>_1 is its second vector: diffusers
+    ANGLED = "angled"  # <name>: InvokeAI
+
+
 class TextCleaning(StrEnum):
     """The clean-up of a text's characters before CLIP's tokenizer splits it into words."""
 
@@ -203,6 +213,13 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     text_cleaning: TextCleaning = TextCleaning.NONE
     network_tags: NetworkTags = NetworkTags.WHOLE_RUN
     lora: LoraRules = LoraRules()
+    # The ways to name an embedding; records from before there were embeddings name none.
+    embedding_spellings: Annotated[
+        tuple[EmbeddingSpelling, ...], length_within(0, 8, "number of embedding_spellings")
+    ] = ()
+    # True if a chunk with embeddings is pooled at its last vector, not at its end token: where
+    # added tokens have larger ids than the end token, transformers takes the largest.
+    pools_added_token: bool = False
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -234,6 +251,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         refiner_handover=RefinerHandover.LEVEL,
         pastes_kept=True,
         text_cleaning=TextCleaning.FTFY,
+        embedding_spellings=(EmbeddingSpelling.BARE,),
     ),
     ConventionName.COMFY: Convention(
         name=ConventionName.COMFY,
@@ -267,6 +285,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         # Only nodes of its extensions read tags.
         network_tags=NetworkTags.TEXT,
         lora=LoraRules(dora=DoraRule.UNCHANGED, rotation=RotationRule.TWICE, glora_alpha=True),
+        embedding_spellings=(EmbeddingSpelling.PREFIX, EmbeddingSpelling.TAG),
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,
@@ -292,6 +311,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         network_tags=NetworkTags.TEXT,
         # diffusers reads no files of rotations; LyCORIS's rule is that of their trainer.
         lora=LoraRules(dora=DoraRule.INSIDE, rotation=RotationRule.EACH, glora_alpha=True),
+        embedding_spellings=(EmbeddingSpelling.WORD,),
+        pools_added_token=True,
     ),
     ConventionName.INVOKE: Convention(
         name=ConventionName.INVOKE,
@@ -317,6 +338,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         pastes_kept=False,
         # It reads no files of GLoRA or rotations.
         lora=LoraRules(glora_alpha=True),
+        embedding_spellings=(EmbeddingSpelling.ANGLED,),
+        pools_added_token=True,
     ),
 }
 

@@ -35,13 +35,14 @@ class Configure(Message, frozen=True, kw_only=True):
 
     `cache` holds artifacts that can be rebuilt, `wildcards` the word lists of prompts, `models`
     the checkpoints. `lora_folders` are looked into for LoRAs after the usual folders below
-    `models`.
+    `models`, `embedding_folders` for embeddings before the usual ones.
     """
 
     cache: str
     wildcards: str | None = None
     models: str | None = None
     lora_folders: tuple[str, ...] = ()
+    embedding_folders: tuple[str, ...] = ()
     protocol: int = PROTOCOL_VERSION
 
 

@@ -35,13 +35,14 @@ class HintKind(StrEnum):
     REFUSED = "refused"  # the text cannot be used as it is
     UNPAIRED = "unpaired"  # a bracket or quote without a partner
     NETWORK = "network"  # a tag that has no effect: of another network, or without a number
+    EMBEDDING = "embedding"  # the name of an embedding that is not used as written
     FOREIGN = "foreign"  # syntax of dynamicprompts, which is plain text here
 
 
 class Hint(msgspec.Struct, frozen=True):
     """A probable problem with `length` characters from `position` on, counted from 0.
 
-    `subject` is the engine's error message for REFUSED, else the piece of text.
+    `subject` is the engine's sentence for REFUSED and EMBEDDING, else the piece of text.
     """
 
     kind: HintKind

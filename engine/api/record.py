@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 
 from engine.api.conventions import Convention
+from engine.api.embeddings import EmbeddingReport
 from engine.api.fields import length_within
 from engine.api.limits import MAX_PROMPT_CHARACTERS
 from engine.api.lora import LoraReport
@@ -102,3 +103,5 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     refiner_sha256: str | None = None
     # The LoRAs of the request and of the prompt, those that were not found included.
     loras: tuple[LoraReport, ...] = ()
+    # The embeddings that the prompts used.
+    embeddings: tuple[EmbeddingReport, ...] = ()

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from engine.api.conventions import Convention
+from engine.api.embeddings import MAX_EMBEDDINGS, EmbeddingHash
 from engine.api.fields import (
     MACHINE,
     SETTING,
@@ -271,6 +272,10 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     # Hashes of files that the prompt names by tags; imported metadata tells them.
     lora_hashes: Annotated[
         tuple[LoraHash, ...], length_within(0, MAX_LORAS, "number of LoRA hashes")
+    ] = ()
+    # Hashes of embeddings that the prompts name; imported metadata tells them.
+    embedding_hashes: Annotated[
+        tuple[EmbeddingHash, ...], length_within(0, MAX_EMBEDDINGS, "number of embedding hashes")
     ] = ()
     lora_mode: Annotated[LoraMode, SETTING, MACHINE] = LoraMode.AUTO
 

@@ -30,6 +30,10 @@ CPU_SECONDS = 10
 _MAX_SEVERAL = 64
 _MAX_DEPTH = 4
 _BUFFER_BYTES = 1 << 16
+# The facts of an embedding file (A1111 `Embedding.save`), and the most of each that is told.
+_TEXTS = ("name", "step", "sd_checkpoint", "sd_checkpoint_name")
+_MAX_TEXT_CHARS = 200
+_MAX_NUMBER = 1 << 62
 _ITEMSIZES = {
     "F64": 8,
     "F32": 4,
@@ -47,14 +51,15 @@ _ITEMSIZES = {
 
 
 def main() -> None:
-    """Print {"tensors": [[name, dtype, offset, shape], ...]}, or a refusal."""
+    """Print {"tensors": [[name, dtype, offset, shape], ...], "texts": {...}}, or a refusal."""
     _limit()
     answer: dict[str, Any]
     try:
         with open(sys.argv[1], "rb") as file:  # noqa: PTH123 (pathlib takes as long to import)
             archive = read_archive(file)
             pickled = io.BufferedReader(Member(file, archive.pickle), _BUFFER_BYTES)
-            tensors = list_tensors(read_pickle(cast("BinaryIO", pickled)), archive)
+            root = read_pickle(cast("BinaryIO", pickled))
+            tensors = list_tensors(root, archive)
     except PickleRefused as refused:
         answer = {"refused": str(refused)}
     except ArchiveRefused as refused:
@@ -66,7 +71,7 @@ def main() -> None:
     except MemoryError:
         answer = {"refused": "more memory than any model needs"}
     else:
-        sys.stdout.write(f'{{"tensors": [{tensors}]}}')
+        sys.stdout.write(f'{{"tensors": [{tensors}], "texts": {json.dumps(list_texts(root))}}}')
         return
     sys.stdout.write(json.dumps(answer))
 
@@ -83,11 +88,24 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
+def list_texts(root: object) -> dict[str, str]:
+    """Return the facts beside the tensors, such as an embedding's name and training steps."""
+    if not isinstance(root, dict):
+        return {}
+    named = cast("dict[Any, Any]", root)
+    found = ((key, named.get(key)) for key in _TEXTS)
+    return {
+        key: str(value)[:_MAX_TEXT_CHARS]
+        for key, value in found
+        if type(value) is str or (type(value) is int and abs(value) < _MAX_NUMBER)
+    }
+
+
 def list_tensors(root: object, archive: Archive) -> str:
     """Return name, element type, offset in the file and shape of each tensor, as JSON."""
-    if not isinstance(root, dict):
+    named = _entries(root)
+    if named is None:
         raise PickleDamaged("it is no dictionary of tensors")
-    named = cast("dict[Any, Any]", root)
     inner = named.get("state_dict")
     tensors: list[str] = []
     left = MAX_ANSWER_BYTES

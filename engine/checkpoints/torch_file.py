@@ -35,6 +35,9 @@ _PROGRAM = (
     "from engine.checkpoints.torch_child import main; main()"
 )
 
+# The facts beside the tensors, whose characters may be escaped in six bytes each.
+_MOST_TEXT_BYTES = 8192
+
 _Dimension = Annotated[int, msgspec.Meta(ge=0, lt=MAX_DIMENSION)]
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
 
@@ -48,6 +51,8 @@ class _Tensor(msgspec.Struct, array_like=True, frozen=True):
 
 class _Answer(msgspec.Struct, frozen=True):
     tensors: tuple[_Tensor, ...] = ()
+    # Facts beside the tensors by their keys.
+    texts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     # At most one of these is set: the name that the pickle asks for, the reason why the archive is
     # not PyTorch's, the name of a checkpoint packed in the archive, or its damage.
     refused: str = ""
@@ -75,7 +80,7 @@ def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) 
     listed = msgspec.json.encode(answer.tensors)
     state = FileState.of(path, facts, listed)
     digest = recall(state) or sampled_digest(file, listed, facts.st_size)
-    return TensorIndex(path, tensors, {}, digest, state)
+    return TensorIndex(path, tensors, answer.texts, digest, state)
 
 
 def listing_command(path: Path) -> list[str]:
@@ -94,7 +99,7 @@ def _ask(path: Path) -> _Answer:
             check=False,
             env={},
         )
-        if done.returncode or len(done.stdout) > MAX_ANSWER_BYTES + 100:
+        if done.returncode or len(done.stdout) > MAX_ANSWER_BYTES + _MOST_TEXT_BYTES:
             raise corrupt(path, "the program that lists its tensors was stopped by it")
         return msgspec.json.decode(done.stdout, type=_Answer)
     except subprocess.TimeoutExpired:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Protocol
 from backends.base import Array
 from engine.api.features import Features
 from engine.api.record import ResolvedRequest
+from engine.api.values import ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
+from engine.embeddings.embedding import Embedding
+from engine.embeddings.library import Embeddings
 from engine.families.latents import EncodedImage
 from engine.families.running import NetworkRunner, Problem, Progress
 from engine.lora.layers import LayerTable
@@ -63,6 +66,15 @@ class TextPlan(Protocol):
         ...
 
     @property
+    def warnings(self) -> tuple[ErrorInfo, ...]:
+        """Warnings about embeddings that the prompts name, without duplicates."""
+        ...
+
+    def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
+        """Return the embeddings that a pair of prompts uses, by the names they are called."""
+        ...
+
+    @property
     def networks(self) -> tuple[Network, ...]:
         """The text encoders that `encode` runs, in that order."""
         ...
@@ -84,9 +96,10 @@ class TextEncoding(Protocol):
         """The text encoders in the checkpoint, in the order they run."""
         ...
 
-    def read(self, requests: Sequence[ResolvedRequest]) -> TextPlan:
+    def read(self, requests: Sequence[ResolvedRequest], embeddings: Embeddings = ...) -> TextPlan:
         """Parse the prompts of requests that differ only in prompts and seeds; run no network.
 
+        The files of `embeddings` that the prompts name are read.
         Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses, and for
         one that is too long.
         """

@@ -10,6 +10,7 @@ from engine.api.prompts import PromptQuestion
 from engine.api.request import CheckpointOverride
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
 from engine.families.kind import Kind
@@ -92,12 +93,15 @@ class Family(ABC):
         """Raise EngineError where a text encoder lacks the tokenizer that it needs."""
         return
 
-    def count_tokens(self, text: str, question: PromptQuestion) -> TokenCount:
+    def count_tokens(
+        self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
+    ) -> TokenCount:
         """Count the tokens of a prompt while the user types, by default in CLIP's chunks.
 
+        The text may name `embeddings`, whose vectors count as tokens.
         Any text is allowed, even an incomplete or invalid prompt.
         """
-        return count_clip_tokens(text, question)
+        return count_clip_tokens(text, question, embeddings)
 
     def label(self, component: Component) -> str:
         """Return the name of a component in a sentence; the family need not have the component."""

@@ -47,13 +47,16 @@ def clip_text(
     *,
     final_norm: bool = True,
     attention_mask: bool = False,
+    inserted: bool = False,
 ) -> None:
     """Emit the network: tokens int64 [batch, positions] to float32 [batch, positions, width].
 
     `clip_skip` n stops n - 1 layers before the end; 1 runs all layers. The final norm follows, as
     in A1111 for SD 1; without `final_norm` it follows only where no layer is skipped. With
     `attention_mask` there is an input of that name, float32 [batch, positions]: 1 for tokens that
-    are attended to, 0 for the others.
+    are attended to, 0 for the others. With `inserted` there are inputs `inserted`, float32 [batch,
+    positions, width], and `is_inserted`, float32 [batch, positions]: where the latter is 1 the
+    vectors of the former replace those of the tokens, where it is 0 they must be 0.
 
     With a `projection` there is an output `pooled`, float32 [batch, projected_width], and an input
     `end`, float32 [batch, positions], 1 at the end token and 0 elsewhere: the last state of that
@@ -63,7 +66,8 @@ def clip_text(
     tokens = g.input("tokens", DType.I64, ("batch", positions))
     table = g.weight("text_model.embeddings.token_embedding.weight", (config.vocabulary, width))
     places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
-    x = g.op("Add", g.op("Gather", table, tokens), places)
+    words = g.op("Gather", table, tokens)
+    x = g.op("Add", _with_inserted(g, words, config) if inserted else words, places)
     score_bias = _score_bias(g, positions) if attention_mask else None
     shown = config.layers - clip_skip + 1
     for layer in range(shown):
@@ -75,6 +79,16 @@ def clip_text(
             x = _layer(g, x, config, layer, score_bias)
         pooled = _pooled(g, _final_norm(g, x, config), config, config.projection)
         g.output(pooled, "pooled", DType.F32, ("batch", config.projected_width))
+
+
+def _with_inserted(g: GraphBuilder, words: Value, config: ClipTextConfig) -> Value:
+    """Replace the vectors of some tokens; exact, as every factor is 0 or 1."""
+    positions = config.positions
+    vectors = g.input("inserted", DType.F32, ("batch", positions, config.width))
+    marks = g.input("is_inserted", DType.F32, ("batch", positions))
+    marked = g.op("Reshape", g.cast_to_element(marks), g.integers([0, positions, 1]))
+    kept = g.op("Sub", g.constant(1.0), marked)
+    return g.op("Add", g.op("Mul", words, kept), g.cast_to_element(vectors))
 
 
 def _final_norm(g: GraphBuilder, x: Value, config: ClipTextConfig) -> Value:

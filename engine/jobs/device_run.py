@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.metadata import version
 
+from engine.api.embeddings import EmbeddingReport
 from engine.api.record import GenerationRecord, Retry
 from engine.api.values import ErrorInfo, Phase, PredictionType
+from engine.embeddings.embedding import Embedding
 from engine.jobs.job_plan import JobPlan
 from engine.jobs.lora_hashes import with_hashes
 from engine.jobs.progress import JobProgress
@@ -83,4 +85,14 @@ class DeviceRun:
             retries=tuple(retries),
             warnings=tuple(warnings),
             loras=with_hashes(picture.loras, self._services),
+            embeddings=tuple(_report(name, one) for name, one in picture.embeddings.items()),
         )
+
+
+def _report(name: str, embedding: Embedding) -> EmbeddingReport:
+    return EmbeddingReport(
+        name=name,
+        path=str(embedding.path) if embedding.path else None,
+        sha256=embedding.sha256 or None,
+        vectors=embedding.count,
+    )

@@ -91,7 +91,8 @@ class JobRunner:
             raise Cancelled
         with host_memory_errors():
             loras, header = services.lora_folders.look(), services.known_files.read_index
-            job = resolve_job(request, checkpoint, services.wildcards, loras, header)
+            known = services.embeddings
+            job = resolve_job(request, checkpoint, services.wildcards, loras, header, known)
             read = read_job(job)
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)

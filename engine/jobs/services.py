@@ -11,6 +11,8 @@ from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
 from engine.devices.choice import Candidate, Devices
 from engine.devices.crash_attribution import CrashMarkers
+from engine.embeddings.folder import usual_folders
+from engine.embeddings.library import EmbeddingLibrary
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
 from engine.jobs.lora_descriptions import describe_lora
@@ -29,7 +31,7 @@ class JobServices:
     checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
     files are hashed in the background. LoRAs are looked for in the `lora_folders`; `loras` lists
-    those of a folder.
+    those of a folder. Prompts name `embeddings`.
     """
 
     cache: NetworkCache
@@ -39,6 +41,7 @@ class JobServices:
     crash_markers: CrashMarkers
     lora_folders: LoraFolders
     loras: LoraIndex
+    embeddings: EmbeddingLibrary
     wildcards: Path | None = None
     models: Path | None = None
     parts_index: PartsIndex | None = None
@@ -53,13 +56,15 @@ class JobServices:
         wildcards: Path | None = None,
         models: Path | None = None,
         loras: Iterable[Path] = (),
+        embeddings: Iterable[Path] = (),
         residency: Residency | None = None,
         hashes: BackgroundHash | None = None,
         devices: Devices | None = None,
     ) -> "JobServices":
         """Return services that keep their files in the folder `cache`, which may be deleted.
 
-        `loras` are folders with LoRAs beside the usual ones below `models`.
+        `loras` are folders with LoRAs and `embeddings` folders with embeddings, beside the usual
+        ones at `models`.
         """
         known = known_files(cache)
         return cls(
@@ -70,6 +75,7 @@ class JobServices:
             crash_markers=CrashMarkers(cache / "at-work"),
             lora_folders=LoraFolders(models, tuple(loras), KnownNames(cache / "lora-names.json")),
             loras=LoraIndex(cache / "loras.json", describe_lora),
+            embeddings=EmbeddingLibrary(usual_folders(models, tuple(embeddings))),
             wildcards=wildcards,
             models=models,
             parts_index=PartsIndex(models, known) if models else None,

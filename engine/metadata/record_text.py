@@ -32,6 +32,8 @@ _MODEL_HASH_DIGITS = 10
 _LORA_HASH_DIGITS = 12
 _SAFETENSORS = (".safetensors", ".sft")
 _NOT_IN_TAGS = str.maketrans("", "", ":<>")
+# `Embedding.set_hash`.
+_EMBEDDING_HASH_DIGITS = 12
 
 
 def record_infotext(record: GenerationRecord) -> Infotext:
@@ -47,6 +49,7 @@ def record_infotext(record: GenerationRecord) -> Infotext:
         *_refiner(request, record.refiner_sha256),
         *_options(request),
         *_mask(request),
+        ("TI hashes", _embedding_hashes(record)),
         *_habits(request),
         ("Lora hashes", ", ".join(_lora_hashes(record.loras))),
         ("Version", f"Safelight {record.safelight}"),
@@ -54,6 +57,19 @@ def record_infotext(record: GenerationRecord) -> Infotext:
     parameters = tuple(Parameter(key, value) for key, value in pairs if value)
     prompt = "\n".join(filter(None, (request.prompt, _lora_tags(request.loras))))
     return Infotext(prompt, request.negative_prompt, parameters)
+
+
+def _embedding_hashes(record: GenerationRecord) -> str:
+    """Return the embeddings with 12 digits of their hashes, as A1111's `sd_hijack_clip.py`."""
+    return ", ".join(
+        f"{_without_marks(one.name)}: {one.sha256[:_EMBEDDING_HASH_DIGITS]}"
+        for one in record.embeddings
+        if one.sha256
+    )
+
+
+def _without_marks(name: str) -> str:
+    return name.replace(":", "").replace(",", "")
 
 
 def has_init(request: ResolvedRequest) -> bool:

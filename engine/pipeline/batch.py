@@ -7,6 +7,7 @@ import msgspec
 
 from engine.api.conventions import BatchSeeds
 from engine.api.record import ResolvedRequest
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.picture_loras import ReadLoras, no_loras
@@ -21,7 +22,8 @@ class ResolvedJob:
     """A request without gaps, the checkpoint it runs on, and the number of its pictures.
 
     Without `replace_wildcards`, text that looks like wildcards is left in the prompt. `read_loras`
-    reads the LoRAs of each picture, once its wildcards are replaced.
+    reads the LoRAs of each picture, once its wildcards are replaced. The prompts may name
+    `embeddings`.
     """
 
     request: ResolvedRequest
@@ -29,6 +31,7 @@ class ResolvedJob:
     count: int = 1
     replace_wildcards: ReplaceWildcards | None = None
     read_loras: ReadLoras = no_loras
+    embeddings: Embeddings = NO_EMBEDDINGS
 
     def pictures(self, places: range) -> Iterator["BatchPicture"]:
         """Yield the pictures at these places of the batch."""

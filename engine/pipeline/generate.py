@@ -1,7 +1,7 @@
 """The whole pipeline in brief: encodes, denoises, decodes and checks a job's pictures."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from engine import result_checks
 from engine.api.lora import LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
+from engine.embeddings.embedding import Embedding
 from engine.families.architecture import Conditioning, Texts
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
@@ -35,12 +36,14 @@ class Picture:
 
     `warnings` are the job's warnings so far, for features of the request that had no effect.
     `loras` tells of each LoRA how much of it was applied.
+    `embeddings` are those that its prompts used, by the names they were called.
     """
 
     request: ResolvedRequest
     pixels: NDArray[np.uint8]
     warnings: tuple[ErrorInfo, ...] = ()
     loras: tuple[LoraReport, ...] = ()
+    embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
 
 
 @dataclass(slots=True, eq=False)
@@ -102,8 +105,9 @@ class Generation:
                     self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
-                placed = picture.request_on(self._placement)
-                yield Picture(placed, pixels, warnings, group.loras.reports)
+                placed, text = picture.request_on(self._placement), group.texts[0]
+                used = text.embeddings(picture.texts)
+                yield Picture(placed, pixels, warnings, group.loras.reports, used)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """Encode the canvas if that was not done, then the group's prompts for each pass."""

@@ -16,6 +16,7 @@ from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup
 from engine.lora.hashes import stated_tensors_hash
 from engine.lora.layers import FittedLora
+from engine.pipeline.bundled_embeddings import bundled_embeddings
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.pipeline.found_loras import NamedLora, find_loras
 from engine.pipeline.lora_patches import ActingLora, pass_loras
@@ -54,7 +55,10 @@ class JobLoras:
         key = (acting, request.lora_mode, run) if acting else ()
         if key not in self._made:
             self._made[key] = tuple(self._passes(acting, request, run)) if acting else ()
-        return PictureLoras(key, self._made[key], tuple(dict.fromkeys(warnings)), reports)
+        files = (self._file(one.path) for one in acting if one.path is not None)
+        embeddings, problems = bundled_embeddings(files)
+        unique = tuple(dict.fromkeys((*warnings, *problems)))
+        return PictureLoras(key, self._made[key], unique, reports, embeddings)
 
     def _file(self, path: Path) -> LoraFile:
         if path not in self._files:

@@ -1,11 +1,12 @@
 """The LoRAs of a picture: what they do to each pass of its job."""
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 
 from engine.api.lora import LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
+from engine.embeddings.embedding import Embedding
 from engine.pipeline.denoise.lora_stretches import NO_LORAS, PassLoras
 from engine.text.lora_strengths import RunLength
 
@@ -14,13 +15,15 @@ from engine.text.lora_strengths import RunLength
 class PictureLoras:
     """The LoRAs of a picture: `passes` has those of the base's pass, then those of a refiner's.
 
-    Pictures of the same `key` have the same LoRAs and share networks. `reports` are for the record.
+    Pictures of the same `key` have the same LoRAs and share networks. `reports` are for the record;
+    `embeddings` are those that the LoRAs' files bundle, by name.
     """
 
     key: Hashable = ()
     passes: tuple[PassLoras, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
     reports: tuple[LoraReport, ...] = ()
+    embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
 
     def of_pass(self, number: int) -> PassLoras:
         """Return the LoRAs of a pass, by its number from 0."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.embeddings.library import Embeddings, WithBundled
 from engine.families.architecture import TextPlan
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
@@ -33,8 +34,8 @@ class PictureGroup:
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
-        """Warnings about LoRAs that have no effect, or not in full."""
-        return self.loras.warnings
+        """Warnings about LoRAs and embeddings that have no effect, or not in full."""
+        return (*self.loras.warnings, *self.texts[0].warnings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,14 +110,20 @@ def _groups(
         same = tuple(members)
         loras = same[0][0]
         own = tuple(one.with_loras(loras.of_pass(place)) for place, one in enumerate(passes))
-        yield _read(tuple(picture for _, picture in same), own, loras)
+        yield _read(tuple(picture for _, picture in same), own, loras, job.embeddings)
 
 
 def _read(
-    pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...], loras: PictureLoras
+    pictures: tuple[BatchPicture, ...],
+    passes: tuple[DenoisingPass, ...],
+    loras: PictureLoras,
+    embeddings: Embeddings,
 ) -> PictureGroup:
+    known = WithBundled(loras.embeddings, embeddings) if loras.embeddings else embeddings
     texts = (
-        one.checkpoint.architecture.text.read([one.request_of(each.request) for each in pictures])
+        one.checkpoint.architecture.text.read(
+            [one.request_of(each.request) for each in pictures], known
+        )
         for one in passes
     )
     return PictureGroup(pictures, passes, tuple(texts), loras)

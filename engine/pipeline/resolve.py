@@ -25,6 +25,7 @@ from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.values import SamplerName
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import IdentifiedCheckpoint
 from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
@@ -46,11 +47,13 @@ def resolve_job(
     wildcards: Path | None,
     loras: LoraLookup | None = None,
     read: ReadIndex = read_index,
+    embeddings: Embeddings = NO_EMBEDDINGS,
 ) -> ResolvedJob:
     """Resolve a request for all its pictures; `wildcards` is the folder of word lists.
 
     `loras` finds the files of the LoRAs that the request names, and `read` reads their headers;
-    without `loras` none acts. Raises EngineError as `resolve` does.
+    without `loras` none acts. The prompts may name `embeddings`. Raises EngineError as `resolve`
+    does.
     """
     resolved = resolve(request, checkpoint)
     return ResolvedJob(
@@ -61,6 +64,7 @@ def resolve_job(
         if request.expand_wildcards
         else None,
         read_loras=JobLoras(checkpoint, loras, read) if loras else no_loras,
+        embeddings=embeddings,
     )
 
 
@@ -114,6 +118,7 @@ def _with_loras(resolved: ResolvedRequest, request: GenerateRequest) -> Resolved
         resolved,
         loras=tuple(lora for lora in request.loras if lora.enabled),
         lora_hashes=request.lora_hashes,
+        embedding_hashes=request.embedding_hashes,
         lora_mode=request.lora_mode,
     )
 

@@ -71,9 +71,7 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
         case InspectCheckpoint():
             yield (yield from _inspected(query, runner.services))
         case CheckPrompt():
-            yield PromptChecked(
-                query=query.query, check=_checked(query.question, runner.services.wildcards)
-            )
+            yield PromptChecked(query=query.query, check=_checked(query.question, runner.services))
         case ListLoras():
             yield from _listed(query, runner.services)
         case InspectLora():
@@ -97,11 +95,11 @@ def _listed(query: ListLoras, services: JobServices) -> _Answer:
         yield None if part is None else LorasFound(query=query.query, loras=part)
 
 
-def _checked(question: PromptQuestion, wildcards: Path | None) -> PromptCheck:
+def _checked(question: PromptQuestion, services: JobServices) -> PromptCheck:
     """Check a prompt, counting tokens as its family does, or as CLIP if no family is known."""
     family = question.family
     count = FAMILIES.named(family).count_tokens if family is not None else count_clip_tokens
-    return check_prompt(question, wildcards, count)
+    return check_prompt(question, services.wildcards, count, services.embeddings)
 
 
 def _inspected(

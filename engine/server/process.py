@@ -132,6 +132,7 @@ class Engine:
             wildcards=words,
             models=models,
             loras=map(Path, folders.lora_folders),
+            embeddings=map(Path, folders.embedding_folders),
             residency=Residency(),
             hashes=hashes,
         )

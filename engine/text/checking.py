@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from engine.api.prompts import Hint, HintKind, PromptCheck, PromptQuestion
+from engine.embeddings.embedding import Encoder
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.errors import EngineError
 from engine.text.cleaning import cleaner
 from engine.text.counting import TokenCount, count_tokens
+from engine.text.embedded import EmbeddingReader, EmbeddingUse
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
 from engine.text.lora_strengths import RunLength
@@ -22,28 +25,48 @@ from engine.text.wildcards import expand_wildcards
 
 _MOST_HINTS = 20
 # A function that counts the tokens of any text, its wildcards expanded, for a question.
-TokenCounter: TypeAlias = Callable[[str, PromptQuestion], TokenCount]
+# It may name embeddings.
+TokenCounter: TypeAlias = Callable[[str, PromptQuestion, Embeddings], TokenCount]
 
 
-def count_clip_tokens(text: str, question: PromptQuestion) -> TokenCount:
-    """Count the tokens of a text in CLIP's chunks."""
+def count_clip_tokens(
+    text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
+) -> TokenCount:
+    """Count the tokens of a text in CLIP's chunks; the vectors of `embeddings` count as tokens."""
     convention = question.convention
+    tokenizer = _tokenizer(question.tokenizer).cleaning(cleaner(convention.text_cleaning))
     return count_tokens(
         text,
-        _tokenizer(question.tokenizer).cleaning(cleaner(convention.text_cleaning)),
+        tokenizer,
         convention,
         steps=question.steps,
         negative=question.negative,
+        reader=_reader(question, tokenizer, embeddings),
     )
 
 
+def _reader(
+    question: PromptQuestion, tokenizer: ClipTokenizer, embeddings: Embeddings
+) -> EmbeddingReader | None:
+    """Return a reader of embeddings for the first text encoder; None if it takes none."""
+    encoders = tuple(Encoder(one.key, one.width) for one in question.lengths if one.width)
+    spellings = question.convention.embedding_spellings
+    if not encoders or not spellings or embeddings is NO_EMBEDDINGS:
+        return None
+    use = EmbeddingUse(encoders[0], encoders, spellings, embeddings)
+    return EmbeddingReader(tokenizer, use)
+
+
 def check_prompt(
-    question: PromptQuestion, wildcards: Path | None, count: TokenCounter = count_clip_tokens
+    question: PromptQuestion,
+    wildcards: Path | None,
+    count: TokenCounter = count_clip_tokens,
+    embeddings: Embeddings = NO_EMBEDDINGS,
 ) -> PromptCheck:
     """Count the tokens of a text and look for probable mistakes. Takes any text.
 
-    `wildcards` is the folder of word lists, `count` the family's token counter. An error that a
-    job would raise is one of the hints.
+    `wildcards` is the folder of word lists, `count` the family's token counter. The text may name
+    `embeddings`. An error that a job would raise is one of the hints.
     """
     text, hints = question.text, list[Hint]()
     meant = text
@@ -55,9 +78,10 @@ def check_prompt(
         # In an expanded text the position is a different one.
         position = error.position if isinstance(error, PromptError) and meant == text else 0
         hints.append(Hint(HintKind.REFUSED, position, error.message))
-    counted = count(meant, question)
+    counted = count(meant, question, embeddings)
     complete = counted.complete and question.complete
     hints += (*_unpaired(question), *_networks(question), *_foreign(question))
+    hints += (_embedding_hint(text, *told) for told in counted.told)
     cut_at = counted.cut_at
     cut_words = None if cut_at is None or not complete else len(meant[cut_at:].split())
     is_same = cut_at is None or meant[:cut_at] == text[:cut_at]
@@ -72,6 +96,12 @@ def check_prompt(
         cut_words=cut_words,
         hints=tuple(hints[:_MOST_HINTS]),
     )
+
+
+def _embedding_hint(text: str, name: str, reason: str) -> Hint:
+    place = text.casefold().find(name.casefold())
+    # In an expanded text the name may come from a wildcard.
+    return Hint(HintKind.EMBEDDING, max(place, 0), reason, len(name) if place >= 0 else 1)
 
 
 def _unpaired(question: PromptQuestion) -> list[Hint]:

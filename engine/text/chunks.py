@@ -4,6 +4,8 @@ In A1111 (`modules/sd_hijack_clip.py`) `BREAK` fills a chunk up, and a full chun
 comma if that is at most 20 tokens back. In ComfyUI (`comfy/sd1_clip.py`) a piece of fewer than 8
 tokens is not split. In compel (`compel/embeddings_provider.py`, `SplitLongTextMode.SENTENCES`) a
 chunk ends after the last period, else the last comma, colon or semicolon, else the last word.
+An embedding's vectors take a position each. In A1111 they stay in one chunk; in ComfyUI they are a
+piece of their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from engine.api.conventions import Chunking
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.text.embedded import NO_VECTOR, EmbeddingReader, Slot, plain_pieces
 from engine.text.prompt import Break, PromptPart
 from engine.text.tokenizers import ClipTokenizer
 
@@ -39,13 +42,16 @@ class TokenChunks:
     `ids` is int64 [chunks, 77], each row start, at most 75 tokens, end, padding; `weights` is
     float32 [chunks, 77], 1 for start, end and padding; `parts` is int32 [chunks, 77], the index of
     the prompt's part that a token comes from, or `NO_PART`. `used` counts the prompt's tokens and
-    the positions left empty before the last chunk.
+    the positions left empty before the last chunk. `vectors` is int32 [chunks, 77], the index of
+    the vector of an embedding at a position (`EmbeddingReader.vectors`) or `NO_VECTOR`; None if
+    there is no vector.
     """
 
     ids: NDArray[np.int64]
     weights: NDArray[np.float32]
     parts: NDArray[np.int32]
     used: int
+    vectors: NDArray[np.int32] | None = None
 
     @property
     def count(self) -> int:
@@ -60,38 +66,69 @@ class TokenChunks:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    id: int
+    slot: Slot
     weight: float
     part: int
 
+    @property
+    def id(self) -> int:
+        return self.slot.token
+
+
+class _Chunk(list[_Token]):
+    """The tokens of a chunk; `stray` are vectors at positions where it has no token."""
+
+    stray: tuple[tuple[int, int], ...] = ()
+
 
 # Chunks, and the number of their tokens including positions left empty.
-_Chunked = tuple[list[list[_Token]], int]
+_Chunked = tuple[list[_Chunk], int]
 
 
 @dataclass(slots=True)
 class _Filling:
-    """Finished chunks and the current one; `comma` is the place of its last comma, or -1."""
+    """Finished chunks and the current one; `comma` is the place of its last comma, or -1.
 
-    chunks: list[list[_Token]] = field(default_factory=list[list[_Token]])
+    With `keeps_groups` the vectors of an embedding stay in one chunk.
+    """
+
+    keeps_groups: bool = True
+    chunks: list[_Chunk] = field(default_factory=list[_Chunk])
     current: list[_Token] = field(default_factory=list[_Token])
     comma: int = -1
 
     def end_chunk(self, length: int = CHUNK_TOKENS) -> None:
         """Finish the chunk after `length` tokens; the rest starts the next one."""
-        self.chunks.append(self.current[:length])
+        self.chunks.append(_Chunk(self.current[:length]))
         self.current = self.current[length:]
         self.comma = -1
 
     def add(self, token: _Token, comma_id: int | None) -> None:
         full = len(self.current) == CHUNK_TOKENS
-        if token.id == comma_id:
+        if token.id == comma_id and token.slot.vector == NO_VECTOR:
             self.comma = len(self.current)
         elif full and self.comma >= 0 and CHUNK_TOKENS - self.comma <= _COMMA_BACKTRACK:
-            self.end_chunk(self.comma + 1)
-        if len(self.current) == CHUNK_TOKENS:
+            self.end_at_comma()
+        needed = max(1, token.slot.group) if self.keeps_groups else 1
+        if len(self.current) + needed > CHUNK_TOKENS:
             self.end_chunk()
         self.current.append(token)
+
+    def end_at_comma(self) -> None:
+        """Finish the chunk after its last comma.
+
+        The words after it move to the next chunk, but their embeddings' vectors do not: A1111
+        leaves them at their places, over the padding, and placeholders move in their stead.
+        """
+        length = self.comma + 1
+        moved = self.current[length:]
+        self.end_chunk(length)
+        self.chunks[-1].stray = tuple(
+            (place, token.slot.vector)
+            for place, token in enumerate(moved, start=length)
+            if token.slot.vector != NO_VECTOR
+        )
+        self.current = [_Token(Slot(one.id), one.weight, one.part) for one in moved]
 
     def finish(self) -> _Chunked:
         used = CHUNK_TOKENS * len(self.chunks) + len(self.current)
@@ -101,14 +138,18 @@ class _Filling:
 
 
 def tokenize_prompt(
-    tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Chunking = Chunking.COMMA
+    tokenizer: ClipTokenizer,
+    parts: Sequence[PromptPart],
+    chunking: Chunking = Chunking.COMMA,
+    reader: EmbeddingReader | None = None,
 ) -> TokenChunks:
     """Tokenize the parts of a prompt and lay them out in chunks; an empty prompt takes one.
 
+    `reader` finds the embeddings that the parts name; it must have the same tokenizer.
     `Chunking.CUT` keeps the first chunk only; `used` counts the dropped tokens too. Raises
     EngineError(REQUEST_INVALID) for a prompt of more than `MAX_CHUNKS`.
     """
-    chunks, used = _chunked(tokenizer, parts, chunking)
+    chunks, used = _chunked(tokenizer, parts, chunking, reader)
     if chunking is Chunking.CUT:
         chunks = chunks[:1]
     if len(chunks) > MAX_CHUNKS:
@@ -124,23 +165,33 @@ def tokenize_prompt(
 
 
 def measure_prompt(
-    tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Chunking
+    tokenizer: ClipTokenizer,
+    parts: Sequence[PromptPart],
+    chunking: Chunking,
+    reader: EmbeddingReader | None = None,
 ) -> tuple[int, int]:
     """Return the numbers of a prompt's tokens (`TokenChunks.used`) and chunks.
 
     For a prompt that is too long they are only larger than the limits.
     """
-    chunks, used = _chunked(tokenizer, parts, chunking)
+    chunks, used = _chunked(tokenizer, parts, chunking, reader)
     return used, 1 if chunking is Chunking.CUT else len(chunks)
 
 
-def _chunked(tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Chunking) -> _Chunked:
-    pieces = list(_pieces(tokenizer, parts))
+def _chunked(
+    tokenizer: ClipTokenizer,
+    parts: Sequence[PromptPart],
+    chunking: Chunking,
+    reader: EmbeddingReader | None,
+) -> _Chunked:
+    pieces = list(_pieces(tokenizer, parts, reader))
     match chunking:
         case Chunking.COMMA:
             return _by_comma(pieces, tokenizer.comma_id)
-        case Chunking.PLAIN | Chunking.CUT:
+        case Chunking.PLAIN:
             return _by_comma(pieces, None)
+        case Chunking.CUT:
+            return _by_comma(pieces, None, keeps_groups=False)
         case Chunking.WORD:
             return _by_piece(pieces)
         case Chunking.SENTENCE:
@@ -149,7 +200,7 @@ def _chunked(tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Ch
 
 def empty_chunks(tokenizer: ClipTokenizer, count: int = 1) -> TokenChunks:
     """Return `count` chunks of the empty prompt."""
-    return _laid_out([[] for _ in range(count)], 0, tokenizer, ends_early=False)
+    return _laid_out([_Chunk() for _ in range(count)], 0, tokenizer, ends_early=False)
 
 
 def extended(chunks: TokenChunks, tokenizer: ClipTokenizer, count: int) -> TokenChunks:
@@ -162,11 +213,16 @@ def extended(chunks: TokenChunks, tokenizer: ClipTokenizer, count: int) -> Token
         np.concatenate([chunks.weights, empty.weights]),
         np.concatenate([chunks.parts, empty.parts]),
         chunks.used,
+        None
+        if chunks.vectors is None
+        else np.concatenate([chunks.vectors, np.full_like(empty.parts, NO_VECTOR)]),
     )
 
 
-def _pieces(tokenizer: ClipTokenizer, parts: Sequence[PromptPart]) -> Iterator[list[_Token] | None]:
-    """Yield the tokens of each part, None for a BREAK; stop at twice the usable number."""
+def _pieces(
+    tokenizer: ClipTokenizer, parts: Sequence[PromptPart], reader: EmbeddingReader | None
+) -> Iterator[list[_Token] | None]:
+    """Yield the pieces of each part, None for a BREAK; stop at twice the usable number."""
     limit = CHUNK_TOKENS * MAX_CHUNKS
     seen = 0
     for index, part in enumerate(parts):
@@ -174,16 +230,23 @@ def _pieces(tokenizer: ClipTokenizer, parts: Sequence[PromptPart]) -> Iterator[l
             seen += CHUNK_TOKENS
             yield None
         else:
-            ids = tokenizer.encode_up_to(part.text, limit)
-            seen += len(ids)
-            yield [_Token(token, part.weight, index) for token in ids]
+            pieces = (
+                reader.pieces(part.text, limit)
+                if reader
+                else plain_pieces(tokenizer, part.text, limit)
+            )
+            for piece in pieces:
+                seen += len(piece)
+                yield [_Token(slot, part.weight, index) for slot in piece]
         # The prompt will be refused; more tokens would only take time.
         if seen > 2 * limit:
             return
 
 
-def _by_comma(pieces: Sequence[list[_Token] | None], comma_id: int | None) -> _Chunked:
-    filling = _Filling()
+def _by_comma(
+    pieces: Sequence[list[_Token] | None], comma_id: int | None, *, keeps_groups: bool = True
+) -> _Chunked:
+    filling = _Filling(keeps_groups)
     for piece in pieces:
         if piece is None:
             filling.end_chunk()
@@ -211,12 +274,12 @@ def _by_piece(pieces: Sequence[list[_Token] | None]) -> _Chunked:
 
 def _by_sentence(pieces: Sequence[list[_Token] | None], tokenizer: ClipTokenizer) -> _Chunked:
     rest = [token for piece in pieces for token in piece or ()]
-    chunks: list[list[_Token]] = []
+    chunks: list[_Chunk] = []
     while len(rest) > CHUNK_TOKENS:
         length = _sentence_length(rest[:CHUNK_TOKENS], tokenizer)
-        chunks.append(rest[:length])
+        chunks.append(_Chunk(rest[:length]))
         rest = rest[length:]
-    return [*chunks, rest], CHUNK_TOKENS * len(chunks) + len(rest)
+    return [*chunks, _Chunk(rest)], CHUNK_TOKENS * len(chunks) + len(rest)
 
 
 def _sentence_length(tokens: Sequence[_Token], tokenizer: ClipTokenizer) -> int:
@@ -226,29 +289,38 @@ def _sentence_length(tokens: Sequence[_Token], tokenizer: ClipTokenizer) -> int:
     """
     for ends in (tokenizer.sentence_ends, tokenizer.phrase_ends, tokenizer.word_ends):
         for length in range(len(tokens), 0, -1):
-            if tokens[length - 1].id in ends:
+            last = tokens[length - 1]
+            if last.id in ends and last.slot.vector == NO_VECTOR:
                 return length
     return len(tokens)
 
 
 def _laid_out(
-    chunks: Sequence[Sequence[_Token]], used: int, tokenizer: ClipTokenizer, *, ends_early: bool
+    chunks: Sequence[_Chunk], used: int, tokenizer: ClipTokenizer, *, ends_early: bool
 ) -> TokenChunks:
     shape = (len(chunks), CHUNK_LENGTH)
     ids = np.full(shape, tokenizer.pad_id, dtype=np.int64)
     weights = np.ones(shape, dtype=np.float32)
     parts = np.full(shape, NO_PART, dtype=np.int32)
+    vectors = np.full(shape, NO_VECTOR, dtype=np.int32)
     for row, tokens in enumerate(chunks):
         end = 1 + len(tokens)
-        ids[row, 0] = tokenizer.start_id
-        ids[row, 1:end] = [token.id for token in tokens]
-        ids[row, end] = tokenizer.end_id
         weights[row, 1:end] = [token.weight for token in tokens]
         parts[row, 1:end] = [token.part for token in tokens]
+        # As in ComfyUI, what follows a dropped vector moves up, but the weights do not.
+        slots = [token.slot for token in tokens if not token.slot.is_dropped]
+        end = 1 + len(slots)
+        ids[row, 0] = tokenizer.start_id
+        ids[row, 1:end] = [slot.token for slot in slots]
+        ids[row, end] = tokenizer.end_id
+        vectors[row, 1:end] = [slot.vector for slot in slots]
+        for place, vector in tokens.stray:
+            vectors[row, 1 + place] = vector
     if ends_early and tokenizer.pad_id != tokenizer.end_id:
         after = np.cumsum(ids == tokenizer.end_id, axis=1) > 0
         ids[:, 1:][after[:, :-1]] = tokenizer.pad_id
-    return TokenChunks(ids, weights, parts, used)
+    has_vectors = bool((vectors != NO_VECTOR).any())
+    return TokenChunks(ids, weights, parts, used, vectors if has_vectors else None)
 
 
 def first_end(ids: NDArray[np.int64], end_id: int) -> NDArray[np.float32]:

@@ -1,10 +1,12 @@
 """Token counting of a prompt while it is being written."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from engine.api.conventions import Chunking, Convention
 from engine.errors import EngineError
 from engine.text.chunks import CHUNK_TOKENS, measure_prompt
+from engine.text.embedded import EmbeddingReader
 from engine.text.prompt import Break, Mixture, PromptPart, WeightedText
 from engine.text.reading import Passage, read_prompt
 from engine.text.tokenizers import ClipTokenizer
@@ -18,13 +20,15 @@ class TokenCount:
     """The number of tokens `used`, and the `capacity` of the chunks they take.
 
     The text from character `cut_at` on has no effect; None if all of it has. `complete` is False
-    for a text so long that only its beginning was counted.
+    for a text so long that only its beginning was counted. `told` are names of embeddings in the
+    text, each with the reason why it is not used as written.
     """
 
     used: int
     capacity: int
     cut_at: int | None = None
     complete: bool = True
+    told: tuple[tuple[str, str], ...] = ()
 
 
 def count_tokens(
@@ -34,8 +38,11 @@ def count_tokens(
     *,
     steps: int = 20,
     negative: bool = False,
+    reader: EmbeddingReader | None = None,
 ) -> TokenCount:
     """Count a prompt's tokens by a convention's grammar. Takes any text, quickly.
+
+    `reader` finds the embeddings that it names; each of their vectors counts as a token.
 
     A prompt that changes during the run or has several parts counts at its longest text. A prompt
     that the grammar refuses counts as plain text.
@@ -47,34 +54,47 @@ def count_tokens(
         passages = {timed.passage for timeline in reading.timelines for timed in timeline.passages}
     except EngineError:
         passages = {(Mixture(((WeightedText(beginning, 1.0),),)),)}
-    used, chunks = max(_measured(passage, tokenizer, convention) for passage in passages)
+    used, chunks = max(_measured(passage, tokenizer, convention, reader) for passage in passages)
     cut_at = None
     if convention.chunking is Chunking.CUT and used > CHUNK_TOKENS:
-        cut_at = min(_cut_at(beginning, passage, tokenizer) for passage in passages)
-    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete)
+        cut_at = min(_cut_at(beginning, passage, tokenizer, reader) for passage in passages)
+    told = tuple((name, message) for message, name in reader.named.items()) if reader else ()
+    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, told)
 
 
 def _measured(
-    passage: Passage, tokenizer: ClipTokenizer, convention: Convention
+    passage: Passage,
+    tokenizer: ClipTokenizer,
+    convention: Convention,
+    reader: EmbeddingReader | None,
 ) -> tuple[int, int]:
     """Return the tokens and chunks of a passage; mixed phrases count as the longest of them."""
     used = chunks = 0
     for mixture in passage:
-        sizes = (measure_prompt(tokenizer, p, convention.chunking) for p in mixture.phrases)
+        sizes = (measure_prompt(tokenizer, p, convention.chunking, reader) for p in mixture.phrases)
         longest, taken = max(sizes)
         used = chunks * CHUNK_TOKENS + longest
         chunks += taken
     return used, chunks
 
 
-def _cut_at(text: str, passage: Passage, tokenizer: ClipTokenizer) -> int:
+def _cut_at(
+    text: str, passage: Passage, tokenizer: ClipTokenizer, reader: EmbeddingReader | None
+) -> int:
     """Return the start of the first token that does not fit, or a little earlier near brackets."""
     return min(
-        _cut_in(text, phrase, tokenizer) for mixture in passage for phrase in mixture.phrases
+        _cut_in(text, phrase, tokenizer, reader)
+        for mixture in passage
+        for phrase in mixture.phrases
     )
 
 
-def _cut_in(text: str, phrase: tuple[PromptPart, ...], tokenizer: ClipTokenizer) -> int:
+def _cut_in(
+    text: str,
+    phrase: tuple[PromptPart, ...],
+    tokenizer: ClipTokenizer,
+    reader: EmbeddingReader | None,
+) -> int:
     room = CHUNK_TOKENS
     place = 0
     for part in phrase:
@@ -82,8 +102,20 @@ def _cut_in(text: str, phrase: tuple[PromptPart, ...], tokenizer: ClipTokenizer)
             break
         # A part with escapes differs from the written text and is not found.
         place = max(place, text.find(part.text, place))
-        beyond = tokenizer.character_of(part.text, room)
+        count = len(tokenizer.encode(part.text)) if reader is None else reader.count(part.text)
+        beyond = _character_of(part.text, room, tokenizer, reader) if count > room else None
         if beyond is not None:
             return place + beyond
-        room -= len(tokenizer.encode(part.text))
+        room -= count
     return place if room <= 0 else len(text)
+
+
+def _character_of(
+    text: str, index: int, tokenizer: ClipTokenizer, reader: EmbeddingReader | None
+) -> int | None:
+    """Return the position of the token at `index`, or of the embedding that it belongs to."""
+    if reader is None or not reader.used:
+        return tokenizer.character_of(text, index)
+    ends = range(len(text) + 1)
+    end = bisect_right(ends, index, key=lambda end: reader.count(text[:end]))
+    return end - 1 if end < len(ends) else None

@@ -264,6 +264,29 @@ def test_the_pooled_text_is_the_last_state_of_the_end_token() -> None:
     np.testing.assert_allclose(outputs["pooled"], expected, rtol=0, atol=1e-5)
 
 
+def inserting(g: GraphBuilder) -> None:
+    clip_text(g, SMALL_CLIP, inserted=True)
+
+
+@pytest.mark.parametrize("backend", [CpuBackend(), OpenVinoBackend()], ids=["cpu", "openvino"])
+def test_inserted_vectors_replace_those_of_tokens(backend: Backend) -> None:
+    weights = random_weights(inserting)
+    tokens = RANDOM.integers(0, SMALL_CLIP.vocabulary, (2, SMALL_CLIP.positions))
+    words = weights["text_model.embeddings.token_embedding.weight"]
+    # The vectors of other words in place of some tokens: as if those were the words.
+    others = tokens.copy()
+    others[0, 3:6], others[1, 76] = (4, 5, 6), 7
+    marks = (others != tokens).astype(np.float32)
+    feeds = {"tokens": tokens, "inserted": words[others] * marks[..., None], "is_inserted": marks}
+    session = load(inserting, weights, backend)
+    plain = load(lambda g: clip_text(g, SMALL_CLIP), weights, backend)
+    np.testing.assert_array_equal(result_of(session, feeds), result_of(plain, {"tokens": others}))
+    nothing = {name: np.zeros_like(feeds[name]) for name in ("inserted", "is_inserted")}
+    np.testing.assert_array_equal(
+        result_of(session, {"tokens": tokens, **nothing}), result_of(plain, {"tokens": tokens})
+    )
+
+
 def test_the_pooled_text_is_of_the_last_layer_whatever_the_clip_skip() -> None:
     whole, skipping = (partial(clip_text, config=POOLED, clip_skip=skip) for skip in (1, 3))
     weights = random_weights(whole)

@@ -175,7 +175,7 @@ def test_the_encoding_equals_compels(clip, prompt: str, mode: SplitLongTextMode)
     with torch.no_grad():
         theirs = reference(prompt).numpy()
 
-    def encode_tokens(ids, seen):
+    def encode_tokens(ids, seen, _):
         mask = None if seen is None else torch.from_numpy(seen.astype(np.int64))
         with torch.no_grad():
             output = module(torch.from_numpy(ids), mask).last_hidden_state.numpy()

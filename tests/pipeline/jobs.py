@@ -14,6 +14,7 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorInfo, Phase
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
@@ -107,6 +108,7 @@ def run(
     residency: Residency | None = None,
     read_loras: ReadLoras = no_loras,
     replace_wildcards: ReplaceWildcards | None = None,
+    embeddings: Embeddings = NO_EMBEDDINGS,
 ) -> Result:
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
@@ -123,7 +125,9 @@ def run(
         cancel=cancel,
         residency=residency,
     )
-    job = ResolvedJob(resolved, checkpoint, request.count, replace_wildcards, read_loras)
+    job = ResolvedJob(
+        resolved, checkpoint, request.count, replace_wildcards, read_loras, embeddings
+    )
     read = read_job(job)
     placement = place(resolved.precision, resolved.vae_tile, device)
     with closing(stages):

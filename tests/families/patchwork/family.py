@@ -10,6 +10,7 @@ from engine.api.prompts import PromptQuestion
 from engine.api.values import PredictionType, SamplerName, ScheduleName
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Architecture
 from engine.families.base import (
     Component,
@@ -138,7 +139,9 @@ class Patchwork(Family):
         )
         return LearntHints(hints, "Patchwork is made in few steps")
 
-    def count_tokens(self, text: str, question: PromptQuestion) -> TokenCount:
+    def count_tokens(
+        self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
+    ) -> TokenCount:
         """Count bytes; the checkpoint's length is the room there is."""
         return count_bytes(text, question.lengths[0].tokens)
 

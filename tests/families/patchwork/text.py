@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from backends.base import Array, Session
 from engine import result_checks
 from engine.api.record import ResolvedRequest
-from engine.api.values import Phase
+from engine.api.values import ErrorInfo, Phase
 from engine.compile.network import Network
 from engine.compile.shapes import offered
+from engine.embeddings.embedding import Embedding
+from engine.embeddings.library import NO_EMBEDDINGS
+from engine.embeddings.library import Embeddings as Known
 from engine.families.architecture import Conditioning, Texts, texts_of
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner
@@ -61,6 +64,11 @@ class TextPlan:
     tokens: int
     prompts: Mapping[Texts, NDArray[np.int64]]
     tags: tuple[NetworkTag, ...] = ()
+    warnings: tuple[ErrorInfo, ...] = ()
+
+    def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
+        """No embedding: bytes have no room for other vectors."""
+        return {}
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -98,7 +106,9 @@ class ByteText:
         """The one text encoder."""
         return (Component.TEXT_ENCODER,)
 
-    def read(self, requests: Sequence[ResolvedRequest]) -> TextPlan:
+    def read(
+        self, requests: Sequence[ResolvedRequest], embeddings: Known = NO_EMBEDDINGS
+    ) -> TextPlan:
         """Tokenize the prompts; there is nothing to refuse."""
         config = config_of(self.checkpoint, Component.TEXT_ENCODER, TextConfig)
         texts = dict.fromkeys(map(texts_of, requests))

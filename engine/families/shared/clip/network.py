@@ -5,6 +5,7 @@ from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import component_network, config_of
 from engine.graphs.clip_text import ClipTextConfig, clip_text
+from engine.graphs.operators import GraphBuilder
 
 # Two chunks are usual, of a prompt and its negative prompt; at most 64 are encoded at once.
 _USUAL_ROWS, MAX_ROWS = 2, 64
@@ -32,16 +33,28 @@ def text_encoder(
     *,
     final_norm: bool = True,
     masked: bool = False,
+    inserting: bool = False,
 ) -> Network:
     """Return the network of a text encoder, without its last `clip_skip` - 1 layers.
 
-    `final_norm` and `masked` (`attention_mask`) are those of `clip_text`.
+    `final_norm`, `masked` (`attention_mask`) and `inserting` (`inserted`) are those of `clip_text`.
     """
     config = config_of(checkpoint, component, ClipTextConfig)
+
+    def emit(g: GraphBuilder) -> None:
+        clip_text(
+            g,
+            config,
+            clip_skip,
+            final_norm=final_norm,
+            attention_mask=masked,
+            inserted=inserting,
+        )
+
     return component_network(
         checkpoint,
         component,
         component.value,
-        lambda g: clip_text(g, config, clip_skip, final_norm=final_norm, attention_mask=masked),
+        emit,
         {"batch": offered(1, _USUAL_ROWS, MAX_ROWS)},
     )

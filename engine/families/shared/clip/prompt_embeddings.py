@@ -8,6 +8,7 @@ denoiser.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from engine.api.conventions import Emphasis, LengthMatching
 from engine.families.shared.clip.emphasis import Embeddings, emphasised, mixed
 from engine.families.shared.clip.prompt_tokens import (
     AttentionMask,
+    Insertions,
     PromptTokens,
     TokenIds,
     TokenMixture,
@@ -26,6 +28,8 @@ from engine.text.chunks import CHUNK_LENGTH
 # The number of chunks encoded at once.
 _ROWS_AT_ONCE = 64
 _KEPT = 4
+
+Rows = TypeVar("Rows", AttentionMask, Insertions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,14 +44,16 @@ class EncoderOutput:
 
 
 # Encodes token ids int64 [chunks, 77]; with a mask bool [chunks, 77], no token attends to tokens
-# that are False.
-RunEncoder = Callable[[TokenIds, AttentionMask | None], EncoderOutput]
+# that are False; with insertions int32 [chunks, 77], vectors of embeddings replace tokens.
+RunEncoder = Callable[[TokenIds, AttentionMask | None, Insertions | None], EncoderOutput]
 
 
 def encode(plan: PromptTokens, encode_tokens: RunEncoder) -> "PromptEmbeddings":
     """Encode the prompts of a plan, each distinct chunk once, and apply the prompt weights."""
     found = [
-        encode_tokens(plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.attention_mask, i))
+        encode_tokens(
+            plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.attention_mask, i), _at(plan.inserted, i)
+        )
         for i in range(0, len(plan.rows), _ROWS_AT_ONCE)
     ]
     encoded = np.concatenate([some.vectors for some in found])
@@ -75,8 +81,8 @@ def _first_rows(timeline: TokenTimeline, pooled: Embeddings | None) -> tuple[Emb
     return tuple(pooled[text[0].phrases[0].rows[0]] for text in timeline.texts)
 
 
-def _at(seen: AttentionMask | None, start: int) -> AttentionMask | None:
-    return None if seen is None else seen[start : start + _ROWS_AT_ONCE]
+def _at(rows: Rows | None, start: int) -> Rows | None:
+    return None if rows is None else rows[start : start + _ROWS_AT_ONCE]
 
 
 def _vectors(

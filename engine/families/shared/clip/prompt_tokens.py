@@ -1,14 +1,15 @@
 """A prompt as chunks of tokens to encode, and the evaluations at which each chunk is in effect."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.api.conventions import Convention, Emphasis, LengthMatching
-from engine.api.values import ErrorCode
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.embeddings.embedding import Embedding
 from engine.errors import EngineError
 from engine.families.shared.clip.emphasis import without_words
 from engine.text.chunks import (
@@ -19,6 +20,7 @@ from engine.text.chunks import (
     extended,
     tokenize_prompt,
 )
+from engine.text.embedded import NO_VECTOR, EmbeddingReader
 from engine.text.prompt import PromptPart
 from engine.text.reading import Passage, WeightedTimeline, read_prompt
 from engine.text.tags import NetworkTag
@@ -32,6 +34,8 @@ _MAX_REPEATED = 2 * MAX_CHUNKS
 
 TokenIds = NDArray[np.int64]
 AttentionMask = NDArray[np.bool_]
+# Indices into `PromptTokens.vectors`, int32 [rows, 77]; `NO_VECTOR` where there is a token.
+Insertions = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +94,10 @@ class PromptTokens:
 
     `rows` int64 [n, 77] are the distinct chunks; `attention_mask` bool [n, 77] is True for tokens
     that may be attended to, None if all may. `weights` are the weights of the positive prompts;
-    `tags` are the extra networks that the positive prompt names.
+    `tags` are the extra networks that the positive prompt names. `inserted` int32 [n, 77] are
+    indices into `vectors`, or `NO_VECTOR`; None if no vector of an embedding is inserted. `used`
+    are the embeddings by the names that the prompts call them, and `told` are warnings about
+    embeddings.
     """
 
     rows: TokenIds
@@ -100,6 +107,10 @@ class PromptTokens:
     positives: tuple[TokenTimeline, ...]
     negative: TokenTimeline
     convention: Convention
+    inserted: Insertions | None = None
+    vectors: tuple[tuple[Embedding, int], ...] = ()
+    used: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
+    told: tuple[ErrorInfo, ...] = ()
 
     def shape(self, *, guided: bool) -> tuple[int, int]:
         """Return the number of contexts in `PromptEmbeddings.at`, and the tokens of each."""
@@ -116,25 +127,39 @@ class PromptTokens:
 
 
 def tokenize_prompts(
-    prompt: str, negative: str, tokenizer: ClipTokenizer, convention: Convention, steps: int
+    prompt: str,
+    negative: str,
+    tokenizer: ClipTokenizer,
+    convention: Convention,
+    steps: int,
+    reader: EmbeddingReader | None = None,
 ) -> PromptTokens:
-    """Read and tokenize both prompts.
+    """Read and tokenize both prompts; `reader` finds the embeddings that they name.
 
     `steps` is the expected number of evaluations of the denoiser, as the tool counts: in A1111 the
     number of steps, doubled for samplers of second order, even where a redrawn picture takes fewer.
     Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses or that is
     too long.
     """
-    planner = _Planner(tokenizer, convention)
+    planner = _Planner(tokenizer, convention, reader)
     reading = read_prompt(prompt, convention, steps)
     positives = tuple(planner.timeline(timeline) for timeline in reading.timelines)
     other = read_prompt(negative, convention, steps, negative=True)
     opposite = planner.timeline(other.timelines[0])
     if convention.length_matching is LengthMatching.REPEAT:
         _check_repeats(max(t.chunks for t in positives), opposite.chunks)
-    rows, mask = planner.rows()
+    rows, mask, inserted = planner.rows()
     weights = tuple(timeline.weight for timeline in reading.timelines)
-    return PromptTokens(rows, mask, weights, reading.tags, positives, opposite, convention)
+    tokens = PromptTokens(rows, mask, weights, reading.tags, positives, opposite, convention)
+    if reader is None:
+        return tokens
+    return replace(
+        tokens,
+        inserted=inserted,
+        vectors=tuple(reader.vectors),
+        used=dict(reader.used),
+        told=tuple(reader.told.values()),
+    )
 
 
 def _check_repeats(first: int, second: int) -> None:
@@ -152,11 +177,15 @@ class _Planner:
 
     tokenizer: ClipTokenizer
     convention: Convention
-    found: dict[tuple[bytes, bytes], int] = field(default_factory=dict[tuple[bytes, bytes], int])
+    reader: EmbeddingReader | None = None
+    found: dict[tuple[bytes, bytes, bytes], int] = field(
+        default_factory=dict[tuple[bytes, bytes, bytes], int]
+    )
     chunks: int = 0
 
     def __post_init__(self) -> None:
-        self._row(empty_chunks(self.tokenizer).ids[0], np.ones(CHUNK_LENGTH, np.bool_))
+        whole = np.ones((1, CHUNK_LENGTH), np.bool_)
+        self._rows(empty_chunks(self.tokenizer), whole)
 
     def timeline(self, timeline: WeightedTimeline) -> TokenTimeline:
         """Collect the rows of a prompt's texts, and return the prompt's timeline."""
@@ -171,16 +200,27 @@ class _Planner:
         indices = ((timed.until, order[timed.passage]) for timed in timeline.passages)
         return TokenTimeline(texts, tuple(indices), total)
 
-    def rows(self) -> tuple[TokenIds, AttentionMask | None]:
-        """Return all rows int64 [n, 77] and their attention mask bool [n, 77]; None if all True."""
-        ids = b"".join(row for row, _ in self.found)
-        seen = np.frombuffer(b"".join(mask for _, mask in self.found), np.bool_)
+    def rows(self) -> tuple[TokenIds, AttentionMask | None, Insertions | None]:
+        """Return all rows int64 [n, 77], their attention mask bool [n, 77] and their insertions.
+
+        The attention mask is None if all of it is True, the insertions if there are none.
+        """
+        ids, masks, places = (b"".join(some) for some in zip(*self.found, strict=True))
+        seen = np.frombuffer(masks, np.bool_)
         rows = np.frombuffer(ids, np.int64).reshape(-1, CHUNK_LENGTH).copy()
-        return rows, None if seen.all() else seen.reshape(rows.shape)
+        inserted = np.frombuffer(places, np.int32).reshape(rows.shape)
+        return (
+            rows,
+            None if seen.all() else seen.reshape(rows.shape),
+            inserted if (inserted != NO_VECTOR).any() else None,
+        )
 
     def _chunks(self, phrases: Sequence[tuple[PromptPart, ...]]) -> list[TokenChunks]:
         """Tokenize phrases that are mixed, extended to equally many chunks."""
-        laid_out = [tokenize_prompt(self.tokenizer, p, self.convention.chunking) for p in phrases]
+        laid_out = [
+            tokenize_prompt(self.tokenizer, p, self.convention.chunking, self.reader)
+            for p in phrases
+        ]
         self.chunks += sum(chunks.count for chunks in laid_out)
         if self.chunks > _MAX_CHUNKS_READ:
             raise _too_many_rows()
@@ -218,14 +258,18 @@ class _Planner:
         shares: list[float] = []
         if self.convention.emphasis is Emphasis.COMPEL:
             masks, shares = without_words(chunks, parts)
-        rows, *variants = (self._rows(chunks.ids, mask) for mask in (whole, *masks))
+        rows, *variants = (self._rows(chunks, mask) for mask in (whole, *masks))
         return TokenPhrase(chunks, rows, tuple(variants), (1.0, *shares))
 
-    def _rows(self, ids: TokenIds, seen: AttentionMask) -> tuple[int, ...]:
-        return tuple(map(self._row, ids, seen))
+    def _rows(self, chunks: TokenChunks, seen: AttentionMask) -> tuple[int, ...]:
+        vectors = chunks.vectors
+        if vectors is None:
+            vectors = np.full(chunks.ids.shape, NO_VECTOR, np.int32)
+        return tuple(map(self._row, chunks.ids, seen, vectors))
 
-    def _row(self, ids: TokenIds, seen: AttentionMask) -> int:
-        index = self.found.setdefault((ids.tobytes(), seen.tobytes()), len(self.found))
+    def _row(self, ids: TokenIds, seen: AttentionMask, vectors: Insertions) -> int:
+        key = ids.tobytes(), seen.tobytes(), vectors.tobytes()
+        index = self.found.setdefault(key, len(self.found))
         if index >= _MAX_ROWS:
             raise _too_many_rows()
         return index

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -9,16 +10,24 @@ from backends.base import Array, Session
 from engine import result_checks
 from engine.api.conventions import Chunking
 from engine.api.record import ResolvedRequest
-from engine.api.values import Phase
+from engine.api.values import ErrorInfo, Phase
 from engine.compile.network import Network
+from engine.embeddings.embedding import Embedding, Encoder
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts, texts_of
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner
 from engine.families.shared.clip.conditioning import ClipConditioning, PooledInputs
+from engine.families.shared.clip.insertions import (
+    encoders_of,
+    insertion_feeds,
+    last_vectors,
+)
 from engine.families.shared.clip.network import text_encoder, text_encoders
 from engine.families.shared.clip.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
 from engine.families.shared.clip.prompt_tokens import (
     AttentionMask,
+    Insertions,
     PromptTokens,
     TokenIds,
     tokenize_prompts,
@@ -27,13 +36,15 @@ from engine.families.shared.clip.text_use import TextUse
 from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
 from engine.text.cleaning import cleaner
+from engine.text.embedded import EmbeddingReader, EmbeddingUse
 from engine.text.tags import NetworkTag
 from engine.text.tokenizers import ClipTokenizer, tokenizer_of
 
 # The tokens of a pair of prompts, by text encoder.
 Tokens = Mapping[Component, PromptTokens]
-# Clip skip, final norm (True if applied), attention mask (True if some tokens are masked out).
-_Variant = tuple[int, bool, bool]
+# Clip skip, final norm (True if applied), attention mask (True if some tokens are masked out),
+# insertions (True if vectors of embeddings replace tokens).
+_Variant = tuple[int, bool, bool, bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,10 +69,23 @@ class ClipText:
         """The checkpoint's text encoders, in the order they run."""
         return text_encoders(self.checkpoint)
 
-    def read(self, requests: Sequence[ResolvedRequest]) -> "ClipTextPlan":
-        """Tokenize the prompts. Raises EngineError(REQUEST_INVALID)."""
-        tokenizers = self._tokenizers(requests[0])
-        prompts = {texts: self._read(texts, requests[0], tokenizers) for texts in _texts(requests)}
+    @property
+    def encoders(self) -> Mapping[Component, Encoder]:
+        """The text encoders as embeddings are made for them."""
+        return encoders_of(self.checkpoint)
+
+    def read(
+        self, requests: Sequence[ResolvedRequest], embeddings: Embeddings = NO_EMBEDDINGS
+    ) -> "ClipTextPlan":
+        """Tokenize the prompts, and read the embeddings that they name.
+
+        Raises EngineError(REQUEST_INVALID).
+        """
+        request, tokenizers = requests[0], self._tokenizers(requests[0])
+        readers = self._readers(request, tokenizers, embeddings)
+        prompts = {
+            texts: self._read(texts, request, tokenizers, readers) for texts in _texts(requests)
+        }
         return ClipTextPlan(self, requests[0], tokenizers, prompts)
 
     def network(
@@ -71,16 +95,22 @@ class ClipText:
         *,
         final_norm: bool = True,
         masked: bool = False,
+        inserting: bool = False,
     ) -> Network:
         """Return the network of a text encoder, the same object each time; see `text_encoder`.
 
         The family's `TextUse.final_norm` takes precedence over `final_norm` unless it is None.
         """
         normalises = final_norm if self.use.final_norm is None else self.use.final_norm
-        key = component, (clip_skip, normalises, masked)
+        key = component, (clip_skip, normalises, masked, inserting)
         if key not in self._networks:
             self._networks[key] = text_encoder(
-                self.checkpoint, clip_skip, component, final_norm=normalises, masked=masked
+                self.checkpoint,
+                clip_skip,
+                component,
+                final_norm=normalises,
+                masked=masked,
+                inserting=inserting,
             )
         return self._networks[key]
 
@@ -92,18 +122,45 @@ class ClipText:
             for one in self.components
         }
 
+    def _readers(
+        self,
+        request: ResolvedRequest,
+        tokenizers: Mapping[Component, ClipTokenizer],
+        embeddings: Embeddings,
+    ) -> dict[Component, EmbeddingReader]:
+        """Return a reader for each encoder; none if there is no embedding to be named."""
+        spellings, encoders = request.convention.embedding_spellings, self.encoders
+        if embeddings is NO_EMBEDDINGS or not spellings:
+            return {}
+        everyone = tuple(encoders.values())
+        return {
+            one: EmbeddingReader(
+                tokenizer, EmbeddingUse(encoders[one], everyone, spellings, embeddings)
+            )
+            for one, tokenizer in tokenizers.items()
+        }
+
     def _read(
-        self, texts: Texts, request: ResolvedRequest, tokenizers: Mapping[Component, ClipTokenizer]
+        self,
+        texts: Texts,
+        request: ResolvedRequest,
+        tokenizers: Mapping[Component, ClipTokenizer],
+        readers: Mapping[Component, EmbeddingReader],
     ) -> dict[Component, PromptTokens]:
         # Prompts that change during the run are timed by evaluations of the denoiser.
         evaluations = request.steps * SAMPLERS[request.sampler].evaluations
-        # Encoders with the same tokenizer share the tokens.
-        read: dict[int, PromptTokens] = {}
-        for tokenizer in tokenizers.values():
-            if id(tokenizer) not in read:
-                tokens = tokenize_prompts(*texts, tokenizer, request.convention, evaluations)
-                read[id(tokenizer)] = tokens
-        return {one: read[id(tokenizer)] for one, tokenizer in tokenizers.items()}
+        # Encoders with the same tokenizer share the tokens, if no embedding may differ for them.
+        read: dict[tuple[int, int], PromptTokens] = {}
+        found: dict[Component, PromptTokens] = {}
+        for one, tokenizer in tokenizers.items():
+            reader = readers.get(one)
+            key = id(tokenizer), id(reader)
+            if key not in read:
+                read[key] = tokenize_prompts(
+                    *texts, tokenizer, request.convention, evaluations, reader
+                )
+            found[one] = read[key]
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +177,20 @@ class ClipTextPlan:
         """The extra networks, such as LoRAs, that the prompts name, without duplicates."""
         tags = (tag for texts in self.prompts for tag in self._first(texts).tags)
         return tuple(dict.fromkeys(tags))
+
+    @property
+    def warnings(self) -> tuple[ErrorInfo, ...]:
+        """Warnings about embeddings that the prompts name, without duplicates."""
+        every = (tokens for read in self.prompts.values() for tokens in read.values())
+        told = {one.message: one for tokens in every for one in tokens.told}
+        return tuple(told.values())
+
+    def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
+        """Return the embeddings that a pair of prompts uses, by the names they are called."""
+        found: dict[str, Embedding] = {}
+        for tokens in self.prompts[texts].values():
+            found |= {name: one for name, one in tokens.used.items() if name not in found}
+        return found
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -152,7 +223,12 @@ class ClipTextPlan:
             request.clip_skip,
             final_norm=request.convention.final_norm,
             masked=self._masked,
+            inserting=self._inserts(component),
         )
+
+    def _inserts(self, component: Component) -> bool:
+        """Tell whether vectors of embeddings replace tokens of a text encoder."""
+        return any(read[component].inserted is not None for read in self.prompts.values())
 
     @property
     def _masked(self) -> bool:
@@ -162,30 +238,55 @@ class ClipTextPlan:
     def _encode_with(
         self, component: Component, runner: NetworkRunner
     ) -> dict[Texts, PromptEmbeddings]:
-        masked, end_id = self._masked, self.tokenizers[component].end_id
-        zero_padded = component in self.encoding.use.zero_padded
-
         def work(session: Session) -> dict[Texts, PromptEmbeddings]:
-            inputs = {spec.name for spec in session.inputs}
+            inputs = frozenset(spec.name for spec in session.inputs)
 
-            def run_encoder(ids: TokenIds, mask: AttentionMask | None) -> EncoderOutput:
-                feeds: dict[str, Array] = {
-                    "tokens": zero_filled(ids, end_id) if zero_padded else ids
-                }
-                if masked:
-                    shown = np.ones(ids.shape, np.bool_) if mask is None else mask
-                    feeds["attention_mask"] = shown.astype(np.float32)
-                if "end" in inputs:
-                    feeds["end"] = first_end(ids, end_id)
+            def run_encoder(
+                tokens: PromptTokens,
+                ids: TokenIds,
+                mask: AttentionMask | None,
+                places: Insertions | None,
+            ) -> EncoderOutput:
+                every = self._feeds(component, ids, mask) | self._insertions(
+                    component, tokens, ids, places
+                )
+                feeds = {name: array for name, array in every.items() if name in inputs}
                 outputs = runner.call(session, feeds)
                 return EncoderOutput(outputs["last_hidden_state"], outputs.get("pooled"))
 
             return {
-                texts: encode(tokens[component], run_encoder)
-                for texts, tokens in self.prompts.items()
+                texts: encode(read[component], partial(run_encoder, read[component]))
+                for texts, read in self.prompts.items()
             }
 
         return runner.run(Phase.ENCODE, self._network(component), work, _problem)
+
+    def _feeds(
+        self, component: Component, ids: TokenIds, mask: AttentionMask | None
+    ) -> dict[str, Array]:
+        """Return the inputs for tokens: `tokens` and `attention_mask`."""
+        zero_padded = component in self.encoding.use.zero_padded
+        shown = np.ones(ids.shape, np.bool_) if mask is None else mask
+        return {
+            "tokens": zero_filled(ids, self.tokenizers[component].end_id) if zero_padded else ids,
+            "attention_mask": shown.astype(np.float32),
+        }
+
+    def _insertions(
+        self,
+        component: Component,
+        tokens: PromptTokens,
+        ids: TokenIds,
+        places: Insertions | None,
+    ) -> dict[str, Array]:
+        """Return the inputs for embeddings: `inserted`, `is_inserted` and the pooled `end`."""
+        end = first_end(ids, self.tokenizers[component].end_id)
+        pools_added = self.request.convention.pools_added_token
+        feeds = {"end": last_vectors(end, places) if pools_added else end}
+        if not self._inserts(component):
+            return feeds
+        encoder = self.encoding.encoders[component]
+        return feeds | insertion_feeds(ids.shape, places, tokens.vectors, encoder)
 
     def _without_empty(self, texts: Texts, embeddings: PromptEmbeddings) -> PromptEmbeddings:
         family, convention = self.encoding.use, self.request.convention

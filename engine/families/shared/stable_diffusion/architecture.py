@@ -11,7 +11,8 @@ from engine.api.features import (
 )
 from engine.families.architecture import Architecture
 from engine.families.base import IdentifiedCheckpoint
-from engine.families.shared.clip.network import text_encoders, text_layers
+from engine.families.shared.clip.insertions import encoders_of
+from engine.families.shared.clip.network import text_layers
 from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
@@ -92,8 +93,14 @@ class StableDiffusionMaker:
             refines=self.family.refines,
             size_multiple=checkpoint.latent.downscale,
             texts=tuple(
-                TextLength(label=LABELS[one], tokens=_TOKENS, chunked=True)
-                for one in text_encoders(checkpoint)
+                TextLength(
+                    label=LABELS[one],
+                    tokens=_TOKENS,
+                    chunked=True,
+                    key=encoder.key,
+                    width=encoder.width,
+                )
+                for one, encoder in encoders_of(checkpoint).items()
             ),
             options=self._options(checkpoint),
         )

@@ -36,6 +36,7 @@ STEPS = 10
 
 Tokens = NDArray[np.int64]
 AttentionMask = NDArray[np.bool_] | None
+Places = NDArray[np.int32] | None
 Embedding = NDArray[np.float32]
 
 
@@ -53,7 +54,7 @@ class Encoder:
     def __init__(self) -> None:
         self.batches: list[tuple[Tokens, AttentionMask]] = []
 
-    def __call__(self, ids: Tokens, seen: AttentionMask) -> EncoderOutput:
+    def __call__(self, ids: Tokens, seen: AttentionMask, places: Places = None) -> EncoderOutput:
         self.batches.append((ids, seen))
         vectors = embed(ids, seen)
         return EncoderOutput(vectors, vectors[:, 0] + vectors[:, -1])

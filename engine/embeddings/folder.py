@@ -1,0 +1,140 @@
+"""The files of folders that may be embeddings, in a fixed order."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.embeddings.file import LEARNED, PICTURE_SUFFIXES, WEIGHT_SUFFIXES
+from engine.embeddings.pictures import name_in_picture
+
+# The folders below a folder of models where tools keep embeddings: A1111 (beside its `models`) and
+# ComfyUI, SwarmUI, Easy Diffusion, InvokeAI.
+FOLDER_NAMES = ("embeddings", "Embeddings", "Embedding", "embedding", "textual_inversion")
+_MODEL_FOLDERS = frozenset({"models", "stable-diffusion", "checkpoints"})
+_PREVIEW = ".preview"
+_MOST_FILES = 20_000
+
+# The modification times of folders, in ns, by which a change shows; -1 for a missing folder.
+Times = tuple[tuple[Path, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingFile:
+    """A file, its name as an embedding, and its path below its folder, with `/`, without suffix."""
+
+    path: Path
+    name: str
+    below: str
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The texts that ComfyUI's `embedding:` may be followed by, to mean this file."""
+        return (self.below, self.below + self.path.suffix, self.path.name, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of some folders, and the folders' times when they were listed."""
+
+    times: Times
+    files: tuple[EmbeddingFile, ...]
+
+    @property
+    def is_current(self) -> bool:
+        """True while no folder has gained, lost or renamed a file."""
+        return times_of(folder for folder, _ in self.times) == self.times
+
+
+def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """Return the folders that the user names, then those where tools keep embeddings.
+
+    `models` is the folder of checkpoints. A named folder may also be that of a tool, with folders
+    of embeddings in it. None of the folders need exist.
+    """
+    found = [folder for one in named for folder in _within(one)]
+    if models is not None:
+        found += [models / name for name in FOLDER_NAMES]
+        if models.name.lower() in _MODEL_FOLDERS:
+            found += [models.parent / name for name in FOLDER_NAMES]
+        if models.parent.name.lower() in _MODEL_FOLDERS:
+            found.append(models.parent.parent / FOLDER_NAMES[0])
+    return tuple(dict.fromkeys(found))
+
+
+def _within(folder: Path) -> tuple[Path, ...]:
+    """Return a tool's folders of embeddings in its own folder; the folder itself if none exists."""
+    below = (
+        *(folder / name for name in FOLDER_NAMES),
+        *(folder / "models" / n for n in FOLDER_NAMES),
+    )
+    return tuple(one for one in below if one.is_dir()) or (folder,)
+
+
+def list_folders(folders: Iterable[Path]) -> Listing:
+    """List folders and their subfolders; a folder that is reached twice is listed once."""
+    times: dict[Path, int] = {}
+    files: list[EmbeddingFile] = []
+    seen: set[tuple[int, int]] = set()
+    for folder in folders:
+        times[folder] = _modified(folder)
+        for root, below, names in os.walk(folder, followlinks=True):
+            place = Path(root)
+            identity = _identity(place)
+            if identity in seen or len(files) > _MOST_FILES:
+                below.clear()
+                continue
+            if identity is not None:
+                seen.add(identity)
+            below.sort()
+            times[place] = _modified(place)
+            files += _files_in(folder, place, sorted(names))
+    return Listing(tuple(times.items()), tuple(files))
+
+
+def times_of(folders: Iterable[Path]) -> Times:
+    """Return the folders with their modification times."""
+    return tuple((folder, _modified(folder)) for folder in folders)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return the numbers by which two paths are seen to be one folder; None if unknown."""
+    try:
+        facts = folder.stat()
+    except OSError:
+        return None
+    return (facts.st_dev, facts.st_ino) if facts.st_ino else None
+
+
+def _modified(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return -1
+
+
+def _files_in(folder: Path, place: Path, names: Sequence[str]) -> Iterator[EmbeddingFile]:
+    """Yield a folder's embeddings: files of tensors in ComfyUI's order of suffixes, then pictures.
+
+    A picture beside a file of the same name is the file's preview.
+    """
+    paths = [place / name for name in names]
+    stems = {path.stem for path in paths if path.suffix.lower() in WEIGHT_SUFFIXES}
+    for wanted in (*WEIGHT_SUFFIXES, *PICTURE_SUFFIXES):
+        for path in paths:
+            if path.suffix.lower() != wanted or not _has_content(path):
+                continue
+            name: str | None = place.name if path.stem == LEARNED else path.stem
+            if wanted in PICTURE_SUFFIXES:
+                is_preview = path.stem in stems or path.stem.lower().endswith(_PREVIEW)
+                name = None if is_preview else name_in_picture(path)
+            if name:
+                below = path.relative_to(folder).with_suffix("").as_posix()
+                yield EmbeddingFile(path, name, below)
+
+
+def _has_content(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size > 0
+    except OSError:
+        return False

@@ -1,0 +1,214 @@
+"""Finding embeddings by name in folders; a file is read only when a text names it."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from engine.checkpoints.files import read_index
+from engine.embeddings.embedding import Embedding
+from engine.embeddings.file import (
+    PICTURE_SUFFIXES,
+    WEIGHT_SUFFIXES,
+    ReadIndex,
+    read_embeddings,
+)
+from engine.embeddings.folder import EmbeddingFile, Listing, list_folders
+from engine.errors import EngineError
+
+_MOST_KEPT = 512
+# Opening a PyTorch file takes a process, so at most this many are opened to learn their words.
+_MOST_OPENED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of a search: an embedding, or the error of the file that was found."""
+
+    embedding: Embedding | None = None
+    error: EngineError | None = None
+
+
+class Embeddings(Protocol):
+    """The embeddings that texts may name. A search returns None if there is no such file."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names without suffixes, without duplicates."""
+        ...
+
+    def named(self, name: str) -> Found | None:
+        """Find by one of `names`."""
+        ...
+
+    def at_path(self, name: str) -> Found | None:
+        """Find by a name or a path below a folder, with or without suffix, as ComfyUI does."""
+        ...
+
+    def of_word(self, word: str) -> Found | None:
+        """Find by the word that a file itself names, as "<cat-toy>", else by the name in it."""
+        ...
+
+
+class NoEmbeddings:
+    """`Embeddings` without any."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return no name."""
+        return ()
+
+    def named(self, name: str) -> Found | None:
+        """Return None."""
+        return None
+
+    def at_path(self, name: str) -> Found | None:
+        """Return None."""
+        return None
+
+    def of_word(self, word: str) -> Found | None:
+        """Return None."""
+        return None
+
+
+NO_EMBEDDINGS: Embeddings = NoEmbeddings()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithBundled:
+    """The embeddings that other files bundle, by name; then those of `library`."""
+
+    bundled: Mapping[str, Embedding]
+    library: Embeddings = NO_EMBEDDINGS
+
+    def names(self) -> tuple[str, ...]:
+        """Return the bundled names, then the library's."""
+        return tuple(dict.fromkeys((*self.bundled, *self.library.names())))
+
+    def named(self, name: str) -> Found | None:
+        """Find by one of `names`."""
+        mine = self.bundled.get(name)
+        return Found(mine) if mine is not None else self.library.named(name)
+
+    def at_path(self, name: str) -> Found | None:
+        """Find by a bundled name, else as the library does."""
+        mine = self.bundled.get(name)
+        return Found(mine) if mine is not None else self.library.at_path(name)
+
+    def of_word(self, word: str) -> Found | None:
+        """Find by a bundled name in angle brackets, else as the library does."""
+        mine = self.bundled.get(_inner(word))
+        return Found(mine) if mine is not None else self.library.of_word(word)
+
+
+@dataclass(slots=True)
+class _Known:
+    """A listing, its files by name, and by their words once those were looked for."""
+
+    listing: Listing
+    by_name: dict[str, list[EmbeddingFile]] = field(default_factory=dict[str, list[EmbeddingFile]])
+    words: dict[str, EmbeddingFile] | None = None
+
+
+class EmbeddingLibrary:
+    """The embeddings in folders and their subfolders, those of the first folders first.
+
+    Folders need not exist. May be used from any thread.
+    """
+
+    def __init__(self, folders: Sequence[Path], read: ReadIndex = read_index) -> None:
+        """`read` reads the index of a file of tensors."""
+        self._folders, self._read = tuple(folders), read
+        self._lock = threading.Lock()
+        self._known: _Known | None = None
+        # The result of reading a file in a state: path, time of modification in ns, size.
+        self._kept: dict[tuple[Path, int, int], tuple[Embedding, ...] | EngineError] = {}
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names without suffixes, without duplicates, in order of folders and paths."""
+        with self._lock:
+            return tuple(self._listed().by_name)
+
+    def named(self, name: str) -> Found | None:
+        """Find by one of `names`."""
+        with self._lock:
+            return self._first_of(self._listed().by_name.get(name, ()))
+
+    def at_path(self, name: str) -> Found | None:
+        """Find by a name or a path below a folder, with or without suffix.
+
+        Case counts only where several files differ in it alone.
+        """
+        wanted = name.replace("\\", "/").strip("/")
+        with self._lock:
+            files = self._listed().listing.files
+            exact = [file for file in files if wanted in file.spellings]
+            folded = wanted.casefold()
+            return self._first_of(
+                exact or [f for f in files if folded in map(str.casefold, f.spellings)]
+            )
+
+    def of_word(self, word: str) -> Found | None:
+        """Find by the word that a file itself names, as "<cat-toy>", else by the name in it."""
+        with self._lock:
+            known = self._listed()
+            by_name = known.by_name.get(_inner(word), ())
+            for file in (*by_name, *filter(None, [self._words(known).get(word)])):
+                read = self._read_now(file)
+                several = () if isinstance(read, EngineError) else read
+                mine = next((one for one in several if one.token == word), None)
+                if mine is not None:
+                    return Found(mine)
+            return self._first_of(by_name)
+
+    def _first_of(self, files: Sequence[EmbeddingFile]) -> Found | None:
+        if not files:
+            return None
+        read = self._read_now(files[0])
+        if isinstance(read, EngineError):
+            return Found(error=read)
+        others = tuple(file.path for file in files[1:])
+        return Found(replace(read[0], others=others) if others else read[0])
+
+    def _read_now(self, file: EmbeddingFile) -> tuple[Embedding, ...] | EngineError:
+        """Return a file's embeddings, or its error; an unchanged file is not read again."""
+        try:
+            facts = file.path.stat()
+            key = (file.path, facts.st_mtime_ns, facts.st_size)
+        except OSError:
+            key = (file.path, -1, -1)
+        if key not in self._kept:
+            while len(self._kept) >= _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            try:
+                self._kept[key] = read_embeddings(file.path, self._read)
+            except EngineError as error:
+                self._kept[key] = error
+        return self._kept[key]
+
+    def _words(self, known: _Known) -> Mapping[str, EmbeddingFile]:
+        """Return the files by the words in them; some PyTorch files may be left out."""
+        if known.words is None:
+            known.words = {}
+            opened = 0
+            for file in known.listing.files:
+                suffix = file.path.suffix.lower()
+                opened += suffix in WEIGHT_SUFFIXES[1:]
+                if suffix in PICTURE_SUFFIXES or opened > _MOST_OPENED:
+                    continue
+                read = self._read_now(file)
+                for one in () if isinstance(read, EngineError) else read:
+                    if one.token:
+                        known.words.setdefault(one.token, file)
+        return known.words
+
+    def _listed(self) -> _Known:
+        """Return the files of all folders, listed again if a folder has changed."""
+        if self._known is None or not self._known.listing.is_current:
+            self._known = _Known(list_folders(self._folders))
+            for file in self._known.listing.files:
+                self._known.by_name.setdefault(file.name, []).append(file)
+        return self._known
+
+
+def _inner(word: str) -> str:
+    return word.removeprefix("<").removesuffix(">")

@@ -1,0 +1,1 @@
+"""Tests of embeddings: files, pictures, folders."""
