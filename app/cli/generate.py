@@ -5,6 +5,7 @@ import re
 import signal
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -166,11 +167,7 @@ def run(options: argparse.Namespace) -> int:
     request = _request(options, source)
     preview = typed_path(options.preview) if options.preview else None
     paths = find_paths()
-    if options.out:
-        target = destination(typed_text(options.out), request.count)
-    else:
-        target = Destination(paths.output)
-    saver = PictureSaver(target)
+    saver = PictureSaver(_target(options.out, request.count, paths.output))
     # Before the devices are tried, which takes longer than anything else.
     saver.require_writable()
     reporter = TerminalReporter(announce=not options.json, preview=preview)
@@ -201,6 +198,11 @@ def run(options: argparse.Namespace) -> int:
     if reporter.lost:
         raise reporter.lost
     return 0
+
+
+def _target(out: str | None, count: int, usual: Path) -> Destination:
+    """Return the place for the pictures: as typed, else the usual folder."""
+    return destination(typed_text(out), count) if out else Destination(usual)
 
 
 def _print_json(result: JobResult, peak_bytes: int | None) -> None:

@@ -5,7 +5,7 @@ put an embedding into pictures. Runs where torch and safetensors are.
 
 Every file has the vectors `VECTORS`, numbers that float16 has too.
 """
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
 # torch is absent from the environment that is type-checked.
 
 import importlib

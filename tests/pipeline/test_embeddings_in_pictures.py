@@ -172,7 +172,9 @@ def test_a_lora_hands_its_embeddings_to_the_prompt(tiny: Path, library: Embeddin
     loras = PictureLoras(embeddings={"yy": replace(bundled.embedding, name="yy")})
     request = a_request(tiny, prompt="a yy, blue", convention=A1111)
     checkpoint = load_checkpoint(request)
-    job = ResolvedJob(resolve(request, checkpoint), checkpoint, read_loras=lambda *_: loras)
+    job = ResolvedJob(
+        resolve(request, checkpoint), checkpoint, read_loras=lambda _request, _run: loras
+    )
     found = read_job(job).first.texts[0].embeddings(("a yy, blue", "blur"))
     assert list(found) == ["yy"]
 

@@ -9,7 +9,8 @@ module with `SDTokenizer` and the functions it calls of ComfyUI's `comfy/sd1_cli
 For each prompt: token ids and weights of each chunk, and the vectors at its positions as
 [position, name, index of the vector].
 """
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
+# pyright: reportArgumentType=false, reportOptionalMemberAccess=false
 
 import importlib
 import importlib.util

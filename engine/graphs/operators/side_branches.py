@@ -60,13 +60,9 @@ class BranchWriter(SumWriter):
         (inner, outer), sides = channels, (kernel, kernel)
         if not planes:
             down = self._factor(f"{name}{DOWN_LAST}", (self._rank, *sides, inner))
-            narrow = self.op(
-                *("NhwcConv", x, self.cast_to_element(down)),
-                domain=MICROSOFT,
-                kernel_shape=sides,
-                strides=strides,
-                pads=pads,
-            )
+            nodes = "NhwcConv", x, self.cast_to_element(down)
+            shape = {"kernel_shape": sides, "strides": strides, "pads": pads}
+            narrow = self.op(*nodes, domain=MICROSOFT, **shape)
             return self.op("Add", y, self.widened(narrow, name, outer))
         down = self._factor(f"{name}{DOWN_PLANES}", (self._rank, inner, *sides))
         narrow = self.op(
