@@ -65,6 +65,33 @@ class PlacedDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedTransform(Transform):
+    """A transform of the rows `start` to `stop` of a weight."""
+
+    part: Transform
+    start: int
+    stop: int
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Return True if the weight has these rows, and they can be changed."""
+        return self.stop <= shape[0] and self.part.fits((self.stop - self.start, *shape[1:]))
+
+    def apply(self, weight: Array) -> Array:
+        """Return the weight with the rows changed."""
+        rows = slice(self.start, self.stop)
+        weight[rows] = self.part.apply(weight[rows].copy())
+        return weight
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the file slices of the transform."""
+        return self.part.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the description of the transform, and the rows."""
+        return ["placed rows", self.start, self.stop, self.part.describe(place)]
+
+
+@dataclass(frozen=True, slots=True)
 class TransposedDifference:
     """The numbers of a difference of a weight [outputs, inputs], as of one [inputs, outputs]."""
 
@@ -126,6 +153,8 @@ def placed(patch: Patch, target: Target, shape: tuple[int, ...]) -> Patch:
     if target.part is None and target.rows is None:
         return patch
     if isinstance(patch, Transform):
+        if target.part is None and target.rows is not None:
+            return PlacedTransform(patch, *target.rows)
         raise EngineError(
             ErrorCode.NOT_AVAILABLE,
             f"A LoRA changes {target.layer} together with other layers, and not by adding to it.",

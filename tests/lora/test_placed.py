@@ -7,6 +7,7 @@ import pytest
 
 from backends.base import Array, DType
 from engine.checkpoints.files import read_index
+from engine.errors import EngineError
 from engine.lora.file import read_lora
 from engine.lora.layers import Rows, Target
 from engine.lora.patches import patches_of
@@ -51,6 +52,28 @@ def test_rows_of_a_fused_weight_get_their_layer(start: int, tmp_path: Path) -> N
     wanted = weight.copy()
     wanted[start : start + OUT] += 0.5 * (UP @ DOWN)
     np.testing.assert_allclose(patched(tmp_path, weight, target), wanted, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("start", [0, 24])
+def test_rows_of_a_fused_weight_get_the_transform_of_their_layer(
+    start: int, tmp_path: Path
+) -> None:
+    weight, rows, dora = random(36, INTO), (start, start + OUT), {"x.dora_scale": DORA}
+    found = patched(tmp_path, weight, Target("c", "w", weight.shape, rows=rows), **dora)
+    part = weight[start : start + OUT].copy()
+    changed = patched(tmp_path, part, Target("c", "w", part.shape), **dora)
+    np.testing.assert_allclose(found[start : start + OUT], changed, rtol=1e-6, atol=1e-6)
+    assert not np.allclose(changed, part, atol=1e-3)
+    others = np.r_[0:start, start + OUT : 36]
+    np.testing.assert_array_equal(found[others], weight[others])
+
+
+def test_rows_of_a_fused_layers_transform_are_refused(tmp_path: Path) -> None:
+    """A decomposed layer's rows may depend on each other."""
+    weight = random(4, INTO)
+    target = Target("c", "w", weight.shape, part=(0, 4))
+    with pytest.raises(EngineError, match="together with other layers"):
+        patched(tmp_path, weight, target, **{"x.dora_scale": DORA})
 
 
 def test_weight_stored_transposed_gets_the_transposed_change(tmp_path: Path) -> None:
