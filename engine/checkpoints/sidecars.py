@@ -3,13 +3,14 @@
 Cards are untrusted and often wrong: they may describe another version or have a mistyped name. So
 their size is limited, they count only for facts that shapes and keys do not show, and the user is
 told of contradictions. In order of precedence: the file's own metadata (Stability AI's ModelSpec,
-kohya's trainer), SwarmUI's card (`.swarm.json`), Civitai's card (`.civitai.info`), A1111's card
-(`.json`), and a text (`.txt`), which A1111 shows as the description.
+kohya's trainer), SwarmUI's card (`.swarm.json`), Civitai's card (`.civitai.info`), Stability
+Matrix's (`.cm-info.json`), LoRA Manager's (`.metadata.json`), A1111's (`.json`), and a text
+(`.txt`), which A1111 shows as the description.
 """
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +19,7 @@ import msgspec
 
 from engine.checkpoints.index import TensorIndex
 from engine.regular_file import read_bounded
-from engine.untrusted_json import JsonError, read_json
+from engine.untrusted_json import JsonError, decode_json, read_json
 
 # Civitai's cards hold the page's text and its pictures' prompts.
 MAX_CARD_BYTES = 1 << 20
@@ -72,10 +73,7 @@ def cards_of(index: TensorIndex) -> tuple[Card, ...]:
     found = (
         _modelspec("metadata: modelspec", index.metadata),
         _kohya(index),
-        _swarm(index.path.with_suffix(".swarm.json")),
-        _civitai(index.path.with_suffix(".civitai.info")),
-        _a1111(index.path.with_suffix(".json")),
-        _text(index.path.with_suffix(".txt")),
+        *(read(index.path.with_suffix(ending)) for ending, read in _READERS.items()),
     )
     return tuple(card for card in found if card is not None)
 
@@ -168,7 +166,36 @@ class _A1111Card(msgspec.Struct, frozen=True):
     negative_text: str | None = msgspec.field(name="negative text", default=None)
 
 
-CardT = TypeVar("CardT", _CivitaiCard, _A1111Card, dict[str, object])
+class _MatrixCard(msgspec.Struct, frozen=True, rename="pascal"):
+    """Stability Matrix's copy of Civitai's page (`Models/ConnectedModelInfo.cs`)."""
+
+    model_name: str | None = None
+    version_name: str | None = None
+    base_model: str | None = None
+    trained_words: tuple[str, ...] | None = None
+    hashes: _Hashes | None = None
+    model_description: str | None = None
+
+
+class _ManagerCard(msgspec.Struct, frozen=True):
+    """A card of ComfyUI's LoRA Manager (`py/utils/models.py`, `LoraMetadata`)."""
+
+    model_name: str | None = None
+    base_model: str | None = None
+    sha256: str | None = None
+    notes: str | None = None
+    usage_tips: str | None = None
+    civitai: _CivitaiCard | None = None
+    description: str | None = msgspec.field(name="modelDescription", default=None)
+
+
+class _Tips(msgspec.Struct, frozen=True):
+    strength: float | None = None
+
+
+_TIPS = msgspec.json.Decoder(_Tips)
+
+CardT = TypeVar("CardT", _CivitaiCard, _A1111Card, _MatrixCard, _ManagerCard, dict[str, object])
 
 
 def _civitai(path: Path) -> Card | None:
@@ -181,11 +208,49 @@ def _civitai(path: Path) -> Card | None:
         _short(path.name),
         base_model=_short(fields.base_model),
         title=" ".join(filter(None, map(_short, names))),
-        trained_words=tuple(filter(None, map(_short, (fields.trained_words or ())[:MAX_WORDS]))),
+        trained_words=_words(fields.trained_words),
         hashes=_hashes([one.sha256 for one in hashes], _SHA256),
         tensors_hashes=_hashes([one.auto_v3 for one in hashes], _TENSORS_HASH),
-        # The page's text, in HTML.
-        description=_short(_TAG.sub(" ", (fields.description or "")[:_LONGEST]), MAX_DESCRIPTION),
+        description=_page(fields.description),
+    )
+    return _unless_empty(card)
+
+
+def _matrix(path: Path) -> Card | None:
+    fields = _read(path, _MatrixCard)
+    if fields is None:
+        return None
+    hashes = fields.hashes or _Hashes()
+    card = Card(
+        _short(path.name),
+        base_model=_short(fields.base_model),
+        title=" ".join(filter(None, map(_short, (fields.model_name, fields.version_name)))),
+        trained_words=_words(fields.trained_words),
+        hashes=_hashes([hashes.sha256], _SHA256),
+        tensors_hashes=_hashes([hashes.auto_v3], _TENSORS_HASH),
+        description=_page(fields.model_description),
+    )
+    return _unless_empty(card)
+
+
+def _manager(path: Path) -> Card | None:
+    fields = _read(path, _ManagerCard)
+    if fields is None:
+        return None
+    page = fields.civitai or _CivitaiCard()
+    try:
+        tips = decode_json((fields.usage_tips or "{}").encode(), _TIPS)
+    except (JsonError, UnicodeEncodeError):
+        tips = _Tips()
+    card = Card(
+        _short(path.name),
+        base_model=_short(fields.base_model),
+        title=_short(fields.model_name),
+        trained_words=_words(page.trained_words),
+        notes=_short(fields.notes),
+        hashes=_hashes([fields.sha256], _SHA256),
+        weight=_weight(tips.strength),
+        description=_page(fields.description),
     )
     return _unless_empty(card)
 
@@ -216,9 +281,30 @@ def _read(path: Path, kind: type[CardT]) -> CardT | None:
         return None
 
 
+# The readers of the cards next to a file by the ends of their names, in order of precedence.
+_READERS: Mapping[str, Callable[[Path], Card | None]] = {
+    ".swarm.json": _swarm,
+    ".civitai.info": _civitai,
+    ".cm-info.json": _matrix,
+    ".metadata.json": _manager,
+    ".json": _a1111,
+    ".txt": _text,
+}
+CARD_ENDINGS = tuple(_READERS)
+
+
 def _unless_empty(card: Card) -> Card | None:
     """Return the card, or None if it has no facts."""
     return card if card != Card(card.source) else None
+
+
+def _words(words: tuple[str, ...] | None) -> tuple[str, ...]:
+    return tuple(filter(None, map(_short, (words or ())[:MAX_WORDS])))
+
+
+def _page(html: str | None) -> str:
+    """Return the text of a page of Civitai's, which is in HTML."""
+    return _short(_TAG.sub(" ", (html or "")[:_LONGEST]), MAX_DESCRIPTION)
 
 
 def _hashes(stated: Iterable[str | None], form: re.Pattern[str]) -> frozenset[str]:

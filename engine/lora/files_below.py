@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.checkpoints.sidecars import CARD_ENDINGS
 from engine.folders import has_suffix
 from engine.lora.folder import LORA_SUFFIXES
 
@@ -17,8 +18,6 @@ _PREVIEWS = tuple(
     for middle in (".preview", "")
     for suffix in (".png", ".jpg", ".jpeg", ".webp")
 )
-# The ends of the names of files that tell about the LoRA beside them.
-_CARDS = (".swarm.json", ".civitai.info", ".json", ".txt")
 
 
 class Stamp(msgspec.Struct, frozen=True):
@@ -97,7 +96,7 @@ def _files(
         if stamp is None:
             continue
         stem = os.path.splitext(entry.name)[0]  # noqa: PTH122 (a path costs ten times it)
-        cards = filter(None, (_stamp_of(by_name, stem + end) for end in _CARDS))
+        cards = filter(None, (_stamp_of(by_name, stem + end) for end in CARD_ENDINGS))
         preview, preview_modified_ns = _preview(by_name, stem)
         found.append(
             ListedLora(entry.path, prefix + stem, stamp, tuple(cards), preview, preview_modified_ns)

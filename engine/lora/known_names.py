@@ -28,7 +28,7 @@ _VERSION = 1
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 200
 # The ends of the names of cards that may have hashes.
-_CARDS = (".civitai.info", ".swarm.json")
+_CARDS = (".civitai.info", ".swarm.json", ".cm-info.json", ".metadata.json")
 # Hashes of all tensors that kohya's trainer writes: of 64 digits, and the older one of 8.
 _HASHES = ("sshs_model_hash", "sshs_legacy_hash")
 

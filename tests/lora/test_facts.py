@@ -80,6 +80,41 @@ def test_cards_beside_the_file(path: Path) -> None:
     assert (found.hashes, found.tensors_hashes) == ({"cd" * 32}, {"ef" * 6})
 
 
+def test_card_of_stability_matrix(path: Path) -> None:
+    card = {
+        "ModelName": "Style",
+        "VersionName": "v2",
+        "BaseModel": "SDXL 1.0",
+        "TrainedWords": ["ink"],
+        "Hashes": {"SHA256": "CD" * 32, "AutoV3": "EF" * 6, "CRC32": "0"},
+        "ModelDescription": "<b>good</b>",
+    }
+    path.with_suffix(".cm-info.json").write_text(json.dumps(card))
+    found = facts(path)
+    assert (found.title, found.base_model, found.description) == ("Style v2", "SDXL 1.0", "good")
+    assert found.trigger_words == ("ink",)
+    assert (found.hashes, found.tensors_hashes) == ({"cd" * 32}, {"ef" * 6})
+
+
+@pytest.mark.parametrize(
+    ("tips", "weight"), [('{"strength": 0.7}', 0.7), ("{}", None), ("odd", None), (None, None)]
+)
+def test_card_of_lora_manager(path: Path, tips: str | None, weight: float | None) -> None:
+    card = {
+        "model_name": "Style",
+        "base_model": "Pony",
+        "sha256": "cd" * 32,
+        "notes": "n",
+        "usage_tips": tips,
+        "civitai": {"trainedWords": ["ink"], "id": 1},
+    }
+    path.with_suffix(".metadata.json").write_text(json.dumps(card))
+    found = facts(path)
+    assert (found.title, found.base_model, found.notes) == ("Style", "Pony", "n")
+    assert (found.trigger_words, found.hashes) == (("ink",), {"cd" * 32})
+    assert found.weight == weight
+
+
 def test_text_beside_the_file_is_the_last_description(path: Path) -> None:
     path.with_suffix(".txt").write_text("A  text.\n")
     assert facts(path).description == "A text."

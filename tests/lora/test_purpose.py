@@ -1,13 +1,14 @@
 """A file's purpose is told in words, and a file for another family is refused."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families import identify
+from engine.families import IdentifiedCheckpoint, identify
+from engine.families.architecture import Architecture
 from engine.families.lora_purpose import fit_lora, purpose_of
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
@@ -239,3 +240,32 @@ def test_keys_that_are_not_applied_are_named(tmp_path: Path) -> None:
     ]
     assert set(fitted.unused) == set(keys) - set(low_rank(_ATTENTION, 0, 0))
     assert (fitted.applied, file.total_keys) == (3, len(keys))
+
+
+def test_family_without_a_table_of_layers_takes_no_lora(tmp_path: Path) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", CHECKPOINTS["sd1"]))
+
+    def bare(of: IdentifiedCheckpoint) -> Architecture:
+        return replace(checkpoint.make_architecture(of), lora_layers=None)
+
+    without = replace(checkpoint, make_architecture=bare)
+    file = lora_file(tmp_path / "lora.safetensors", low_rank(_ATTENTION, 640, 768))
+    assert fit_lora(file, checkpoint).unused == ()
+    with pytest.raises(EngineError) as caught:
+        fit_lora(file, without)
+    assert caught.value.code is ErrorCode.LORA_MISMATCH
+
+
+def test_file_of_embeddings_alone_fits(tmp_path: Path) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", CHECKPOINTS["sd1"]))
+    keys = {"bundle_emb.word.string_to_param.*": (4, 768)}
+    fitted = fit_lora(lora_file(tmp_path / "lora.safetensors", keys), checkpoint)
+    assert (fitted.modules, fitted.unused, fitted.applied) == ((), (), 0)
+
+
+def test_factors_of_a_layer_of_unknown_kind_do_not_tell_the_family(tmp_path: Path) -> None:
+    # The factors of (IA)3 show no width.
+    file = lora_file(
+        tmp_path / "x.safetensors", {f"{_ATTENTION}.weight": (640,), f"{_ATTENTION}.on_input": ()}
+    )
+    assert purpose_of(file).families == ()

@@ -12,7 +12,9 @@ _FIRST_ATTENTION = re.compile(r"(?:down_blocks_0_attentions_\d|input_blocks_[12]
 _DEPTH = re.compile(
     r"(?:attentions_\d|(?:input|output)_blocks_\d+_1|middle_block_1)_transformer_blocks_(\d+)_"
 )
-_PROJECTION = re.compile(r"(?:attentions_\d|put_blocks_\d+_1|middle_block_1)_proj_in \[.+\] (\d)d")
+_CONVOLUTION = re.compile(
+    r"(?:attentions_\d|put_blocks_\d+_1|middle_block_1)_proj_(?:in|out) \[[\d?]+,[\d?]+\] 4d"
+)
 _TEXT = re.compile(
     r"(?:encoder_layers_\d+_self_attn_(?:[qkv]_proj|to_[qkv])|encoder_layers_\d+_mlp_fc1"
     r"|resblocks_\d+_mlp_c_fc) \[[\d?]+,(\d+)\]"
@@ -58,11 +60,9 @@ class LoraSigns:
         levels = _levels(listing)
         if levels > _BLOCKS_OF_A_LEVEL:
             yield f"a UNet of {levels} levels", levels <= self.levels
-        projection = _PROJECTION.search(listing)
-        if projection and self.attends_first:
-            by_convolution = projection[1] == "4"
-            words = f"projections by {'convolution' if by_convolution else 'linear layers'}"
-            yield words, by_convolution == self.convolutional
+        # Of a linear layer and of some types' factors for a convolution the tensors look alike.
+        if self.attends_first and _CONVOLUTION.search(listing):
+            yield "projections by convolution", self.convolutional
         for width in sorted({int(one[1]) for one in _TEXT.finditer(listing)}):
             yield f"a text encoder {width} wide", width in self.text_widths
         if _SECOND_TEXT.search(listing):
