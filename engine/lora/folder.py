@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.file_paths import is_file, is_folder
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
-from engine.lora.known_names import FileNames, KnownNames
+from engine.lora.known_names import KnownNames
 
 # The suffixes that A1111 lists, and safetensors' short one.
 LORA_SUFFIXES = SAFETENSORS_SUFFIXES | {".pt", ".ckpt"}
@@ -102,9 +102,10 @@ class LoraLookup:
 
     def find(self, file: str, hash_digits: str | None = None) -> FoundFile | None:
         """Return the file that a path or name means, or that has the hash; None without any."""
-        path = Path(file)
+        path, wanted = Path(file), _plain_hash(hash_digits)
         if path.is_absolute() and is_file(path):
-            return FoundFile(path)
+            differs = wanted is not None and self._known.names(path).has(wanted) is False
+            return FoundFile(path, differs=differs)
         return self.find_named(file, hash_digits)
 
     def find_named(self, name: str, hash_digits: str | None = None) -> FoundFile | None:
@@ -122,17 +123,17 @@ class LoraLookup:
 
     def _with_hash(self, named: list[_Listed], wanted: str) -> FoundFile | None:
         """Return the file with a hash among those of a name, else among all."""
-        names = [self._known.names(one.path) for one in named]
-        for one, own in zip(named, names, strict=True):
-            if _has(own, wanted):
-                return FoundFile(one.path)
-        # A file whose hashes are not known may well be the one.
-        unknown = [one for one, own in zip(named, names, strict=True) if not own.hashes]
-        if unknown:
-            return _first_of(unknown)
-        found = self._by_hash(wanted) or _first_of(named)
-        is_other = found is not None and any(found.path == one.path for one in named)
-        return FoundFile(found.path, found.others, differs=True) if found and is_other else found
+        matches = [(one, self._known.names(one.path).has(wanted)) for one in named]
+        right = next((one for one, has in matches if has), None)
+        if right is not None:
+            return FoundFile(right.path)
+        # A file whose hash is not known may well be the one.
+        unknown = [one for one, has in matches if has is None]
+        found = self._by_hash(wanted) or _first_of(unknown)
+        if found is not None or not named:
+            return found
+        first = _first_of(named)
+        return first and FoundFile(first.path, first.others, differs=True)
 
     def _named(self, file: str) -> list[_Listed]:
         """Return the files that a name may mean, the best first."""
@@ -158,7 +159,7 @@ class LoraLookup:
     def _by_hash(self, wanted: str | None) -> FoundFile | None:
         if wanted is None:
             return None
-        found = (one for one in self._files() if _has(self._known.names(one.path), wanted))
+        found = (one for one in self._files() if self._known.names(one.path).has(wanted))
         first = next(found, None)
         return None if first is None else FoundFile(first.path)
 
@@ -210,8 +211,3 @@ def _first_of(files: list[_Listed]) -> FoundFile | None:
 def _plain_hash(digits: str | None) -> str | None:
     plain = (digits or "").strip().casefold().removeprefix("0x")
     return plain if _HASH.fullmatch(plain) else None
-
-
-def _has(names: FileNames, wanted: str) -> bool:
-    """True if one of the hashes begins with the other: tools write different numbers of digits."""
-    return any(own.startswith(wanted) or wanted.startswith(own) for own in names.hashes)

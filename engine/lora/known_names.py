@@ -5,6 +5,7 @@ file in the cache, so that a folder of 2,000 files is opened only once.
 """
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -24,24 +25,39 @@ from engine.regular_file import open_regular
 _log = logging.getLogger(__name__)
 
 # Raised when names are found in another way, so that all files are read again.
-_VERSION = 1
+_VERSION = 2
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 200
 # The ends of the names of cards that may have hashes.
 _CARDS = (".civitai.info", ".swarm.json", ".cm-info.json", ".metadata.json")
-# Hashes of all tensors that kohya's trainer writes: of 64 digits, and the older one of 8.
-_HASHES = ("sshs_model_hash", "sshs_legacy_hash")
+# kohya's older hash of a file; the newer one is on the metadata's card.
+_LEGACY = "sshs_legacy_hash"
+_LEGACY_HASH = re.compile(r"[0-9a-f]{8}")
 
 
 class FileNames(msgspec.Struct, frozen=True, omit_defaults=True):
     """The name that a file's metadata give it, and its hashes as stated, in lower case.
 
-    These are the SHA-256 of the file or its tensors, or first digits of them, and kohya's older
-    hash of 8 digits.
+    `whole` are SHA-256 of the file, `tensors` first digits of those of its tensors, `legacy` is
+    kohya's older hash of 8 digits.
     """
 
     alias: str = ""
-    hashes: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+    tensors: tuple[str, ...] = ()
+    legacy: tuple[str, ...] = ()
+
+    def has(self, digits: str) -> bool | None:
+        """Return True if a hash in lower case is this file's, False if not, None if unknown.
+
+        Tools write different numbers of digits: 10 of the file, 12 of the tensors, 8 of the older.
+        """
+        hashes = (*self.whole, *self.tensors, *self.legacy)
+        if any(own.startswith(digits) or digits.startswith(own) for own in hashes):
+            return True
+        both = self.whole if self.tensors else ()
+        alike = {10: self.whole, 12: self.tensors, 8: self.legacy}.get(len(digits), both)
+        return False if alike else None
 
 
 NO_NAMES = FileNames()
@@ -85,11 +101,15 @@ def read_names(path: Path) -> FileNames:
     """Return the names in a file's metadata and cards; none if there are none to be read."""
     metadata = _metadata(path)
     alias = metadata.get("ss_output_name", "")[:_MOST_CHARACTERS]
-    stated = (metadata.get(name, "").casefold().removeprefix("0x") for name in _HASHES)
+    legacy = metadata.get(_LEGACY, "").casefold()
     # A card needs no tensors.
     cards = cards_of(TensorIndex(path, {}, metadata, digest=""))
-    on_cards = (one for card in cards for one in sorted(card.hashes | card.tensors_hashes))
-    return FileNames(alias, tuple(dict.fromkeys([*filter(_is_hash, stated), *on_cards])))
+    return FileNames(
+        alias,
+        whole=tuple(sorted({one for card in cards for one in card.hashes})),
+        tensors=tuple(sorted({one for card in cards for one in card.tensors_hashes})),
+        legacy=(legacy,) if _LEGACY_HASH.fullmatch(legacy) else (),
+    )
 
 
 def _metadata(path: Path) -> dict[str, str]:
@@ -101,10 +121,6 @@ def _metadata(path: Path) -> dict[str, str]:
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     return {}
-
-
-def _is_hash(text: str) -> bool:
-    return 8 <= len(text) <= 64 and not text.strip("0123456789abcdef")
 
 
 class KnownNames:

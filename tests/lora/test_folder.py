@@ -115,9 +115,40 @@ def test_an_alias_is_found_after_the_names_of_files(tmp_path: Path) -> None:
     assert found(tmp_path, "ink") == "ink.safetensors"
 
 
+@pytest.mark.parametrize(
+    ("whole", "tensors", "digits", "has"),
+    [
+        (HASH, "", HASH[:10], True),
+        (HASH, "", HASH, True),
+        ("", HASH[:12], HASH, True),
+        (HASH, "", OTHER[:10], False),
+        ("", HASH, OTHER[:12], False),
+        (HASH, HASH, OTHER, False),
+        # The hash of the file tells nothing of that of the tensors.
+        (HASH, "", OTHER[:12], None),
+        ("", HASH, OTHER[:10], None),
+        ("", HASH, OTHER, None),
+        ("", "", HASH, None),
+    ],
+)
+def test_hashes_are_compared_with_those_of_their_kind(
+    whole: str, tensors: str, digits: str, has: bool | None
+) -> None:
+    names = FileNames("", *((one,) if one else () for one in (whole, tensors)))
+    assert names.has(digits) is has
+
+
+def test_a_changed_file_at_a_known_path_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "ink.safetensors", sshs_model_hash=OTHER)
+    for digits, differs in ((HASH[:12], True), (OTHER[:12], False), (None, False)):
+        answer = lookup(tmp_path).find(str(path), digits)
+        assert answer is not None
+        assert answer.differs == differs
+
+
 @pytest.mark.parametrize("digits", [HASH[:8], HASH[:12], HASH[:10].upper(), f"0x{HASH}"])
 def test_a_hash_finds_a_file_of_another_name(digits: str, tmp_path: Path) -> None:
-    write(tmp_path / "renamed.safetensors", sshs_model_hash=f"0x{HASH}")
+    write(tmp_path / "renamed.safetensors", sshs_model_hash=HASH)
     assert found(tmp_path, "ink", digits) == "renamed.safetensors"
     assert found(tmp_path, "ink") is None
     assert found(tmp_path, digits) == "renamed.safetensors"
@@ -168,6 +199,15 @@ def test_folders_of_tools_are_looked_into(tmp_path: Path) -> None:
     assert lora_folders(None) == ()
 
 
+def test_folders_that_are_chosen_later_are_looked_into_last(tmp_path: Path) -> None:
+    first, second = (write(tmp_path / name / "ink.safetensors") for name in "ab")
+    folders = LoraFolders(None, (tmp_path / "a",))
+    folders.chosen = (tmp_path / "b", tmp_path / "a")
+    answer = folders.look().find("ink")
+    assert answer is not None
+    assert (answer.path, answer.others) == (first, (second,))
+
+
 # --- names that files state of themselves ---
 
 
@@ -185,10 +225,10 @@ def test_names_are_read_from_metadata(tmp_path: Path) -> None:
     path = write(
         tmp_path / "x.safetensors",
         ss_output_name="ink",
-        sshs_model_hash=HASH.upper(),
+        sshs_model_hash=HASH,
         sshs_legacy_hash="0123abcd",
     )
-    assert read_names(path) == FileNames("ink", (HASH, "0123abcd"))
+    assert read_names(path) == FileNames("ink", tensors=(HASH,), legacy=("0123abcd",))
 
 
 def test_a_hash_on_a_card_beside_the_file_counts(tmp_path: Path) -> None:
@@ -202,10 +242,10 @@ def test_a_hash_on_a_card_beside_the_file_counts(tmp_path: Path) -> None:
 
 def test_a_new_card_is_read(tmp_path: Path) -> None:
     cache, path = tmp_path / "names.json", write(tmp_path / "x.safetensors", ss_output_name="a")
-    assert KnownNames(cache, clock=later).names(path).hashes == ()
+    assert KnownNames(cache, clock=later).names(path).whole == ()
     card = {"files": [{"hashes": {"SHA256": HASH}}]}
     path.with_suffix(".civitai.info").write_text(json.dumps(card))
-    assert KnownNames(cache, clock=later).names(path).hashes == (HASH,)
+    assert KnownNames(cache, clock=later).names(path).whole == (HASH,)
 
 
 class Reads:

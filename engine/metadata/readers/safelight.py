@@ -8,7 +8,7 @@ import msgspec
 
 from engine.api import ComponentFiles, GenerateRequest, GenerationRecord, ResolvedRequest
 from engine.api.conventions import choice_of
-from engine.api.lora import LoraChoice
+from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
 from engine.metadata.readers.imported import ImportedRequest, plain
 from engine.metadata.readers.loras import lora_name
 from engine.metadata.record import find_record
@@ -49,7 +49,8 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
             vae=local(request.components.vae),
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
-        "loras": tuple(_with_local_path(one, local) for one in request.loras),
+        "loras": tuple(_imported(one, record, local) for one in request.loras),
+        "lora_hashes": _lora_hashes(record),
         "strength": request.strength if has_init(request) else None,
         "convention": choice_of(request.convention),
         # Wildcards are already expanded in the prompt.
@@ -59,10 +60,28 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
     return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
 
 
-def _with_local_path(lora: LoraChoice, local: Callable[[str | None], str | None]) -> LoraChoice:
-    """Return a LoRA by its file's name alone if its path is not on this machine."""
-    is_usable = local(lora.file) is not None
-    return lora if is_usable else msgspec.structs.replace(lora, file=lora_name(lora.file))
+def _imported(
+    lora: LoraChoice, record: GenerationRecord, local: Callable[[str | None], str | None]
+) -> LoraChoice:
+    """Return a LoRA with its hash; by its file's name alone if the path is another machine's."""
+    file = lora.file if local(lora.file) is not None else lora_name(lora.file)
+    known = (_hash(report) for report in record.loras if report.name == lora.file)
+    return msgspec.structs.replace(lora, file=file, hash=lora.hash or next(known, None))
+
+
+def _lora_hashes(record: GenerationRecord) -> tuple[LoraHash, ...]:
+    """Return the hashes of LoRAs that the prompt names: the request's, and those of the files."""
+    listed = {lora.file for lora in record.request.loras}
+    named = {one.name: one.hash for one in record.request.lora_hashes}
+    for report in record.loras:
+        digits = _hash(report)
+        if digits is not None and report.name not in listed:
+            named[report.name] = digits
+    return tuple(LoraHash(name=name, hash=digits) for name, digits in named.items())[:MAX_LORAS]
+
+
+def _hash(report: LoraReport) -> str | None:
+    return report.tensors_hash or report.sha256
 
 
 def _is_local(path: str) -> bool:

@@ -11,7 +11,7 @@ from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
 from engine.api.request import GenerateRequest
 from engine.metadata.readers import import_record
 from engine.metadata.readers.loras import lora_choice, lora_name
-from engine.metadata.record import record_chunks
+from engine.metadata.record import find_record, record_chunks
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import lora_tags
 from tests.metadata.readers.graphs import TEXT_TO_PICTURE, node
@@ -347,3 +347,30 @@ def test_our_record_brings_its_loras_back_but_no_paths_of_a_network() -> None:
     found = import_record(msgspec.structs.replace(PLAIN, request=request))
     assert found.request.loras == (local, choice("line.safetensors", 0.5))
     assert "network path" in found.warnings[0]
+
+
+def test_our_record_brings_the_hashes_of_the_files_that_were_used() -> None:
+    listed = choice("/models/loras/ink.safetensors", 0.8)
+    told = LoraHash(name="gone", hash="0123456789ab")
+    request = msgspec.structs.replace(
+        PLAIN_REQUEST, prompt="<lora:line:1> <lora:gone:1>", loras=(listed,), lora_hashes=(told,)
+    )
+    reports = (
+        LoraReport(name=listed.file, path=listed.file, sha256="ab" * 32),
+        LoraReport(name="line", path="/models/loras/line.safetensors", tensors_hash="cd" * 6),
+        LoraReport(name="gone"),
+    )
+    record = msgspec.structs.replace(PLAIN, request=request, loras=reports)
+    found = import_record(record).request
+    assert found.loras == (choice(listed.file, 0.8, digits="ab" * 32),)
+    assert found.lora_hashes == (told, LoraHash(name="line", hash="cd" * 6))
+
+
+def test_a_record_keeps_what_it_says_of_its_loras() -> None:
+    report = LoraReport(
+        name="ink", path="/l/ink.safetensors", strength=0.2, text_strength=-1.0,
+        points=((0.2, 0.0), (0.8, 0.5)), blocks="INS", sha256="ab" * 32, tensors_hash="cd" * 6,
+        applied_keys=3, total_keys=5, rest=("x", "y"),
+    )  # fmt: skip
+    record = msgspec.structs.replace(PLAIN, loras=(report, LoraReport(name="gone")))
+    assert find_record(record_chunks(record)) == record
