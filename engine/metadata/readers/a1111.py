@@ -44,6 +44,7 @@ from engine.metadata.readers.a1111_keys import (
     version_of,
     with_usual_keys,
 )
+from engine.metadata.readers.embeddings import embedding_hashes, embedding_remarks
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -139,6 +140,7 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         zero_terminal_snr=_zero_terminal_snr(values),
         loras=_loras(values, info),
         lora_hashes=lora_hashes(info.get("Lora hashes"), info.get("Hashes")),
+        embedding_hashes=embedding_hashes(info.get("TI hashes"), info.get("Hashes")),
         expand_wildcards=False,
     )
     remarks = _remarks(values, info, request, has_hires=has_hires)
@@ -366,6 +368,7 @@ def _remarks(
     if vae not in (None, "Automatic"):
         remarks.append(made_with_vae(vae))
     remarks += made_with_loras(loras)
+    remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if has_hires:

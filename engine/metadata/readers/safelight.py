@@ -8,7 +8,9 @@ import msgspec
 
 from engine.api import ComponentFiles, GenerateRequest, GenerationRecord, ResolvedRequest
 from engine.api.conventions import choice_of
+from engine.api.embeddings import EmbeddingHash
 from engine.api.lora import LoraChoice
+from engine.metadata.readers.embeddings import embedding_hash, listed_hashes
 from engine.metadata.readers.imported import ImportedRequest, plain
 from engine.metadata.readers.loras import lora_name
 from engine.metadata.record import find_record
@@ -50,6 +52,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
         "loras": tuple(_with_local_path(one, local) for one in request.loras),
+        "embedding_hashes": _embedding_hashes(record),
         "strength": request.strength if has_init(request) else None,
         "convention": choice_of(request.convention),
         # Wildcards are already expanded in the prompt.
@@ -57,6 +60,12 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
     }
     same: dict[str, Any] = {name: getattr(request, name) for name in _RECORDED}
     return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
+
+
+def _embedding_hashes(record: GenerationRecord) -> tuple[EmbeddingHash, ...]:
+    """Return the hashes of the embeddings that were used, and of those that were missing."""
+    used = (embedding_hash(one.name, one.sha256) for one in record.embeddings)
+    return listed_hashes((*used, *record.request.embedding_hashes))
 
 
 def _with_local_path(lora: LoraChoice, local: Callable[[str | None], str | None]) -> LoraChoice:
