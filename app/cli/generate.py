@@ -193,14 +193,18 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(result, memory.peak)
     else:
-        # Some arise only once a picture is made, and were not printed yet.
-        for warning in result.warnings:
-            reporter.warning(warning)
+        _tell_warnings(result, reporter)
     if source:
         _note_differences(source, request, result)
     if reporter.lost:
         raise reporter.lost
     return 0
+
+
+def _tell_warnings(result: JobResult, reporter: TerminalReporter) -> None:
+    # Some arise only once a picture is made, and were not printed yet.
+    for warning in result.warnings:
+        reporter.warning(warning)
 
 
 def _print_json(result: JobResult, peak_bytes: int | None) -> None:

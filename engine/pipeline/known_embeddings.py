@@ -1,27 +1,29 @@
 """The embeddings of a picture's prompts: those of its LoRAs, of folders, and found by hashes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from engine.api.embeddings import EmbeddingHash
-from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings, WithBundled
 
 
 def known_embeddings(
-    request: ResolvedRequest, bundled: Mapping[str, Embedding], library: Embeddings
+    texts: Iterable[str],
+    hashes: Iterable[EmbeddingHash],
+    bundled: Mapping[str, Embedding],
+    library: Embeddings,
 ) -> tuple[Embeddings, tuple[ErrorInfo, ...]]:
-    """Return the embeddings that the prompts may name, and warnings about missing ones.
+    """Return the embeddings that prompts may name, and warnings about missing ones.
 
-    A name of the request's `embedding_hashes` that no file has stands for the file with its hash.
+    A name among `hashes` that no file has stands for the file with its hash.
     """
     found, warnings = dict(bundled), list[ErrorInfo]()
-    texts = f"{request.prompt}\n{request.negative_prompt}".casefold()
+    whole = "\n".join(texts).casefold()
     known = {name.casefold() for name in (*bundled, *library.names())}
-    for one in request.embedding_hashes:
+    for one in hashes:
         # A prompt may have been changed since the hash was noted.
-        is_named = one.name.casefold() in texts
+        is_named = one.name.casefold() in whole
         if not is_named or one.name.casefold() in known or library.at_path(one.name):
             continue
         file = library.of_hash(one.hash)

@@ -122,7 +122,9 @@ def _read(
     loras: PictureLoras,
     embeddings: Embeddings,
 ) -> PictureGroup:
-    known, missing = known_embeddings(pictures[0].request, loras.embeddings, embeddings)
+    prompts = dict.fromkeys(text for picture in pictures for text in picture.texts)
+    hashes = pictures[0].request.embedding_hashes
+    known, missing = known_embeddings(prompts, hashes, loras.embeddings, embeddings)
     texts = (
         one.checkpoint.architecture.text.read(
             [one.request_of(each.request) for each in pictures], known

@@ -55,7 +55,7 @@ def write_pictures(checkout: Path, data: dict) -> None:
     sys.modules |= {
         "modules": package, "modules.shared": shared, "modules.textual_inversion": inversion,
     }  # fmt: skip
-    vars(np)["product"] = np.prod  # gone from NumPy 2
+    setattr(np, "product", np.prod)  # noqa: B010 (gone from NumPy 2)
     embed = importlib.import_module("modules.textual_inversion.image_embedding")
     ramp = np.arange(64 * 48 * 3, dtype=np.uint32).reshape(64, 48, 3)
     picture = Image.fromarray((1 + ramp % 255).astype(np.uint8))

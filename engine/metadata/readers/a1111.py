@@ -139,14 +139,22 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         mask_options=_mask_options(values),
         zero_terminal_snr=_zero_terminal_snr(values),
         loras=_loras(values, info),
-        lora_hashes=lora_hashes(info.get("Lora hashes"), info.get("Hashes")),
-        embedding_hashes=embedding_hashes(info.get("TI hashes"), info.get("Hashes")),
+        **_hashes(info),
         expand_wildcards=False,
     )
     remarks = _remarks(values, info, request, has_hires=has_hires)
     return ImportedRequest(
         request, (*values.warnings, *remarks), tool="AUTOMATIC1111", unmapped=values.unmapped()
     )
+
+
+def _hashes(info: Infotext) -> dict[str, Any]:
+    """Return the request's hashes of files that the prompts name."""
+    every = info.get("Hashes")
+    return {
+        "lora_hashes": lora_hashes(info.get("Lora hashes"), every),
+        "embedding_hashes": embedding_hashes(info.get("TI hashes"), every),
+    }
 
 
 def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, ScheduleName | None]:
