@@ -190,9 +190,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(result, memory.peak)
     else:
-        # Some arise only once a picture is made, and were not printed yet.
-        for warning in result.warnings:
-            reporter.warning(warning)
+        _tell_warnings(result, reporter)
     if source:
         _note_differences(source, request, result)
     if reporter.lost:
@@ -203,6 +201,12 @@ def run(options: argparse.Namespace) -> int:
 def _target(out: str | None, count: int, usual: Path) -> Destination:
     """Return the place for the pictures: as typed, else the usual folder."""
     return destination(typed_text(out), count) if out else Destination(usual)
+
+
+def _tell_warnings(result: JobResult, reporter: TerminalReporter) -> None:
+    # Some arise only once a picture is made, and were not printed yet.
+    for warning in result.warnings:
+        reporter.warning(warning)
 
 
 def _print_json(result: JobResult, peak_bytes: int | None) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.checkpoints.files import read_index
+from engine.checkpoints.full_hash import hash_file
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.file import (
     PICTURE_SUFFIXES,
@@ -20,6 +21,9 @@ from engine.errors import EngineError
 _MOST_KEPT = 512
 # Opening a PyTorch file takes a process, so at most this many are opened to learn their words.
 _MOST_OPENED = 64
+# Fewer digits of a hash fit several files by chance; a larger file is no embedding.
+_LEAST_DIGITS = 8
+_MOST_HASHED_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,10 @@ class Embeddings(Protocol):
         """Find by the word that a file itself names, as "<cat-toy>", else by the name in it."""
         ...
 
+    def of_hash(self, digits: str) -> Found | None:
+        """Find by the first digits of a file's SHA-256, or of that of its tensors."""
+        ...
+
 
 class NoEmbeddings:
     """`Embeddings` without any."""
@@ -66,6 +74,10 @@ class NoEmbeddings:
         return None
 
     def of_word(self, word: str) -> Found | None:
+        """Return None."""
+        return None
+
+    def of_hash(self, digits: str) -> Found | None:
         """Return None."""
         return None
 
@@ -99,6 +111,10 @@ class WithBundled:
         mine = self.bundled.get(_inner(word))
         return Found(mine) if mine is not None else self.library.of_word(word)
 
+    def of_hash(self, digits: str) -> Found | None:
+        """Find as the library does."""
+        return self.library.of_hash(digits)
+
 
 @dataclass(slots=True)
 class _Known:
@@ -122,6 +138,7 @@ class EmbeddingLibrary:
         self._known: _Known | None = None
         # The result of reading a file in a state: path, time of modification in ns, size.
         self._kept: dict[tuple[Path, int, int], tuple[Embedding, ...] | EngineError] = {}
+        self._digests: dict[tuple[Path, int, int], tuple[str, ...]] = {}
 
     def names(self) -> tuple[str, ...]:
         """Return the names without suffixes, without duplicates, in order of folders and paths."""
@@ -159,6 +176,33 @@ class EmbeddingLibrary:
                 if mine is not None:
                     return Found(mine)
             return self._first_of(by_name)
+
+    def of_hash(self, digits: str) -> Found | None:
+        """Find by the first digits of a file's SHA-256, or of that of its tensors."""
+        wanted = digits.casefold()
+        if len(wanted) < _LEAST_DIGITS:
+            return None
+        with self._lock:
+            for file in self._listed().listing.files:
+                if any(one.startswith(wanted) for one in self._hashes(file)):
+                    return self._first_of([file])
+        return None
+
+    def _hashes(self, file: EmbeddingFile) -> tuple[str, ...]:
+        """Return a file's hashes, computed once; none for a file that cannot be read."""
+        try:
+            facts = file.path.stat()
+            key = (file.path, facts.st_mtime_ns, facts.st_size)
+            if facts.st_size > _MOST_HASHED_BYTES:
+                return ()
+            if key not in self._digests:
+                found = hash_file(file.path, lambda _: None, tensors=True)
+                is_plain = file.path.suffix.lower() != WEIGHT_SUFFIXES[0]
+                both = (found.whole,) if is_plain else (found.whole, found.tensors or found.whole)
+                self._digests[key] = both
+            return self._digests[key]
+        except OSError:
+            return ()
 
     def _first_of(self, files: Sequence[EmbeddingFile]) -> Found | None:
         if not files:

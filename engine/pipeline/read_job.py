@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.embeddings.library import Embeddings, WithBundled
+from engine.embeddings.library import Embeddings
 from engine.families.architecture import TextPlan
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
+from engine.pipeline.known_embeddings import known_embeddings
 from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras
 from engine.sampling.samplers import SAMPLERS
 from engine.text.foreign_syntax import foreign_marks
@@ -24,18 +25,20 @@ _PICTURES_AT_ONCE = 64
 class PictureGroup:
     """Some pictures of a job that have the same LoRAs, and the passes with these LoRAs.
 
-    `texts` are the prompts as read for the text encoders of each pass.
+    `texts` are the prompts as read for the text encoders of each pass. `missing` are warnings about
+    embeddings that were not found.
     """
 
     pictures: tuple[BatchPicture, ...]
     passes: tuple[DenoisingPass, ...]
     texts: tuple[TextPlan, ...]
     loras: PictureLoras = WITHOUT_LORAS
+    missing: tuple[ErrorInfo, ...] = ()
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
         """Warnings about LoRAs and embeddings that have no effect, or not in full."""
-        return (*self.loras.warnings, *self.texts[0].warnings)
+        return (*self.loras.warnings, *self.missing, *self.texts[0].warnings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,11 +122,13 @@ def _read(
     loras: PictureLoras,
     embeddings: Embeddings,
 ) -> PictureGroup:
-    known = WithBundled(loras.embeddings, embeddings) if loras.embeddings else embeddings
+    prompts = dict.fromkeys(text for picture in pictures for text in picture.texts)
+    hashes = pictures[0].request.embedding_hashes
+    known, missing = known_embeddings(prompts, hashes, loras.embeddings, embeddings)
     texts = (
         one.checkpoint.architecture.text.read(
             [one.request_of(each.request) for each in pictures], known
         )
         for one in passes
     )
-    return PictureGroup(pictures, passes, tuple(texts), loras)
+    return PictureGroup(pictures, passes, tuple(texts), loras, missing)

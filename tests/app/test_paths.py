@@ -16,17 +16,23 @@ def test_each_folder_can_be_moved(tmp_path: Path) -> None:
     assert [getattr(paths, name) for name in names] == [tmp_path / name for name in names]
 
 
+# Fields that are several folders.
+_SEVERAL = ("loras", "embeddings")
+
+
 def test_the_systems_folders_are_apart_from_each_other() -> None:
     paths = find_paths({"SAFELIGHT_STATE": ""})
-    folders = [getattr(paths, field.name) for field in fields(paths) if field.name != "loras"]
+    folders = [getattr(paths, field.name) for field in fields(paths) if field.name not in _SEVERAL]
     assert len(set(folders)) == 6
     assert all(folder.is_absolute() for folder in folders)
 
 
-def test_several_folders_of_loras_can_be_named(tmp_path: Path) -> None:
-    named = tmp_path / "webui", tmp_path / "loras"
-    assert find_paths({"SAFELIGHT_LORAS": os.pathsep.join(map(str, named))}).loras == named
-    assert find_paths({}).loras == ()
+@pytest.mark.parametrize("kind", ["loras", "embeddings"])
+def test_several_folders_of_a_kind_can_be_named(kind: str, tmp_path: Path) -> None:
+    named = tmp_path / "webui", tmp_path / kind
+    variables = {f"SAFELIGHT_{kind.upper()}": os.pathsep.join(map(str, named))}
+    assert getattr(find_paths(variables), kind) == named
+    assert getattr(find_paths({}), kind) == ()
 
 
 def test_home_is_understood(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ _BY_OPTION = {
     "loras": "--lora",
     # Known of pictures that other machines made.
     "lora_hashes": "--from",
+    "embedding_hashes": "--from",
 }
 
 

@@ -49,13 +49,13 @@ def write_pictures(checkout: Path, data: dict) -> None:
     """The embedding as text of a picture, in the pixels of one, and a picture without any."""
     package, shared = ModuleType("modules"), ModuleType("modules.shared")
     package.__path__ = [str(checkout / "modules")]
-    shared.opts = SimpleNamespace(font=None)
+    vars(shared)["opts"] = SimpleNamespace(font=None)
     inversion = ModuleType("modules.textual_inversion")
     inversion.__path__ = [str(checkout / "modules" / "textual_inversion")]
     sys.modules |= {
         "modules": package, "modules.shared": shared, "modules.textual_inversion": inversion,
     }  # fmt: skip
-    np.product = np.prod  # gone from NumPy 2
+    setattr(np, "product", np.prod)  # noqa: B010 (gone from NumPy 2)
     embed = importlib.import_module("modules.textual_inversion.image_embedding")
     ramp = np.arange(64 * 48 * 3, dtype=np.uint32).reshape(64, 48, 3)
     picture = Image.fromarray((1 + ramp % 255).astype(np.uint8))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from engine.checkpoints.files import read_index
+from engine.checkpoints.full_hash import hash_file
 from engine.checkpoints.index import TensorIndex
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.folder import list_folders, usual_folders
@@ -176,3 +177,18 @@ def test_bundled_embeddings_come_first(tmp_path: Path) -> None:
     for found in (known.named("x"), known.at_path("x"), known.of_word("<x>")):
         assert found is not None
         assert found.embedding is mine
+
+
+def test_a_file_is_found_by_its_hash(tmp_path: Path) -> None:
+    write(tmp_path / "a.safetensors")
+    path = copy("a1111.pt", tmp_path / "other-name.pt")
+    tensors = write(tmp_path / "b.safetensors", 2)
+    library = EmbeddingLibrary([tmp_path])
+    whole = hash_file(path, lambda _: None).whole
+    assert taken(library.of_hash(whole)) == path
+    assert taken(library.of_hash(whole[:12].upper())) == path
+    of_tensors = hash_file(tensors, lambda _: None, tensors=True).tensors
+    assert of_tensors is not None
+    assert taken(library.of_hash(of_tensors)) == tensors
+    assert library.of_hash(whole[:7]) is None
+    assert library.of_hash("0" * 12) is None

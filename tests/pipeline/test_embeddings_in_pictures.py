@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 
 from backends.base import Array, FileSlice
 from backends.cpu import CpuBackend
+from engine.api.embeddings import EmbeddingHash
+from engine.api.lora import LoraChoice
 from engine.api.values import ConventionName, SamplerName
 from engine.checkpoints.files import read_index
 from engine.embeddings.library import NO_EMBEDDINGS, EmbeddingLibrary, Embeddings
 from engine.families.shared.clip.text_encoding import ClipTextPlan
 from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.lora.folder import LoraLookup
+from engine.lora.known_names import KnownNames
 from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.loras import JobLoras
 from engine.pipeline.picture_loras import PictureLoras
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
@@ -26,6 +31,7 @@ from engine.text.tokenizers import load_tokenizer
 from engine.weights.sources import mapped
 from tests.checkpoints.arrays import write_arrays
 from tests.pipeline.jobs import Result, a_request, run
+from tests.pipeline.lora_files import FileLora
 
 A1111, COMFY, DIFFUSERS, INVOKE = ConventionName
 WORDS = "red horse"
@@ -195,3 +201,42 @@ def test_vectors_count_when_a_prompt_is_cut_into_chunks(
     assert shape_of(tiny, "yy a a a a a", known) == (2, 77)
     assert shape_of(tiny, "yy a a a a a a", known) == (2, 154)
     assert shape_of(tiny, "yy a a a a a a", library) == (2, 77)
+
+
+def test_an_embedding_of_another_name_is_found_by_its_hash(
+    tiny: Path, library: EmbeddingLibrary
+) -> None:
+    known = library.named("zz")
+    assert known is not None
+    assert known.embedding is not None
+    hashes = (EmbeddingHash(name="xx", hash=known.embedding.sha256[:12]),)
+    named = made(tiny, "a xx, blue", library, embedding_hashes=hashes)
+    np.testing.assert_array_equal(named.pixels[0], pixels(tiny, f"a {WORDS}, blue"))
+    assert not named.warnings
+
+
+def test_a_missing_embedding_is_told_with_its_hash(tiny: Path, library: EmbeddingLibrary) -> None:
+    hashes = (EmbeddingHash(name="xx", hash="0123456789ab"),)
+    (warning,) = made(tiny, "a XX, blue", library, embedding_hashes=hashes).warnings
+    assert '"xx" was not found' in warning.message
+    assert "0123456789ab" in warning.hint
+    # It is no longer in the prompt.
+    assert not made(tiny, "a blue", library, embedding_hashes=hashes).warnings
+
+
+def test_an_embedding_that_a_lora_file_bundles_acts_with_it(tiny: Path, tmp_path: Path) -> None:
+    vectors = vectors_of(tiny, WORDS)
+    extra = {"bundle_emb.yy.string_to_param.*": vectors}
+    FileLora(tmp_path / "style.safetensors", tiny, components=[], extra=extra)
+    checkpoint = load_checkpoint(a_request(tiny))
+    reader = JobLoras(checkpoint, LoraLookup((tmp_path,), KnownNames()), read_index)
+    request = a_request(
+        tiny,
+        prompt="a yy, blue",
+        convention=A1111,
+        loras=(LoraChoice(file="style"),),
+    )
+    resolved = resolve(request, checkpoint)
+    job = ResolvedJob(resolved, checkpoint, read_loras=reader)
+    (used,) = read_job(job).first.texts[0].embeddings(("a yy, blue", "blur")).values()
+    np.testing.assert_array_equal(used.tensors[""], vectors)

@@ -34,7 +34,7 @@ def frozen(name: str) -> Mapping[str, NDArray[np.float32]]:
 def conditioned(case: tuple[str, str], name: ConventionName, **changes: object) -> PromptEmbeddings:
     convention = msgspec.structs.replace(CONVENTIONS[name], **changes)
     plan = tokenize_prompts(*case, load_clip_tokenizer(), convention, STEPS)
-    return encode(plan, lambda ids, _mask, _inserted: EncoderOutput(look_up(ids)))
+    return encode(plan, lambda ids, _seen, _inserted: EncoderOutput(look_up(ids)))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

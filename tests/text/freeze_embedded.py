@@ -36,7 +36,7 @@ def main(a1111: Path, comfy: Path) -> None:
 def by_a1111(checkout: Path):
     """`tokenize_line`, and the vectors where `EmbeddingsWithFixes.forward` puts them."""
     torch = ModuleType("torch")
-    torch.nn = SimpleNamespace(Module=object)
+    vars(torch)["nn"] = SimpleNamespace(Module=object)
     package = ModuleType("modules")
     package.__path__ = [str(checkout / "modules")]
     sys.modules |= {"torch": torch, "modules": package}
@@ -107,6 +107,8 @@ class _Vectors:
 def by_comfy(path: Path):
     """`tokenize_with_weights` and `process_tokens`: for the right width, and for another one."""
     spec = importlib.util.spec_from_file_location("comfy_sd1_clip", path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     # "embedding:" with no name is an error there.

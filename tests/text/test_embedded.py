@@ -167,7 +167,7 @@ def test_diffusers_reads_the_word_of_a_concept_and_of_each_vector() -> None:
     assert names_in("a cat-toy", asked, known) == []
 
 
-def test_vectors_beyond_diffusers_chunk_are_found() -> None:
+def test_the_words_beyond_diffusers_chunk_are_found() -> None:
     cat = Embedding("cat", {"": np.zeros((3, 768), np.float32)})
     known, convention = Words({"<cat>": cat}), TOOL[ConventionName.DIFFUSERS]
     text = "dog " * 73 + "<cat> bird"

@@ -44,6 +44,7 @@ from engine.metadata.readers.a1111_keys import (
     version_of,
     with_usual_keys,
 )
+from engine.metadata.readers.embeddings import embedding_hashes, embedding_remarks
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -138,13 +139,22 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         mask_options=_mask_options(values),
         zero_terminal_snr=_zero_terminal_snr(values),
         loras=_loras(values, info),
-        lora_hashes=lora_hashes(info.get("Lora hashes"), info.get("Hashes")),
+        **_hashes(info),
         expand_wildcards=False,
     )
     remarks = _remarks(values, info, request, has_hires=has_hires)
     return ImportedRequest(
         request, (*values.warnings, *remarks), tool="AUTOMATIC1111", unmapped=values.unmapped()
     )
+
+
+def _hashes(info: Infotext) -> dict[str, Any]:
+    """Return the request's hashes of files that the prompts name."""
+    every = info.get("Hashes")
+    return {
+        "lora_hashes": lora_hashes(info.get("Lora hashes"), every),
+        "embedding_hashes": embedding_hashes(info.get("TI hashes"), every),
+    }
 
 
 def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, ScheduleName | None]:
@@ -366,6 +376,7 @@ def _remarks(
     if vae not in (None, "Automatic"):
         remarks.append(made_with_vae(vae))
     remarks += made_with_loras(loras)
+    remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if has_hires:

@@ -8,7 +8,9 @@ import msgspec
 
 from engine.api import ComponentFiles, GenerateRequest, GenerationRecord, ResolvedRequest
 from engine.api.conventions import choice_of
+from engine.api.embeddings import EmbeddingHash
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
+from engine.metadata.readers.embeddings import embedding_hash, listed_hashes
 from engine.metadata.readers.imported import ImportedRequest, plain
 from engine.metadata.readers.loras import lora_name
 from engine.metadata.record import find_record
@@ -51,6 +53,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
         "loras": tuple(_imported(one, record, local) for one in request.loras),
         "lora_hashes": _lora_hashes(record),
+        "embedding_hashes": _embedding_hashes(record),
         "strength": request.strength if has_init(request) else None,
         "convention": choice_of(request.convention),
         # Wildcards are already expanded in the prompt.
@@ -82,6 +85,12 @@ def _lora_hashes(record: GenerationRecord) -> tuple[LoraHash, ...]:
 
 def _hash(report: LoraReport) -> str | None:
     return report.tensors_hash or report.sha256
+
+
+def _embedding_hashes(record: GenerationRecord) -> tuple[EmbeddingHash, ...]:
+    """Return the hashes of the embeddings that were used, and of those that were missing."""
+    used = (embedding_hash(one.name, one.sha256) for one in record.embeddings)
+    return listed_hashes((*used, *record.request.embedding_hashes))
 
 
 def _is_local(path: str) -> bool:

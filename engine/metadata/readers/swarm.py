@@ -12,9 +12,15 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.conventions import CONVENTIONS, BatchSeeds, Convention, RandomSource, choice_of
+from engine.api.embeddings import EmbeddingHash
 from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
+from engine.metadata.readers.embeddings import (
+    embedding_hash,
+    embedding_remarks,
+    listed_hashes,
+)
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -34,6 +40,8 @@ _DESCRIPTIVE = (
 )  # fmt: skip
 # The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
+# The lists of embeddings among the files of a picture.
+_EMBEDDING_LISTS = ("used_embeddings", "embeddings")
 
 
 def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
@@ -43,7 +51,7 @@ def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
             document = parse_object(chunk.text)
             parameters = as_object(document.get("sui_image_params"))
             if parameters:
-                return _import(Values(parameters), _hashes(document))
+                return _import(Values(parameters), _hashes(document), _embeddings(document))
     return None
 
 
@@ -54,7 +62,19 @@ def _hashes(document: Mapping[str, object]) -> Mapping[str, object]:
     return {str(one.get("name")).removesuffix(".safetensors"): one.get("hash") for one in loras}
 
 
-def _import(values: Values, hashes: Mapping[str, object]) -> ImportedRequest:
+def _embeddings(document: Mapping[str, object]) -> tuple[EmbeddingHash, ...]:
+    """Return the embeddings that the prompts name by `<embed:name>`, with their hashes."""
+    files = map(as_object, as_list(document.get("sui_models")))
+    return listed_hashes(
+        embedding_hash(str(file.get("name")).removesuffix(".safetensors"), file.get("hash"))
+        for file in files
+        if file.get("param") in _EMBEDDING_LISTS
+    )
+
+
+def _import(
+    values: Values, hashes: Mapping[str, object], embeddings: tuple[EmbeddingHash, ...]
+) -> ImportedRequest:
     values.skip(*_DESCRIPTIVE)
     sampler, schedule = values.comfy_method("sampler", otherwise="euler")
     width, height = values.sides("width", "height")
@@ -82,6 +102,7 @@ def _import(values: Values, hashes: Mapping[str, object]) -> ImportedRequest:
             **values.read(GuidanceOptions, rescale="rescalecfgmultiplier")
         ),
         loras=_loras(values, hashes),
+        embedding_hashes=embeddings,
         expand_wildcards=False,
     )
     remarks = _remarks(values, request)
@@ -124,6 +145,7 @@ def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     if vae is not None:
         remarks.append(made_with_vae(vae))
     remarks += lora_remarks(request.loras)
+    remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     return tuple(remarks)

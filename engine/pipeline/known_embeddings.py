@@ -1,0 +1,43 @@
+"""The embeddings of a picture's prompts: those of its LoRAs, of folders, and found by hashes."""
+
+from collections.abc import Iterable, Mapping
+
+from engine.api.embeddings import EmbeddingHash
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.embeddings.embedding import Embedding
+from engine.embeddings.library import Embeddings, WithBundled
+
+
+def known_embeddings(
+    texts: Iterable[str],
+    hashes: Iterable[EmbeddingHash],
+    bundled: Mapping[str, Embedding],
+    library: Embeddings,
+) -> tuple[Embeddings, tuple[ErrorInfo, ...]]:
+    """Return the embeddings that prompts may name, and warnings about missing ones.
+
+    A name among `hashes` that no file has stands for the file with its hash.
+    """
+    found, warnings = dict(bundled), list[ErrorInfo]()
+    whole = "\n".join(texts).casefold()
+    known = {name.casefold() for name in (*bundled, *library.names())}
+    for one in hashes:
+        # A prompt may have been changed since the hash was noted.
+        is_named = one.name.casefold() in whole
+        if not is_named or one.name.casefold() in known or library.at_path(one.name):
+            continue
+        file = library.of_hash(one.hash)
+        if file is None:
+            warnings.append(_missing(one))
+        elif file.embedding is not None:
+            found[one.name] = file.embedding
+    return (WithBundled(found, library) if found else library), tuple(warnings)
+
+
+def _missing(one: EmbeddingHash) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        f'The embedding "{one.name[:80]}" was not found; the picture was made without it.',
+        f"Put its file into the folder of embeddings. Its hash is {one.hash[:64]}; civitai.com "
+        "finds it by that.",
+    )
