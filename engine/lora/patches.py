@@ -7,7 +7,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.differences import hadamard, kronecker, low_rank
 from engine.lora.modules import LoraModule
-from engine.lora.rotations import rotation
+from engine.lora.rotations import input_rotation, rotation
 from engine.lora.tensors import LayerTensors
 from engine.lora.transforms import (
     Decomposition,
@@ -86,6 +86,7 @@ def _plain_patch(
         "a1.weight": lambda: input_product(tensors, strength, rules, shape),
         "oft_blocks": lambda: rotation(tensors, strength, rules.rotation),
         "oft_diag": lambda: rotation(tensors, strength, rules.rotation),
+        "oft_R.weight": lambda: input_rotation(tensors, strength),
         "on_input": lambda: scaled_axis(tensors, strength),
         "ia3_l": lambda: peft_scaled_axis(tensors, strength, shape),
         "diff": lambda: FullDifference(tensors["diff"], strength),

@@ -172,6 +172,8 @@ MISFITS: list[tuple[str, tuple[int, ...], ONES, str]] = [
     ("oft not square", LINEAR, {"oft_blocks": (2, 4, 3)}, "oft_blocks [2, 4, 3]"),
     ("oft outputs", LINEAR, {"oft_blocks": (3, 4, 4)}, "the weight [8, 6]"),
     ("oft rescale", LINEAR, {"oft_blocks": (2, 4, 4), "rescale": (6, 1)}, "rescale [6, 1]"),
+    ("oft of inputs", LINEAR, {"oft_R.weight": (3, 3)}, "oft_R.weight [3, 3]"),
+    ("oft packed", LINEAR, {"oft_R.weight": (2, 4)}, "oft_R.weight [2, 4]"),
     ("boft odd", LINEAR, {"oft_blocks": (1, 4, 1, 1)}, "oft_blocks [1, 4, 1, 1]"),
     ("boft unpaired", (12, 6), {"oft_blocks": (2, 3, 4, 4)}, "oft_blocks [2, 3, 4, 4]"),
     ("glora", LINEAR, {"a1.weight": (6, 2), "a2.weight": (3, 6), "b1.weight": (8, 2),
