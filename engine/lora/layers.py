@@ -10,6 +10,7 @@ from math import prod
 
 from engine.lora.file import LoraFile
 from engine.lora.modules import LoraModule
+from engine.lora.patches import is_known
 from engine.lora.widths import widths
 
 Rows = tuple[int, int]
@@ -83,7 +84,8 @@ class FittedLora:
     """The modules of a file that fit a checkpoint, and the keys that are not applied.
 
     `unused` are the keys of layers that the checkpoint lacks or has in another size, of unknown
-    parts, and of a second name for a layer that another key names already, in the file's order.
+    parts and types of change, and of a second name for a layer that another key names already, in
+    the file's order.
     """
 
     file: LoraFile
@@ -115,7 +117,7 @@ def fit(file: LoraFile, table: LayerTable) -> FittedLora:
     changed = _Changed()
     for module in file.modules:
         targets = table.find(module.layer)
-        if not targets or any(map(changed.overlaps, targets)):
+        if not targets or not is_known(module) or any(map(changed.overlaps, targets)):
             continue
         if not all(_has_size(module, target) for target in targets):
             continue

@@ -1,13 +1,14 @@
 """The changes that one layer of a LoRA file makes to that layer's weight and bias."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.differences import hadamard, kronecker, low_rank
 from engine.lora.modules import LoraModule
-from engine.lora.rotations import rotation
+from engine.lora.rotations import input_rotation, rotation
 from engine.lora.tensors import LayerTensors
 from engine.lora.transforms import (
     Decomposition,
@@ -20,6 +21,9 @@ from engine.lora.transforms import (
 from engine.weights.patched import FullDifference, Patch, fits
 
 Shape = tuple[int, ...]
+# Parts that make a type of change another one, which is not known: OneTrainer's scaled OFT has had
+# two scales, between which its files do not tell.
+_UNKNOWN = ("oft_R.scaled_oft",)
 # Parts that add to the bias.
 _BIAS = "diff_b", "b_norm", "lora_up.bias"
 
@@ -41,67 +45,83 @@ def patches_of(
     """
     if strength == 0:
         return {}
-    tensors = LayerTensors(module)
-    rules = rules or LoraRules()
-    found: dict[str, Patch] = {}
-    weight = _weight_patch(tensors, strength, rules, shape, rank)
-    if weight is not None:
-        found["weight"] = weight
-    bias = _bias_patch(tensors, strength)
+    asked = _Asked(LayerTensors(module), strength, rules or LoraRules(), shape, rank)
+    if not is_known(module):
+        raise _unknown(asked.tensors)
+    weight, bias = _weight_patch(asked), _bias_patch(asked)
     if isinstance(weight, ScaledAxis) and weight.of_results:
         bias = weight
-    if bias is not None:
-        found["bias"] = bias
-    if not found:
-        raise _unknown(tensors)
     if weight is not None and shape is not None and not fits(weight, shape):
-        shaped = [part for part in tensors if tensors[part].elements > 1]
-        raise tensors.refused(*shaped, wanted=f"the weight {list(shape)}")
-    return found
+        shaped = [part for part in asked.tensors if asked.tensors[part].elements > 1]
+        raise asked.tensors.refused(*shaped, wanted=f"the weight {list(shape)}")
+    found = {"weight": weight, "bias": bias}
+    return {name: patch for name, patch in found.items() if patch is not None}
 
 
-def _weight_patch(
-    tensors: LayerTensors, strength: float, rules: LoraRules, shape: Shape | None, rank: int | None
-) -> Patch | None:
+def is_known(module: LoraModule) -> bool:
+    """Return True if the layer's tensors are those of a known type of change."""
+    tensors = module.tensors
+    known = any(part in tensors for part in (*_MAKERS, *_BIAS))
+    return known and not any(part in tensors for part in _UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The arguments of `patches_of`."""
+
+    tensors: LayerTensors
+    strength: float
+    rules: LoraRules
+    shape: Shape | None
+    rank: int | None
+
+
+# What makes the change of a weight, by a part that tells its type; the first one counts.
+_MAKERS: Mapping[str, Callable[[_Asked], Patch]] = {
+    "lora_up.weight": lambda asked: low_rank(asked.tensors, asked.strength, asked.rank),
+    "lora_down.weight": lambda asked: low_rank(asked.tensors, asked.strength, asked.rank),
+    "hada_w1_a": lambda asked: hadamard(asked.tensors, asked.strength),
+    "lokr_w1": lambda asked: kronecker(asked.tensors, asked.strength),
+    "lokr_w1_a": lambda asked: kronecker(asked.tensors, asked.strength),
+    "a1.weight": lambda asked: input_product(
+        asked.tensors, asked.strength, asked.rules, asked.shape
+    ),
+    "oft_blocks": lambda asked: rotation(asked.tensors, asked.strength, asked.rules.rotation),
+    "oft_diag": lambda asked: rotation(asked.tensors, asked.strength, asked.rules.rotation),
+    "oft_R.weight": lambda asked: input_rotation(asked.tensors, asked.strength),
+    "on_input": lambda asked: scaled_axis(asked.tensors, asked.strength),
+    "ia3_l": lambda asked: peft_scaled_axis(asked.tensors, asked.strength, asked.shape),
+    "diff": lambda asked: FullDifference(asked.tensors["diff"], asked.strength),
+    "w_norm": lambda asked: FullDifference(asked.tensors["w_norm"], asked.strength),
+    "set_weight": lambda asked: Replacement(asked.tensors["set_weight"]),
+}
+
+
+def _weight_patch(asked: _Asked) -> Patch | None:
     """Return the change of the weight; None if the layer has none."""
-    if "dora_scale" not in tensors:
-        return _plain_patch(tensors, strength, rules, shape, rank)
-    inner = strength if rules.dora is DoraRule.INSIDE else 1.0
-    change = _plain_patch(tensors, inner, rules, shape, rank)
+    if "dora_scale" not in asked.tensors:
+        return _plain_patch(asked)
+    rule = asked.rules.dora
+    inner = asked.strength if rule is DoraRule.INSIDE else 1.0
+    change = _plain_patch(replace(asked, strength=inner))
     if change is None:
-        raise _unknown(tensors)
-    return Decomposition(change, tensors["dora_scale"], rules.dora, strength)
+        raise _unknown(asked.tensors)
+    return Decomposition(change, asked.tensors["dora_scale"], rule, asked.strength)
 
 
-def _plain_patch(
-    tensors: LayerTensors, strength: float, rules: LoraRules, shape: Shape | None, rank: int | None
-) -> Patch | None:
+def _plain_patch(asked: _Asked) -> Patch | None:
     """Return the change of the weight without DoRA; None if the layer has none."""
-    makers: Mapping[str, Callable[[], Patch]] = {
-        "lora_up.weight": lambda: low_rank(tensors, strength, rank),
-        "lora_down.weight": lambda: low_rank(tensors, strength, rank),
-        "hada_w1_a": lambda: hadamard(tensors, strength),
-        "lokr_w1": lambda: kronecker(tensors, strength),
-        "lokr_w1_a": lambda: kronecker(tensors, strength),
-        "a1.weight": lambda: input_product(tensors, strength, rules, shape),
-        "oft_blocks": lambda: rotation(tensors, strength, rules.rotation),
-        "oft_diag": lambda: rotation(tensors, strength, rules.rotation),
-        "on_input": lambda: scaled_axis(tensors, strength),
-        "ia3_l": lambda: peft_scaled_axis(tensors, strength, shape),
-        "diff": lambda: FullDifference(tensors["diff"], strength),
-        "w_norm": lambda: FullDifference(tensors["w_norm"], strength),
-        "set_weight": lambda: Replacement(tensors["set_weight"]),
-    }
-    return next((make() for part, make in makers.items() if part in tensors), None)
+    return next((make(asked) for part, make in _MAKERS.items() if part in asked.tensors), None)
 
 
-def _bias_patch(tensors: LayerTensors, strength: float) -> Patch | None:
+def _bias_patch(asked: _Asked) -> Patch | None:
+    tensors = asked.tensors
     for part in _BIAS:
         if part in tensors:
             # PEFT's bias belongs to the low-rank product, and shares its scale.
             low = part == "lora_up.bias"
             scale = tensors.scale(tensors["lora_down.weight"].shape[0]) if low else 1.0
-            return FullDifference(tensors[part], strength * scale)
+            return FullDifference(tensors[part], asked.strength * scale)
     return None
 
 

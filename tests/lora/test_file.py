@@ -10,7 +10,7 @@ from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
 from engine.lora.file import read_lora
-from engine.lora.layers import LayerTable, fit
+from engine.lora.layers import LayerTable, Target, fit
 from tests import counted_work
 from tests.lora.files import lora_file, low_rank
 
@@ -53,6 +53,16 @@ def test_layers_that_nothing_changes_are_no_modules(tmp_path: Path) -> None:
     file = lora_file(tmp_path / "x.safetensors", keys)
     assert [module.layer for module in file.modules] == ["x"]
     assert file.unread == tuple(plain)
+
+
+def test_keys_of_an_unknown_type_of_change_are_unused(tmp_path: Path) -> None:
+    unknown = {"lora_unet_a.boft_R": (1, 2, 4, 4), "lora_unet_a.boft_s": (8, 1)}
+    keys = unknown | low_rank("lora_unet_b", 8, 6)
+    targets = {name: (Target("denoiser", name, (8, 6)),) for name in ("a", "b")}
+    table = LayerTable({"lora_unet_": ("denoiser",)}, {"denoiser": targets})
+    fitted = fit(lora_file(tmp_path / "x.safetensors", keys), table)
+    assert [one.target.layer for one in fitted.modules] == ["b"]
+    assert fitted.unused == tuple(unknown)
 
 
 @pytest.mark.parametrize("inner", ["string_to_param.*", "emb_params", "clip_l"])

@@ -11,7 +11,7 @@ from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.modules import LoraModule
-from engine.lora.patches import patches_of
+from engine.lora.patches import is_known, patches_of
 from engine.weights.patched import Patch, PatchedWeight
 from tests.checkpoints.arrays import write_arrays
 from tests.lora.cases import CASES, KERNEL, LINEAR, Case, numbers
@@ -172,6 +172,8 @@ MISFITS: list[tuple[str, tuple[int, ...], ONES, str]] = [
     ("oft not square", LINEAR, {"oft_blocks": (2, 4, 3)}, "oft_blocks [2, 4, 3]"),
     ("oft outputs", LINEAR, {"oft_blocks": (3, 4, 4)}, "the weight [8, 6]"),
     ("oft rescale", LINEAR, {"oft_blocks": (2, 4, 4), "rescale": (6, 1)}, "rescale [6, 1]"),
+    ("oft of inputs", LINEAR, {"oft_R.weight": (3, 3)}, "oft_R.weight [3, 3]"),
+    ("oft packed", LINEAR, {"oft_R.weight": (2, 4)}, "oft_R.weight [2, 4]"),
     ("boft odd", LINEAR, {"oft_blocks": (1, 4, 1, 1)}, "oft_blocks [1, 4, 1, 1]"),
     ("boft unpaired", (12, 6), {"oft_blocks": (2, 3, 4, 4)}, "oft_blocks [2, 3, 4, 4]"),
     ("glora", LINEAR, {"a1.weight": (6, 2), "a2.weight": (3, 6), "b1.weight": (8, 2),
@@ -211,11 +213,27 @@ def test_a_missing_tensor_is_named(tmp_path: Path, part: str, missing: str) -> N
     assert caught.value.code is ErrorCode.CHECKPOINT_INCOMPLETE
 
 
-@pytest.mark.parametrize("part", ["lora_embedding_A", "dora_scale", "alpha"])
-def test_an_unknown_type_of_change_is_named(tmp_path: Path, part: str) -> None:
-    with pytest.raises(EngineError, match=part) as caught:
-        patches(tmp_path, {part: np.ones((1,), np.float32)}, LINEAR)
+@pytest.mark.parametrize(
+    "parts", [("lora_embedding_A",), ("alpha",), ("boft_R",), ("oft_R.weight", "oft_R.scaled_oft")]
+)
+def test_an_unknown_type_of_change_is_named(tmp_path: Path, parts: tuple[str, ...]) -> None:
+    arrays = {part: np.ones((2, 3), np.float32) for part in parts}
+    module = LoraModule(LAYER, write_arrays(tmp_path / "lora.safetensors", arrays))
+    assert not is_known(module)
+    with pytest.raises(EngineError, match=parts[-1]) as caught:
+        patches_of(module, 1.0)
     assert caught.value.code is ErrorCode.NOT_AVAILABLE
+
+
+def test_magnitudes_without_a_change_are_no_known_type(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="dora_scale") as caught:
+        patches(tmp_path, {"dora_scale": np.ones((8, 1), np.float32)}, LINEAR)
+    assert caught.value.code is ErrorCode.NOT_AVAILABLE
+
+
+@cases
+def test_every_case_is_of_a_known_type(tmp_path: Path, case: Case) -> None:
+    assert is_known(LoraModule(LAYER, write_arrays(tmp_path / "lora.safetensors", case.tensors)))
 
 
 @cases

@@ -251,6 +251,22 @@ def test_a_scaled_axis_is_that_of_peft(
     assert on_input or close(found["bias"], base.bias)
 
 
+@pytest.mark.parametrize("name", ["oft of inputs", "oft of inputs, shared", "oft of inputs 3x3"])
+def test_a_rotation_of_inputs_is_that_of_peft(tmp_path: Path, name: str) -> None:
+    """PEFT's own merge has no strength."""
+    case, packed = BY_NAME[name], tensors_of(BY_NAME[name])["oft_R.weight"]
+    config = peft.OFTConfig(
+        r=0, oft_block_size=3, target_modules=["layer"], block_share="shared" in name
+    )
+    layer = adapted(case, config)
+    layer.oft_R["default"].weight.data = packed
+    layer.merge()
+    found = merged(tmp_path, case, 1.0, DIFFUSERS)["weight"]
+    assert close(found, layer.get_base_layer().weight)
+    half = merged(tmp_path, case, 0.5, DIFFUSERS)["weight"]
+    assert close(half, (layer.get_base_layer().weight + torch.from_numpy(case.base)) / 2)
+
+
 LAYERS = {
     "mid_block.attentions.0.transformer_blocks.0.attn1.to_q": "linear",
     "mid_block.attentions.0.proj_in": "1x1",
