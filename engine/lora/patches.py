@@ -1,6 +1,7 @@
 """The changes that one layer of a LoRA file makes to that layer's weight and bias."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.values import ErrorCode
@@ -41,8 +42,8 @@ def patches_of(
     """
     if strength == 0:
         return {}
-    tensors = LayerTensors(module)
     rules = rules or LoraRules()
+    tensors = LayerTensors(module if rules.adapter_alpha else replace(module, stated_scale=1.0))
     found: dict[str, Patch] = {}
     weight = _weight_patch(tensors, strength, rules, shape, rank)
     if weight is not None:
