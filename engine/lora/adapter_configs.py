@@ -51,8 +51,7 @@ class AdapterConfigs:
 
     def _alpha(self, prefix: str, layer: str) -> float | None:
         """Return alpha of a layer: of the longest end of its name that has one of its own."""
-        patterns = self._of(prefix, "alpha_pattern")
-        own = cast("Mapping[str, object]", patterns) if isinstance(patterns, dict) else {}
+        own = _entries(self._of(prefix, "alpha_pattern"))
         end = layer
         while end and own:
             if (alpha := _number(own.get(end))) is not None:
@@ -76,7 +75,11 @@ def adapter_configs(index: TensorIndex) -> AdapterConfigs:
 
 
 def _configs(fields: object) -> AdapterConfigs:
-    return AdapterConfigs(cast("Mapping[str, object]", fields) if isinstance(fields, dict) else {})
+    return AdapterConfigs(_entries(fields))
+
+
+def _entries(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _number(value: object) -> float | None:

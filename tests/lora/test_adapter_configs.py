@@ -1,4 +1,4 @@
-"""Alpha that only an adapter's configuration states counts by the rules of the tools that read it."""
+"""Alpha that only an adapter's configuration states counts in the tools that read it."""
 
 import json
 from pathlib import Path
