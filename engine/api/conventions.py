@@ -310,7 +310,12 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         pastes_kept=False,
         network_tags=NetworkTags.TEXT,
         # diffusers reads no files of rotations; LyCORIS's rule is that of their trainer.
-        lora=LoraRules(dora=DoraRule.INSIDE, rotation=RotationRule.EACH, glora_alpha=True),
+        lora=LoraRules(
+            dora=DoraRule.INSIDE,
+            rotation=RotationRule.EACH,
+            glora_alpha=True,
+            adapter_alpha=True,
+        ),
         embedding_spellings=(EmbeddingSpelling.WORD,),
         pools_added_token=True,
     ),

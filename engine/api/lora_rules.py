@@ -46,3 +46,5 @@ class LoraRules(msgspec.Struct, frozen=True):
     rotation: RotationRule = RotationRule.BLENDED
     # True if GLoRA's change is scaled by alpha / rank; A1111 takes no notice of alpha.
     glora_alpha: bool = False
+    # True if alpha counts that only the adapter's configuration states (PEFT's `lora_alpha`).
+    adapter_alpha: bool = False

@@ -8,16 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
-import msgspec
-
-from engine.checkpoints.header import LENGTH_BYTES, MAX_METADATA_CHARS
 from engine.checkpoints.index import TensorIndex
-from engine.checkpoints.safetensors import MAX_HEADER_BYTES
 from engine.checkpoints.sidecars import MAX_TEXT, Card, cards_of
-from engine.regular_file import open_regular
+from engine.lora.metadata_texts import metadata_text
 from engine.untrusted_json import JsonError, decode_any
 
 MAX_TAGS = 50
@@ -118,26 +113,11 @@ def _printable(tag: str) -> str:
 
 
 def _frequencies(index: TensorIndex) -> object:
-    text = index.metadata.get(_TAG_FREQUENCY, "")
-    if len(text) >= MAX_METADATA_CHARS:  # cut by the header's reader
-        text = _whole_text(index.path, _TAG_FREQUENCY)
+    text = metadata_text(index, _TAG_FREQUENCY)
     try:
         return decode_any(text[:_LONGEST]) if text else None
     except JsonError:
         return None
-
-
-def _whole_text(path: Path, name: str) -> str:
-    """Return a metadata text from a sound safetensors file, uncut; empty if it is gone."""
-    try:
-        with open_regular(path) as file:
-            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
-            raw = file.read(min(length, MAX_HEADER_BYTES))
-        header = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-        metadata = msgspec.json.decode(header["__metadata__"], type=dict[str, str])
-    except (OSError, KeyError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return ""
-    return metadata.get(name, "")
 
 
 def _entries(value: object) -> Mapping[str, object]:

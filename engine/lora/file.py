@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backends.base import FileSlice
 from engine.checkpoints.index import TensorIndex
+from engine.lora.adapter_configs import adapter_configs
 from engine.lora.dialects import split_key
 from engine.lora.embeddings import BundledEmbedding, bundled_embeddings
 from engine.lora.facts import LoraFacts, facts_of
@@ -81,13 +82,22 @@ def read_lora(index: TensorIndex) -> LoraFile:
     for layer in unchanged:
         del layers[layer]
         unread += keys.pop(layer)
+    configs = adapter_configs(index)
     return LoraFile(
         index=index,
-        modules=tuple(LoraModule(layer, parts) for layer, parts in layers.items()),
+        modules=tuple(
+            LoraModule(layer, parts, configs.scale(layer, _rank(parts)))
+            for layer, parts in layers.items()
+        ),
         keys={layer: tuple(found) for layer, found in keys.items()},
         unread=tuple(unread),
         embeddings=bundled,
     )
+
+
+def _rank(parts: Mapping[str, FileSlice]) -> int | None:
+    down = parts.get("lora_down.weight")
+    return down.shape[0] if down is not None and down.shape else None
 
 
 def _changes(parts: Collection[str]) -> bool:

@@ -45,9 +45,11 @@ def patches_of(
     """
     if strength == 0:
         return {}
-    asked = _Asked(LayerTensors(module), strength, rules or LoraRules(), shape, rank)
+    rules = rules or LoraRules()
     if not is_known(module):
-        raise _unknown(asked.tensors)
+        raise _unknown(LayerTensors(module))
+    stated = module if rules.adapter_alpha else replace(module, stated_scale=1.0)
+    asked = _Asked(LayerTensors(stated), strength, rules, shape, rank)
     weight, bias = _weight_patch(asked), _bias_patch(asked)
     if isinstance(weight, ScaledAxis) and weight.of_results:
         bias = weight

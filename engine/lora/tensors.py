@@ -135,10 +135,12 @@ class LayerTensors:
     def scale(self, rank: int | None) -> float:
         """Return alpha / rank times the trained scalar; each is 1 where the layer lacks it.
 
-        `rank` None: nothing of the change has a rank, so that alpha means nothing.
+        Without alpha the scale that the adapter's configuration states takes its place. `rank`
+        None: nothing of the change has a rank, so that alpha means nothing.
         """
         alpha, scalar = self.number("alpha"), self.number("scalar")
-        ratio = 1.0 if alpha is None or rank is None else alpha / rank
+        stated = self.module.stated_scale
+        ratio = 1.0 if rank is None else stated if alpha is None else alpha / rank
         return ratio if scalar is None else ratio * scalar
 
     def matrix(self, part: str) -> LoraTensor:

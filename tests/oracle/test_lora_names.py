@@ -224,3 +224,34 @@ def test_kohyas_text_encoder(tmp_path: Path) -> None:
     converted, alphas = loader.lora_state_dict(dict(states))[:2]
     loader.load_lora_into_text_encoder(converted, alphas, network)
     assert_same(mine, theirs(network, Component.TEXT_ENCODER))
+
+
+@pytest.mark.parametrize("rslora", [False, True])
+def test_alpha_of_saved_metadata(rslora: bool, tmp_path: Path) -> None:
+    from peft import LoraConfig, get_peft_model_state_dict
+
+    network, family = unet("sd1"), "sd1"
+    config = LoraConfig(
+        r=RANK,
+        lora_alpha=7,
+        target_modules=["to_q", "to_k"],
+        alpha_pattern={"attn2.to_k": 2},
+        use_rslora=rslora,
+        init_lora_weights=False,
+    )
+    network.add_adapter(config)
+    wanted = {
+        name: module.scaling["default"]
+        for name, module in network.named_modules()
+        if getattr(module, "lora_A", None)
+    }
+    diffusers.StableDiffusionPipeline.save_lora_weights(
+        tmp_path,
+        unet_lora_layers=get_peft_model_state_dict(network),
+        unet_lora_adapter_metadata=network.peft_config["default"].to_dict(),
+    )
+    file = read_lora(read_index(tmp_path / "pytorch_lora_weights.safetensors"))
+    fitted = fit_lora(file, checkpoint(family, tmp_path / "checkpoint.safetensors"))
+    found = {one.target.layer: one.module.stated_scale for one in fitted.modules}
+    assert found == pytest.approx(wanted)
+    assert len(set(found.values())) == 2
