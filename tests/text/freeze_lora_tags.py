@@ -33,9 +33,9 @@ def strengths(checkout: Path) -> list[Any]:
     exec((checkout / "loractl" / "lib" / "utils.py").read_text("utf-8"), given)
     rows: list[Any] = []
     for case in STRENGTHS:
-        items = f"ink{case}".split(":")
-        pairs = [item.split("=", 2) for item in items]
-        named = dict(pair for pair in pairs if len(pair) == 2)
+        items: list[str] = f"ink{case}".split(":")
+        pairs: list[list[str]] = [item.split("=", 2) for item in items]
+        named = {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
         positional = [item for item, pair in zip(items, pairs, strict=True) if len(pair) != 2]
         params = SimpleNamespace(positional=positional, named=named)
         for steps in STEPS:
@@ -51,7 +51,7 @@ def strengths(checkout: Path) -> list[Any]:
 def blocks(checkout: Path) -> list[Any]:
     """For each list of weights: the factors of the layers, and that of the text encoder."""
     source = (checkout / "scripts" / "lora_block_weight.py").read_text("utf-8")
-    wanted = [
+    wanted: list[ast.stmt] = [
         node
         for node in ast.parse(source).body
         if (isinstance(node, ast.FunctionDef) and node.name in _FUNCTIONS)
