@@ -270,6 +270,8 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
     same_file = source.request.checkpoint == request.checkpoint
     if before and same_file and before.checkpoint_digest != now.checkpoint_digest:
         print_note("The model has changed since that picture was made.")
+    for name in loras.changed(before.loras, now.loras) if before else ():
+        print_note(f"The LoRA {name} has changed since that picture was made.")
 
 
 def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:

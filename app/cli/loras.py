@@ -5,7 +5,7 @@ import math
 
 from app.paths import typed_path, typed_text
 from engine.api.fields import bounds_of
-from engine.api.lora import LoraChoice
+from engine.api.lora import LoraChoice, LoraReport
 from engine.file_paths import exists
 
 _BOUNDS = bounds_of(LoraChoice, "strength")
@@ -63,6 +63,14 @@ def with_loras(before: tuple[LoraChoice, ...], wanted: list[LoraChoice]) -> tupl
     """Return both; a file that is in both has the wanted strengths."""
     chosen = {lora.file: lora for lora in (*before, *wanted)}
     return tuple(chosen.values())
+
+
+def changed(before: tuple[LoraReport, ...], now: tuple[LoraReport, ...]) -> tuple[str, ...]:
+    """Return the names of LoRAs whose files have another content than before."""
+    digests = {one.name: one.digest for one in before if one.digest}
+    found = (one for one in now if one.digest)
+    others = (one.name for one in found if one.digest != digests.get(one.name, one.digest))
+    return tuple(dict.fromkeys(others))
 
 
 def _strength(text: str) -> float | None:

@@ -80,6 +80,8 @@ class LoraReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     points: tuple[tuple[float, float], ...] = ()
     # Weights by block, as the prompt's `lbw=` has them.
     blocks: str = ""
+    # A hash of samples of the file, as the checkpoint's; empty if the file was not found.
+    digest: str = ""
     # SHA-256 of the file, and the first 12 digits of the hash of its tensors alone (A1111's hash
     # of a LoRA, Civitai's AutoV3); None: not computed.
     sha256: str | None = None

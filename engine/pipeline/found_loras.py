@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import msgspec
 
@@ -86,7 +86,9 @@ def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInf
     hint = f"Put its file {place}."
     if digits:
         hint += f" Civitai finds it by the hash {digits[:_MOST_CHARACTERS]}."
-    shown = name[:_MOST_CHARACTERS]
+    # Of a path the folder may be another machine's.
+    path = PureWindowsPath(name.replace("/", "\\"))
+    shown = (path.name if path.anchor else name)[:_MOST_CHARACTERS]
     return _warning(f"The LoRA {shown} was not found; the picture was made without it.", hint)
 
 

@@ -126,6 +126,7 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
         return report
     return msgspec.structs.replace(
         report,
+        digest=fitted.file.digest,
         tensors_hash=stated_tensors_hash(fitted.file.index.metadata),
         applied_keys=fitted.applied,
         total_keys=fitted.file.total_keys,

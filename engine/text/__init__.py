@@ -1,8 +1,9 @@
 """Prompts: the tools' grammars, CLIP's tokenizer, chunks of 75 tokens. Public to the app.
 
 `wildcards` replaces wildcards by words drawn with a seed. `reading` then parses a prompt by a
-convention's grammar: `tags` (comments, names of networks), `composition` (`AND`) and `timeline`
-(`[a:b:8]`, `[a|b]`) are AUTOMATIC1111's; `a1111`, `comfy` and `compel` parse the weights of words.
+convention's grammar: `tags` (comments, names of networks), `lora_tags` (which LoRAs, and how
+strongly), `composition` (`AND`) and `timeline` (`[a:b:8]`, `[a|b]`) are AUTOMATIC1111's; `a1111`,
+`comfy` and `compel` parse the weights of words.
 `tokenizers` and `chunks` turn the texts into token ids; `counting` and `hints` check a prompt while
 it is being written. `engine.families.shared.clip.conditioning` applies weights to embeddings.
 """

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
 from engine.api.lora import MAX_LORAS
@@ -32,6 +33,7 @@ LORA_KINDS = frozenset({"lora", "lyco", "loractl"})
 _HYPERNETWORK = "hypernet"
 # A colon within brackets belongs to a strength that changes.
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_MOST_REMARKS = 20
 _ENLARGED = ("hr", "hrte", "hrunet")
 # The extension's times count a step once it is over; see `engine.text.lora_strengths`.
 _FROM_THE_START = 1
@@ -87,19 +89,31 @@ def lora_tags(prompt: str, convention: Convention, run: RunLength) -> LoraTags:
         remarks += reader.remarks
         if use is not None:
             named.append((tag, use))
-    if _times_tags(convention):
-        uses = tuple(_timed(text, named, run))
+    times = _times(text, [tag.start for tag, _ in named], convention, run)
+    if convention.network_tags is NetworkTags.TIMED:
+        uses = tuple(_timed(named, times, run))
     else:
         uses, repeated = _as_repeated([use for _, use in named])
-        remarks += repeated
-    return LoraTags(uses, tuple(dict.fromkeys(remarks)))
+        remarks += [*repeated, *(_acts_throughout(use) for tag, use in named if tag.start in times)]
+    return LoraTags(uses, tuple(islice(dict.fromkeys(remarks), _MOST_REMARKS)))
 
 
-def _times_tags(convention: Convention) -> bool:
-    """True if a tag within `[a:b:8]` acts only while its part of the prompt is used."""
+def _times(
+    text: str, starts: Sequence[int], convention: Convention, run: RunLength
+) -> Mapping[int, frozenset[int]]:
+    """Return the evaluations at which tags within `[a:b:8]` or `[a|b]` are used, by their start."""
     changes = PromptFeature.CHANGES in convention.prompt_features
-    is_a1111s = convention.grammar is PromptGrammar.A1111
-    return changes and is_a1111s and convention.network_tags is NetworkTags.TIMED
+    if not starts or "[" not in text or convention.grammar is not PromptGrammar.A1111:
+        return {}
+    return evaluations_of_tags(text, starts, run) if changes else {}
+
+
+def _acts_throughout(use: LoraUse) -> tuple[str, str]:
+    shown = use.name[:80]
+    return (
+        f"The LoRA {shown} acts from the first step to the last, as in AUTOMATIC1111.",
+        f"<lora:{shown}:[1:0:0.5]> is a strength that changes; a tag in brackets is not.",
+    )
 
 
 def _tags(prompt: str, convention: Convention) -> tuple[str, tuple[NetworkTag, ...]]:
@@ -267,15 +281,14 @@ def _as_repeated(uses: Sequence[LoraUse]) -> tuple[tuple[LoraUse, ...], list[tup
 
 
 def _timed(
-    text: str, named: Sequence[tuple[NetworkTag, LoraUse]], run: RunLength
+    named: Sequence[tuple[NetworkTag, LoraUse]],
+    times: Mapping[int, frozenset[int]],
+    run: RunLength,
 ) -> Iterator[LoraUse]:
     """Yield the LoRAs with strength 0 where the part of the prompt with their tag is not in use.
 
     The text encoders run before the first step, with the LoRAs that act there.
     """
-    times: Mapping[int, frozenset[int]] = evaluations_of_tags(
-        text, [tag.start for tag, _ in named], run
-    )
     for tag, use in named:
         own = times.get(tag.start)
         if own is None:

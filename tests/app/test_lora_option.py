@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.cli import generate
-from app.cli.loras import parse_lora, with_loras
-from engine.api.lora import LoraChoice
+from app.cli.loras import changed, parse_lora, with_loras
+from engine.api.lora import LoraChoice, LoraReport
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,14 @@ def test_a_lora_that_is_given_again_has_its_new_strength() -> None:
     before = (LoraChoice(file="a"), LoraChoice(file="b", strength=0.5))
     changed = with_loras(before, [LoraChoice(file="b", strength=0.7), LoraChoice(file="c")])
     assert [(lora.file, lora.strength) for lora in changed] == [("a", 1), ("b", 0.7), ("c", 1)]
+
+
+def test_a_lora_whose_file_has_changed_is_told() -> None:
+    def reports(**digests: str) -> tuple[LoraReport, ...]:
+        return tuple(LoraReport(name=name, digest=digest) for name, digest in digests.items())
+
+    before = reports(same="1", other="1", found_since="", lost="1")
+    assert changed(before, reports(same="1", other="2", found_since="3", lost="")) == ("other",)
 
 
 def test_the_option_is_taken_several_times() -> None:

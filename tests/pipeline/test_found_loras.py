@@ -65,7 +65,7 @@ def test_a_lora_that_is_not_found_is_named_with_its_hash(tmp_path: Path) -> None
         f"The LoRA {name} was not found; the picture was made without it. "
         f"Put its file into {tmp_path}.{hint}"
         for name, hint in (
-            ("C:\\lost.safetensors", f" Civitai finds it by the hash {HASH[:12]}."),
+            ("lost.safetensors", f" Civitai finds it by the hash {HASH[:12]}."),
             ("gone", f" Civitai finds it by the hash {OTHER[:12]}."),
             ("else", ""),
         )

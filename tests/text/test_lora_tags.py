@@ -2,6 +2,8 @@
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.api.conventions import CONVENTIONS, Convention, NetworkTags, PromptFeature
 from engine.api.lora import MAX_LORAS
@@ -230,8 +232,10 @@ def test_start_and_stop_switch_the_denoisers_strength(text: str, acting: range) 
 
 
 @pytest.mark.parametrize("prompt", ["[<lora:ink:1>::0.5] x", "[<lora:ink:1>|b] x"])
-def test_a1111s_tags_in_brackets_act_throughout(prompt: str) -> None:
-    assert only(prompt).strengths == (1.0,)
+def test_a1111s_tags_in_brackets_act_throughout_and_that_is_told(prompt: str) -> None:
+    found = read(prompt)
+    assert [use.strengths for use in found.uses] == [(1.0,)]
+    assert "from the first step to the last" in found.remarks[0][0]
 
 
 @pytest.mark.parametrize(
@@ -304,3 +308,28 @@ def test_weights_that_cannot_be_read_are_told(text: str, why: str) -> None:
     found = read(f"<lora:ink:0.8:{text}>")
     assert found.uses == (LoraUse("ink", (0.8,), 0.8),)
     assert why in found.remarks[0][0]
+
+
+# --- any text ---
+
+
+@given(
+    st.text(max_size=80) | st.text("<lora:ink>[]|0123456789.,@~=-:lbw X", max_size=80),
+    st.sampled_from(NetworkTags),
+    st.sampled_from(ConventionName),
+)
+def test_any_text_is_read_or_refused_in_words(
+    text: str, tags: NetworkTags, name: ConventionName
+) -> None:
+    convention = with_tags(tags, CONVENTIONS[name])
+    try:
+        found = read(f"a {text} <lora:{text}> b", convention)
+    except EngineError:
+        return
+    for use in found.uses:
+        assert len(use.strengths) in (1, TEN.evaluations)
+        assert all(-100 <= one <= 100 for one in (*use.strengths, use.text_strength))
+
+
+def test_only_some_of_many_remarks_are_told() -> None:
+    assert len(read("".join(f"<x:{number}>" for number in range(1000))).remarks) == 20

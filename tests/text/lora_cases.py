@@ -1,0 +1,56 @@
+"""Tags of LoRAs for the extensions' own code, whose answers `freeze_lora_tags` keeps."""
+
+# Arguments of a tag after `<lora:name`.
+STRENGTHS = (
+    "",
+    ":0.8",
+    ":0.8:0.5",
+    ":te=0.3",
+    ":unet=0.3",
+    ":te=0.2@0,1@1:unet=0.7",
+    ":0@0,1@0.5",
+    ":0@0,1@1,0@0.5",
+    ":1@0;0.5@3;1@6",
+    ":0.5@3,1@6,1@0",
+    ":0.25@0.5,1@1",
+    ":0.25~0.5,1~1",
+    ":0@0,1",
+    ":0.5,1@1",
+    ":0.5@5,1.0@10",
+    ":0@0.3,1@0.3",
+    ":-1@0,1@1",
+    ":0.8@0.15,0@0.3:1@0,0@1",
+)
+# Numbers of steps; the tool fails at two where places are fractions.
+STEPS = (1, 3, 8, 20)
+
+BLOCKS = (
+    "NONE",
+    "ALL",
+    "INS",
+    "IND",
+    "INALL",
+    "MIDD",
+    "OUTD",
+    "OUTS",
+    "OUTALL",
+    "ALL0.5",
+    ",".join(map(str, range(12))),
+    ",".join(map(str, range(17))),
+    ",".join(map(str, range(20))),
+    ",".join(map(str, range(26))),
+)
+# Layers under the names of the original implementation, and under diffusers' names.
+LAYERS = {
+    "diffusion_model_input_blocks_0_0": "conv_in",
+    "diffusion_model_input_blocks_1_0_in_layers_2": "down_blocks.0.resnets.0.conv1",
+    "diffusion_model_input_blocks_3_0_op": "down_blocks.0.downsamplers.0.conv",
+    "diffusion_model_input_blocks_8_1_proj_in": "down_blocks.2.attentions.1.proj_in",
+    "diffusion_model_input_blocks_11_0_out_layers_3": "down_blocks.3.resnets.1.conv2",
+    "diffusion_model_middle_block_1_proj_in": "mid_block.attentions.0.proj_in",
+    "diffusion_model_output_blocks_2_1_conv": "up_blocks.0.upsamplers.0.conv",
+    "diffusion_model_output_blocks_11_1_proj_out": "up_blocks.3.attentions.2.proj_out",
+    "diffusion_model_time_embed_0": "time_embedding.linear_1",
+}
+# A layer of a text encoder, as the extension sees it.
+TEXT_LAYER = "transformer_text_model_encoder_layers_0_mlp_fc1"
