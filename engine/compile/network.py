@@ -10,6 +10,16 @@ from engine.weights.side_branches import SideBranches
 from engine.weights.weight_set import WeightSet
 
 
+def name_with_branches(name: str) -> str:
+    """Return the name under which runs of a network with side branches are timed."""
+    return f"{name} with side branches"
+
+
+def name_with_patches(name: str) -> str:
+    """Return the name under which the loading of a network with patched weights is timed."""
+    return f"{name} with patches"
+
+
 class Preparation(StrEnum):
     """The most expensive step of preparing a network."""
 
@@ -35,6 +45,17 @@ class Network:
     checkpoint: str = ""
     overflows_f16: bool = False
     branches: SideBranches | None = None
+
+    @property
+    def runs_as(self) -> str:
+        """The name under which its runs are timed."""
+        return self.name if self.branches is None else name_with_branches(self.name)
+
+    @property
+    def loads_as(self) -> str:
+        """The name under which its loading is timed, which computes patched weights."""
+        patched = self.weights.base is not self.weights
+        return name_with_patches(self.name) if patched else self.name
 
     def precisions(self, offered: tuple[Precision, ...]) -> tuple[Precision, ...]:
         """Return the offered precisions that are safe for the network; all if none is safe."""

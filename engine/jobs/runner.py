@@ -16,6 +16,7 @@ from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.fallback import fitting
 from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_plan import MemoryAllowance
+from engine.jobs.lora_road import LoraRoad
 from engine.jobs.preparation import Preparations
 from engine.jobs.reporting import JobReporter
 from engine.jobs.saving import PictureSaver
@@ -91,8 +92,9 @@ class JobRunner:
             raise Cancelled
         with host_memory_errors():
             loras, header = services.lora_folders.look(), services.known_files.read_index
-            known = services.embeddings
-            job = resolve_job(request, checkpoint, services.wildcards, loras, header, known)
+            road = LoraRoad(services.estimates, candidates[0].device, checkpoint, request.count)
+            known = services.embeddings, road
+            job = resolve_job(request, checkpoint, services.wildcards, loras, header, *known)
             read = read_job(job)
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)

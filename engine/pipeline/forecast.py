@@ -78,7 +78,7 @@ class Forecast:
         if again and preparation is Preparation.COMPILE:
             preparation = Preparation.LOAD
         elements = sum(ref.elements for ref in network.weights.values())
-        kind = self._kind(preparation.value, network.name, precision)
+        kind = self._kind(preparation.value, network.loads_as, precision)
         work = Work(kind, max(1, elements * precision.dtype.itemsize))
         return PlannedPhase(Phase.COMPILE, network.name, work)
 
@@ -86,7 +86,7 @@ class Forecast:
         """Return the phase of a run, which may need no network."""
         if run.network is None:
             return PlannedPhase(run.phase, "", Work(Kind(run.phase.value), run.size, run.times))
-        kind = self._kind(run.phase.value, run.network.name, precision)
+        kind = self._kind(run.phase.value, run.network.runs_as, precision)
         return PlannedPhase(run.phase, run.network.name, Work(kind, run.size, run.times))
 
     def begin(self, phase: Phase, network: Network | None, precision: Precision) -> PhaseEstimate:

@@ -106,7 +106,7 @@ class Generation:
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
                 placed, text = picture.request_on(self._placement), group.texts[0]
-                used = text.embeddings(picture.texts)
+                placed, used = group.loras.placed(placed), text.embeddings(picture.texts)
                 yield Picture(placed, pixels, warnings, group.loras.reports, used)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:

@@ -1,11 +1,11 @@
 """The LoRAs of a job's pictures: each file is read once, and each picture gets its own LoRAs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from engine.api.lora import LoraReport
+from engine.api.lora import LoraMode, LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -27,14 +27,28 @@ from engine.text.lora_strengths import RunLength, described
 _MOST_NAMED = 8
 
 
+# Returns True if a run with side branches should take less time than merging the weights first.
+PrefersSide = Callable[[ResolvedRequest, RunLength], bool]
+
+
+def merges(_request: ResolvedRequest, _run: RunLength) -> bool:
+    """Return False: merge."""
+    return False
+
+
 class JobLoras:
     """A `ReadLoras` for the pictures of one job, on a checkpoint and its refiner."""
 
     def __init__(
-        self, checkpoint: IdentifiedCheckpoint, lookup: LoraLookup, read: ReadIndex
+        self,
+        checkpoint: IdentifiedCheckpoint,
+        lookup: LoraLookup,
+        read: ReadIndex,
+        prefers_side: PrefersSide = merges,
     ) -> None:
         """Look for files by `lookup`, and read their headers by `read`."""
         self._checkpoint, self._lookup, self._read = checkpoint, lookup, read
+        self._prefers_side = prefers_side
         self._files: dict[Path, LoraFile] = {}
         self._fitted: dict[tuple[Path, bool], FittedLora | None] = {}
         self._made: dict[object, tuple[PassLoras, ...]] = {}
@@ -52,13 +66,23 @@ class JobLoras:
                 self._require_fit(one.path)
         reports = tuple(self._reported(one, warnings) for one in named)
         acting = tuple(one for one in named if one.acts)
-        key = (acting, request.lora_mode, run) if acting else ()
+        if not acting:
+            return PictureLoras(warnings=tuple(dict.fromkeys(warnings)), reports=reports)
+        mode = self._mode(request, run)
+        key = acting, mode, run
         if key not in self._made:
-            self._made[key] = tuple(self._passes(acting, request, run)) if acting else ()
+            self._made[key] = tuple(self._passes(acting, request, run, mode))
         files = (self._file(one.path) for one in acting if one.path is not None)
         embeddings, problems = bundled_embeddings(files)
         unique = tuple(dict.fromkeys((*warnings, *problems)))
-        return PictureLoras(key, self._made[key], unique, reports, embeddings)
+        if mode is LoraMode.AUTO and all(one.use.is_constant for one in acting):
+            mode = LoraMode.MERGE
+        return PictureLoras(key, self._made[key], unique, reports, embeddings, mode)
+
+    def _mode(self, request: ResolvedRequest, run: RunLength) -> LoraMode:
+        asked = request.lora_mode
+        beside = asked is LoraMode.AUTO and self._prefers_side(request, run)
+        return LoraMode.SIDE if beside else asked
 
     def _file(self, path: Path) -> LoraFile:
         if path not in self._files:
@@ -84,7 +108,11 @@ class JobLoras:
             fit_lora(self._file(path), self._checkpoint)
 
     def _passes(
-        self, named: tuple[NamedLora, ...], request: ResolvedRequest, run: RunLength
+        self,
+        named: tuple[NamedLora, ...],
+        request: ResolvedRequest,
+        run: RunLength,
+        mode: LoraMode,
     ) -> Iterator[PassLoras]:
         """Yield the effect on the base's pass and on the refiner's."""
         for checkpoint in (self._checkpoint, self._checkpoint.refiner):
@@ -99,7 +127,7 @@ class JobLoras:
                 for fitted, use in fits
                 if fitted is not None
             ]
-            yield pass_loras(acting, checkpoint, request.lora_mode, run.evaluations)
+            yield pass_loras(acting, checkpoint, mode, run.evaluations)
 
     def _reported(self, named: NamedLora, warnings: list[ErrorInfo]) -> LoraReport:
         """Return the report of a LoRA; warns of keys of its file that are not applied."""

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
-from engine.api.lora import LoraReport
+import msgspec
+
+from engine.api.lora import LoraMode, LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
 from engine.embeddings.embedding import Embedding
@@ -24,6 +26,14 @@ class PictureLoras:
     warnings: tuple[ErrorInfo, ...] = ()
     reports: tuple[LoraReport, ...] = ()
     embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
+    # The mode that was chosen for the request, for the record; None without LoRAs that act.
+    mode: LoraMode | None = None
+
+    def placed(self, request: ResolvedRequest) -> ResolvedRequest:
+        """Return the request with the mode that was chosen."""
+        if self.mode is None:
+            return request
+        return msgspec.structs.replace(request, lora_mode=self.mode)
 
     def of_pass(self, number: int) -> PassLoras:
         """Return the LoRAs of a pass, by its number from 0."""

@@ -30,7 +30,7 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.found_loras import with_paths
-from engine.pipeline.loras import JobLoras
+from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
@@ -48,12 +48,13 @@ def resolve_job(
     loras: LoraLookup | None = None,
     read: ReadIndex = read_index,
     embeddings: Embeddings = NO_EMBEDDINGS,
+    prefers_side: PrefersSide = merges,
 ) -> ResolvedJob:
     """Resolve a request for all its pictures; `wildcards` is the folder of word lists.
 
     `loras` finds the files of the LoRAs that the request names, and `read` reads their headers;
-    without `loras` none acts. The prompts may name `embeddings`. Raises EngineError as `resolve`
-    does.
+    without `loras` none acts, and `prefers_side` chooses their mode where the request leaves it
+    open. The prompts may name `embeddings`. Raises EngineError as `resolve` does.
     """
     resolved = resolve(request, checkpoint)
     return ResolvedJob(
@@ -63,7 +64,7 @@ def resolve_job(
         replace_wildcards=partial(expand_wildcards, folder=wildcards)
         if request.expand_wildcards
         else None,
-        read_loras=JobLoras(checkpoint, loras, read) if loras else no_loras,
+        read_loras=JobLoras(checkpoint, loras, read, prefers_side) if loras else no_loras,
         embeddings=embeddings,
     )
 

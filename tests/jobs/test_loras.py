@@ -29,6 +29,7 @@ from tests.pipeline.lora_files import FileLora
 from tests.tiny_checkpoint import write_checkpoint
 
 Pixels = NDArray[np.uint8]
+MERGE = LoraMode.MERGE
 STYLE = LoraChoice(file="style", strength=0.8, text_strength=0.0)
 
 
@@ -48,12 +49,12 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 def test_a_new_strength_loads_only_the_networks_that_it_touches(bench: Bench) -> None:
     assert bench.loaded() == NETWORKS
-    assert bench.loaded(loras=(STYLE,)) == ["denoiser"]
-    assert bench.loaded(loras=(STYLE,)) == []
+    assert bench.loaded(loras=(STYLE,), lora_mode=MERGE) == ["denoiser"]
+    assert bench.loaded(loras=(STYLE,), lora_mode=MERGE) == []
     stronger = msgspec.structs.replace(STYLE, strength=0.9)
-    assert bench.loaded(loras=(stronger,)) == ["denoiser"]
+    assert bench.loaded(loras=(stronger,), lora_mode=MERGE) == ["denoiser"]
     text = msgspec.structs.replace(stronger, text_strength=0.1)
-    assert bench.loaded(loras=(text,)) == ["text_encoder"]
+    assert bench.loaded(loras=(text,), lora_mode=MERGE) == ["text_encoder"]
     assert bench.loaded(loras=()) == ["denoiser", "text_encoder"]
     off = LoraChoice(file="style", strength=0.0)
     assert bench.loaded(loras=(off,)) == []
@@ -141,6 +142,7 @@ def test_nothing_of_a_lora_stays_for_the_next_job(
         )
         _, after = studio.run(studio.request)
         np.testing.assert_array_equal(before, after)
+        assert result.images[0].record.request.lora_mode is mode
     assert np.abs(found[0].astype(int) - found[1].astype(int)).max() <= 1
     assert np.abs(found[0].astype(int) - before.astype(int)).max() > 20
     # A record makes the picture again, also from merged weights that the cache keeps.

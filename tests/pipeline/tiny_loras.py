@@ -10,8 +10,9 @@ from engine.families import Component, identify
 from engine.families.patches import ComponentPatches
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
 from engine.pipeline.picture_loras import PictureLoras
-from engine.weights.patched import LowRankDifference
+from engine.weights.patched import LowRankDifference, PatchedWeight
 from engine.weights.side_branches import SideBranches
+from engine.weights.sources import as_source
 from tests.tiny_checkpoint import Weights
 from tests.weights.files import write_sources
 
@@ -36,7 +37,7 @@ class TinyLora:
         self.rank = rank
         random = np.random.default_rng(seed)
         self.factors: dict[tuple[Component, str], tuple[Array, Array]] = {}
-        sources = identify(checkpoint).components
+        self._sources = sources = identify(checkpoint).components
         for component in components:
             for name, weight in sources[component].weights.items():
                 if name.endswith(".weight") and len(weight.shape) > 1 and "embedding" not in name:
@@ -80,13 +81,18 @@ class TinyLora:
         return PictureLoras((self.name, strength, text), (PassLoras((stretch,)),))
 
     def changed(self, weights: Weights, strength: float, text: float = 0.0) -> None:
-        """Change weights as a merge does, in float32."""
-        strengths = {DENOISER: np.float32(strength), TEXT: np.float32(text)}
+        """Change weights to those that a merge gives, which are near the sum in float64."""
+        strengths = {DENOISER: strength, TEXT: text}
         for (component, name), (up, down) in self.factors.items():
-            rank = len(down)
-            product = (up.reshape(-1, rank) @ down.reshape(rank, -1)).reshape(-1)
-            weight = weights[component][name]
-            weight += (product * strengths[component]).reshape(weight.shape)
+            own, rank = strengths[component], len(down)
+            if own == 0:
+                continue
+            weight = self._sources[component].weights[name]
+            merged = PatchedWeight(as_source(weight), (self.difference(component, name, own),))
+            product = up.reshape(-1, rank).astype(np.float64) @ down.reshape(rank, -1)
+            expected = weights[component][name] + own * product.reshape(weight.shape)
+            np.testing.assert_allclose(merged.read(), expected, rtol=1e-5, atol=1e-5)
+            weights[component][name][...] = merged.read()
 
 
 def beside(*loras: TinyLora, strengths: Callable[[int], tuple[float, ...]]) -> PictureLoras:

@@ -50,19 +50,17 @@ class ImageWriter(LayerWriter):
         shift = self.weight(f"{name}.bias", (channels[1],)) if bias else ""
         x = self.settled(x)
 
-        strides, edges = [stride, stride], list(pads or (around,) * 4)
+        window = {
+            "kernel_shape": (kernel, kernel),
+            "strides": (stride, stride),
+            "pads": pads or (around,) * 4,
+        }
 
         def product(shift: Value) -> Value:
-            y = self.op(
-                *("Conv" if self.planes else "NhwcConv", x, weight),
-                *([shift] if shift else []),
-                domain="" if self.planes else MICROSOFT,
-                kernel_shape=[kernel, kernel],
-                strides=strides,
-                pads=edges,
-            )
-            window = kernel, strides, edges
-            return self.beside_conv(y, x, name, channels, *window, planes=self.planes)
+            kind, domain = ("Conv", "") if self.planes else ("NhwcConv", MICROSOFT)
+            inputs = (x, weight, shift) if shift else (x, weight)
+            y = self.op(kind, *inputs, domain=domain, **window)
+            return self.beside_conv(y, x, name, channels, window, planes=self.planes)
 
         return self.hold(Sum(product, shift)) if self.holds_sums and bias else product(shift)
 

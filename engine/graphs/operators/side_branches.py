@@ -1,5 +1,7 @@
 """Side branches of linear layers and convolutions: low-rank products that are added to them."""
 
+from collections.abc import Mapping, Sequence
+
 from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.operators.deferred_sums import MICROSOFT, SumWriter
@@ -12,6 +14,8 @@ from engine.weights.side_branches import (
     UP_PLANES,
     has_branches,
 )
+
+_POINTWISE = {"kernel_shape": (1, 1), "strides": (1, 1), "pads": (0, 0, 0, 0)}
 
 
 class BranchWriter(SumWriter):
@@ -48,36 +52,27 @@ class BranchWriter(SumWriter):
         x: Value,
         name: str,
         channels: tuple[int, int],
-        kernel: int,
-        strides: list[int],
-        pads: list[int],
+        window: Mapping[str, Sequence[int]],
         *,
         planes: bool,
     ) -> Value:
-        """Add the branch of a convolution of `x` to its output `y`, if it has one."""
+        """Add the branch of a convolution of `x` to its output `y`, if it has one.
+
+        `window` has the convolution's attributes: its kernel, strides and pads.
+        """
         if not self.has_branch(name):
             return y
-        (inner, outer), sides = channels, (kernel, kernel)
-        if not planes:
-            down = self._factor(f"{name}{DOWN_LAST}", (self._rank, *sides, inner))
-            nodes = "NhwcConv", x, self.cast_to_element(down)
-            shape = {"kernel_shape": sides, "strides": strides, "pads": pads}
-            narrow = self.op(*nodes, domain=MICROSOFT, **shape)
-            return self.op("Add", y, self.widened(narrow, name, outer))
-        down = self._factor(f"{name}{DOWN_PLANES}", (self._rank, inner, *sides))
-        narrow = self.op(
-            *("Conv", x, self.cast_to_element(down)),
-            kernel_shape=sides,
-            strides=strides,
-            pads=pads,
-        )
-        up = self._scaled(f"{name}{UP_PLANES}", (outer, self._rank, 1, 1), (1, self._rank, 1, 1))
-        wide = self.op(
-            *("Conv", narrow, self.cast_to_element(up)),
-            kernel_shape=[1, 1],
-            strides=[1, 1],
-            pads=[0, 0, 0, 0],
-        )
+        (inner, outer), rank, kernel = channels, self._rank, tuple(window["kernel_shape"])
+        if planes:
+            down = self._factor(f"{name}{DOWN_PLANES}", (rank, inner, *kernel))
+            narrow = self.op("Conv", x, self.cast_to_element(down), domain="", **window)
+            up = self._scaled(f"{name}{UP_PLANES}", (outer, rank, 1, 1), (1, rank, 1, 1))
+            wide = self.op("Conv", narrow, self.cast_to_element(up), domain="", **_POINTWISE)
+        else:
+            down = self._factor(f"{name}{DOWN_LAST}", (rank, *kernel, inner))
+            down = self.cast_to_element(down)
+            narrow = self.op("NhwcConv", x, down, domain=MICROSOFT, **window)
+            wide = self.widened(narrow, name, outer)
         return self.op("Add", y, wide)
 
     @property

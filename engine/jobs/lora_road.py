@@ -1,0 +1,58 @@
+"""The road of LoRAs that a device should take: merged weights, or side branches at every step.
+
+Merging makes steps no slower, but computes and loads the denoiser's weights anew. Where the run is
+short, side branches may cost less; the times are those that this machine has taken before.
+"""
+
+from dataclasses import dataclass
+
+from backends.base import Device
+from engine.api.record import ResolvedRequest
+from engine.api.values import Phase
+from engine.compile.estimates import Estimates, Kind, Work
+from engine.compile.network import Preparation, name_with_branches, name_with_patches
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.pipeline.place import precisions
+from engine.text.lora_strengths import RunLength
+
+# The time of a step with side branches, in steps without, until one was timed.
+_SHARE_WITH_BRANCHES = 1.25
+_DENOISER = "denoiser"
+
+
+@dataclass(frozen=True, slots=True)
+class LoraRoad:
+    """A `PrefersSide` for `count` pictures on a device, by the times in `estimates`."""
+
+    estimates: Estimates
+    device: Device
+    checkpoint: IdentifiedCheckpoint
+    count: int
+
+    def __call__(self, request: ResolvedRequest, run: RunLength) -> bool:
+        """Return True if side branches should take less time than merging for the same steps.
+
+        False while loading merged weights or a step without LoRAs was never timed here.
+        """
+        precision = precisions(request.precision, self.device)[0]
+
+        def seconds(activity: str, network: str, size: float, times: float = 1) -> float | None:
+            kind = Kind(activity, network, self.device.backend, self.device.name, precision.value)
+            return self.estimates.expect(Work(kind, size, times))
+
+        cell = self.checkpoint.latent.downscale
+        cells = (request.height // cell) * (request.width // cell)
+        times = run.evaluations * (1 + (request.guidance != 1)) * self.count
+        denoise = Phase.DENOISE.value
+        merged = seconds(denoise, _DENOISER, cells, times)
+        weights = self.checkpoint.components[Component.DENOISER].weights.values()
+        size = sum(weight.elements for weight in weights) * precision.dtype.itemsize
+        loads = (
+            seconds(activity.value, name_with_patches(_DENOISER), size)
+            for activity in (Preparation.LOAD, Preparation.CONVERT)
+        )
+        loading = next((known for known in loads if known is not None), None)
+        if merged is None or loading is None:
+            return False
+        beside = seconds(denoise, name_with_branches(_DENOISER), cells, times)
+        return (beside or _SHARE_WITH_BRANCHES * merged) - merged < loading
