@@ -190,9 +190,12 @@ class EmbeddingReader:
 
     def _marked_vectors(self, mark: re.Match[str]) -> list[Slot]:
         word, number = mark[0], None
+        found = self.use.library.of_word(mark[1] if mark.re is _WORD else word)
         if mark.re is _WORD:
             word, number = mark[1], mark[2]
-        found = self.use.library.of_word(word)
+            if found is None and word != word.lower():
+                # transformers finds a word in any case, but diffusers does not extend it then.
+                found, number = self.use.library.of_word(word.lower()), number or "0"
         embedding = self._taken(word, found) if found is not None else None
         if embedding is None:
             return []
@@ -202,7 +205,7 @@ class EmbeddingReader:
         if number is None:
             return self._placed(word, embedding)
         index = int(number)
-        if not 0 < index < embedding.count:
+        if mark[2] is not None and not 0 < index < embedding.count:
             # Such a word was not added: only its beginning is that of the embedding.
             return [*self._placed(word, embedding), *map(Slot, self.tokenizer.encode(f"_{number}"))]
         return [self._placed(word, embedding)[index]._replace(group=1)]
