@@ -169,13 +169,14 @@ class EmbeddingLibrary:
         with self._lock:
             known = self._listed()
             by_name = known.by_name.get(_inner(word), ())
-            for file in (*by_name, *filter(None, [self._words(known).get(word)])):
-                read = self._read_now(file)
-                several = () if isinstance(read, EngineError) else read
-                mine = next((one for one in several if one.token == word), None)
-                if mine is not None:
-                    return Found(mine)
-            return self._first_of(by_name)
+            # Other files are opened only if no file has the name.
+            file = by_name[0] if by_name else self._words(known).get(word)
+            if file is None:
+                return None
+            read = self._read_now(file)
+            several = () if isinstance(read, EngineError) else read
+            mine = next((one for one in several if one.token == word), None)
+            return Found(mine) if mine is not None else self._first_of(by_name)
 
     def of_hash(self, digits: str) -> Found | None:
         """Find by the first digits of a file's SHA-256, or of that of its tensors."""

@@ -16,14 +16,25 @@ pytestmark = [
 ]
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
+transformers = pytest.importorskip("transformers")
+compel = pytest.importorskip("compel")
 
+import msgspec  # noqa: E402
+from compel.embeddings_provider import BaseTextualInversionManager  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from backends.base import Precision  # noqa: E402
 from backends.registry import find  # noqa: E402
-from engine.api.values import SamplerName, ScheduleName  # noqa: E402
-from engine.embeddings.library import EmbeddingLibrary  # noqa: E402
+from engine.api.conventions import CONVENTIONS, LengthMatching  # noqa: E402
+from engine.api.values import ConventionName, SamplerName, ScheduleName  # noqa: E402
+from engine.embeddings.embedding import Embedding, Encoder  # noqa: E402
+from engine.embeddings.library import EmbeddingLibrary, WithBundled  # noqa: E402
+from engine.families.shared.clip.prompt_embeddings import EncoderOutput, encode  # noqa: E402
+from engine.families.shared.clip.prompt_tokens import tokenize_prompts  # noqa: E402
+from engine.text.embedded import EmbeddingReader, EmbeddingUse  # noqa: E402
+from engine.text.tokenizers import load_clip_tokenizer  # noqa: E402
 from tests.oracle.sdxl_folder import NARROW, WIDE, write_pipeline  # noqa: E402
+from tests.oracle.test_tokenizer import save_packaged  # noqa: E402
 from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 
@@ -148,3 +159,84 @@ def test_sdxls_pictures_equal_diffusers(sdxl: Path, tmp_path: Path, texts: dict)
     ):
         pipe.load_textual_inversion(state[key], token="<style>", text_encoder=text, tokenizer=words)
     check(ours(sdxl, "cpu", tmp_path, **texts), theirs(pipe, **texts))
+
+
+class Extended(BaseTextualInversionManager):
+    """Puts an embedding's other vectors behind its first, as InvokeAI's manager does."""
+
+    def __init__(self, first: int, count: int) -> None:
+        self.first, self.others = first, list(range(first + 1, first + count))
+
+    def expand_textual_inversion_token_ids_if_necessary(self, token_ids):
+        return [
+            one
+            for token in token_ids
+            for one in ([token, *self.others] if token == self.first else [token])
+        ]
+
+
+COUNT = 3
+
+
+@pytest.fixture(scope="module")
+def extended_clip(tmp_path_factory):
+    """A text encoder to whose words the vectors of <style> were added, and the first's id."""
+    torch.manual_seed(0)
+    folder = save_packaged(tmp_path_factory.mktemp("tokenizer"))
+    tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, model_max_length=77)
+    config = transformers.CLIPTextConfig(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4
+    )
+    module = transformers.CLIPTextModel(config).eval()
+    first = len(tokenizer)
+    tokenizer.add_tokens(["<style>", *(f"<style-!pad-{i}>" for i in range(1, COUNT))])
+    module.resize_token_embeddings(len(tokenizer))
+    for name, tensor in module.named_parameters():
+        if "embedding" in name:
+            tensor.data.normal_(0, 0.3)
+    return tokenizer, module, first
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "a <style> dog",
+        "(a <style>)1.3 cat, <style>+",
+        "a (red <style>)0.5 dog",
+        '("a <style>", "a dog").blend(0.3, 0.7)',
+        "cat " * 60 + ". dog <style> " + "cat " * 11 + "<style>",
+        "cat " * 74 + "<style> dog",
+        "a <other> dog",
+    ],
+)
+def test_the_encoding_of_embeddings_equals_compels(extended_clip, prompt: str) -> None:
+    tokenizer, module, first = extended_clip
+    reference = compel.Compel(
+        tokenizer,
+        module,
+        textual_inversion_manager=Extended(first, COUNT),
+        truncate_long_prompts=False,
+    )
+    with torch.no_grad():
+        theirs = reference(prompt).numpy()
+
+    def encode_tokens(ids, seen, places):
+        words = ids if places is None else np.where(places >= 0, first + places, ids)
+        mask = None if seen is None else torch.from_numpy(seen.astype(np.int64))
+        with torch.no_grad():
+            output = module(torch.from_numpy(words), mask).last_hidden_state.numpy()
+        return EncoderOutput(output)
+
+    convention = msgspec.structs.replace(
+        CONVENTIONS[ConventionName.INVOKE], length_matching=LengthMatching.EMPTY_CHUNKS
+    )
+    encoder = Encoder("clip_l", 32)
+    style = Embedding("style", {"": np.zeros((COUNT, 32), np.float32)})
+    use = EmbeddingUse(
+        encoder, (encoder,), convention.embedding_spellings, WithBundled({"style": style})
+    )
+    words = load_clip_tokenizer()
+    plan = tokenize_prompts(prompt, "", words, convention, 20, EmbeddingReader(words, use))
+    ours = encode(plan, encode_tokens).at(0, guided=False)
+    assert ours.shape == theirs.shape
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4 * np.abs(theirs).max())
