@@ -25,6 +25,8 @@ NO_VECTOR = -1
 _PLACEHOLDER = 0
 # The most vectors that fit between the start and the end token.
 _MOST_VECTORS = 75
+# More slots than a prompt may have.
+_MOST_COUNTED = 20_000
 _PREFIX = "embedding:"
 _PREFIX_WORD = re.compile(rf"(?<=\s){_PREFIX}")
 _NAME_END = re.compile(r"[<\[]")
@@ -98,8 +100,13 @@ class EmbeddingReader:
             yield self._words(text, limit)
 
     def count(self, text: str) -> int:
-        """Return the number of slots of a text."""
-        return sum(map(len, self.pieces(text, len(text))))
+        """Return the number of slots of a text, or one that is large enough to be refused."""
+        found = 0
+        for piece in self.pieces(text, _MOST_COUNTED):
+            found += len(piece)
+            if found > _MOST_COUNTED:
+                break
+        return found
 
     # --- spellings ---
 
