@@ -118,11 +118,24 @@ class WithBundled:
 
 @dataclass(slots=True)
 class _Known:
-    """A listing, its files by name, and by their words once those were looked for."""
+    """A listing, its files by name, by ComfyUI's spellings, and by their words once looked for.
+
+    Spellings are listed as they are, and again without case.
+    """
 
     listing: Listing
     by_name: dict[str, list[EmbeddingFile]] = field(default_factory=dict[str, list[EmbeddingFile]])
+    spelled: dict[str, list[EmbeddingFile]] = field(default_factory=dict[str, list[EmbeddingFile]])
+    folded: dict[str, list[EmbeddingFile]] = field(default_factory=dict[str, list[EmbeddingFile]])
     words: dict[str, EmbeddingFile] | None = None
+
+    def add(self, file: EmbeddingFile) -> None:
+        """Note a file under its name and spellings."""
+        self.by_name.setdefault(file.name, []).append(file)
+        for spelling in dict.fromkeys(file.spellings):
+            self.spelled.setdefault(spelling, []).append(file)
+        for spelling in dict.fromkeys(map(str.casefold, file.spellings)):
+            self.folded.setdefault(spelling, []).append(file)
 
 
 class EmbeddingLibrary:
@@ -157,25 +170,23 @@ class EmbeddingLibrary:
         """
         wanted = name.replace("\\", "/").strip("/")
         with self._lock:
-            files = self._listed().listing.files
-            exact = [file for file in files if wanted in file.spellings]
-            folded = wanted.casefold()
-            return self._first_of(
-                exact or [f for f in files if folded in map(str.casefold, f.spellings)]
-            )
+            known = self._listed()
+            files = known.spelled.get(wanted) or known.folded.get(wanted.casefold(), ())
+            return self._first_of(files)
 
     def of_word(self, word: str) -> Found | None:
         """Find by the word that a file itself names, as "<cat-toy>", else by the name in it."""
         with self._lock:
             known = self._listed()
             by_name = known.by_name.get(_inner(word), ())
-            for file in (*by_name, *filter(None, [self._words(known).get(word)])):
-                read = self._read_now(file)
-                several = () if isinstance(read, EngineError) else read
-                mine = next((one for one in several if one.token == word), None)
-                if mine is not None:
-                    return Found(mine)
-            return self._first_of(by_name)
+            # Other files are opened only if no file has the name.
+            file = by_name[0] if by_name else self._words(known).get(word)
+            if file is None:
+                return None
+            read = self._read_now(file)
+            several = () if isinstance(read, EngineError) else read
+            mine = next((one for one in several if one.token == word), None)
+            return Found(mine) if mine is not None else self._first_of(by_name)
 
     def of_hash(self, digits: str) -> Found | None:
         """Find by the first digits of a file's SHA-256, or of that of its tensors."""
@@ -250,7 +261,7 @@ class EmbeddingLibrary:
         if self._known is None or not self._known.listing.is_current:
             self._known = _Known(list_folders(self._folders))
             for file in self._known.listing.files:
-                self._known.by_name.setdefault(file.name, []).append(file)
+                self._known.add(file)
         return self._known
 
 

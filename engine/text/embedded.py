@@ -25,6 +25,8 @@ NO_VECTOR = -1
 _PLACEHOLDER = 0
 # The most vectors that fit between the start and the end token.
 _MOST_VECTORS = 75
+# More slots than a prompt may have.
+_MOST_COUNTED = 20_000
 _PREFIX = "embedding:"
 _PREFIX_WORD = re.compile(rf"(?<=\s){_PREFIX}")
 _NAME_END = re.compile(r"[<\[]")
@@ -98,8 +100,13 @@ class EmbeddingReader:
             yield self._words(text, limit)
 
     def count(self, text: str) -> int:
-        """Return the number of slots of a text."""
-        return sum(map(len, self.pieces(text, len(text))))
+        """Return the number of slots of a text, or one that is large enough to be refused."""
+        found = 0
+        for piece in self.pieces(text, _MOST_COUNTED):
+            found += len(piece)
+            if found > _MOST_COUNTED:
+                break
+        return found
 
     # --- spellings ---
 
@@ -190,9 +197,12 @@ class EmbeddingReader:
 
     def _marked_vectors(self, mark: re.Match[str]) -> list[Slot]:
         word, number = mark[0], None
+        found = self.use.library.of_word(mark[1] if mark.re is _WORD else word)
         if mark.re is _WORD:
             word, number = mark[1], mark[2]
-        found = self.use.library.of_word(word)
+            if found is None and word != word.lower():
+                # transformers finds a word in any case, but diffusers does not extend it then.
+                found, number = self.use.library.of_word(word.lower()), number or "0"
         embedding = self._taken(word, found) if found is not None else None
         if embedding is None:
             return []
@@ -202,7 +212,7 @@ class EmbeddingReader:
         if number is None:
             return self._placed(word, embedding)
         index = int(number)
-        if not 0 < index < embedding.count:
+        if mark[2] is not None and not 0 < index < embedding.count:
             # Such a word was not added: only its beginning is that of the embedding.
             return [*self._placed(word, embedding), *map(Slot, self.tokenizer.encode(f"_{number}"))]
         return [self._placed(word, embedding)[index]._replace(group=1)]

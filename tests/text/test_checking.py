@@ -3,14 +3,18 @@
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.paths import starter_checkpoint
 from engine.api.conventions import CONVENTIONS
+from engine.api.features import TextLength
 from engine.api.prompts import HintKind, PromptCheck, PromptQuestion
 from engine.api.values import ConventionName
+from engine.embeddings.embedding import Embedding
+from engine.embeddings.library import WithBundled
 from engine.text.checking import check_prompt
 from engine.text.tokenizers import load_tokenizer
 
@@ -108,3 +112,19 @@ def test_any_text_is_taken(convention: object, text: str) -> None:
 
 def test_the_number_of_hints_is_limited() -> None:
     assert len(check("<hypernet:a:1> ( " * 200).hints) == 20
+
+
+def test_vectors_of_embeddings_count_and_their_troubles_are_hints() -> None:
+    tensor = np.zeros((5, 768), np.float32)
+    known = WithBundled({"zz": Embedding("zz", {"": tensor})})
+    lengths = (TextLength(label="text", tokens=75, chunked=True, key="clip_l", width=768),)
+    question = PromptQuestion(text="a zz house", convention=A1111, lengths=lengths)
+    found = check_prompt(question, None, embeddings=known)
+    assert (found.used, found.hints) == (7, ())
+    # Without a checkpoint nobody knows what embeddings are for.
+    unknown = msgspec.structs.replace(question, lengths=())
+    assert check_prompt(unknown, None, embeddings=known).used == 3
+    comfy = msgspec.structs.replace(question, text="a embedding:none house", convention=COMFY)
+    (hint,) = check_prompt(comfy, None, embeddings=known).hints
+    assert (hint.kind, hint.position, hint.length) == (HintKind.EMBEDDING, 12, 4)
+    assert '"none" was not found' in hint.subject

@@ -165,6 +165,9 @@ def test_diffusers_reads_the_word_of_a_concept_and_of_each_vector() -> None:
     assert names_in("a <cat-toy>_1 dog", asked, known) == ["cat.1"]
     assert names_in("a <cat-toy>_3", asked, known) == ["cat.0", "cat.1", "cat.2"]
     assert names_in("a cat-toy", asked, known) == []
+    # In another case it is found, but only as its first vector.
+    assert names_in("a <Cat-Toy> dog", asked, known) == ["cat.0"]
+    assert names_in("a <CAT-TOY>_2 dog", asked, known) == ["cat.2"]
 
 
 def test_the_words_beyond_diffusers_chunk_are_found() -> None:
