@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from pytestqt.qtbot import QtBot
 
 from app.form.fields import Extras
@@ -15,6 +16,7 @@ from engine.api.lora import LoraChoice, LoraHash
 from engine.api.lora_files import LoraInfo
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName
+from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.text.tags import reads_tags
 from tests.app.fake_engine import Plan
 from tests.app.loras import BROKEN, FAST, HUGE, INK, LCM, LORAS, lora
@@ -22,6 +24,11 @@ from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from tests.checkpoints.files import write_sparse
 from tests.jobs.test_lora_index import KEYS
+
+ELSEWHERE = """a cat <lora:seaside:0.8> <lora:ink:1>
+Negative prompt: blurry
+Steps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512, Model: mix, \
+Lora hashes: "seaside: 0123456789ab, ink: abababababab", Version: v1.10.1"""
 
 
 @pytest.fixture
@@ -121,6 +128,20 @@ def test_loras_that_the_prompt_names_are_told_with_their_hashes(staged: Staged) 
         ("ink", INK, ""),
         ("seaside", None, "cd" * 6),
     ]
+
+
+def test_a_picture_of_another_tool_tells_the_hash_of_a_lost_one(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, path = staged.session, tmp_path / "elsewhere.png"
+    Image.new("RGB", (64, 64)).save(path)
+    text = TextChunk("parameters", ELSEWHERE)
+    path.write_bytes(insert_text_chunks(path.read_bytes(), [text]))
+    session.open_file(path)
+    staged.wait(lambda: bool(session.lora_list.named))
+    named = {one.name: one for one in session.lora_list.named}
+    assert named["ink"].info == INK
+    assert (named["seaside"].info, named["seaside"].hash) == (None, "0123456789ab")
 
 
 @pytest.mark.parametrize("convention", [ConventionName.INVOKE, ConventionName.DIFFUSERS])
