@@ -12,17 +12,29 @@ from pathlib import Path
 SAFETENSORS_SUFFIXES = frozenset({".safetensors", ".sft"})
 # PyTorch's suffixes; .pt and .bin files are usually not checkpoints.
 CHECKPOINT_SUFFIXES = SAFETENSORS_SUFFIXES | {".ckpt"}
+# Folders of other programs' layouts whose files are not checkpoints, in lower case.
+ADAPTER_FOLDERS = frozenset(
+    {
+        "lora", "loras", "lycoris",
+        "embedding", "embeddings", "textual_inversion",
+        "hypernetwork", "hypernetworks",
+    }
+)  # fmt: skip
 # The file that marks a diffusers folder.
 PIPELINE_FILE = "model_index.json"
 
 
 def weights_below(
-    folder: Path, suffixes: Collection[str], *, inside_checkpoints: bool = False
+    folder: Path,
+    suffixes: Collection[str],
+    *,
+    inside_checkpoints: bool = False,
+    but: Collection[str] = (),
 ) -> Iterator[Path]:
     """Yield files with these suffixes and diffusers folders, by name within each folder.
 
-    Files inside a diffusers folder are left out, unless `inside_checkpoints`. A folder that cannot
-    be read counts as empty.
+    Files inside a diffusers folder are left out, unless `inside_checkpoints`, and folders below
+    whose names in lower case are in `but`. A folder that cannot be read counts as empty.
     """
     entered: set[tuple[int, int]] = set()
     waiting = [folder]
@@ -36,7 +48,8 @@ def weights_below(
             deeper = True
         yield from (current / entry.name for entry in entries if _is_weights(entry, suffixes))
         if deeper:
-            folders = [current / entry.name for entry in entries if _is(entry.is_dir)]
+            wanted = (entry for entry in entries if entry.name.lower() not in but)
+            folders = [current / entry.name for entry in wanted if _is(entry.is_dir)]
             waiting.extend(reversed(folders))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.folders import CHECKPOINT_SUFFIXES, weights_below
+from engine.folders import ADAPTER_FOLDERS, CHECKPOINT_SUFFIXES, weights_below
 
 needs_links = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
 
@@ -48,6 +48,18 @@ def test_circular_links_are_entered_once(tmp_path: Path) -> None:
     (models / "nowhere.ckpt").symlink_to(tmp_path / "gone")
     (models / "twin").symlink_to(models / "sub")
     assert below(models) == ["sub/a.safetensors"]
+
+
+def test_folders_of_other_programs_adapters_can_be_left_out(tmp_path: Path) -> None:
+    for name in ("a", "Lora/b", "sd/loras/c", "embeddings/d", "lora-mix/e"):
+        put(tmp_path / f"{name}.safetensors")
+    found = weights_below(tmp_path, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS)
+    names = [path.relative_to(tmp_path).as_posix() for path in found]
+    assert names == ["a.safetensors", "lora-mix/e.safetensors"]
+    # The folder itself is meant, whatever it is called.
+    assert (
+        len(list(weights_below(tmp_path / "Lora", CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS))) == 1
+    )
 
 
 def test_files_inside_a_diffusers_folder_are_left_out(tmp_path: Path) -> None:

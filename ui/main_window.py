@@ -193,6 +193,9 @@ class MainWindow(QMainWindow):
             return
         _accept_copy(event)
         self.offers(files[0], ours=self._is_ours(event))[chosen].take()
+        if self.session.lora.is_lora(files[0]):
+            for file in filter(self.session.lora.is_lora, files[1:]):
+                self.session.lora.open(file)
 
     def _show_offers(self, event: QDragMoveEvent) -> None:
         place = event.position().toPoint()

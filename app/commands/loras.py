@@ -13,10 +13,12 @@ from app.form.trigger_words import has_words, with_words, without_words
 from app.library.file_kind import looks_like_lora
 from app.library.lora_store import LoraStore
 from app.queue.jobs import Job
-from engine.api.lora import MAX_LORAS, LoraChoice
+from engine.api.conventions import Convention, NetworkTags, convention_of
+from engine.api.lora import MAX_LORA_STRENGTH, MAX_LORAS, LoraChoice
 from engine.api.lora_files import FewStepSettings
 
-_STRENGTH = re.compile(r"\s*:\s*(-?[0-9]*\.?[0-9]+)")
+_NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+")
+_MOST_STRENGTHS = 2
 
 
 class LoraCommands(QObject):
@@ -102,20 +104,42 @@ class LoraCommands(QObject):
         self._put(message, (*loras[:at], found, *loras[at + 1 :]))
 
     def replace_named(self, named: NamedLora, path: Path) -> None:
-        """Use a file for a LoRA that the prompt names: it moves from the prompt to the list."""
+        """Use a file for a LoRA that the prompt names: it moves from the prompt to the list.
+
+        A tag that says more than strengths stays, under the file's name; then the file's folder is
+        looked into from now on.
+        """
         form = self._form
-        tag = re.compile(rf"\s*<(?:lora|lyco):\s*{re.escape(named.name)}\s*(:[^<>]*)?>", re.I)
-        found = tag.search(form.prompt) or tag.search(form.negative_prompt)
-        given = _STRENGTH.match(found[1]) if found and found[1] else None
-        strength = float(given[1]) if given else 1.0
+        tag = re.compile(rf"\s*<(?:lora|lyco|loractl):\s*{re.escape(named.name)}\s*(:[^<>]*)?>")
+        found = tag.search(form.prompt)
+        if found is None:
+            return
+        strengths = _strengths(found[1] or "", convention_of(form.convention))
+        if strengths is None:
+            self._rename(found, named.name, path)
+            return
+        strength, text = strengths
+        choice = LoraChoice(file=str(path), strength=strength, text_strength=text)
 
         def move() -> None:
             form.prompt = tag.sub("", form.prompt).strip()
-            form.negative_prompt = tag.sub("", form.negative_prompt).strip()
-            form.loras = (*form.loras, LoraChoice(file=str(path), strength=strength))
+            form.loras = (*form.loras, choice)
 
         message = self.tr("{name} moved from the prompt to the list.")
         self._changes.apply(message.format(name=named.name[:80]), move)
+
+    def _rename(self, tag: re.Match[str], name: str, path: Path) -> None:
+        """Write a file's name into a tag of the prompt."""
+        if self._store.info(str(path)) is None:
+            self._store.add_folder(path.parent)
+        before = self._form.prompt
+        renamed = tag[0].replace(name, path.stem, 1)
+
+        def write() -> None:
+            self._form.prompt = f"{before[: tag.start()]}{renamed}{before[tag.end() :]}"
+
+        message = self.tr("{name} is called {new} in the prompt now.")
+        self._changes.apply(message.format(name=name[:80], new=path.stem[:80]), write)
 
     def _put(self, message: str, loras: tuple[LoraChoice, ...]) -> None:
         def put() -> None:
@@ -132,3 +156,21 @@ class LoraCommands(QObject):
         if paths != self._noted:
             self._noted = paths
             self._store.memory.note_use(paths)
+
+
+def _strengths(arguments: str, convention: Convention) -> tuple[float, float | None] | None:
+    """Return a tag's strengths for the denoiser and the text encoders; None if it says more.
+
+    `arguments` begins with a colon, or is empty. None as the second strength: the same.
+    """
+    given = [part.strip() for part in arguments.split(":")[1:]]
+    if len(given) > _MOST_STRENGTHS or not all(map(_NUMBER.fullmatch, given)):
+        return None
+    numbers = [float(part) for part in given]
+    if any(abs(number) > MAX_LORA_STRENGTH for number in numbers):
+        return None
+    if len(numbers) < _MOST_STRENGTHS:
+        return (numbers[0] if numbers else 1.0), None
+    first, second = numbers
+    is_denoiser_first = convention.network_tags is NetworkTags.DENOISER_FIRST
+    return (first, second) if is_denoiser_first else (second, first)

@@ -12,12 +12,13 @@ from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.library.lora_store import LoraStore
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.conventions import NetworkTags, PromptGrammar, convention_of
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import LoraInfo
 from engine.api.values import ErrorInfo
 
-# A1111's tags, which SwarmUI and Forge have too.
-_TAG = re.compile(r"<(?:lora|lyco):([^:<>]+)", re.IGNORECASE)
+# The tags that `engine.text.lora_tags` reads; that module is too heavy for the window's start.
+_TAG = re.compile(r"<(?:lora|lyco|loractl):([^:<>]+)")
 
 
 class LoraFate(StrEnum):
@@ -76,7 +77,7 @@ class LoraList(QObject):
             form.loras_changed,
             form.checkpoint_changed,
             form.prompt_changed,
-            form.negative_prompt_changed,
+            form.convention_changed,
             form.extras_changed,
             checkpoints.looked,
             store.changed,
@@ -137,7 +138,11 @@ class LoraList(QObject):
 
     def _named(self) -> tuple[NamedLora, ...]:
         form = self._form
-        names = dict.fromkeys(_TAG.findall(f"{form.prompt} {form.negative_prompt}"))
+        convention = convention_of(form.convention)
+        is_text = convention.network_tags is NetworkTags.TEXT
+        if is_text or convention.grammar is PromptGrammar.COMPEL:
+            return ()
+        names = dict.fromkeys(_TAG.findall(form.prompt))
         hashes = {one.name.casefold(): one.hash for one in form.extras.lora_hashes}
         found: list[NamedLora] = []
         for name in map(str.strip, names):

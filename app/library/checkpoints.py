@@ -5,7 +5,13 @@ from pathlib import Path
 
 from app.paths import typed_path
 from engine.file_paths import is_file
-from engine.folders import CHECKPOINT_SUFFIXES, PIPELINE_FILE, has_suffix, weights_below
+from engine.folders import (
+    ADAPTER_FOLDERS,
+    CHECKPOINT_SUFFIXES,
+    PIPELINE_FILE,
+    has_suffix,
+    weights_below,
+)
 
 STARTER_NAME = "starter"
 # Names leave out only this suffix, so that no two files have one name.
@@ -21,9 +27,13 @@ class ListedCheckpoint:
 
 
 def list_checkpoints(models: Path, starter: Path) -> list[ListedCheckpoint]:
-    """Return the starter, then files and diffusers folders below `models`, by name."""
+    """Return the starter, then files and diffusers folders below `models`, by name.
+
+    Folders of LoRA files and embeddings are left out.
+    """
     found = [ListedCheckpoint(STARTER_NAME, starter)]
-    paths = (path for path in weights_below(models, CHECKPOINT_SUFFIXES) if path != models)
+    below = weights_below(models, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS)
+    paths = (path for path in below if path != models)
     found += [ListedCheckpoint(listed_name(path, models), path) for path in sorted(paths)]
     return found
 

@@ -96,9 +96,8 @@ class LoraStore(QObject):
                     return info
         if digits is None or len(digits) < _LEAST_DIGITS:
             return None
-        start = digits.casefold()
-        has = (info for info in all_known if any(one.startswith(start) for one in info.hashes))
-        return next(has, None)
+        wanted = digits.casefold()
+        return next((info for info in all_known if _has_hash(info, wanted)), None)
 
     def refresh(self) -> None:
         """Have the engine list the folders again."""
@@ -203,3 +202,8 @@ def _file_names(info: LoraInfo) -> tuple[str, str]:
 
 def _titles(info: LoraInfo) -> tuple[str, ...]:
     return (info.title.casefold(),) if info.title else ()
+
+
+def _has_hash(info: LoraInfo, wanted: str) -> bool:
+    """Return True if one of the hashes begins with the other: tools write more or fewer digits."""
+    return any(one.startswith(wanted) or wanted.startswith(one) for one in info.hashes)

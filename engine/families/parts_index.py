@@ -18,7 +18,7 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.holdings import Holding, Holdings, read_header
 from engine.families.identify import require_tokenizers, supply
 from engine.families.registry import FAMILIES
-from engine.folders import CHECKPOINT_SUFFIXES, weights_below, weights_in
+from engine.folders import ADAPTER_FOLDERS, CHECKPOINT_SUFFIXES, weights_below, weights_in
 
 MOST_FILES = 1000
 MOST_OFFERED = 5
@@ -66,7 +66,8 @@ class PartsIndex:
         return tuple(gaps)
 
     def _files(self, checkpoint: Path) -> Iterable[Path]:
-        below = islice(weights_below(self.folder, CHECKPOINT_SUFFIXES), MOST_FILES)
+        all_below = weights_below(self.folder, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS)
+        below = islice(all_below, MOST_FILES)
         neighbours = islice(weights_in(checkpoint.parent, CHECKPOINT_SUFFIXES), MOST_FILES)
         return [path for path in dict.fromkeys((*below, *neighbours)) if path != checkpoint]
 

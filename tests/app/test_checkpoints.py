@@ -105,3 +105,12 @@ def test_models_shows_that_it_is_at_work(
     assert len([text for text in shown if text.startswith("Looking at your files")]) > MANY
     assert shown[-1] == ""
     assert str(models) in capsys.readouterr().out
+
+
+def test_loras_and_embeddings_in_the_models_folder_are_no_models(tmp_path: Path) -> None:
+    for name in ("mix", "Lora/ink", "embeddings/bad hands", "SDXL/mix"):
+        path = tmp_path / f"{name}.safetensors"
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    found = list_checkpoints(tmp_path, starter_checkpoint())
+    assert [one.name for one in found] == ["starter", "SDXL/mix", "mix"]

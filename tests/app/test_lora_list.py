@@ -4,21 +4,31 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from pytestqt.qtbot import QtBot
 
 from app.form.fields import Extras
 from app.form.generation import Suggestions
 from app.form.lora_list import LoraFate
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.conventions import convention_of
 from engine.api.lora import LoraChoice, LoraHash
 from engine.api.lora_files import LoraInfo
 from engine.api.request import GenerateRequest
+from engine.api.values import ConventionName
+from engine.metadata.png import TextChunk, insert_text_chunks
+from engine.text.tags import reads_tags
 from tests.app.fake_engine import Plan
 from tests.app.loras import BROKEN, FAST, HUGE, INK, LCM, LORAS, lora
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from tests.checkpoints.files import write_sparse
 from tests.jobs.test_lora_index import KEYS
+
+ELSEWHERE = """a cat <lora:seaside:0.8> <lora:ink:1>
+Negative prompt: blurry
+Steps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512, Model: mix, \
+Lora hashes: "seaside: 0123456789ab, ink: abababababab", Version: v1.10.1"""
 
 
 @pytest.fixture
@@ -120,13 +130,65 @@ def test_loras_that_the_prompt_names_are_told_with_their_hashes(staged: Staged) 
     ]
 
 
-def test_a_lost_one_that_is_found_moves_from_the_prompt_to_the_list(staged: Staged) -> None:
+def test_a_picture_of_another_tool_tells_the_hash_of_a_lost_one(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, path = staged.session, tmp_path / "elsewhere.png"
+    Image.new("RGB", (64, 64)).save(path)
+    text = TextChunk("parameters", ELSEWHERE)
+    path.write_bytes(insert_text_chunks(path.read_bytes(), [text]))
+    session.open_file(path)
+    staged.wait(lambda: bool(session.lora_list.named))
+    named = {one.name: one for one in session.lora_list.named}
+    assert named["ink"].info == INK
+    assert (named["seaside"].info, named["seaside"].hash) == (None, "0123456789ab")
+
+
+@pytest.mark.parametrize("convention", [ConventionName.INVOKE, ConventionName.DIFFUSERS])
+def test_a_tag_that_is_text_to_the_tool_names_nothing(
+    staged: Staged, convention: ConventionName
+) -> None:
+    form = staged.session.generation
+    form.prompt = form.negative_prompt = "<lora:ink:1>"
+    assert len(staged.session.lora_list.named) == 1
+    form.convention = convention
+    assert (len(staged.session.lora_list.named) == 0) is not reads_tags(convention_of(convention))
+
+
+@pytest.mark.parametrize(
+    ("tag", "strength", "text"),
+    [
+        ("<lora:seaside>", 1.0, None),
+        ("<lora:seaside:0.7>", 0.7, None),
+        # The text encoders' strength comes first, as A1111 has it.
+        ("<lyco:seaside:0.2:-1>", -1.0, 0.2),
+    ],
+)
+def test_a_lost_one_that_is_found_moves_from_the_prompt_to_the_list(
+    staged: Staged, tag: str, strength: float, text: float | None
+) -> None:
     session = staged.session
-    session.generation.prompt = "a cat <lora:seaside:0.7>, by day"
+    session.generation.prompt = f"a cat {tag}, by day"
     before = session.generation.form
     session.lora.replace_named(session.lora_list.named[0], Path("/else/sea.safetensors"))
     assert session.generation.prompt == "a cat, by day"
-    assert session.generation.loras == (LoraChoice(file="/else/sea.safetensors", strength=0.7),)
+    assert session.generation.loras == (
+        LoraChoice(file="/else/sea.safetensors", strength=strength, text_strength=text),
+    )
+    undo(staged)
+    assert session.generation.form == before
+
+
+def test_a_lost_one_with_more_than_strengths_is_renamed_in_the_prompt(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session = staged.session
+    session.generation.prompt = "a cat <lora:seaside:1:0@0,1@0.5:lbw=MIDD>, by day"
+    before = session.generation.form
+    session.lora.replace_named(session.lora_list.named[0], tmp_path / "sea.safetensors")
+    assert session.generation.prompt == "a cat <lora:sea:1:0@0,1@0.5:lbw=MIDD>, by day"
+    assert session.generation.loras == ()
+    assert session.loras.memory.folders == (str(tmp_path),)
     undo(staged)
     assert session.generation.form == before
 

@@ -97,6 +97,7 @@ def test_a_file_is_found_by_what_other_programs_call_it(listed: Staged, name: st
 def test_a_file_is_found_by_its_hash_where_the_name_is_another(listed: Staged) -> None:
     store = listed.session.loras
     assert store.find("renamed", "ABABABABABAB") == INK
+    assert store.find("renamed", "ab" * 32 + "cd") == INK
     assert store.find("renamed", "ababab") is None
     assert store.find("renamed", "cd" * 6) is None
     assert store.find("renamed") is None

@@ -193,3 +193,15 @@ def test_the_few_step_kind_is_in_the_line_below_the_name(dialog: LoraDialog) -> 
     model = dialog.model
     assert dialog.model.row_of(FAST.path) == 0
     assert model.data(model.index(0), ABOUT_ROLE).endswith("few steps: LCM")
+
+
+def test_cards_are_drawn_anew_when_another_model_is_chosen(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(loras=(HUGE,)))
+    desk.start()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    choose(desk, "sd1")
+    model = desk.window.form.loras.browse().model
+    drawn: list[bool] = []
+    model.dataChanged.connect(lambda: drawn.append(model.data(model.index(0), SUITED_ROLE)))
+    choose(desk, "sdxl")
+    assert drawn[-1:] == [True]

@@ -17,6 +17,7 @@ from tests.checkpoints.files import write_sparse
 from tests.jobs.test_lora_index import KEYS
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
+from tests.ui.test_main_window import drag, drop
 from ui.panels.lora_panel import LoraPanel
 from ui.panels.lora_row import LoraRowPanel
 
@@ -216,3 +217,14 @@ def test_a_row_is_laid_out_from_right_to_left(desk: Desk) -> None:
     first, second = one.words.chips
     desk.wait(lambda: first.x() > second.x() or first.y() < second.y())
     assert one.words.rect().right() - first.geometry().right() <= 1
+
+
+def test_several_loras_that_are_dropped_at_once_all_join_the_list(
+    desk: Desk, tmp_path: Path
+) -> None:
+    files = [write_sparse(tmp_path / f"{name}.safetensors", KEYS) for name in "abc"]
+    mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
+    before = desk.session.generation.checkpoint
+    drop(desk.window, drag(desk.window, *files, mix))
+    assert [one.file for one in desk.session.generation.loras] == list(map(str, files))
+    assert desk.session.generation.checkpoint == before

@@ -44,7 +44,7 @@ class LoraItemModel(QAbstractListModel):
         session.loras.changed.connect(self._fill)
         session.generation.checkpoint_changed.connect(self._fill)
         session.checkpoints.looked.connect(self._fill)
-        session.generation.loras_changed.connect(self._show_chosen)
+        session.generation.loras_changed.connect(self._show_all_anew)
         pictures.ready.connect(self._on_picture)
         self._fill()
 
@@ -124,6 +124,8 @@ class LoraItemModel(QAbstractListModel):
         found = [info for info in self._session.loras.loras if _matches(info, words)]
         found.sort(key=self._sort_key())
         if found == self._loras:
+            # Another checkpoint may suit others of them.
+            self._show_all_anew()
             return
         self.beginResetModel()
         self._loras = found
@@ -143,7 +145,7 @@ class LoraItemModel(QAbstractListModel):
 
         return key
 
-    def _show_chosen(self) -> None:
+    def _show_all_anew(self) -> None:
         if self._loras:
             self.dataChanged.emit(self.index(0), self.index(len(self._loras) - 1))
 

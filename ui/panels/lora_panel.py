@@ -42,11 +42,11 @@ class LoraPanel(QWidget):
         for signal in (
             session.lora_list.rows_changed,
             session.lora_list.named_changed,
-            session.generation.prompt_changed,
-            session.generation.effective_changed,
             session.checkpoints.families_changed,
         ):
             signal.connect(self._refresh)
+        session.generation.prompt_changed.connect(self._show_use)
+        session.generation.effective_changed.connect(self._show_use)
         pictures.ready.connect(self._on_picture)
         self._refresh()
 
@@ -75,6 +75,7 @@ class LoraPanel(QWidget):
         self._make_rows(len(rows))
         for row, panel in zip(rows, self.rows, strict=True):
             self._show(row, panel)
+        self._show_use()
         found = [one.name for one in named if one.info is not None]
         text = self.tr("The prompt also names {names}.").format(names=", ".join(found))
         self.named.setText(breakable(text))
@@ -122,10 +123,15 @@ class LoraPanel(QWidget):
         checkpoint = store.family_title(self._session.lora_list.family or "")
         about = lora_summary(info, own) if info is not None else ""
         panel.show_row(row, about, fate_words(row, own, checkpoint))
-        prompt = self._session.generation.prompt
-        panel.show_words(row, lambda words: has_words(prompt, words))
-        panel.offer(self._offered(row))
         panel.show_picture(self._picture(info))
+
+    def _show_use(self, *_: object) -> None:
+        """Show which trigger words the prompt has, and which settings are not in force."""
+        prompt = self._session.generation.prompt
+        # On a change of the prompt the rows may follow a moment later.
+        for row, panel in zip(self._session.lora_list.rows, self.rows, strict=False):
+            panel.show_words(row, lambda words: has_words(prompt, words))
+            panel.offer(self._offered(row))
 
     def _offered(self, row: LoraRow) -> FewStepSettings | None:
         """Return the settings that a LoRA was made for, unless they are in force."""

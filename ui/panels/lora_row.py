@@ -60,11 +60,15 @@ class LoraRowPanel(QWidget):
         self.use_settings = QPushButton()
         self.use_settings.setProperty("role", "link")
         self._settings: FewStepSettings | None = None
+        self._shown: tuple[LoraRow, str, str] | None = None
         self._lay_out()
         self._connect()
 
     def show_row(self, row: LoraRow, about: str, reason: str) -> None:
         """Show a LoRA; `about` is a line about its file, `reason` says why it is not applied."""
+        if (row, about, reason) == self._shown:
+            return
+        self._shown = row, about, reason
         choice = row.choice
         name = choice_name(choice, row.info)
         self.name.setText(name)
