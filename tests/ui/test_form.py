@@ -258,5 +258,5 @@ def test_every_extra_setting_but_tiles_and_hashes_has_words_in_the_window() -> N
             stated += [inner.summary for inner in fields_of(field.structure).values()]
         if not any(stated):
             silent.add(name)
-    # The LoRA list tells the hashes of files that it does not find.
-    assert silent == {"vae_tile", "lora_hashes"}
+    # Hashes are told where the files that they name are not found.
+    assert silent == {"vae_tile", "lora_hashes", "embedding_hashes"}
