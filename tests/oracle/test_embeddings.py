@@ -1,5 +1,5 @@
 """Whole pictures with embeddings beside diffusers, whose `load_textual_inversion` adds words."""
-# pyright: basic
+# pyright: basic, reportMissingImports=false
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import json

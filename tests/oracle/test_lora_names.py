@@ -1,5 +1,5 @@
 """Each layer of a LoRA file is placed where diffusers' own loaders place it, in every dialect."""
-# pyright: basic
+# pyright: basic, reportMissingImports=false
 # torch, diffusers, transformers and peft are absent from the environment that is type-checked.
 
 from collections.abc import Callable
