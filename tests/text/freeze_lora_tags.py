@@ -33,8 +33,8 @@ def strengths(checkout: Path) -> list[Any]:
     exec((checkout / "loractl" / "lib" / "utils.py").read_text("utf-8"), given)
     rows: list[Any] = []
     for case in STRENGTHS:
-        items = [str(part) for part in f"ink{case}".split(":")]
-        pairs: list[list[str]] = [item.split("=", 2) for item in items]
+        items = [str(item) for item in f"ink{case}".split(":")]
+        pairs = [item.split("=", 2) for item in items]
         named = {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
         positional = [item for item, pair in zip(items, pairs, strict=True) if len(pair) != 2]
         params = SimpleNamespace(positional=positional, named=named)
