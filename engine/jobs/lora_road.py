@@ -1,16 +1,18 @@
 """The road of LoRAs that a device should take: merged weights, or side branches at every step.
 
 Merging makes steps no slower, but computes and loads the denoiser's weights anew. Where the run is
-short, side branches may cost less; the times are those that this machine has taken before.
+short, side branches may cost less; the times are those that this machine has taken before. Where
+compiled networks carry their weights, each strength would be compiled for minutes, while one
+network with side branches serves all.
 """
 
 from dataclasses import dataclass
 
-from backends.base import Device
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
 from engine.compile.estimates import Estimates, Kind, Work
 from engine.compile.network import Preparation, name_with_branches, name_with_patches
+from engine.devices.choice import Candidate
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline.place import precisions
 from engine.text.lora_strengths import RunLength
@@ -25,19 +27,24 @@ class LoraRoad:
     """A `PrefersSide` for `count` pictures on a device, by the times in `estimates`."""
 
     estimates: Estimates
-    device: Device
+    candidate: Candidate
     checkpoint: IdentifiedCheckpoint
     count: int
 
     def __call__(self, request: ResolvedRequest, run: RunLength) -> bool:
         """Return True if side branches should take less time than merging for the same steps.
 
-        False while loading merged weights or a step without LoRAs was never timed here.
+        True where compiled networks carry their weights; else False while loading merged weights
+        or a step without LoRAs was never timed here.
         """
-        precision = precisions(request.precision, self.device)[0]
+        device = self.candidate.device
+        compilation = self.candidate.backend.compilation(device)
+        if compilation is not None and compilation.carries_weights:
+            return True
+        precision = precisions(request.precision, device)[0]
 
         def seconds(activity: str, network: str, size: float, times: float = 1) -> float | None:
-            kind = Kind(activity, network, self.device.backend, self.device.name, precision.value)
+            kind = Kind(activity, network, device.backend, device.name, precision.value)
             return self.estimates.expect(Work(kind, size, times))
 
         cell = self.checkpoint.latent.downscale

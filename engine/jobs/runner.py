@@ -92,7 +92,7 @@ class JobRunner:
             raise Cancelled
         with host_memory_errors():
             loras, header = services.lora_folders.look(), services.known_files.read_index
-            road = LoraRoad(services.estimates, candidates[0].device, checkpoint, request.count)
+            road = LoraRoad(services.estimates, candidates[0], checkpoint, request.count)
             known = services.embeddings, road
             job = resolve_job(request, checkpoint, services.wildcards, loras, header, *known)
             read = read_job(job)

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from engine.api.lora import LoraMode
 from engine.api.lora_rules import LoraRules
+from engine.api.values import ErrorCode
 from engine.checkpoints.index import combined_digest
+from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.lora.layers import FittedLora
@@ -14,7 +16,7 @@ from engine.lora.placed import placed
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
 from engine.text.lora_blocks import BASE
 from engine.text.lora_tags import LoraUse
-from engine.weights.patched import LowRankDifference, Patch
+from engine.weights.patched import LowRankDifference, Patch, fits
 from engine.weights.side_branches import SideBranches
 
 _DENOISER = Component.DENOISER
@@ -61,6 +63,8 @@ class ActingLora:
                     self.missing.add(name)
                     continue
                 fitting = placed(patch, target, weights[name].shape)
+                if not fits(fitting, weights[name].shape):
+                    raise _misfit(self.fitted.file.path.name, name)
                 found.setdefault(name, []).append(fitting)
         return found
 
@@ -70,6 +74,14 @@ class ActingLora:
         if component is not _DENOISER:
             return self.use.blocks.factor(BASE)
         return self.use.blocks.factor(checkpoint.architecture.lora_block(layer))
+
+
+def _misfit(file: str, name: str) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        f"The LoRA {file} does not work: its change of {name} is of another size.",
+        "It may be for other checkpoints, or it is damaged.",
+    )
 
 
 def pass_loras(

@@ -51,7 +51,8 @@ class JobLoras:
         self._prefers_side = prefers_side
         self._files: dict[Path, LoraFile] = {}
         self._fitted: dict[tuple[Path, bool], FittedLora | None] = {}
-        self._made: dict[object, tuple[PassLoras, ...]] = {}
+        # What LoRAs do to the passes, and the changes among them that found no weight.
+        self._made: dict[object, tuple[tuple[PassLoras, ...], tuple[ErrorInfo, ...]]] = {}
 
     def __call__(self, request: ResolvedRequest, run: RunLength) -> PictureLoras:
         """Return the LoRAs of a picture.
@@ -71,13 +72,16 @@ class JobLoras:
         mode = self._mode(request, run)
         key = acting, mode, run
         if key not in self._made:
-            self._made[key] = tuple(self._passes(acting, request, run, mode))
+            lacking: list[ErrorInfo] = []
+            passes = tuple(self._passes(acting, request, run, mode, lacking))
+            self._made[key] = passes, tuple(lacking)
+        passes, without_weight = self._made[key]
         files = (self._file(one.path) for one in acting if one.path is not None)
         embeddings, problems = bundled_embeddings(files)
-        unique = tuple(dict.fromkeys((*warnings, *problems)))
+        unique = tuple(dict.fromkeys((*warnings, *without_weight, *problems)))
         if mode is LoraMode.AUTO and all(one.use.is_constant for one in acting):
             mode = LoraMode.MERGE
-        return PictureLoras(key, self._made[key], unique, reports, embeddings, mode)
+        return PictureLoras(key, passes, unique, reports, embeddings, mode)
 
     def _mode(self, request: ResolvedRequest, run: RunLength) -> LoraMode:
         asked = request.lora_mode
@@ -113,8 +117,9 @@ class JobLoras:
         request: ResolvedRequest,
         run: RunLength,
         mode: LoraMode,
+        lacking: list[ErrorInfo],
     ) -> Iterator[PassLoras]:
-        """Yield the effect on the base's pass and on the refiner's."""
+        """Yield the effect on the base's pass and on the refiner's; warn of lacking weights."""
         for checkpoint in (self._checkpoint, self._checkpoint.refiner):
             if checkpoint is None:
                 continue
@@ -128,6 +133,7 @@ class JobLoras:
                 if fitted is not None
             ]
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
+            lacking += (_lacking(one) for one in acting if one.missing)
 
     def _reported(self, named: NamedLora, warnings: list[ErrorInfo]) -> LoraReport:
         """Return the report of a LoRA; warns of keys of its file that are not applied."""
@@ -159,6 +165,16 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
         applied_keys=fitted.applied,
         total_keys=fitted.file.total_keys,
         rest=fitted.unused[:_MOST_NAMED],
+    )
+
+
+def _lacking(lora: ActingLora) -> ErrorInfo:
+    names = sorted(lora.missing)
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        f"{lora.fitted.file.path.name} changes {len(names)} weights that this model lacks.",
+        "These changes were left out.",
+        ", ".join(names[:_MOST_NAMED]),
     )
 
 

@@ -6,11 +6,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from backends.base import Precision
+from backends.base import Precision, ShapeSupport
 from backends.cpu import CpuBackend
+from backends.null import Compiling, NullBackend
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.values import ConventionName
 from engine.compile.estimates import Estimates, Kind, Work
+from engine.devices.choice import Candidate
 from engine.families import Component, identify
 from engine.jobs.lora_road import LoraRoad
 from engine.lora.folder import LoraLookup
@@ -33,6 +35,7 @@ class Timed:
         self.path = write_checkpoint(folder / "tiny")
         self.checkpoint = identify(self.path)
         self.estimates = Estimates(None)
+        self.candidate = Candidate(CpuBackend(), DEVICE)
 
     def note(self, activity: str, network: str, seconds: float) -> None:
         kind = Kind(activity, network, DEVICE.backend, DEVICE.name, Precision.F32.value)
@@ -42,7 +45,7 @@ class Timed:
 
     def prefers_side(self, steps: int, count: int = 1) -> bool:
         request = resolve(a_request(self.path, steps=steps), self.checkpoint)
-        road = LoraRoad(self.estimates, DEVICE, self.checkpoint, count)
+        road = LoraRoad(self.estimates, self.candidate, self.checkpoint, count)
         return road(request, RunLength(steps))
 
 
@@ -70,6 +73,15 @@ def test_the_number_of_steps_decides(timed: Timed) -> None:
     assert [timed.prefers_side(steps) for steps in (8, 19, 21)] == [True, True, False]
 
 
+@pytest.mark.parametrize("carries", [True, False])
+def test_a_compiled_network_that_carries_its_weights_is_not_made_for_each_strength(
+    timed: Timed, carries: bool
+) -> None:
+    backend = NullBackend(compiling=Compiling(ShapeSupport.RANGES, carries_weights=carries))
+    timed.candidate = Candidate(backend, backend.probe()[0])
+    assert timed.prefers_side(50) == carries
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -86,7 +98,7 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     timed.note("load", "denoiser with patches", 1000.0)
     request = a_request(timed.path, convention=ConventionName.A1111, lora_mode=asked)
     request = msgspec.structs.replace(request, loras=(LoraChoice(file=str(lora.path)),))
-    road = LoraRoad(timed.estimates, DEVICE, timed.checkpoint, 1)
+    road = LoraRoad(timed.estimates, timed.candidate, timed.checkpoint, 1)
     lookup = LoraLookup((), KnownNames())
     job = resolve_job(request, timed.checkpoint, None, lookup, prefers_side=road)
     group = read_job(job).first

@@ -24,6 +24,7 @@ from tests.pipeline.jobs import Result, a_request, psnr, run
 from tests.pipeline.lora_files import FileLora
 from tests.tiny_checkpoint import Weights, write_checkpoint
 
+TEXT = (Component.TEXT_ENCODER,)
 Pixels = NDArray[np.uint8]
 
 
@@ -171,3 +172,20 @@ def test_a_lora_for_another_family_is_refused(studio: Studio) -> None:
 def test_a_lora_that_is_not_used_is_not_read(studio: Studio, plain: Pixels) -> None:
     choice = msgspec.structs.replace(a_choice("flux"), enabled=False)
     np.testing.assert_array_equal(studio.pixels(choice), plain)
+
+
+def test_changes_of_weights_that_the_checkpoint_lacks_are_told(studio: Studio) -> None:
+    layer = "lora_unet_down_blocks_1_attentions_0_transformer_blocks_0_attn1_to_q"
+    extra = {f"{layer}.diff_b": np.ones(64, np.float32)}
+    FileLora(studio.folder / "biased.safetensors", studio.tiny, rank=3, extra=extra)
+    result = studio.run(studio.request(a_choice("biased", 0.5)))
+    (warning,) = result.warnings
+    assert "changes 1 weights that this model lacks" in warning.message
+    assert "attn1.to_q.bias" in warning.detail
+
+
+def test_a_change_of_another_size_is_left_out_and_told(studio: Studio) -> None:
+    extra = {"lora_unet_conv_out.diff_b": np.ones(7, np.float32)}
+    FileLora(studio.folder / "odd.safetensors", studio.tiny, components=TEXT, extra=extra)
+    (warning,) = studio.run(studio.request(a_choice("odd", 0.5))).warnings
+    assert "lora_unet_conv_out.diff_b" in warning.detail
