@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.api.conventions import CONVENTIONS, Chunking, Convention
@@ -13,6 +15,7 @@ from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_G, CLIP_L, Embedding, Encoder
 from engine.embeddings.faults import damaged
 from engine.embeddings.library import Embeddings, Found, WithBundled
+from engine.errors import EngineError
 from engine.text.chunks import NO_PART, TokenChunks, tokenize_prompt
 from engine.text.counting import TokenCount, count_tokens
 from engine.text.embedded import NO_VECTOR, EmbeddingReader, EmbeddingUse
@@ -274,3 +277,29 @@ def test_plain_chunking_keeps_an_embedding_whole() -> None:
     chunks = chunks_of("dog, " * 36 + "cat toy", convention, reader)
     assert placed(chunks, reader)[0] == []
     assert [place for place, *_ in placed(chunks, reader)[1]] == [1, 2, 3, 4]
+
+
+MARKS = st.sampled_from(
+    ["bad", "cat toy", "<", ">", "embedding:", "<embed:", "<bad>", "_1", " ", ",", "(", ")", ":1.2",
+     "[", "]", "\\", "BREAK", "a", "\n", "\0", "ü", "\ud800", "long"]
+)  # fmt: skip
+
+
+@given(st.lists(MARKS, max_size=30).map("".join), st.sampled_from(list(ConventionName)))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_read_and_counted_alike(text: str, tool: ConventionName) -> None:
+    convention = TOOL[tool]
+    try:
+        reader = reader_of(convention)
+        chunks = chunks_of(text, convention, reader)
+    except EngineError:
+        return
+    vectors = chunks.vectors
+    if vectors is not None:
+        assert vectors.shape == chunks.ids.shape
+        assert vectors.max() < len(reader.vectors)
+        assert (vectors[:, 0] == NO_VECTOR).all()
+    passages = read_prompt(text, convention, 20).timelines[0].passages
+    if len(passages) == 1 and len(passages[0].passage) == 1:
+        counted = count_tokens(text, CLIP, convention, reader=reader_of(convention))
+        assert counted.used >= chunks.used
