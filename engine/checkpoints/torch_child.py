@@ -103,7 +103,8 @@ def list_texts(root: object) -> dict[str, str]:
 
 def list_tensors(root: object, archive: Archive) -> str:
     """Return name, element type, offset in the file and shape of each tensor, as JSON."""
-    named = _entries(root)
+    # Some embeddings are lists of dictionaries; a tuple is no file that a tool writes.
+    named = None if isinstance(root, tuple) else _entries(root)
     if named is None:
         raise PickleDamaged("it is no dictionary of tensors")
     inner = named.get("state_dict")
