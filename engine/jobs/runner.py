@@ -91,11 +91,8 @@ class JobRunner:
         if cancel.is_set():
             raise Cancelled
         with host_memory_errors():
-            loras, header = services.lora_folders.look(), services.known_files.read_index
             road = LoraRoad(services.estimates, candidates[0], checkpoint, request.count)
-            known = services.embeddings, road
-            job = resolve_job(request, checkpoint, services.wildcards, loras, header, *known)
-            read = read_job(job)
+            read = read_job(resolve_job(request, checkpoint, services.named_files(), road))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, candidates[0], tiny) as previewing:

@@ -21,6 +21,7 @@ from engine.lora.folder import LoraFolders
 from engine.lora.known_names import KnownNames
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
+from engine.pipeline.resolve import NamedFiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +82,15 @@ class JobServices:
             parts_index=PartsIndex(models, known) if models else None,
             residency=residency,
             hashes=hashes,
+        )
+
+    def named_files(self) -> NamedFiles:
+        """Return the files that requests and prompts may name, as they are now."""
+        return NamedFiles(
+            self.wildcards,
+            self.lora_folders.look(),
+            self.embeddings,
+            self.known_files.read_index,
         )
 
     def compiler(self, candidate: Candidate) -> Compiler:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from engine.api.conventions import BatchSeeds
+from engine.api.lora import LoraMode
 from engine.api.record import ResolvedRequest
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Texts, texts_of
@@ -48,13 +49,20 @@ class BatchPicture:
     request: ResolvedRequest
     texts: Texts
 
-    def request_on(self, placement: Placement) -> ResolvedRequest:
-        """Return the request with the backend, precision and VAE tile in use, for the record."""
+    def request_on(
+        self, placement: Placement, lora_mode: LoraMode | None = None
+    ) -> ResolvedRequest:
+        """Return the request with the choices made for it, for the record.
+
+        These are the backend, precision and VAE tile in use, and the mode of its LoRAs; None where
+        none acts.
+        """
         return msgspec.structs.replace(
             self.request,
             backend=placement.backend,
             precision=placement.precision,
             vae_tile=placement.vae_tile,
+            lora_mode=lora_mode or self.request.lora_mode,
         )
 
 

@@ -105,8 +105,8 @@ class Generation:
                     self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
-                placed, text = picture.request_on(self._placement), group.texts[0]
-                placed, used = group.loras.placed(placed), text.embeddings(picture.texts)
+                placed = picture.request_on(self._placement, group.loras.mode)
+                used = group.texts[0].embeddings(picture.texts)
                 yield Picture(placed, pixels, warnings, group.loras.reports, used)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
-import msgspec
-
 from engine.api.lora import LoraMode, LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
@@ -28,12 +26,6 @@ class PictureLoras:
     embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
     # The mode that was chosen for the request, for the record; None without LoRAs that act.
     mode: LoraMode | None = None
-
-    def placed(self, request: ResolvedRequest) -> ResolvedRequest:
-        """Return the request with the mode that was chosen."""
-        if self.mode is None:
-            return request
-        return msgspec.structs.replace(request, lora_mode=self.mode)
 
     def of_pass(self, number: int) -> PassLoras:
         """Return the LoRAs of a pass, by its number from 0."""

@@ -4,6 +4,7 @@ No device is known yet: backend and precision stay as requested until `place`.
 """
 
 import secrets
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -41,31 +42,47 @@ _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedFiles:
+    """The files that requests and prompts may name.
+
+    `wildcards` is the folder of word lists; `loras` finds LoRAs, whose headers `read_lora_index`
+    reads; without it no LoRA acts.
+    """
+
+    wildcards: Path | None = None
+    loras: LoraLookup | None = None
+    embeddings: Embeddings = NO_EMBEDDINGS
+    read_lora_index: ReadIndex = read_index
+
+
+NO_FILES = NamedFiles()
+
+
 def resolve_job(
     request: GenerateRequest,
     checkpoint: IdentifiedCheckpoint,
-    wildcards: Path | None,
-    loras: LoraLookup | None = None,
-    read: ReadIndex = read_index,
-    embeddings: Embeddings = NO_EMBEDDINGS,
+    files: NamedFiles = NO_FILES,
     prefers_side: PrefersSide = merges,
 ) -> ResolvedJob:
-    """Resolve a request for all its pictures; `wildcards` is the folder of word lists.
+    """Resolve a request for all its pictures, whose prompts may name some of the `files`.
 
-    `loras` finds the files of the LoRAs that the request names, and `read` reads their headers;
-    without `loras` none acts, and `prefers_side` chooses their mode where the request leaves it
-    open. The prompts may name `embeddings`. Raises EngineError as `resolve` does.
+    `prefers_side` chooses the mode of LoRAs where the request leaves it open. Raises EngineError as
+    `resolve` does.
     """
-    resolved = resolve(request, checkpoint)
+    resolved, loras = resolve(request, checkpoint), files.loras
+    read_loras = no_loras
+    if loras is not None:
+        read_loras = JobLoras(checkpoint, loras, files.read_lora_index, prefers_side)
     return ResolvedJob(
         request=with_paths(resolved, loras) if loras else resolved,
         checkpoint=checkpoint,
         count=request.count,
-        replace_wildcards=partial(expand_wildcards, folder=wildcards)
+        replace_wildcards=partial(expand_wildcards, folder=files.wildcards)
         if request.expand_wildcards
         else None,
-        read_loras=JobLoras(checkpoint, loras, read, prefers_side) if loras else no_loras,
-        embeddings=embeddings,
+        read_loras=read_loras,
+        embeddings=files.embeddings,
     )
 
 

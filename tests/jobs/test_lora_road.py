@@ -18,7 +18,7 @@ from engine.jobs.lora_road import LoraRoad
 from engine.lora.folder import LoraLookup
 from engine.lora.known_names import KnownNames
 from engine.pipeline.read_job import read_job
-from engine.pipeline.resolve import resolve, resolve_job
+from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
 from engine.text.lora_strengths import RunLength
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
@@ -100,9 +100,9 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     request = msgspec.structs.replace(request, loras=(LoraChoice(file=str(lora.path)),))
     road = LoraRoad(timed.estimates, timed.candidate, timed.checkpoint, 1)
     lookup = LoraLookup((), KnownNames())
-    job = resolve_job(request, timed.checkpoint, None, lookup, prefers_side=road)
+    job = resolve_job(request, timed.checkpoint, NamedFiles(loras=lookup), road)
     group = read_job(job).first
-    assert group.loras.placed(group.pictures[0].request).lora_mode is expected
+    assert group.loras.mode is expected
     patches = group.passes[0].checkpoint.patches[Component.DENOISER]
     assert (patches.branches is not None) == (expected is LoraMode.SIDE)
     assert bool(patches.merged) == (expected is LoraMode.MERGE)

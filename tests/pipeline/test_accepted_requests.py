@@ -19,8 +19,10 @@ from app.cli.settings import parse_setting, with_settings
 from backends.base import Device, Precision
 from engine.api.bounds import bounded
 from engine.api.conventions import CONVENTIONS
+from engine.api.embeddings import EmbeddingHash
 from engine.api.fields import fields_of
 from engine.api.limits import MAX_BATCH_INDEX, MAX_COUNT
+from engine.api.lora import LoraChoice, LoraHash, LoraMode
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.messages import ImageSaved
 from engine.api.record import ResolvedRequest
@@ -78,7 +80,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
         Image.new("RGB", (64, 64)).save(path)
         inputs.append(InputImage(role=role, path=str(path)))
     request = GenerateRequest(
-        prompt="a house", inputs=tuple(inputs), refiner=RefinerChoice(checkpoint="/refiner")
+        prompt="a house",
+        inputs=tuple(inputs),
+        refiner=RefinerChoice(checkpoint="/refiner"),
+        loras=(LoraChoice(file="/loras/style.safetensors", text_strength=0.5),),
     )
     for path, kind in _numbers(GenerateRequest):
         if path[0] in ("sampler_options", "schedule_options", "size_options"):
@@ -258,6 +263,9 @@ def test_resolving_keeps_every_field_that_is_chosen(
         guidance_options=GuidanceOptions(rescale=0.5),
         zero_terminal_snr=True,
         override=CheckpointOverride(family="sd1"),
+        lora_hashes=(LoraHash(name="ink", hash="0123456789"),),
+        lora_mode=LoraMode.SIDE,
+        embedding_hashes=(EmbeddingHash(name="blur", hash="0123456789"),),
         mask_options=MaskOptions(blur=1, inverted=True, content=MaskedContent.FILL, padding=8),
     )
     resolved = resolve(chosen, checkpoint)

@@ -9,7 +9,7 @@ from engine.errors import EngineError
 from engine.families import identify
 from engine.lora.folder import LoraLookup
 from engine.pipeline.read_job import ReadJob, read_job
-from engine.pipeline.resolve import resolve_job
+from engine.pipeline.resolve import NamedFiles, resolve_job
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
 
@@ -19,7 +19,7 @@ COUNT = 12
 def read(tiny: Path, folder: Path, prompt: str, words: Path | None = None) -> ReadJob:
     asked = {"prompt": prompt, "count": COUNT, "seed": 3, "expand_wildcards": True}
     request = a_request(tiny, convention=ConventionName.A1111, **asked)
-    return read_job(resolve_job(request, identify(tiny), words, LoraLookup((folder,))))
+    return read_job(resolve_job(request, identify(tiny), NamedFiles(words, LoraLookup((folder,)))))
 
 
 @pytest.fixture

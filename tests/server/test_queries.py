@@ -188,7 +188,7 @@ def test_a_copy_that_a_job_uses_is_not_cleared(start: Start, job: MakeJob, tmp_p
     talk = start(scripted(LONG))
     # A little less memory than converted weights need, so that working copies are made.
     services, request = JobServices.in_cache(tmp_path), job("", starter=True).request
-    read = read_job(resolve_job(request, load_checkpoint(request), None))
+    read = read_job(resolve_job(request, load_checkpoint(request)))
     (first, *_) = services.devices.candidates(request.backend)
     plan = plan_job(read, first, services, MemoryAllowance())
     talk.send(job("long", starter=True, memory_limit_bytes=plan.memory.peak_bytes - 1))

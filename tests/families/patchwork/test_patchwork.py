@@ -290,7 +290,7 @@ def test_a_picture_that_is_inpainted_changes_under_the_mask_alone(
 def test_a_plan_knows_its_networks_and_the_bytes_of_its_weights(file: Path, tmp_path: Path) -> None:
     checkpoint, backend = identify(file), CpuBackend()
     services = JobServices.in_cache(tmp_path / "cache")
-    read = read_job(resolve_job(a_request(file), checkpoint, None))
+    read = read_job(resolve_job(a_request(file), checkpoint))
     candidate = Candidate(backend, backend.probe()[0])
     plan = plan_job(read, candidate, services, MemoryAllowance())
     weights = sum(
