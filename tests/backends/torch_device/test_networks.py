@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
 from tests.backends.networks import VAE_PARTS  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
+from tests.graphs.branches import RandomBranches  # noqa: E402
 from tests.graphs.networks import (  # noqa: E402
     SMALL_CLIP,
     SMALL_VAE,
@@ -168,7 +170,7 @@ def test_a_text_encoder_equals_onnx_runtimes(
     check(partial(clip_text, config=config, clip_skip=clip_skip), {"tokens": tokens}, target)
 
 
-def test_the_table_has_exactly_the_operators_of_the_networks() -> None:
+def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> None:
     backend = TorchBackend()
     own = backend.operators(backend.probe()[-1])
     forms = [(replace(own, upsampling=form), own.elements) for form in UpsamplingForm]
@@ -183,4 +185,10 @@ def test_the_table_has_exactly_the_operators_of_the_networks() -> None:
                 for step in make_plan(graph.model).steps:
                     function_of(step, ONNX_TYPES)  # refuses what it does not know
                     used.add(step.kind)
+    # The branches of LoRAs cut the rows of layers that are split.
+    emit = partial(unet, config=wide_unet())
+    weights = random_weights(emit)
+    branches = RandomBranches(tmp_path, weights).branches
+    graph = graph_in_memory(emit, weights, own, DType.F32, branches=branches)
+    used.update(step.kind for step in make_plan(graph.model).steps)
     assert OPERATORS.keys() == used
