@@ -5,84 +5,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import Array, DType, FileSlice
+from backends.base import Array, DType
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.modules import LoraModule
-from engine.weights.sources import Description, FileWeight, Place
+from engine.weights.sources import FileWeight
 
 _HINT = "The file is damaged, or its training failed: download it again, or use another."
 
 
 @dataclass(frozen=True, slots=True)
-class LoraTensor:
+class LoraTensor(FileWeight):
     """A tensor of a LoRA file, as a weight source; reading one that holds NaN or infinity fails.
 
     `name` has the words for it in the error: its part, its shape in the file, and the layer.
     """
 
-    stored: FileWeight
     name: str
 
-    @property
-    def dtype(self) -> DType:
-        """The element type that the numbers are stored in."""
-        return self.stored.dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The tensor's shape."""
-        return self.stored.shape
-
-    @property
-    def elements(self) -> int:
-        """The number of the tensor's elements."""
-        return self.stored.elements
-
-    @property
-    def base(self) -> "LoraTensor":
-        """The tensor itself: it has no patches."""
-        return self
-
-    def rows(self, start: int, stop: int) -> "LoraTensor":
-        """Return rows `start` to `stop` of the tensor's first axis."""
-        return LoraTensor(self.stored.rows(start, stop), self.name)
-
-    def reshaped(self, shape: tuple[int, ...]) -> "LoraTensor":
-        """Return the same numbers in the same order, in another shape of equal size."""
-        return LoraTensor(self.stored.reshaped(shape), self.name)
-
     def read(self) -> Array:
-        """Return the numbers in float32."""
+        """Return the numbers in float32. Raises EngineError(CHECKPOINT_CORRUPT)."""
         return self.read_as(DType.F32)
 
     def read_as(self, element: DType) -> Array:
         """Return the numbers in `element` type. Raises EngineError(CHECKPOINT_CORRUPT)."""
-        numbers = self.stored.read_as(DType.F32)
+        # The short form of super() fails in a dataclass with slots.
+        numbers = FileWeight.read_as(self, DType.F32)
         if not np.isfinite(numbers).all():
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,
-                f"The LoRA {self.stored.slice.path.name} holds values that are not a number, in "
+                f"The LoRA {self.slice.path.name} holds values that are not a number, in "
                 f"{self.name}.",
                 _HINT,
             )
         return numbers.astype(element.numpy, copy=False)
-
-    def slice_as(self, element: DType) -> FileSlice | None:
-        """Return the slice if it is stored in `element` type, else None."""
-        return self.stored.slice_as(element)
-
-    def needs_conversion(self, element: DType) -> bool:
-        """Return True if the slice is stored in another type."""
-        return self.stored.needs_conversion(element)
-
-    def parts(self) -> tuple[FileSlice, ...]:
-        """Return the slice."""
-        return self.stored.parts()
-
-    def describe(self, place: Place) -> Description:
-        """Return the place of the slice."""
-        return self.stored.describe(place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +71,7 @@ class LayerTensors:
         if tensor is None:
             return None
         name = f"{part} {list(tensor.shape)} of {self.module.layer}"
-        return LoraTensor(FileWeight(tensor), name)
+        return LoraTensor(tensor, name)
 
     @property
     def file(self) -> str:

@@ -8,9 +8,9 @@ product, computed in float32 and rounded once, as in ComfyUI's `comfy/quant_ops.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -102,17 +102,17 @@ class FileWeight:
         return self.slice.elements
 
     @property
-    def base(self) -> "FileWeight":
+    def base(self) -> Self:
         """The weight itself: it has no patches."""
         return self
 
-    def rows(self, start: int, stop: int) -> "FileWeight":
+    def rows(self, start: int, stop: int) -> Self:
         """Return rows `start` to `stop` of the tensor's first axis."""
-        return FileWeight(self.slice.rows(start, stop))
+        return replace(self, slice=self.slice.rows(start, stop))
 
-    def reshaped(self, shape: tuple[int, ...]) -> "FileWeight":
+    def reshaped(self, shape: tuple[int, ...]) -> Self:
         """Return the same numbers in the same order, in another shape of equal size."""
-        return FileWeight(self.slice.reshaped(shape))
+        return replace(self, slice=self.slice.reshaped(shape))
 
     def read(self) -> Array:
         """Return the numbers: a view of the file, or float32 if they are stored as fp8."""
