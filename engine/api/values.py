@@ -216,7 +216,6 @@ class ErrorCode(StrEnum):
     CHECKPOINT_INCOMPLETE = "checkpoint_incomplete"
     CHECKPOINT_MISMATCH = "checkpoint_mismatch"
     LORA_MISMATCH = "lora_mismatch"
-    LORA_UNREADABLE = "lora_unreadable"
     REQUEST_INVALID = "request_invalid"
     INPUT_IMAGE_UNREADABLE = "input_image_unreadable"
     METADATA_MISSING = "metadata_missing"
