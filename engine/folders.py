@@ -1,11 +1,12 @@
-"""Finds weights below a folder: links are followed, and no folder is entered twice.
+"""Walks through folders, and finds weights: links are followed, and no folder is entered twice.
 
 Listing asks the disk once for each folder, and once more for each link, but not for each file: on a
 network disk every answer takes as long as reading a page.
 """
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 # Suffixes of weights, in lower case; `.sft` is a safetensors file's, too.
@@ -24,6 +25,49 @@ ADAPTER_FOLDERS = frozenset(
 PIPELINE_FILE = "model_index.json"
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that was walked to from `root`, its time in ns since 1970, and its entries by name.
+
+    Folders that are taken out of the list `below` are not entered, as with `os.walk`.
+    """
+
+    path: Path
+    root: Path
+    modified_ns: int
+    entries: list[os.DirEntry[str]]
+    below: list[os.DirEntry[str]]
+
+
+def walk(roots: Iterable[Path]) -> Iterator[Folder]:
+    """Yield folders, each before those below it, which come by name.
+
+    A folder that cannot be read counts as empty, one that is missing is left out.
+    """
+    entered: set[object] = set()
+    for root in roots:
+        waiting = [root]
+        while waiting:
+            path = waiting.pop()
+            modified_ns = _enter(path, entered)
+            if modified_ns is None:
+                continue
+            entries = entries_of(path)
+            folders = [entry for entry in entries if _is(entry.is_dir)]
+            folder = Folder(path, root, modified_ns, entries, folders)
+            yield folder
+            waiting.extend(path / entry.name for entry in reversed(folder.below))
+
+
+def entries_of(folder: Path) -> list[os.DirEntry[str]]:
+    """Return a folder's entries by name; none of a folder that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (OSError, ValueError):
+        return []
+
+
 def weights_below(
     folder: Path,
     suffixes: Collection[str],
@@ -36,28 +80,20 @@ def weights_below(
     Files inside a diffusers folder are left out, unless `inside_checkpoints`, and folders below
     whose names in lower case are in `but`. A folder that cannot be read counts as empty.
     """
-    entered: set[tuple[int, int]] = set()
-    waiting = [folder]
-    while waiting:
-        current = waiting.pop()
-        entries = _entries(current, entered)
-        if any(entry.name == PIPELINE_FILE for entry in entries):
-            yield current
-            deeper = inside_checkpoints
-        else:
-            deeper = True
-        yield from (current / entry.name for entry in entries if _is_weights(entry, suffixes))
-        if deeper:
-            wanted = (entry for entry in entries if entry.name.lower() not in but)
-            folders = [current / entry.name for entry in wanted if _is(entry.is_dir)]
-            waiting.extend(reversed(folders))
+    for current in walk([folder]):
+        is_checkpoint = any(entry.name == PIPELINE_FILE for entry in current.entries)
+        if is_checkpoint:
+            yield current.path
+        yield from _weights(current.path, current.entries, suffixes)
+        closed = is_checkpoint and not inside_checkpoints
+        current.below[:] = (
+            entry for entry in current.below if not closed and entry.name.lower() not in but
+        )
 
 
 def weights_in(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     """Yield the files with these suffixes directly in a folder, by name."""
-    for entry in _entries(folder, set()):
-        if _is_weights(entry, suffixes):
-            yield folder / entry.name
+    yield from _weights(folder, entries_of(folder), suffixes)
 
 
 def has_suffix(name: str, suffixes: Collection[str]) -> bool:
@@ -65,21 +101,26 @@ def has_suffix(name: str, suffixes: Collection[str]) -> bool:
     return os.path.splitext(name)[1].lower() in suffixes  # noqa: PTH122 (a path costs ten times it)
 
 
-def _entries(folder: Path, entered: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
+def _weights(
+    folder: Path, entries: Iterable[os.DirEntry[str]], suffixes: Collection[str]
+) -> Iterator[Path]:
+    for entry in entries:
+        if has_suffix(entry.name, suffixes) and _is(entry.is_file):
+            yield folder / entry.name
+
+
+def _enter(folder: Path, entered: set[object]) -> int | None:
+    """Note that a folder is entered and return its time; None if it is missing or was entered."""
     try:
         facts = folder.stat()
-        identity = (facts.st_dev, facts.st_ino)
-        if identity in entered:
-            return []
-        entered.add(identity)
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
+        # Some network disks number no files.
+        identity = (facts.st_dev, facts.st_ino) if facts.st_ino else folder.resolve()
     except (OSError, ValueError):
-        return []
-
-
-def _is_weights(entry: os.DirEntry[str], suffixes: Collection[str]) -> bool:
-    return has_suffix(entry.name, suffixes) and _is(entry.is_file)
+        return None
+    if identity in entered:
+        return None
+    entered.add(identity)
+    return facts.st_mtime_ns
 
 
 def _is(question: Callable[[], bool]) -> bool:

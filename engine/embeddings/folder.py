@@ -1,12 +1,12 @@
 """The files of folders that may be embeddings, in a fixed order."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.embeddings.file import LEARNED, PICTURE_SUFFIXES, WEIGHT_SUFFIXES
 from engine.embeddings.pictures import name_in_picture
+from engine.folders import Folder, walk
 
 # The folders below a folder of models where tools keep embeddings: A1111 (beside its `models`) and
 # ComfyUI, SwarmUI, Easy Diffusion, InvokeAI.
@@ -73,37 +73,20 @@ def _within(folder: Path) -> tuple[Path, ...]:
 
 def list_folders(folders: Iterable[Path]) -> Listing:
     """List folders and their subfolders; a folder that is reached twice is listed once."""
-    times: dict[Path, int] = {}
+    roots = tuple(folders)
+    times = dict(times_of(roots))
     files: list[EmbeddingFile] = []
-    seen: set[tuple[int, int]] = set()
-    for folder in folders:
-        times[folder] = _modified(folder)
-        for root, below, names in os.walk(folder, followlinks=True):
-            place = Path(root)
-            identity = _identity(place)
-            if identity in seen or len(files) > _MOST_FILES:
-                below.clear()
-                continue
-            if identity is not None:
-                seen.add(identity)
-            below.sort()
-            times[place] = _modified(place)
-            files += _files_in(folder, place, sorted(names))
+    for folder in walk(roots):
+        if len(files) > _MOST_FILES:
+            break
+        times[folder.path] = folder.modified_ns
+        files += _files_in(folder)
     return Listing(tuple(times.items()), tuple(files))
 
 
 def times_of(folders: Iterable[Path]) -> Times:
     """Return the folders with their modification times."""
     return tuple((folder, _modified(folder)) for folder in folders)
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Return the numbers by which two paths are seen to be one folder; None if unknown."""
-    try:
-        facts = folder.stat()
-    except OSError:
-        return None
-    return (facts.st_dev, facts.st_ino) if facts.st_ino else None
 
 
 def _modified(folder: Path) -> int:
@@ -113,23 +96,23 @@ def _modified(folder: Path) -> int:
         return -1
 
 
-def _files_in(folder: Path, place: Path, names: Sequence[str]) -> Iterator[EmbeddingFile]:
+def _files_in(folder: Folder) -> Iterator[EmbeddingFile]:
     """Yield a folder's embeddings: files of tensors in ComfyUI's order of suffixes, then pictures.
 
     A picture beside a file of the same name is the file's preview.
     """
-    paths = [place / name for name in names]
+    paths = [folder.path / entry.name for entry in folder.entries]
     stems = {path.stem for path in paths if path.suffix.lower() in WEIGHT_SUFFIXES}
     for wanted in (*WEIGHT_SUFFIXES, *PICTURE_SUFFIXES):
         for path in paths:
             if path.suffix.lower() != wanted or not _has_content(path):
                 continue
-            name: str | None = place.name if path.stem == LEARNED else path.stem
+            name: str | None = folder.path.name if path.stem == LEARNED else path.stem
             if wanted in PICTURE_SUFFIXES:
                 is_preview = path.stem in stems or path.stem.lower().endswith(_PREVIEW)
                 name = None if is_preview else name_in_picture(path)
             if name:
-                below = path.relative_to(folder).with_suffix("").as_posix()
+                below = path.relative_to(folder.root).with_suffix("").as_posix()
                 yield EmbeddingFile(path, name, below)
 
 

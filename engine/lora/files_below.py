@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from engine.checkpoints.sidecars import CARD_ENDINGS
-from engine.folders import has_suffix
+from engine.folders import entries_of, has_suffix, walk
 from engine.lora.folder import LORA_SUFFIXES
 
 # The ends of the names of a picture beside a file, in the order of preference (A1111's
@@ -59,23 +59,17 @@ def list_below(folders: Iterable[Path]) -> Iterator[ListedFolder]:
     Links are followed. A folder that cannot be read counts as empty, one that is missing is left
     out.
     """
-    entered: set[tuple[int, int]] = set()
-    for root in folders:
-        waiting = [root]
-        while waiting:
-            folder = waiting.pop()
-            if not _enter(folder, entered):
-                continue
-            entries = _entries(folder)
-            yield ListedFolder(str(folder), _files(folder, root, entries))
-            below = [folder / entry.name for entry in entries if _is_folder(entry)]
-            waiting.extend(reversed(below))
+    for folder in walk(folders):
+        yield ListedFolder(str(folder.path), _files(folder.path, folder.root, folder.entries))
+        folder.below[:] = (entry for entry in folder.below if not entry.name.startswith("."))
 
 
 def list_one(path: Path) -> ListedLora | None:
     """Return one file as it would be listed with its folder; None if it is not there."""
     entries = [
-        entry for entry in _entries(path.parent) if entry.name.lower().startswith(path.stem.lower())
+        entry
+        for entry in entries_of(path.parent)
+        if entry.name.lower().startswith(path.stem.lower())
     ]
     files = _files(path.parent, path.parent, entries, frozenset({path.suffix.lower()}))
     return next((file for file in files if file.path == str(path)), None)
@@ -129,30 +123,3 @@ def _stamp(entry: os.DirEntry[str]) -> Stamp | None:
         return None
     changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
     return Stamp(facts.st_size, facts.st_mtime_ns, changed)
-
-
-def _enter(folder: Path, entered: set[tuple[int, int]]) -> bool:
-    """Note that a folder is entered; return False if it is missing or was entered before."""
-    try:
-        facts = folder.stat()
-    except (OSError, ValueError):
-        return False
-    identity = facts.st_dev, facts.st_ino
-    is_new = identity not in entered
-    entered.add(identity)
-    return is_new
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except (OSError, ValueError):
-        return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir() and not entry.name.startswith(".")
-    except OSError:
-        return False
