@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from app.cli import canvas, loras, overrides, settings
+from app.cli import canvas, folders, loras, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
@@ -147,15 +147,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
     )
     loras.add_arguments(parser)
-    parser.add_argument(
-        "--embeddings",
-        dest="embedding_folders",
-        type=typed_path,
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="look for embeddings here, too: a folder of them, or that of another tool",
-    )
+    folders.add_argument(parser, "--embeddings", "embedding_folders", "embeddings")
     for part in fields_of(ComponentFiles).values():
         option = f"--{part.name.replace('_', '-')}"
         parser.add_argument(option, metavar="FILE", help=f"use this file's {part.title}")

@@ -3,6 +3,7 @@
 import argparse
 import math
 
+from app.cli import folders
 from app.paths import typed_path, typed_text
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice, LoraReport
@@ -24,15 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE[:STRENGTH[:TEXT]]",
         help="apply a LoRA, a file or a name; TEXT is the text encoder's strength; may be repeated",
     )
-    parser.add_argument(
-        "--lora-folder",
-        dest="lora_folders",
-        type=typed_path,
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="look for LoRAs here, too: a folder of LoRAs, or that of another tool",
-    )
+    folders.add_argument(parser, "--lora-folder", "lora_folders", "LoRAs")
 
 
 def parse_lora(text: str) -> LoraChoice:
