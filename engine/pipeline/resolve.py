@@ -91,7 +91,7 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
 
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
     """
-    resolved = _with_loras(_filled(request, checkpoint), request)
+    resolved = _filled(request, checkpoint)
     _check(resolved, request.count, checkpoint)
     return resolved
 
@@ -128,12 +128,6 @@ def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         override=request.override,
         vae_tile=request.vae_tile,
         refiner=_refiner(request.refiner, checkpoint),
-    )
-
-
-def _with_loras(resolved: ResolvedRequest, request: GenerateRequest) -> ResolvedRequest:
-    return msgspec.structs.replace(
-        resolved,
         loras=tuple(lora for lora in request.loras if lora.enabled),
         lora_hashes=request.lora_hashes,
         embedding_hashes=request.embedding_hashes,
