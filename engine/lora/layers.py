@@ -3,7 +3,7 @@
 A family makes the `LayerTable` of a checkpoint; this module knows no family.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -44,10 +44,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class FittedModule:
-    """A module and a weight that it changes; a fused module occurs once for each of its weights."""
+    """A module and a weight that it changes; a fused module occurs once for each of its weights.
+
+    `shape` is that of the layer which the module changes as one: of the target's rows, or of all
+    the fused module's weights together.
+    """
 
     target: Target
     module: LoraModule
+    shape: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -119,29 +124,33 @@ def fit(file: LoraFile, table: LayerTable) -> FittedLora:
         targets = table.find(module.layer)
         if not targets or not is_known(module) or any(map(changed.overlaps, targets)):
             continue
-        if not all(_has_size(module, target) for target in targets):
+        shape = _shape(targets)
+        if not _has_size(module, shape):
             continue
         for target in targets:
             changed.add(target)
-        modules += (FittedModule(target, module) for target in targets)
+        modules += (FittedModule(target, module, shape) for target in targets)
         applied.update(file.keys[module.layer])
     bundled = {key for one in file.embeddings for key in one.keys}
     unused = (key for key in file.tensors if key not in applied and key not in bundled)
     return FittedLora(file, tuple(modules), tuple(unused))
 
 
-def _has_size(module: LoraModule, target: Target) -> bool:
-    """Return False if a module shows another number of inputs or outputs than its target has."""
+def _shape(targets: Sequence[Target]) -> tuple[int, ...]:
+    """Return the shape of the layer that a module with these targets changes."""
+    start, stop = _rows(targets[0])
+    parts = [target.part[1] for target in targets if target.part is not None]
+    return (max(parts, default=stop - start), *targets[0].shape[1:])
+
+
+def _has_size(module: LoraModule, shape: tuple[int, ...]) -> bool:
+    """Return False if a module shows another number of inputs or outputs than its layer has."""
     out, into = widths(module)
-    start, stop = _rows(target)
     biases = [module.tensors[part].elements for part in _BIASES if part in module.tensors]
-    outs = [*biases, *([] if out is None else [out])]
-    if target.part is None and any(one != stop - start for one in outs):
+    if any(one != shape[0] for one in (*biases, *([] if out is None else [out]))):
         return False
     # Some types flatten a convolution's kernel into the inputs.
-    return (
-        into is None or len(target.shape) < 2 or into in (target.shape[1], prod(target.shape[1:]))
-    )
+    return into is None or len(shape) < 2 or into in (shape[1], prod(shape[1:]))
 
 
 class _Changed:

@@ -55,8 +55,7 @@ class ActingLora:
             if target.component != component.value:
                 continue
             own = strength * self._factor(checkpoint, component, target.layer)
-            shape = target.shape if target.rows is None and target.part is None else None
-            patches = patches_of(one.module, own, self.rules, shape=shape, rank=self.use.rank)
+            patches = patches_of(one.module, own, self.rules, shape=one.shape, rank=self.use.rank)
             for part, patch in patches.items():
                 name = target.name(part)
                 if name not in weights:
