@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.checkpoints.index import FileState
+from engine.checkpoints.index import FileState, Stamp
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.estimates import Estimates, Kind, Work
 from engine.devices.verdicts import BackendReport, VerdictStore
@@ -20,7 +20,7 @@ Store = tuple[Callable[[Path], None], Callable[[Path], bool]]
 
 _NOBODY = 65_534
 _WORK = Work(Kind("denoise"))
-_STATE = FileState(Path("/checkpoint"), 1, 2, 3, "header")
+_STATE = FileState(Path("/checkpoint"), Stamp(1, 2, 3), "header")
 _REPORT = BackendReport(backend="cpu", fingerprint="now")
 
 

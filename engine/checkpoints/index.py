@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from backends.base import FileSlice
 from engine.api.values import PredictionType
 
@@ -15,38 +17,52 @@ WINDOWS = 128
 WINDOW_BYTES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """The state of a file at one moment: changing the file's content changes some field.
+class Stamp(msgspec.Struct, frozen=True, array_like=True):
+    """A file's size and times; while all fields are the same, the file is unchanged.
 
-    `changed` is a value that programs cannot set, unlike the time of modification: the time of the
-    last change of the file's inode, or on Windows, which keeps none, the inode's number.
+    Times are in ns since 1970. `changed` is a value that programs cannot set, unlike the time of
+    modification: the time of the last change of the file's inode, or on Windows, which keeps none,
+    the inode's number.
     """
 
-    path: Path
     size: int
     modified_ns: int
     changed: int
+
+    @classmethod
+    def of(cls, facts: os.stat_result) -> "Stamp":
+        """Return the stamp in the results of `stat`."""
+        changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
+        return cls(facts.st_size, facts.st_mtime_ns, changed)
+
+    @property
+    def latest_ns(self) -> int:
+        """The time of the last write, as far as the system records it."""
+        return self.modified_ns if sys.platform == "win32" else max(self.modified_ns, self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """The state of a file at one moment: changing the file's content changes the stamp."""
+
+    path: Path
+    stamp: Stamp
     # SHA-256 of the header alone.
     header: str
 
     @classmethod
     def of(cls, path: Path, facts: os.stat_result, header: bytes) -> "FileState":
         """Return the state of the file at `path` with these `stat` results and this header."""
-        changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
-        digest = hashlib.sha256(header).hexdigest()
-        return cls(path, facts.st_size, facts.st_mtime_ns, changed, digest)
+        return cls(path, Stamp.of(facts), hashlib.sha256(header).hexdigest())
+
+    @property
+    def size(self) -> int:
+        """The file's length in bytes."""
+        return self.stamp.size
 
     def is_of(self, facts: os.stat_result) -> bool:
         """True if `facts` shows the file still in this state; the header is not compared."""
-        now = FileState.of(self.path, facts, b"")
-        mine = (self.size, self.modified_ns, self.changed)
-        return mine == (now.size, now.modified_ns, now.changed)
-
-    @property
-    def latest_ns(self) -> int:
-        """The time of the last write, as far as the system records it, in ns since 1970."""
-        return self.modified_ns if sys.platform == "win32" else max(self.modified_ns, self.changed)
+        return Stamp.of(facts) == self.stamp
 
 
 @dataclass(frozen=True, slots=True)

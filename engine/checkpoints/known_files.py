@@ -19,7 +19,7 @@ from engine.api.texts import encode_json
 from engine.api.values import PredictionType
 from engine.cached_state import recall
 from engine.checkpoints.files import read_index
-from engine.checkpoints.index import FileState, TensorIndex
+from engine.checkpoints.index import FileState, Stamp, TensorIndex
 from engine.durable import replace_file
 
 # Entries beyond these are dropped, the oldest first.
@@ -51,16 +51,17 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # The time when every byte of the file was read and found sound, in ns since 1970.
     checked_ns: int | None = None
 
-    def is_of(self, state: FileState) -> bool:
-        return (self.size, self.modified_ns, self.changed, self.header) == (
-            state.size,
-            state.modified_ns,
-            state.changed,
-            state.header,
-        )
+    @property
+    def stamp(self) -> Stamp:
+        return Stamp(self.size, self.modified_ns, self.changed)
 
 
 _DECODER = msgspec.json.Decoder(_Entry)
+
+
+def is_settled(stamp: Stamp, now: int) -> bool:
+    """True if a later change would certainly show in the file's times; `now` in ns since 1970."""
+    return now - stamp.latest_ns > SETTLED_NS
 
 
 class KnownFiles:
@@ -115,15 +116,10 @@ class KnownFiles:
         """Return the text of `note_content` if the file is unchanged; the file is not opened."""
         entry = self._read(path)
         try:
-            now = FileState.of(path, path.stat(), b"")
+            now = Stamp.of(path.stat())
         except OSError:
             return None
-        same = entry and (entry.size, entry.modified_ns, entry.changed) == (
-            now.size,
-            now.modified_ns,
-            now.changed,
-        )
-        return entry.content if entry and same else None
+        return entry.content if entry and entry.stamp == now else None
 
     def note_content(self, state: FileState, content: str) -> None:
         """Record the parts of the file in this state, if its times are reliable."""
@@ -152,7 +148,7 @@ class KnownFiles:
 
     def is_settled(self, state: FileState) -> bool:
         """True if a later change would certainly show in the file's times."""
-        return self._clock() - state.latest_ns > SETTLED_NS
+        return is_settled(state.stamp, self._clock())
 
     def _path(self, path: Path) -> Path:
         name = hashlib.sha256(os.fsencode(path)).hexdigest()
@@ -160,7 +156,8 @@ class KnownFiles:
 
     def _entry(self, state: FileState) -> _Entry | None:
         entry = self._read(state.path)
-        return entry if entry is not None and entry.is_of(state) else None
+        now = state.stamp, state.header
+        return entry if entry is not None and (entry.stamp, entry.header) == now else None
 
     def _read(self, path: Path) -> _Entry | None:
         return recall(self._path(path), _DECODER, _MOST_BYTES)
@@ -181,4 +178,5 @@ class KnownFiles:
 
 
 def _new(state: FileState, sampled: str) -> _Entry:
-    return _Entry(state.size, state.modified_ns, state.changed, state.header, sampled)
+    stamp = state.stamp
+    return _Entry(stamp.size, stamp.modified_ns, stamp.changed, state.header, sampled)

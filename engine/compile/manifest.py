@@ -13,7 +13,7 @@ import msgspec
 from backends.base import ShapeProfile
 from engine.cache_folder import delete, unfinished
 from engine.cached_state import recall
-from engine.checkpoints.index import FileState
+from engine.checkpoints.index import Stamp
 from engine.durable import put_in_place, sync_file
 from engine.file_lock import FileLock
 
@@ -29,7 +29,7 @@ class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     mtime_ns: int
     sha256: str
-    # `FileState.changed`, which programs cannot set at will, unlike the modification time.
+    # `Stamp.changed`, which programs cannot set at will, unlike the modification time.
     changed: int = 0
 
 
@@ -75,7 +75,7 @@ def is_whole(folder: Path, manifest: Manifest) -> bool:
     try:
         for kept in manifest.files:
             facts = (folder / kept.path).stat()
-            changed = FileState.of(folder / kept.path, facts, b"").changed
+            changed = Stamp.of(facts).changed
             is_same_time = (facts.st_mtime_ns, changed) == (kept.mtime_ns, kept.changed)
             if facts.st_size != kept.bytes:
                 return False
@@ -107,7 +107,7 @@ def _kept(folder: Path, file: Path, before: KeptFile | None = None) -> KeptFile:
         path=file.relative_to(folder).as_posix(),
         bytes=facts.st_size,
         mtime_ns=facts.st_mtime_ns,
-        changed=FileState.of(file, facts, b"").changed,
+        changed=Stamp.of(facts).changed,
         sha256=before.sha256 if before else _sha256(file),
     )
 

@@ -18,7 +18,7 @@ from engine.families.parts_index import PartsIndex
 from engine.jobs.lora_descriptions import describe_lora
 from engine.jobs.lora_index import LoraIndex
 from engine.lora.folder import LoraFolders
-from engine.lora.known_names import KnownNames
+from engine.lora.known_loras import KnownLoras
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.resolve import NamedFiles
@@ -67,15 +67,15 @@ class JobServices:
         `loras` are folders with LoRAs and `embeddings` folders with embeddings, beside the usual
         ones at `models`.
         """
-        known = known_files(cache)
+        known, known_loras = known_files(cache), KnownLoras(cache / "loras.json")
         return cls(
             cache=NetworkCache(cache),
             known_files=known,
             estimates=Estimates(cache / "durations.json"),
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
-            lora_folders=LoraFolders(models, tuple(loras), KnownNames(cache / "lora-names.json")),
-            loras=LoraIndex(cache / "loras.json", describe_lora),
+            lora_folders=LoraFolders(models, tuple(loras), known_loras),
+            loras=LoraIndex(known_loras, describe_lora),
             embeddings=EmbeddingLibrary(usual_folders(models, tuple(embeddings))),
             wildcards=wildcards,
             models=models,

@@ -1,16 +1,17 @@
 """Lists LoRA files below folders, with the pictures and cards beside them; no file is opened."""
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from engine.checkpoints.index import Stamp
 from engine.checkpoints.sidecars import CARD_ENDINGS
-from engine.folders import entries_of, has_suffix, walk
-from engine.lora.folder import LORA_SUFFIXES
+from engine.folders import SAFETENSORS_SUFFIXES, entries_of, has_suffix, walk
 
+# The suffixes that A1111 lists, and safetensors' short one.
+LORA_SUFFIXES = SAFETENSORS_SUFFIXES | {".pt", ".ckpt"}
 # The ends of the names of a picture beside a file, in the order of preference (A1111's
 # `find_preview`, ComfyUI-Lora-Manager).
 _PREVIEWS = tuple(
@@ -18,17 +19,6 @@ _PREVIEWS = tuple(
     for middle in (".preview", "")
     for suffix in (".png", ".jpg", ".jpeg", ".webp")
 )
-
-
-class Stamp(msgspec.Struct, frozen=True):
-    """A file's state; while all fields are the same, the file is unchanged.
-
-    `changed` is as in `engine.checkpoints.index.FileState`; times are in ns since 1970.
-    """
-
-    size: int
-    modified_ns: int
-    changed: int
 
 
 class ListedLora(msgspec.Struct, frozen=True):
@@ -118,8 +108,6 @@ def _stamp(entry: os.DirEntry[str]) -> Stamp | None:
     try:
         if not entry.is_file():
             return None
-        facts = entry.stat()
+        return Stamp.of(entry.stat())
     except OSError:
         return None
-    changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
-    return Stamp(facts.st_size, facts.st_mtime_ns, changed)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from engine.file_paths import is_file, is_folder
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
-from engine.lora.known_names import KnownNames
+from engine.lora.file_names import NO_NAMES, FileNames, read_names
+from engine.lora.files_below import LORA_SUFFIXES, ListedLora, list_below, list_one
+from engine.lora.known_loras import KnownLoras
 
-# The suffixes that A1111 lists, and safetensors' short one.
-LORA_SUFFIXES = SAFETENSORS_SUFFIXES | {".pt", ".ckpt"}
 # The usual folders below a folder of models: A1111's, ComfyUI's, Easy Diffusion's, and that of
 # A1111's extension for LyCORIS.
 _USUAL = ("Lora", "loras", "lora", "LyCORIS")
@@ -79,7 +79,7 @@ class LoraFolders:
 
     models: Path | None = None
     named: tuple[Path, ...] = ()
-    known: KnownNames = field(default_factory=KnownNames)
+    known: KnownLoras = field(default_factory=KnownLoras)
     # Folders that the user has chosen since.
     chosen: tuple[Path, ...] = ()
 
@@ -96,15 +96,16 @@ class LoraFolders:
 class LoraLookup:
     """Finds files in folders whose files are listed once. No function raises."""
 
-    def __init__(self, folders: Iterable[Path] = (), known: KnownNames | None = None) -> None:
-        self.folders, self._known = tuple(folders), known or KnownNames()
+    def __init__(self, folders: Iterable[Path] = (), known: KnownLoras | None = None) -> None:
+        self.folders = tuple(folders)
+        self._names = _Names(self.folders, known or KnownLoras())
         self._listed: list[_Listed] | None = None
 
     def find(self, file: str, hash_digits: str | None = None) -> FoundFile | None:
         """Return the file that a path or name means, or that has the hash; None without any."""
         path, wanted = Path(file), _plain_hash(hash_digits)
         if path.is_absolute() and is_file(path):
-            differs = wanted is not None and self._known.names(path).has(wanted) is False
+            differs = wanted is not None and self._names.alone(path).has(wanted) is False
             return FoundFile(path, differs=differs)
         return self.find_named(file, hash_digits)
 
@@ -123,7 +124,7 @@ class LoraLookup:
 
     def _with_hash(self, named: list[_Listed], wanted: str) -> FoundFile | None:
         """Return the file with a hash among those of a name, else among all."""
-        matches = [(one, self._known.names(one.path).has(wanted)) for one in named]
+        matches = [(one, self._names.of(one.path).has(wanted)) for one in named]
         right = next((one for one, has in matches if has), None)
         if right is not None:
             return FoundFile(right.path)
@@ -159,19 +160,59 @@ class LoraLookup:
     def _by_hash(self, wanted: str | None) -> FoundFile | None:
         if wanted is None:
             return None
-        found = (one for one in self._files() if self._known.names(one.path).has(wanted))
+        found = (one for one in self._files() if self._names.of(one.path).has(wanted))
         first = next(found, None)
         return None if first is None else FoundFile(first.path)
 
     def _alias(self, one: _Listed) -> str:
-        return self._known.names(one.path).alias
+        return self._names.of(one.path).alias
 
     def _files(self) -> list[_Listed]:
         if self._listed is None:
             self._listed = [one for folder in self.folders for one in _below(folder)]
             del self._listed[_MOST_FILES:]
-            self._known.prepare(one.path for one in self._listed)
         return self._listed
+
+
+class _Names:
+    """The names of files below folders, read together: so the cache is written once."""
+
+    def __init__(self, folders: Iterable[Path], known: KnownLoras) -> None:
+        self._folders, self._known = tuple(folders), known
+        self._listed: dict[str, ListedLora] | None = None
+        # Those of files that were just written, too.
+        self._read: dict[str, FileNames] = {}
+
+    def of(self, path: Path) -> FileNames:
+        """Return the names of a file in the folders; no names if it is gone."""
+        if self._listed is None:
+            self._known.refresh()
+            below = list_below(self._folders)
+            self._listed = {one.path: one for folder in below for one in folder.files}
+        listed = self._listed.get(str(path)) or list_one(path)
+        if listed is not None and self._found(listed) is None:
+            self._read_names((listed, *self._listed.values()))
+        return self._found(listed) or NO_NAMES
+
+    def alone(self, path: Path) -> FileNames:
+        """Return the names of a file wherever it lies, and read no other file."""
+        listed = list_one(path)
+        if listed is not None and self._found(listed) is None:
+            self._read_names((listed,))
+        return self._found(listed) or NO_NAMES
+
+    def _found(self, listed: ListedLora | None) -> FileNames | None:
+        if listed is None:
+            return None
+        return self._read.get(listed.path) or self._known.of(listed).names
+
+    def _read_names(self, files: Iterable[ListedLora]) -> None:
+        """Read the names of files whose names are not known."""
+        for one in files:
+            if self._found(one) is None:
+                self._read[one.path] = read_names(Path(one.path))
+                self._known.note(one, names=self._read[one.path])
+        self._known.save()
 
 
 def _below(folder: Path) -> list[_Listed]:

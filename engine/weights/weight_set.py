@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from backends.base import FileSlice
-from engine.checkpoints.index import FileState, combined_digest
+from engine.checkpoints.index import Stamp, combined_digest
 from engine.weights.patched import Patch, PatchedWeight, fits
 from engine.weights.sources import Description, WeightSource, as_sources
 
@@ -69,9 +69,8 @@ class WeightSet(Mapping[str, WeightSource]):
         It covers the content's digest, the size and times of each file, and `_described`. No weight
         is read: a change within a file changes its times. Raises OSError if a file is gone.
         """
-        states = [FileState.of(path, path.stat(), b"") for path in self._described[1]]
-        facts = [[state.size, state.modified_ns, state.changed] for state in states]
-        digest = hashlib.sha256(msgspec.json.encode([self.content, facts]))
+        stamps = [Stamp.of(path.stat()) for path in self._described[1]]
+        digest = hashlib.sha256(msgspec.json.encode([self.content, stamps]))
         digest.update(self._described[0])
         return digest.hexdigest()
 

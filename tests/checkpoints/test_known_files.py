@@ -243,7 +243,7 @@ def test_a_prediction_of_a_file_that_was_never_read_is_not_kept(
 
 def test_content_of_a_file_just_written_is_not_kept(path: Path) -> None:
     known = KnownFiles(
-        path.parent / "known", lambda: state_of(safetensors.read_index(path)).latest_ns
+        path.parent / "known", lambda: state_of(safetensors.read_index(path)).stamp.latest_ns
     )
     known.note_content(state_of(safetensors.read_index(path)), "parts")
     assert known.content(path) is None

@@ -29,7 +29,7 @@ from backends.base import (
 from backends.null import NullBackend
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.cancel import CancelToken
-from engine.checkpoints.index import FileState
+from engine.checkpoints.index import Stamp
 from engine.compile import manifest
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiled import PLAN_BYTES
@@ -179,7 +179,7 @@ def _believe_times(artifact: Path) -> None:
     """Write the file's present times into the manifest, so that the file is not read again."""
     found = manifest.read_manifest(artifact)
     assert found is not None
-    changed = FileState.of(_file(artifact), _file(artifact).stat(), b"").changed
+    changed = Stamp.of(_file(artifact).stat()).changed
     files = tuple(msgspec.structs.replace(kept, changed=changed) for kept in found.files)
     manifest.write_manifest(artifact, msgspec.structs.replace(found, files=files))
 

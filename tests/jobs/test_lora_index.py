@@ -11,6 +11,7 @@ from engine.jobs import lora_index
 from engine.jobs.lora_descriptions import describe_lora
 from engine.jobs.lora_index import CHUNK, LoraIndex, Part
 from engine.lora.files_below import ListedLora
+from engine.lora.known_loras import KnownLoras
 from tests.checkpoints.files import write_sparse
 
 RANK = 8
@@ -58,7 +59,7 @@ def make(tmp_path: Path, reader: Reader) -> Callable[[], LoraIndex]:
     def later() -> int:
         return 2**62
 
-    return lambda: LoraIndex(tmp_path / "cache" / "loras.json", reader, later)
+    return lambda: LoraIndex(KnownLoras(tmp_path / "cache" / "loras.json", later), reader)
 
 
 def run(index: LoraIndex, *folders: Path) -> tuple[list[Part], tuple[str, ...]]:
@@ -133,7 +134,8 @@ def test_a_file_that_was_just_written_is_read_again(
 ) -> None:
     path = write_sparse(loras / "a.safetensors", KEYS)
     written = path.stat().st_mtime_ns
-    index = LoraIndex(tmp_path / "loras.json", reader, lambda: written + SETTLED_NS)
+    known = KnownLoras(tmp_path / "loras.json", lambda: written + SETTLED_NS)
+    index = LoraIndex(known, reader)
     last(index, loras)
     last(index, loras)
     assert reader.opened == ["a", "a"]

@@ -16,7 +16,6 @@ from engine.devices.choice import Candidate
 from engine.families import Component, identify
 from engine.jobs.lora_road import LoraRoad
 from engine.lora.folder import LoraLookup
-from engine.lora.known_names import KnownNames
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
 from engine.text.lora_strengths import RunLength
@@ -99,7 +98,7 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     request = a_request(timed.path, convention=ConventionName.A1111, lora_mode=asked)
     request = msgspec.structs.replace(request, loras=(LoraChoice(file=str(lora.path)),))
     road = LoraRoad(timed.estimates, timed.candidate, timed.checkpoint, 1)
-    lookup = LoraLookup((), KnownNames())
+    lookup = LoraLookup(())
     job = resolve_job(request, timed.checkpoint, NamedFiles(loras=lookup), road)
     group = read_job(job).first
     assert group.loras.mode is expected

@@ -1,12 +1,15 @@
 """LoRA files are found by name, path, alias and hash."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from engine.lora import folder as folder_module
+from engine.lora.file_names import FileNames, read_names
 from engine.lora.folder import LoraFolders, LoraLookup, lora_folders
-from engine.lora.known_names import FileNames, KnownNames, read_names
+from engine.lora.known_loras import KnownLoras
 
 HASH, OTHER = "ab" * 32, "cd" * 32
 
@@ -240,12 +243,22 @@ def test_a_hash_on_a_card_beside_the_file_counts(tmp_path: Path) -> None:
     assert found(tmp_path, "ink", OTHER[:12]) == "renamed.safetensors"
 
 
+def later() -> int:
+    return 2**62
+
+
+def at(cache: Path, folder: Path, clock: Callable[[], int] = later) -> LoraLookup:
+    """A lookup of a later start of the program."""
+    return LoraFolders(None, (folder,), KnownLoras(cache, clock)).look()
+
+
 def test_a_new_card_is_read(tmp_path: Path) -> None:
-    cache, path = tmp_path / "names.json", write(tmp_path / "x.safetensors", ss_output_name="a")
-    assert KnownNames(cache, clock=later).names(path).whole == ()
+    cache, folder = tmp_path / "cache.json", tmp_path / "loras"
+    path = write(folder / "x.safetensors", ss_output_name="a")
+    assert at(cache, folder).find("ink", HASH) is None
     card = {"files": [{"hashes": {"SHA256": HASH}}]}
     path.with_suffix(".civitai.info").write_text(json.dumps(card))
-    assert KnownNames(cache, clock=later).names(path).whole == (HASH,)
+    assert at(cache, folder).find("ink", HASH) is not None
 
 
 class Reads:
@@ -259,20 +272,23 @@ class Reads:
         return read_names(path)
 
 
-def later() -> int:
-    return 2**62
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
+    counting = Reads()
+    monkeypatch.setattr(folder_module, "read_names", counting)
+    return counting
 
 
 def test_names_are_read_once_for_all_files_and_once_again_for_a_changed_one(
-    tmp_path: Path,
+    tmp_path: Path, reads: Reads
 ) -> None:
-    cache, folder = tmp_path / "names.json", tmp_path / "loras"
+    cache, folder = tmp_path / "cache.json", tmp_path / "loras"
     for number in range(5):
         write(folder / f"{number}.safetensors", ss_output_name=f"ink {number}")
 
     def find(name: str) -> tuple[Path | None, int]:
-        reads = Reads()
-        answer = LoraFolders(None, (folder,), KnownNames(cache, reads, later)).look().find(name)
+        reads.count = 0
+        answer = at(cache, folder).find(name)
         return (None if answer is None else answer.path), reads.count
 
     assert find("ink 3") == (folder / "3.safetensors", 5)
@@ -282,26 +298,32 @@ def test_names_are_read_once_for_all_files_and_once_again_for_a_changed_one(
     assert find("ink 3") == (None, 0)
 
 
-def test_no_file_is_read_where_its_name_is_that_of_the_file(tmp_path: Path) -> None:
+def test_no_file_is_read_where_its_name_is_that_of_the_file(tmp_path: Path, reads: Reads) -> None:
     write(tmp_path / "ink.safetensors")
-    reads = Reads()
-    assert LoraFolders(None, (tmp_path,), KnownNames(None, reads)).look().find("ink") is not None
+    assert lookup(tmp_path).find("ink") is not None
     assert reads.count == 0
 
 
-def test_names_of_a_file_that_was_just_written_are_not_kept(tmp_path: Path) -> None:
-    cache, path = tmp_path / "names.json", write(tmp_path / "x.safetensors", ss_output_name="a")
-    just_now = path.stat().st_mtime_ns + 1
-    KnownNames(cache, clock=lambda: just_now).names(path)
-    reads = Reads()
-    KnownNames(cache, reads).names(path)
+def test_one_file_is_read_where_its_path_is_given(tmp_path: Path, reads: Reads) -> None:
+    path = write(tmp_path / "ink.safetensors")
+    write(tmp_path / "other.safetensors")
+    assert lookup(tmp_path).find(str(path), HASH) is not None
     assert reads.count == 1
 
 
-def test_a_damaged_store_of_names_is_made_again(tmp_path: Path) -> None:
-    cache, path = tmp_path / "names.json", write(tmp_path / "x.safetensors", ss_output_name="a")
+def test_names_of_a_file_that_was_just_written_are_not_kept(tmp_path: Path, reads: Reads) -> None:
+    cache, folder = tmp_path / "cache.json", tmp_path / "loras"
+    path = write(folder / "x.safetensors", ss_output_name="a")
+    just_now = path.stat().st_mtime_ns + 1
+    for count in (1, 2):
+        assert at(cache, folder, lambda: just_now).find("a") is not None
+        assert reads.count == count
+
+
+def test_a_damaged_store_of_names_is_made_again(tmp_path: Path, reads: Reads) -> None:
+    cache, folder = tmp_path / "cache.json", tmp_path / "loras"
+    write(folder / "x.safetensors", ss_output_name="a")
     cache.write_bytes(b"{nonsense")
-    assert KnownNames(cache, clock=later).names(path).alias == "a"
-    reads = Reads()
-    assert KnownNames(cache, reads).names(path).alias == "a"
-    assert reads.count == 0
+    for _ in range(2):
+        assert at(cache, folder).find("a") is not None
+    assert reads.count == 1

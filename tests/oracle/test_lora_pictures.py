@@ -27,7 +27,6 @@ from engine.api.values import SamplerName, ScheduleName  # noqa: E402
 from engine.checkpoints.files import read_index  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
 from engine.lora.folder import LoraLookup  # noqa: E402
-from engine.lora.known_names import KnownNames  # noqa: E402
 from engine.pipeline.loras import JobLoras  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
 from tests.oracle.sdxl_folder import write_pipeline  # noqa: E402
@@ -135,7 +134,7 @@ def our_picture(
             for path, strength in zip(loras, strengths, strict=True)
         ),
     )
-    read_loras = JobLoras(identify(folder), LoraLookup((), KnownNames()), read_index)
+    read_loras = JobLoras(identify(folder), LoraLookup(()), read_index)
     result = run(request, found.create(), (Precision.F32,), read_loras=read_loras)
     assert not result.warnings
     return result.pixels[0]

@@ -21,7 +21,6 @@ from engine.embeddings.library import NO_EMBEDDINGS, EmbeddingLibrary, Embedding
 from engine.families.shared.clip.text_encoding import ClipTextPlan
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.lora.folder import LoraLookup
-from engine.lora.known_names import KnownNames
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.loras import JobLoras
 from engine.pipeline.picture_loras import PictureLoras
@@ -229,7 +228,7 @@ def test_an_embedding_that_a_lora_file_bundles_acts_with_it(tiny: Path, tmp_path
     extra = {"bundle_emb.yy.string_to_param.*": vectors}
     FileLora(tmp_path / "style.safetensors", tiny, components=[], extra=extra)
     checkpoint = load_checkpoint(a_request(tiny))
-    reader = JobLoras(checkpoint, LoraLookup((tmp_path,), KnownNames()), read_index)
+    reader = JobLoras(checkpoint, LoraLookup((tmp_path,)), read_index)
     request = a_request(
         tiny,
         prompt="a yy, blue",

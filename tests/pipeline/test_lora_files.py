@@ -16,7 +16,6 @@ from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.lora.folder import LoraLookup
-from engine.lora.known_names import KnownNames
 from engine.memory.residency import Residency
 from engine.pipeline.loras import JobLoras
 from tests.checkpoints.arrays import write_arrays
@@ -43,7 +42,7 @@ class Studio:
 
     def run(self, request: GenerateRequest) -> Result:
         checkpoint = identify(Path(request.checkpoint or ""))
-        reader = JobLoras(checkpoint, LoraLookup((self.folder,), KnownNames()), read_index)
+        reader = JobLoras(checkpoint, LoraLookup((self.folder,)), read_index)
         return run(request, CpuBackend(), residency=self.residency, read_loras=reader)
 
     def pixels(self, *loras: LoraChoice, **changes: object) -> Pixels:

@@ -1,0 +1,146 @@
+"""All that was found out about LoRA files, kept while they and the cards beside them are unchanged.
+
+It is one file in the cache, so that a folder of 2,000 files is opened only once.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from engine.api.lora_files import LoraInfo
+from engine.api.texts import encode_json
+from engine.cached_state import recall
+from engine.checkpoints.index import Stamp
+from engine.checkpoints.known_files import is_settled
+from engine.durable import replace_file
+from engine.lora.file_names import FileNames
+from engine.lora.files_below import ListedLora
+
+# Raised when facts are found in another way, so that all files are read again.
+_VERSION = 2
+_MOST_BYTES = 64 << 20
+
+_log = logging.getLogger(__name__)
+
+
+class LoraFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The facts about a file; None: not found out yet."""
+
+    names: FileNames | None = None
+    info: LoraInfo | None = None
+
+
+NO_FACTS = LoraFacts()
+
+
+class _Entry(msgspec.Struct, frozen=True, array_like=True):
+    """The facts about a file while it and the cards beside it are in this state."""
+
+    stamp: Stamp
+    cards: tuple[Stamp, ...]
+    facts: LoraFacts
+
+
+class _Store(msgspec.Struct, frozen=True):
+    """The content of the cache's file: entries by path."""
+
+    version: int
+    entries: dict[str, _Entry]
+
+
+_DECODER = msgspec.json.Decoder(_Store)
+
+
+class KnownLoras:
+    """The facts about LoRA files, in a file of the cache; without one they stay in memory.
+
+    May be used from any thread, and by several processes: one may lose the facts that another wrote
+    at the same moment, which are then found out again.
+    """
+
+    def __init__(self, cache: Path | None = None, clock: Callable[[], int] = time.time_ns) -> None:
+        """`clock` gives nanoseconds since 1970, like the times of files."""
+        self._cache, self._clock, self._lock = cache, clock, Lock()
+        self._entries: dict[str, _Entry] = {}
+        # The paths whose entries are not in the cache's file yet, and the file's stamp when read.
+        self._unsaved: set[str] = set()
+        self._read: Stamp | None = None
+
+    def refresh(self) -> None:
+        """Read what another process may have written."""
+        with self._lock:
+            self._load()
+
+    def of(self, listed: ListedLora) -> LoraFacts:
+        """Return the facts about a file in its present state."""
+        with self._lock:
+            return self._facts(listed)
+
+    def note(
+        self, listed: ListedLora, *, names: FileNames | None = None, info: LoraInfo | None = None
+    ) -> None:
+        """Add facts about a file in this state, unless it was just written, and may change yet."""
+        now = self._clock()
+        if not all(is_settled(stamp, now) for stamp in (listed.stamp, *listed.cards)):
+            return
+        found = {"names": names, "info": info}
+        changes = {name: fact for name, fact in found.items() if fact is not None}
+        with self._lock:
+            facts = msgspec.structs.replace(self._facts(listed), **changes)
+            self._entries[listed.path] = _Entry(listed.stamp, listed.cards, facts)
+            self._unsaved.add(listed.path)
+
+    def forget(self, folders: Iterable[str], present: Collection[str]) -> None:
+        """Drop the files below these folders that are not present."""
+        below = tuple(f"{folder}{os.sep}" for folder in folders)
+        with self._lock:
+            gone = [
+                path for path in self._entries if path.startswith(below) and path not in present
+            ]
+            for path in gone:
+                del self._entries[path]
+            self._unsaved.update(gone)
+
+    def save(self) -> None:
+        """Write what is new into the cache's file."""
+        with self._lock:
+            if self._cache is None or not self._unsaved:
+                return
+            self._load()
+            try:
+                replace_file(self._cache, encode_json(_Store(_VERSION, self._entries)))
+            except OSError as error:
+                _log.info("facts about LoRA files cannot be kept: %s", error)
+                return
+            self._unsaved.clear()
+            self._read = _stamp(self._cache)
+
+    def _facts(self, listed: ListedLora) -> LoraFacts:
+        entry = self._entries.get(listed.path)
+        if entry is None or (entry.stamp, entry.cards) != (listed.stamp, listed.cards):
+            return NO_FACTS
+        return entry.facts
+
+    def _load(self) -> None:
+        """Take the entries of the cache's file, if it is another than before, but the unsaved."""
+        stamp = _stamp(self._cache) if self._cache else None
+        if self._cache is None or stamp == self._read:
+            return
+        store = recall(self._cache, _DECODER, _MOST_BYTES)
+        entries = store.entries if store is not None and store.version == _VERSION else {}
+        own = {path: self._entries.get(path) for path in self._unsaved}
+        self._entries = {path: entry for path, entry in entries.items() if path not in own}
+        self._entries |= {path: entry for path, entry in own.items() if entry is not None}
+        self._read = stamp
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        return Stamp.of(path.stat())
+    except OSError:
+        return None

@@ -1,0 +1,94 @@
+"""Facts about unchanged LoRA files are kept, by several programs in one file of the cache."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engine.api.lora_files import LoraInfo
+from engine.lora.file_names import FileNames
+from engine.lora.files_below import ListedLora, list_below
+from engine.lora.known_loras import NO_FACTS, KnownLoras
+
+NAMES = FileNames("ink")
+
+
+@dataclass
+class Store:
+    """A file of the cache, and two LoRA files."""
+
+    cache: Path
+    folder: Path
+
+    def program(self) -> KnownLoras:
+        known = KnownLoras(self.cache, lambda: 2**62)
+        known.refresh()
+        return known
+
+    def files(self) -> list[ListedLora]:
+        return [file for folder in list_below([self.folder]) for file in folder.files]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    folder = tmp_path / "loras"
+    folder.mkdir()
+    for name in "ab":
+        (folder / f"{name}.safetensors").write_bytes(b"x")
+    return Store(tmp_path / "cache" / "loras.json", folder)
+
+
+def info_of(listed: ListedLora) -> LoraInfo:
+    return LoraInfo(path=listed.path, name=listed.name, size=1, modified_ns=2)
+
+
+def test_facts_of_several_kinds_are_kept_together(store: Store) -> None:
+    one, _ = store.files()
+    known = store.program()
+    known.note(one, names=NAMES)
+    known.note(one, info=info_of(one))
+    known.save()
+    facts = store.program().of(one)
+    assert (facts.names, facts.info) == (NAMES, info_of(one))
+
+
+def test_two_programs_keep_the_facts_of_both(store: Store) -> None:
+    one, two = store.files()
+    first, second = store.program(), store.program()
+    first.note(one, names=NAMES)
+    second.note(two, names=NAMES)
+    first.save()
+    second.save()
+    first.refresh()
+    for known in (first, second, store.program()):
+        assert [known.of(file).names for file in (one, two)] == [NAMES, NAMES]
+
+
+def test_a_file_that_is_gone_is_forgotten_by_a_listing_of_its_folder(store: Store) -> None:
+    one, two = store.files()
+    known = store.program()
+    known.note(one, names=NAMES)
+    known.note(two, names=NAMES)
+    known.forget([str(store.folder)], {two.path})
+    known.forget([str(store.folder / "a")], ())
+    known.save()
+    later = store.program()
+    assert (later.of(one), later.of(two).names) == (NO_FACTS, NAMES)
+
+
+def test_facts_of_a_changed_file_are_not_its_facts(store: Store) -> None:
+    one, _ = store.files()
+    known = store.program()
+    known.note(one, names=NAMES)
+    Path(one.path).write_bytes(b"longer")
+    changed, _ = store.files()
+    assert known.of(changed) == NO_FACTS
+
+
+def test_what_cannot_be_written_stays_in_memory(store: Store) -> None:
+    store.cache.parent.write_text("a file")
+    one, _ = store.files()
+    known = store.program()
+    known.note(one, names=NAMES)
+    known.save()
+    assert known.of(one).names == NAMES
