@@ -65,7 +65,9 @@ class TimeLeft:
 
     def on_progress(self, done: int, total: int | None) -> None:
         """Note how much of the phase is done."""
-        if done > self._done:
+        if done < self._done:
+            self._marks.clear()
+        elif done > self._done:
             self._mark(done)
         self._done, self._total = done, total
 

@@ -23,7 +23,7 @@ from app.queue.job_queue import JobQueue, JobState
 from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
 from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise
-from tests.app.dying_engine import POINTS, Moment
+from tests.app.dying_engine import Moment
 from tests.app.supervised import QUICK, Supervised, is_alive
 from tests.app.test_environment import HOSTILE
 from tests.server.scripted_engine import Misdeed, Plan
@@ -31,11 +31,11 @@ from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 HERE = Path(__file__).parent
-# Of each kind: every point of a job once; `make thorough` makes it two hundred in all.
+# At each kind of moment some points of a job; `make thorough` has every point, two hundred in all.
 KILLS = pytest.mark.parametrize(
     ("moment", "kills"),
     [
-        *((moment, POINTS.get(moment, 6)) for moment in Moment),
+        *((moment, 4) for moment in Moment),
         *(pytest.param(moment, 50, marks=pytest.mark.slow) for moment in Moment),
     ],
 )

@@ -11,7 +11,7 @@ from app.cli import run
 from engine.api.values import ErrorCode
 from engine.metadata.record import read_record
 
-_SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7", "--backend", "intel_openvino")
+_SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7", "--backend", "cpu")
 
 
 def _copies(folder: Path) -> Iterator[Path]:

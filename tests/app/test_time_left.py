@@ -204,6 +204,18 @@ def test_steps_alone_tell_of_themselves(job: Job) -> None:
     assert job.time.seconds_left == pytest.approx(12)
 
 
+def test_steps_that_begin_anew_have_a_pace_of_their_own(job: Job) -> None:
+    """A denoiser that fails in low precision is run again in float32, within the phase."""
+    job.phase(Phase.DENOISE, None, None)
+    for done, seconds in ((1, 2), (0, 30), (1, 5)):
+        job.clock.now += seconds
+        job.time.on_progress(done, 10)
+    assert job.time.seconds_per_step is None
+    job.clock.now += 5
+    job.time.on_progress(2, 10)
+    assert job.time.seconds_per_step == pytest.approx(5)
+
+
 def test_the_next_job_begins_anew(job: Job) -> None:
     a_picture(job, 4.0, expected_step_s=4.0)
     job.time.begin()

@@ -1,7 +1,7 @@
 """Side branches compute what merged weights do, in every form of a layer."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from backends.base import Array, DType, OperatorSet, TensorSpec
+from backends.base import Array, DType, Graph, Session, TensorSpec
 from backends.cpu import CpuBackend
 from backends.forms import AttentionForm, GeluForm, LayerNormForm, LinearForm, UpsamplingForm
-from engine.graphs.unet import UNetConfig, timestep_embedding, unet
+from engine.graphs.unet import timestep_embedding, unet
 from engine.weights.side_branches import RANK_STEP, STRENGTHS
 from tests.backends.samples import NeverCancelled, ignore, relative_error
 from tests.graphs.branches import RandomBranches
@@ -37,46 +37,68 @@ FORMS = {
 UNETS = {"sd1": small_unet(), "linear": small_unet(linear=True, depth=2)}
 
 
-def results(
-    emit: Emit,
-    weights: dict[str, Array],
-    feeds: dict[str, Array],
-    form: OperatorSet,
-    branches: RandomBranches | None = None,
-    strengths: tuple[float, ...] = (),
-) -> Array:
-    given = branches and branches.branches
-    graph = graph_in_memory(emit, weights, form, branches=given)
+STRENGTHS_OF_BOTH = (1.3, -0.7)
+
+
+@dataclass(frozen=True)
+class Branched:
+    """A UNet's weights with two LoRAs beside them, and the same merged."""
+
+    emit: Emit
+    feeds: dict[str, Array]
+    weights: dict[str, Array]
+    branches: RandomBranches
+    merged: dict[str, Array]
+
+    def plain(self, form: str, weights: dict[str, Array]) -> Array:
+        """The result of these weights without branches."""
+        (result,) = (
+            _loaded(graph_in_memory(self.emit, weights, FORMS[form])).run(self.feeds).values()
+        )
+        return result
+
+    def beside(self, form: str, *strengths: tuple[float, float]) -> list[Array]:
+        """The results of the branches at each pair of strengths, by one session."""
+        given = self.branches.branches
+        session = _loaded(graph_in_memory(self.emit, self.weights, FORMS[form], branches=given))
+        runs = [session.run(self.feeds | self.branches.feeds(session.inputs, s)) for s in strengths]
+        return [result for run in runs for result in run.values()]
+
+
+def _loaded(graph: Graph) -> Session:
     backend = CpuBackend()
-    session = backend.load(graph, None, backend.probe()[0], ignore, NeverCancelled())
-    added = branches.feeds(session.inputs, strengths) if branches else {}
-    (result,) = session.run(feeds | added).values()
-    return result
+    return backend.load(graph, None, backend.probe()[0], ignore, NeverCancelled())
 
 
-def unet_feeds(config: UNetConfig) -> dict[str, Array]:
-    return {
+@pytest.fixture(scope="module", params=UNETS)
+def branched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Branched:
+    config = UNETS[request.param]
+    emit = partial(unet, config=config, halves_evenly=True)
+    feeds = {
         "sample": RANDOM.standard_normal((2, config.in_channels, 8, 12), np.float32),
         "timestep_embedding": timestep_embedding(config, 512.0),
         "context": RANDOM.standard_normal((4, 11, config.context_width), np.float32),
     }
+    weights = random_weights(emit)
+    branches = RandomBranches(tmp_path_factory.mktemp("branches"), weights)
+    return Branched(emit, feeds, weights, branches, branches.merged(STRENGTHS_OF_BOTH))
 
 
 @pytest.mark.parametrize(
-    ("name", "form"), [*(("sd1", form) for form in FORMS), ("linear", "attention")]
+    ("branched", "form"),
+    [*(("sd1", form) for form in FORMS), ("linear", "attention")],
+    indirect=["branched"],
 )
-def test_branches_of_every_layer_equal_merged_weights(tmp_path: Path, name: str, form: str) -> None:
-    config, strengths = UNETS[name], (1.3, -0.7)
-    emit, feeds = partial(unet, config=config, halves_evenly=True), unet_feeds(config)
-    weights = random_weights(emit)
-    branches = RandomBranches(tmp_path, weights)
-    plain = results(emit, weights, feeds, FORMS[form])
-    merged = results(emit, branches.merged(strengths), feeds, FORMS[form])
-    beside = results(emit, weights, feeds, FORMS[form], branches, strengths)
-    assert relative_error(beside, merged) < 1e-5
-    assert relative_error(plain, merged) > 0.1
-    off = results(emit, weights, feeds, FORMS[form], branches, (0.0, 0.0))
+def test_branches_of_every_layer_equal_merged_weights(branched: Branched, form: str) -> None:
+    (beside,) = branched.beside(form, STRENGTHS_OF_BOTH)
+    assert relative_error(beside, branched.plain(form, branched.merged)) < 1e-5
+
+
+def test_branches_add_nothing_at_strength_0(branched: Branched) -> None:
+    plain = branched.plain("attention", branched.weights)
+    off, on = branched.beside("attention", (0.0, 0.0), STRENGTHS_OF_BOTH)
     assert relative_error(off, plain) < 1e-6
+    assert relative_error(on, plain) > 0.1
 
 
 def test_a_layer_without_branch_is_written_as_before(tmp_path: Path) -> None:

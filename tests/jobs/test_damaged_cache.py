@@ -39,7 +39,7 @@ class Made:
         self.folder = folder
         checkpoint = write_checkpoint(folder / "checkpoint", dtype=DType.F16)
         # What is found out about the hardware chooses neither.
-        chosen = {"backend": "intel_openvino", "precision": PrecisionName.F32}
+        chosen = {"backend": "cpu", "precision": PrecisionName.F32}
         self.request = a_request(checkpoint, steps=1, **chosen)
         self.cache = folder / "cache"
         write_verdicts(self.cache)

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 
 from tests.lora.cases import A1111, CASES, COMFY, INVOKE, STRENGTHS, Case
+from tests.lora.torch_layers import layer_of, tensors_of
 
 FROZEN = Path(__file__).parent / "frozen" / "tools.npz"
 _MODULES = "lora", "hada", "ia3", "oft", "lokr", "full", "norm", "glora"
@@ -48,22 +49,6 @@ def main(a1111: Path, comfy: Path, invoke: Path) -> None:
     np.savez_compressed(FROZEN, **arrays)
 
 
-def _tensors(case: Case) -> dict[str, Any]:
-    return {part: torch.from_numpy(array.copy()) for part, array in case.tensors.items()}
-
-
-def _layer(case: Case) -> Any:
-    shape = case.shape
-    if len(shape) == 1:
-        layer = torch.nn.LayerNorm(shape[0])
-    elif len(shape) == 2:
-        layer = torch.nn.Linear(shape[1], shape[0])
-    else:
-        layer = torch.nn.Conv2d(shape[1], shape[0], shape[2:], padding=shape[2] // 2)
-    layer.weight.data = torch.from_numpy(case.base)
-    return layer.requires_grad_(False)
-
-
 def _a1111(folder: Path) -> Any:
     sys.path.insert(0, str(folder))
     devices = types.SimpleNamespace(cpu=torch.device("cpu"), dtype=torch.float32)
@@ -79,8 +64,8 @@ def _a1111(folder: Path) -> Any:
     def make(case: Case, strength: float) -> Any:
         net = network.Network("name", None)
         net.unet_multiplier = strength
-        layer = _layer(case)
-        weights = network.NetworkWeights("key", "diffusion_model_key", _tensors(case), layer)
+        layer = layer_of(case)
+        weights = network.NetworkWeights("key", "diffusion_model_key", tensors_of(case), layer)
         modules = (type_().create_module(net, weights) for type_ in types_)
         module = next(one for one in modules if one is not None)
         updown, _ = module.calc_updown(layer.weight)
@@ -106,7 +91,7 @@ def _comfy(folder: Path) -> Any:
     ]
 
     def make(case: Case, strength: float) -> Any:
-        tensors = {f"x.{part}": tensor for part, tensor in _tensors(case).items()}
+        tensors = {f"x.{part}": tensor for part, tensor in tensors_of(case).items()}
         alpha, dora = tensors.get("x.alpha"), tensors.get("x.dora_scale")
         number = None if alpha is None else alpha.item()
         loaded = (one.load("x", tensors, number, dora, set()) for one in adapters)
@@ -130,8 +115,8 @@ def _invoke(checkout: Path) -> Any:
     make_layer = importlib.import_module("invokeai.backend.patches.layers.utils")
 
     def make(case: Case, strength: float) -> Any:
-        layer = _layer(case)
-        patch = make_layer.any_lora_layer_from_state_dict(_tensors(case))
+        layer = layer_of(case)
+        patch = make_layer.any_lora_layer_from_state_dict(tensors_of(case))
         with torch.no_grad():
             found = patch.get_parameters(dict(layer.named_parameters()), weight=strength)
             return (layer.weight + found["weight"]).numpy()

@@ -100,55 +100,36 @@ OURS = {
         {"ss_base_model_version": "sdxl_base_v1-0"},
     ),
 }
-OTHERS = {
-    "Flux.1 of kohya": (low_rank("lora_unet_double_blocks_3_img_attn_qkv", 9216, 3072), "Flux.1"),
-    "Flux.1 of diffusers": (
-        by_row("transformer.single_transformer_blocks.3.proj_mlp", 12288, 3072),
-        "Flux.1",
-    ),
-    "Flux.1 of XLabs": (
-        {"double_blocks.3.processor.qkv_lora1.down.weight": (4, 3072)},
-        "Flux.1",
-    ),
-    "Flux.2": (low_rank("lora_unet_double_blocks_3_img_attn_proj", 6144, 6144), "Flux.2"),
-    "Flux.2 of diffusers": (
-        by_row("transformer.single_transformer_blocks.3.attn.to_qkv_mlp_proj", 9, 6144),
-        "Flux.2",
-    ),
-    "Chroma": (low_rank("lora_unet_distilled_guidance_layer_in_proj", 5120, 64), "Chroma"),
-    "SD 3": (low_rank("lora_unet_joint_blocks_1_x_block_attn_qkv", 4608, 1536), "SD 3"),
-    "SD 3 of diffusers": (
-        by_row("transformer.transformer_blocks.3.attn.add_k_proj", 1536, 1536),
-        "SD 3",
-    ),
-    "Qwen-Image": (
-        by_row("transformer.transformer_blocks.3.img_mlp.net.2", 3072, 12288),
-        "Qwen-Image",
-    ),
-    "Z-Image": (by_row("diffusion_model.layers.3.attention.to_q", 3840, 3840), "Z-Image"),
-    "Lumina 2": (low_rank("lora_unet_layers_3_attention_qkv", 6912, 2304), "Lumina 2"),
-    "Wan": (by_row("diffusion_model.blocks.3.self_attn.q", 5120, 5120), "Wan"),
-    "Wan of diffusers": (by_row("transformer.blocks.3.attn2.to_v", 5120, 5120), "Wan"),
-    "Anima": (
-        low_rank("lora_unet_blocks_0_cross_attn_k_proj", 2048, 1024),
-        "Anima or Cosmos",
-    ),
-    "Krea 2": (low_rank("lora_unet_blocks_0_attn_gate", 6144, 6144), "Krea 2"),
-    "Qwen-Image in few layers": (
-        low_rank("transformer_blocks.0.attn.to_k", 3072, 3072),
-        "Flux.1, Qwen-Image or HunyuanVideo",
-    ),
-    "HunyuanVideo": (
-        low_rank("lora_unet_double_blocks_3_img_mlp_fc1", 12288, 3072),
-        "HunyuanVideo",
-    ),
-    "LTX": (by_row("transformer.transformer_blocks.3.attn1.to_q", 2048, 2048), "LTX"),
-    "PixArt": (by_row("transformer.transformer_blocks.3.attn1.to_q", 1152, 1152), "PixArt"),
-    "Cascade": (
-        low_rank("lora_prior_unet_down_blocks_0_3_attention_to_q", 1536, 1536),
-        "Stable Cascade",
-    ),
+# A layer in kohya's dialect or in PEFT's, its outputs and inputs, and the families that have it.
+KOHYA = {
+    "lora_unet_double_blocks_3_img_attn_qkv": (9216, 3072, "Flux.1"),
+    "lora_unet_double_blocks_3_img_attn_proj": (6144, 6144, "Flux.2"),
+    "lora_unet_distilled_guidance_layer_in_proj": (5120, 64, "Chroma"),
+    "lora_unet_joint_blocks_1_x_block_attn_qkv": (4608, 1536, "SD 3"),
+    "lora_unet_layers_3_attention_qkv": (6912, 2304, "Lumina 2"),
+    "lora_unet_blocks_0_cross_attn_k_proj": (2048, 1024, "Anima or Cosmos"),
+    "lora_unet_blocks_0_attn_gate": (6144, 6144, "Krea 2"),
+    "transformer_blocks.0.attn.to_k": (3072, 3072, "Flux.1, Qwen-Image or HunyuanVideo"),
+    "lora_unet_double_blocks_3_img_mlp_fc1": (12288, 3072, "HunyuanVideo"),
+    "lora_prior_unet_down_blocks_0_3_attention_to_q": (1536, 1536, "Stable Cascade"),
 }
+PEFT = {
+    "transformer.single_transformer_blocks.3.proj_mlp": (12288, 3072, "Flux.1"),
+    "transformer.single_transformer_blocks.3.attn.to_qkv_mlp_proj": (9, 6144, "Flux.2"),
+    "transformer.transformer_blocks.3.attn.add_k_proj": (1536, 1536, "SD 3"),
+    "transformer.transformer_blocks.3.img_mlp.net.2": (3072, 12288, "Qwen-Image"),
+    "diffusion_model.layers.3.attention.to_q": (3840, 3840, "Z-Image"),
+    "diffusion_model.blocks.3.self_attn.q": (5120, 5120, "Wan"),
+    "transformer.blocks.3.attn2.to_v": (5120, 5120, "Wan"),
+    "transformer.transformer_blocks.3.attn1.to_q": (2048, 2048, "LTX"),
+    "transformer.transformer_blocks.4.attn1.to_q": (1152, 1152, "PixArt"),
+}
+XLABS = {"double_blocks.3.processor.qkv_lora1.down.weight": (4, 3072)}
+OTHERS = [
+    (XLABS, "Flux.1"),
+    *((low_rank(layer, out, into), title) for layer, (out, into, title) in KOHYA.items()),
+    *((by_row(layer, out, into), title) for layer, (out, into, title) in PEFT.items()),
+]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -162,9 +143,8 @@ def test_purpose_shows_in_keys_and_metadata(name: str, tmp_path: Path) -> None:
         assert purpose.excludes(family.name) == excluded
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_loras_for_other_families_are_named(name: str, tmp_path: Path) -> None:
-    keys, title = OTHERS[name]
+@pytest.mark.parametrize(("keys", "title"), OTHERS, ids=[next(iter(keys)) for keys, _ in OTHERS])
+def test_loras_for_other_families_are_named(keys: Shapes, title: str, tmp_path: Path) -> None:
     purpose = purpose_of(lora_file(tmp_path / "x.safetensors", keys))
     assert purpose.words == f"a LoRA for {title}"
     assert purpose.excludes("sd1")

@@ -5,30 +5,29 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
 
 pytestmark = [
     pytest.mark.oracle,
     # diffusers' schedulers hand tensors to NumPy in a way that NumPy 2.4 deprecates
     pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
 ]
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
 from engine.api.request import InputImage  # noqa: E402
 from engine.api.values import InputRole, PredictionType, SamplerName, ScheduleName  # noqa: E402
 from engine.families import identify  # noqa: E402
-from tests.oracle.sdxl_folder import write_pipeline  # noqa: E402
-from tests.oracle.test_sdxl_pipeline import (  # noqa: E402
-    SIDE,
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    SIZE,
     TEXTS,
     check,
-    our_picture,
-    their_picture,
-    theirs,
+    opened,
+    our_pixels,
+    their_pixels,
+    write_init,
 )
+from tests.oracle.sdxl_folder import write_pipeline  # noqa: E402
 
 # Playground 2.5's and CosXL's schedulers, with CosXL's schedule.
 KARRAS = {"sigma_min": 0.002, "sigma_max": 80.0, "sigma_data": 0.5, "rho": 7.0}
@@ -82,17 +81,14 @@ def case(request, tmp_path_factory):
 
 def test_text_to_image_equals_diffusers(case) -> None:
     folder, ours = case
-    check(our_picture(folder, "cpu", **ours), their_picture(folder, **TEXTS))
+    pipe = opened(diffusers.StableDiffusionXLPipeline, folder)
+    check(our_pixels(folder, **ours), their_pixels(pipe, **SIZE, **TEXTS))
 
 
 def test_image_to_image_equals_diffusers(case, tmp_path: Path) -> None:
     folder, ours = case
-    random = np.random.default_rng(0)
-    small = random.integers(0, 256, (SIDE // 8, SIDE // 8, 3), dtype=np.uint8)
-    picture = Image.fromarray(small).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
-    picture.save(tmp_path / "init.png")
-    pixels = torch.from_numpy(np.asarray(picture, np.float32) / 255).permute(2, 0, 1)[None]
-    kind = diffusers.StableDiffusionXLImg2ImgPipeline
-    expected = theirs(kind, folder, image=pixels, strength=0.5, **TEXTS)
+    pixels = write_init(tmp_path / "init.png")
+    pipe = opened(diffusers.StableDiffusionXLImg2ImgPipeline, folder)
+    expected = their_pixels(pipe, image=pixels, strength=0.5, **TEXTS)
     init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
-    check(our_picture(folder, "cpu", **ours, inputs=(init,), strength=0.5), expected)
+    check(our_pixels(folder, **ours, inputs=(init,), strength=0.5), expected)

@@ -3,7 +3,6 @@
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import json
-import logging
 from pathlib import Path
 
 import numpy as np
@@ -16,39 +15,34 @@ pytestmark = [
 ]
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 compel = pytest.importorskip("compel")
 
 import msgspec  # noqa: E402
 from compel.embeddings_provider import BaseTextualInversionManager  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
-from backends.base import Precision  # noqa: E402
-from backends.registry import find  # noqa: E402
+from backends.base import Array  # noqa: E402
 from engine.api.conventions import CONVENTIONS, LengthMatching  # noqa: E402
-from engine.api.values import ConventionName, SamplerName, ScheduleName  # noqa: E402
+from engine.api.values import ConventionName  # noqa: E402
 from engine.embeddings.embedding import Embedding, Encoder  # noqa: E402
 from engine.embeddings.library import EmbeddingLibrary, WithBundled  # noqa: E402
 from engine.families.shared.clip.prompt_embeddings import EncoderOutput, encode  # noqa: E402
 from engine.families.shared.clip.prompt_tokens import tokenize_prompts  # noqa: E402
 from engine.text.embedded import EmbeddingReader, EmbeddingUse  # noqa: E402
 from engine.text.tokenizers import load_clip_tokenizer  # noqa: E402
+from tests.oracle.clip import small_clip  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    SIZE,
+    check,
+    euler,
+    opened,
+    our_pixels,
+    their_pixels,
+)
 from tests.oracle.sdxl_folder import NARROW, WIDE, write_pipeline  # noqa: E402
-from tests.oracle.test_tokenizer import save_packaged  # noqa: E402
-from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
-from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
+from tests.tiny_checkpoint import write_checkpoint  # noqa: E402
 
-LOG = logging.getLogger(__name__)
-STEPS, SEED, GUIDANCE = 8, 7, 6.0
-SETTINGS = {
-    "width": SIDE,
-    "height": SIDE,
-    "steps": STEPS,
-    "seed": SEED,
-    "guidance": GUIDANCE,
-    "sampler": SamplerName.EULER,
-    "schedule": ScheduleName.NORMAL,
-}
 # Vectors as large as these networks' words.
 RANDOM = torch.Generator().manual_seed(3)
 
@@ -57,43 +51,27 @@ def vectors(count: int, width: int, size: float):
     return size * torch.randn((count, width), generator=RANDOM)
 
 
-def theirs(pipe, **texts) -> np.ndarray:
-    pipe.set_progress_bar_config(disable=True)
-    images = pipe(
-        **texts,
-        num_inference_steps=STEPS,
-        guidance_scale=GUIDANCE,
-        width=SIDE,
-        height=SIDE,
-        generator=torch.Generator("cpu").manual_seed(SEED),
-        output_type="np",
-    ).images
-    return np.rint(images[0] * 255).astype(np.uint8)
-
-
-def ours(checkpoint: Path, backend_name: str, folder: Path, **texts) -> np.ndarray:
-    found = find(backend_name)
-    assert found
-    request = a_request(checkpoint, **SETTINGS, **texts)
-    known = EmbeddingLibrary([folder])
-    result = run(request, found.create(), (Precision.F32,), embeddings=known)
-    assert not result.warnings
-    return result.pixels[0]
-
-
-def check(ours: np.ndarray, expected: np.ndarray) -> None:
-    measured = psnr(ours, expected)
-    LOG.info("PSNR %.1f dB", measured)
-    assert ours.std() > 10
-    assert measured >= 50
+def ours(checkpoint: Path, folder: Path, backend_name: str, texts: dict) -> Array:
+    return our_pixels(checkpoint, backend_name, embeddings=EmbeddingLibrary([folder]), **texts)
 
 
 @pytest.fixture(scope="module")
-def sd1(tmp_path_factory) -> Path:
-    return write_checkpoint(tmp_path_factory.mktemp("sd1") / "tiny")
+def sd1(tmp_path_factory):
+    """A checkpoint, a folder of two concepts, and diffusers' pipeline that knows both."""
+    folder = tmp_path_factory.mktemp("sd1")
+    checkpoint = write_checkpoint(folder / "tiny")
+    kind = diffusers.StableDiffusionPipeline
+    pipe = opened(kind, checkpoint, safety_checker=None, scheduler=euler())
+    width = pipe.text_encoder.config.hidden_size
+    for word, count in (("<hat>", 1), ("<cat-toy>", 3)):
+        # A concept of one vector is saved without a second axis.
+        values = vectors(count, width, 1.0)
+        state = {word: values[0] if count == 1 else values}
+        torch.save(state, folder / f"file{count}.bin")
+        pipe.load_textual_inversion(str(folder), weight_name=f"file{count}.bin")
+    return checkpoint, folder, pipe
 
 
-@pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
 @pytest.mark.parametrize(
     "texts",
     [
@@ -105,40 +83,34 @@ def sd1(tmp_path_factory) -> Path:
     ],
     ids=["several vectors", "negative", "single vectors", "cut", "other case"],
 )
-def test_pictures_of_concepts_equal_diffusers(
-    sd1: Path, tmp_path: Path, backend_name: str, texts: dict
-) -> None:
-    pipe = diffusers.StableDiffusionPipeline.from_pretrained(
-        sd1,
-        safety_checker=None,
-        scheduler=diffusers.EulerDiscreteScheduler(
-            num_train_timesteps=1000,
-            beta_start=0.00085,
-            beta_end=0.012,
-            beta_schedule="scaled_linear",
-            steps_offset=1,
-            timestep_spacing="linspace",
-        ),
-    )
-    width = pipe.text_encoder.config.hidden_size
-    for word, count in (("<hat>", 1), ("<cat-toy>", 3)):
-        # A concept of one vector is saved without a second axis.
-        values = vectors(count, width, 1.0)
-        state = {word: values[0] if count == 1 else values}
-        torch.save(state, tmp_path / f"file{count}.bin")
-        pipe.load_textual_inversion(str(tmp_path), weight_name=f"file{count}.bin")
-    check(ours(sd1, backend_name, tmp_path, **texts), theirs(pipe, **texts))
+def test_pictures_of_concepts_equal_diffusers(sd1, texts: dict) -> None:
+    checkpoint, folder, pipe = sd1
+    expected = their_pixels(pipe, **SIZE, **texts)
+    for backend_name in ("cpu", "intel_openvino"):
+        check(ours(checkpoint, folder, backend_name, texts), expected)
 
 
 @pytest.fixture(scope="module")
-def sdxl(tmp_path_factory) -> Path:
-    """SDXL's texts are pooled at the largest token, as SDXL's own configuration makes it."""
-    folder = write_pipeline(tmp_path_factory.mktemp("sdxl"))
+def sdxl(tmp_path_factory):
+    """The same of SDXL, with one concept.
+
+    Its texts are pooled at the largest token, as SDXL's own configuration makes it.
+    """
+    checkpoint = write_pipeline(tmp_path_factory.mktemp("sdxl"))
     for name in ("text_encoder", "text_encoder_2"):
-        path = folder / name / "config.json"
+        path = checkpoint / name / "config.json"
         config = json.loads(path.read_text())
         path.write_text(json.dumps(config | {"eos_token_id": 2}))
-    return folder
+    pipe = opened(diffusers.StableDiffusionXLPipeline, checkpoint)
+    folder = tmp_path_factory.mktemp("concepts")
+    state = {"clip_l": vectors(2, NARROW, 0.3), "clip_g": vectors(2, WIDE, 0.3)}
+    save_file(state, folder / "style.safetensors")
+    for key, text, words in (
+        ("clip_l", pipe.text_encoder, pipe.tokenizer),
+        ("clip_g", pipe.text_encoder_2, pipe.tokenizer_2),
+    ):
+        pipe.load_textual_inversion(state[key], token="<style>", text_encoder=text, tokenizer=words)
+    return checkpoint, folder, pipe
 
 
 @pytest.mark.parametrize(
@@ -149,16 +121,9 @@ def sdxl(tmp_path_factory) -> Path:
     ],
     ids=["prompt", "negative"],
 )
-def test_sdxls_pictures_equal_diffusers(sdxl: Path, tmp_path: Path, texts: dict) -> None:
-    pipe = diffusers.StableDiffusionXLPipeline.from_pretrained(sdxl, add_watermarker=False)
-    state = {"clip_l": vectors(2, NARROW, 0.3), "clip_g": vectors(2, WIDE, 0.3)}
-    save_file(state, tmp_path / "style.safetensors")
-    for key, text, words in (
-        ("clip_l", pipe.text_encoder, pipe.tokenizer),
-        ("clip_g", pipe.text_encoder_2, pipe.tokenizer_2),
-    ):
-        pipe.load_textual_inversion(state[key], token="<style>", text_encoder=text, tokenizer=words)
-    check(ours(sdxl, "cpu", tmp_path, **texts), theirs(pipe, **texts))
+def test_sdxls_pictures_equal_diffusers(sdxl, texts: dict) -> None:
+    checkpoint, folder, pipe = sdxl
+    check(ours(checkpoint, folder, "cpu", texts), their_pixels(pipe, **SIZE, **texts))
 
 
 class Extended(BaseTextualInversionManager):
@@ -181,19 +146,11 @@ COUNT = 3
 @pytest.fixture(scope="module")
 def extended_clip(tmp_path_factory):
     """A text encoder to whose words the vectors of <style> were added, and the first's id."""
-    torch.manual_seed(0)
-    folder = save_packaged(tmp_path_factory.mktemp("tokenizer"))
-    tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, model_max_length=77)
-    config = transformers.CLIPTextConfig(
-        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4
-    )
-    module = transformers.CLIPTextModel(config).eval()
+    tokenizer, module = small_clip(tmp_path_factory.mktemp("tokenizer"))
     first = len(tokenizer)
     tokenizer.add_tokens(["<style>", *(f"<style-!pad-{i}>" for i in range(1, COUNT))])
     module.resize_token_embeddings(len(tokenizer))
-    for name, tensor in module.named_parameters():
-        if "embedding" in name:
-            tensor.data.normal_(0, 0.3)
+    module.get_input_embeddings().weight.data[first:].normal_(0, 0.3)
     return tokenizer, module, first
 
 

@@ -25,6 +25,7 @@ from engine.lora.patches import patches_of  # noqa: E402
 from engine.weights.patched import PatchedWeight  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
 from tests.lora.cases import CASES, STRENGTHS, Case, numbers  # noqa: E402
+from tests.lora.torch_layers import layer_of, tensors_of  # noqa: E402
 from tests.weights.files import write_sources  # noqa: E402
 
 BY_NAME = {case.name: case for case in CASES}
@@ -50,23 +51,6 @@ def merged(folder: Path, case: Case, strength: float, rules: LoraRules) -> dict[
 def close(found: np.ndarray, wanted: Any) -> bool:
     wanted = np.asarray(wanted.detach())
     return float(np.abs(found - wanted).max() / np.abs(wanted).max()) < 1e-5
-
-
-def layer_of(case: Case) -> Any:
-    shape = case.shape
-    if len(shape) == 1:
-        layer = torch.nn.LayerNorm(shape[0])
-    elif len(shape) == 2:
-        layer = torch.nn.Linear(shape[1], shape[0])
-    else:
-        layer = torch.nn.Conv2d(shape[1], shape[0], shape[2:], padding=shape[2] // 2)
-    layer.weight.data = torch.from_numpy(case.base)
-    layer.bias.data = torch.from_numpy(numbers("bias", shape[0]))
-    return layer
-
-
-def tensors_of(case: Case) -> dict[str, Any]:
-    return {part: torch.from_numpy(array.copy()) for part, array in case.tensors.items()}
 
 
 # The order of arguments of LyCORIS's functions.

@@ -2,8 +2,6 @@
 # pyright: basic
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
-import logging
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,26 +14,30 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Already found a `peft_config` attribute:UserWarning"),
     pytest.mark.filterwarnings("ignore:The configuration file of this scheduler:FutureWarning"),
 ]
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 pytest.importorskip("peft")
 
-from backends.base import Precision  # noqa: E402
-from backends.registry import find  # noqa: E402
+from backends.base import Array  # noqa: E402
 from engine.api.lora import LoraChoice, LoraMode  # noqa: E402
-from engine.api.values import SamplerName, ScheduleName  # noqa: E402
 from engine.checkpoints.files import read_index  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
 from engine.lora.folder import LoraLookup  # noqa: E402
 from engine.pipeline.loras import JobLoras  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    SIZE,
+    TEXTS,
+    check,
+    euler,
+    opened,
+    our_pixels,
+    their_pixels,
+)
 from tests.oracle.sdxl_folder import write_pipeline  # noqa: E402
-from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
-from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
+from tests.pipeline.jobs import psnr  # noqa: E402
+from tests.tiny_checkpoint import write_checkpoint  # noqa: E402
 
-LOG = logging.getLogger(__name__)
-STEPS, SEED, GUIDANCE = 6, 7, 6.0
-TEXTS = {"prompt": "a red horse, blue house", "negative_prompt": "a blur"}
 PREFIXES = {
     Component.DENOISER: "unet",
     Component.TEXT_ENCODER: "text_encoder",
@@ -51,19 +53,40 @@ CHOSEN = (
 STRENGTHS = {"usual": (0.8, 0.6), "above_1": (1.6, 0.4), "negative": (0.7, -1.2)}
 
 
+class Peer:
+    """Diffusers' pipeline of a checkpoint, which knows two LoRAs, and its pictures."""
+
+    def __init__(self, folder: Path, checkpoint: Path) -> None:
+        self.checkpoint = checkpoint
+        self.loras = [
+            write_lora(folder / f"{seed}.safetensors", checkpoint, rank, seed)
+            for seed, rank in ((1, 4), (2, 7))
+        ]
+        self._pipe = opened(diffusers.DiffusionPipeline, checkpoint)
+        self._pipe.scheduler = euler()
+        self.plain = self._picture()
+        for path in self.loras:
+            self._pipe.load_lora_weights(folder, weight_name=path.name, adapter_name=path.stem)
+        self._pictures: dict[tuple[float, float], Array] = {}
+
+    def _picture(self) -> Array:
+        return their_pixels(self._pipe, **SIZE, **TEXTS)
+
+    def picture(self, strengths: tuple[float, float]) -> Array:
+        """The picture with both LoRAs, made once."""
+        if strengths not in self._pictures:
+            names = [path.stem for path in self.loras]
+            self._pipe.set_adapters(names, adapter_weights=list(strengths))
+            self._pictures[strengths] = self._picture()
+        return self._pictures[strengths]
+
+
 @pytest.fixture(scope="module", params=["sd1", "sdxl"])
-def checkpoint(request, tmp_path_factory) -> Path:
+def peer(request, tmp_path_factory) -> Peer:
     folder = tmp_path_factory.mktemp(request.param)
-    return write_pipeline(folder) if request.param == "sdxl" else write_checkpoint(folder / "tiny")
-
-
-@pytest.fixture(scope="module")
-def loras(checkpoint: Path, tmp_path_factory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("loras")
-    return [
-        write_lora(folder / f"{seed}.safetensors", checkpoint, rank, seed)
-        for seed, rank in ((1, 4), (2, 7))
-    ]
+    sdxl = request.param == "sdxl"
+    checkpoint = write_pipeline(folder) if sdxl else write_checkpoint(folder / "tiny")
+    return Peer(tmp_path_factory.mktemp("loras"), checkpoint)
 
 
 def write_lora(path: Path, checkpoint: Path, rank: int, seed: int) -> Path:
@@ -85,78 +108,27 @@ def write_lora(path: Path, checkpoint: Path, rank: int, seed: int) -> Path:
     return path
 
 
-def their_picture(folder: Path, loras: Sequence[Path], strengths: Sequence[float]) -> np.ndarray:
-    pipe = diffusers.DiffusionPipeline.from_pretrained(folder)
-    betas = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear"}
-    pipe.scheduler = diffusers.EulerDiscreteScheduler(
-        num_train_timesteps=1000, steps_offset=1, timestep_spacing="linspace", **betas
+def our_picture(peer: Peer, strengths: tuple[float, float], mode: LoraMode, backend: str) -> Array:
+    choices = tuple(
+        LoraChoice(file=str(path), strength=strength)
+        for path, strength in zip(peer.loras, strengths, strict=True)
     )
-    pipe.set_progress_bar_config(disable=True)
-    for number, path in enumerate(loras):
-        pipe.load_lora_weights(path.parent, weight_name=path.name, adapter_name=f"lora{number}")
-    if loras:
-        names = [f"lora{number}" for number in range(len(loras))]
-        pipe.set_adapters(names, adapter_weights=list(strengths))
-    images = pipe(
-        **TEXTS,
-        width=SIDE,
-        height=SIDE,
-        num_inference_steps=STEPS,
-        guidance_scale=GUIDANCE,
-        generator=torch.Generator("cpu").manual_seed(SEED),
-        output_type="np",
-    ).images
-    return np.rint(images[0] * 255).astype(np.uint8)
-
-
-def our_picture(
-    folder: Path,
-    loras: Sequence[Path],
-    strengths: Sequence[float],
-    mode: LoraMode,
-    backend_name: str = "cpu",
-) -> np.ndarray:
-    found = find(backend_name)
-    assert found
-    request = a_request(
-        folder,
-        **TEXTS,
-        width=SIDE,
-        height=SIDE,
-        steps=STEPS,
-        seed=SEED,
-        guidance=GUIDANCE,
-        sampler=SamplerName.EULER,
-        schedule=ScheduleName.NORMAL,
-        lora_mode=mode,
-        loras=tuple(
-            LoraChoice(file=str(path), strength=strength)
-            for path, strength in zip(loras, strengths, strict=True)
-        ),
-    )
-    read_loras = JobLoras(identify(folder), LoraLookup(()), read_index)
-    result = run(request, found.create(), (Precision.F32,), read_loras=read_loras)
-    assert not result.warnings
-    return result.pixels[0]
-
-
-@pytest.mark.parametrize("strengths", STRENGTHS.values(), ids=STRENGTHS)
-def test_pictures_with_two_loras_equal_diffusers(
-    checkpoint: Path, loras: list[Path], strengths: tuple[float, float]
-) -> None:
-    expected = their_picture(checkpoint, loras, strengths)
-    assert psnr(expected, their_picture(checkpoint, [], [])) < 30
-    for mode in (LoraMode.MERGE, LoraMode.SIDE):
-        measured = psnr(our_picture(checkpoint, loras, strengths, mode), expected)
-        LOG.info("PSNR %.1f dB, %s", measured, mode)
-        assert measured >= 50
+    read = JobLoras(identify(peer.checkpoint), LoraLookup(()), read_index)
+    changes = {"lora_mode": mode, "loras": choices, **TEXTS}
+    return our_pixels(peer.checkpoint, backend, read_loras=read, **changes)
 
 
 @pytest.mark.parametrize("mode", [LoraMode.MERGE, LoraMode.SIDE])
-def test_openvinos_picture_with_two_loras_equals_diffusers(
-    checkpoint: Path, loras: list[Path], mode: LoraMode
+@pytest.mark.parametrize("strengths", STRENGTHS.values(), ids=STRENGTHS)
+def test_pictures_with_two_loras_equal_diffusers(
+    peer: Peer, strengths: tuple[float, float], mode: LoraMode
 ) -> None:
+    expected = peer.picture(strengths)
+    assert psnr(expected, peer.plain) < 30
+    check(our_picture(peer, strengths, mode, "cpu"), expected)
+
+
+@pytest.mark.parametrize("mode", [LoraMode.MERGE, LoraMode.SIDE])
+def test_openvinos_picture_with_two_loras_equals_diffusers(peer: Peer, mode: LoraMode) -> None:
     strengths = STRENGTHS["usual"]
-    expected = their_picture(checkpoint, loras, strengths)
-    found = our_picture(checkpoint, loras, strengths, mode, "intel_openvino")
-    assert psnr(found, expected) >= 50
+    check(our_picture(peer, strengths, mode, "intel_openvino"), peer.picture(strengths))

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 compel = pytest.importorskip("compel")
 pyparsing = pytest.importorskip("pyparsing")
 
@@ -30,8 +30,8 @@ from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
 from engine.text.compel import parse_compel  # noqa: E402
 from engine.text.prompt import WeightedText  # noqa: E402
 from engine.text.tokenizers import load_clip_tokenizer  # noqa: E402
+from tests.oracle.clip import small_clip  # noqa: E402
 from tests.oracle.networks import Case, label, targets  # noqa: E402
-from tests.oracle.test_tokenizer import save_packaged  # noqa: E402
 
 PIECES = [
     *(
@@ -152,17 +152,7 @@ def test_prompts_that_compel_refuses_are_refused(text: str) -> None:
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory):
-    torch.manual_seed(0)
-    folder = save_packaged(tmp_path_factory.mktemp("tokenizer"))
-    tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, model_max_length=77)
-    config = transformers.CLIPTextConfig(
-        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4
-    )
-    module = transformers.CLIPTextModel(config).eval()
-    for name, tensor in module.named_parameters():
-        if "embedding" in name:
-            tensor.data.normal_(0, 0.3)
-    return tokenizer, module
+    return small_clip(tmp_path_factory.mktemp("tokenizer"))
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=range(len(PROMPTS)))

@@ -4,9 +4,7 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
 
 pytestmark = [
     pytest.mark.oracle,
@@ -16,18 +14,22 @@ pytestmark = [
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
+from backends.base import Array  # noqa: E402
 from engine.api.request import InputImage, RefinerChoice, SizeOptions  # noqa: E402
 from engine.api.values import InputRole, SamplerName, ScheduleName  # noqa: E402
 from engine.families import identify  # noqa: E402
-from tests.oracle.sdxl_folder import write_pipeline, write_refiner  # noqa: E402
-from tests.oracle.test_sdxl_pipeline import (  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
     SEED,
-    SIDE,
+    SIZE,
     TEXTS,
     THEIRS,
     check,
-    our_picture,
+    opened,
+    our_pixels,
+    their_pixels,
+    write_init,
 )
+from tests.oracle.sdxl_folder import write_pipeline, write_refiner  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
 SCORES = {"aesthetic_score": 7.5, "negative_aesthetic_score": 1.5}
@@ -39,29 +41,23 @@ def folders(tmp_path_factory) -> tuple[Path, Path]:
     return write_pipeline(folder), write_refiner(folder)
 
 
-def opened(kind, folder: Path, scheduler=None):
-    pipe = kind.from_pretrained(folder, add_watermarker=False)
+def their_picture(folders, at: float, scheduler=None, texts=TEXTS, **scores) -> Array:
+    base = opened(diffusers.StableDiffusionXLPipeline, folders[0])
+    refiner = opened(diffusers.StableDiffusionXLImg2ImgPipeline, folders[1], vae=base.vae)
     if scheduler is not None:
-        pipe.scheduler = scheduler(pipe.scheduler.config)
-    pipe.set_progress_bar_config(disable=True)
-    return pipe
-
-
-def their_picture(folders, at: float, scheduler=None, texts=TEXTS, **scores) -> np.ndarray:
-    base = opened(diffusers.StableDiffusionXLPipeline, folders[0], scheduler)
-    refiner = opened(diffusers.StableDiffusionXLImg2ImgPipeline, folders[1], scheduler)
-    refiner.vae = base.vae
+        for pipe in (base, refiner):
+            pipe.scheduler = scheduler(pipe.scheduler.config)
+    # The refiner's noise follows the base's.
     generator = torch.Generator("cpu").manual_seed(SEED)
-    given = {**THEIRS, "generator": generator, **texts}
-    size = {"width": SIDE, "height": SIDE}
-    latents = base(**{**given, "output_type": "latent"}, **size, denoising_end=at).images
-    images = refiner(**given, **scores, image=latents, denoising_start=at).images
-    return np.rint(images[0] * 255).astype(np.uint8)
+    given = {**THEIRS, "output_type": "latent", "generator": generator, **texts}
+    latents = base(**given, **SIZE, denoising_end=at).images
+    changes = {"generator": generator, "image": latents, "denoising_start": at}
+    return their_pixels(refiner, **changes, **texts, **scores)
 
 
-def ours(folders, at: float, **changes) -> np.ndarray:
+def ours(folders, at: float, **changes) -> Array:
     refiner = RefinerChoice(checkpoint=str(folders[1]), switch_at=at)
-    return our_picture(folders[0], "cpu", **{**TEXTS, "refiner": refiner, **changes})
+    return our_pixels(folders[0], **{**TEXTS, "refiner": refiner, **changes})
 
 
 def test_a_refiner_is_identified(folders) -> None:
@@ -74,7 +70,7 @@ def test_a_refiner_is_identified(folders) -> None:
 def test_a_handover_at_a_step_equals_diffusers(folders, at: float) -> None:
     picture = ours(folders, at)
     check(picture, their_picture(folders, at))
-    assert psnr(picture, our_picture(folders[0], "cpu", **TEXTS)) < 40
+    assert psnr(picture, our_pixels(folders[0], **TEXTS)) < 40
 
 
 def multistep(config):
@@ -104,14 +100,9 @@ def test_aesthetic_scores_and_an_empty_negative_prompt_equal_diffusers(folders) 
 
 
 def test_the_refiner_alone_redraws_a_picture(folders, tmp_path: Path) -> None:
-    random = np.random.default_rng(0)
-    small = random.integers(0, 256, (SIDE // 8, SIDE // 8, 3), dtype=np.uint8)
-    picture = Image.fromarray(small).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
-    picture.save(tmp_path / "init.png")
-    pixels = torch.from_numpy(np.asarray(picture, np.float32) / 255).permute(2, 0, 1)[None]
+    pixels = write_init(tmp_path / "init.png")
     pipe = opened(diffusers.StableDiffusionXLImg2ImgPipeline, folders[1])
-    generator = torch.Generator("cpu").manual_seed(SEED)
-    expected = pipe(**THEIRS, **TEXTS, generator=generator, image=pixels, strength=0.5).images
+    expected = their_pixels(pipe, **TEXTS, image=pixels, strength=0.5)
     init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
-    redrawn = our_picture(folders[1], "cpu", **TEXTS, inputs=(init,), strength=0.5)
-    check(redrawn, np.rint(expected[0] * 255).astype(np.uint8))
+    redrawn = our_pixels(folders[1], **TEXTS, inputs=(init,), strength=0.5)
+    check(redrawn, expected)

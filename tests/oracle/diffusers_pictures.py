@@ -1,0 +1,92 @@
+"""Pictures of diffusers' pipelines beside the engine's: the same weights, prompts and noise."""
+# pyright: basic, reportMissingImports=false
+# torch and diffusers are absent from the environment that is type-checked.
+
+import logging
+from pathlib import Path
+
+import diffusers
+import numpy as np
+import torch
+from PIL import Image
+
+from backends.base import Array, Precision
+from backends.registry import find
+from engine.api.values import SamplerName, ScheduleName
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
+from engine.pipeline.picture_loras import ReadLoras, no_loras
+from tests.pipeline.jobs import a_request, psnr, run
+from tests.tiny_checkpoint import SIDE
+
+LOG = logging.getLogger(__name__)
+STEPS, SEED, GUIDANCE = 6, 7, 6.0
+BETAS = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear"}
+SIZE = {"width": SIDE, "height": SIDE}
+OURS = {
+    **SIZE,
+    "steps": STEPS,
+    "seed": SEED,
+    "guidance": GUIDANCE,
+    "sampler": SamplerName.EULER,
+    "schedule": ScheduleName.NORMAL,
+}
+THEIRS = {"num_inference_steps": STEPS, "guidance_scale": GUIDANCE, "output_type": "np"}
+# With an "a", with which SDXL's second tokenizer fills up: to it that is padding, to the first a
+# word.
+TEXTS = {"prompt": "a red horse, blue house", "negative_prompt": "a blur"}
+
+
+def euler(**options):
+    """The scheduler that does what `OURS` asks for."""
+    return diffusers.EulerDiscreteScheduler(
+        timestep_spacing="linspace", steps_offset=1, **BETAS, **options
+    )
+
+
+def opened(kind, folder: Path, **parts):
+    """A pipeline of this kind, with parts of its own."""
+    unused = {"add_watermarker": False} if "XL" in kind.__name__ else {}
+    pipe = kind.from_pretrained(folder, **unused, **parts)
+    pipe.set_progress_bar_config(disable=True)
+    return pipe
+
+
+def their_pixels(pipe, **changes) -> Array:
+    """The picture of a pipeline, uint8 [height, width, 3]; `changes` are arguments of its call."""
+    generator = torch.Generator("cpu").manual_seed(SEED)
+    images = pipe(**{**THEIRS, "generator": generator, **changes}).images
+    return np.rint(images[0] * 255).astype(np.uint8)
+
+
+def our_pixels(
+    folder: Path,
+    backend_name: str = "cpu",
+    *,
+    read_loras: ReadLoras = no_loras,
+    embeddings: Embeddings = NO_EMBEDDINGS,
+    **changes,
+) -> Array:
+    """The engine's picture, without a warning; `changes` are fields of the request."""
+    found = find(backend_name)
+    assert found
+    request = a_request(folder, **{**OURS, **changes})
+    tried = (Precision.F32,)
+    result = run(request, found.create(), tried, read_loras=read_loras, embeddings=embeddings)
+    assert not result.warnings
+    return result.pixels[0]
+
+
+def check(ours: Array, expected: Array) -> None:
+    """Hold a picture to diffusers': equal but for rounding, and not of one colour."""
+    measured = psnr(ours, expected)
+    LOG.info("PSNR %.1f dB", measured)
+    assert ours.std() > 10
+    assert measured >= 50
+
+
+def write_init(path: Path):
+    """Write a picture of soft colours to start from; return it as diffusers takes it."""
+    small = np.random.default_rng(0).integers(0, 256, (SIDE // 8, SIDE // 8, 3), dtype=np.uint8)
+    picture = Image.fromarray(small).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    picture.save(path)
+    return torch.from_numpy(np.asarray(picture, np.float32) / 255).permute(2, 0, 1)[None]
