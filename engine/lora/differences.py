@@ -158,9 +158,10 @@ def kronecker(tensors: LayerTensors, strength: float) -> KroneckerDifference:
     """
     left, right = _kron_factor(tensors, 1), _kron_factor(tensors, 2)
     ranks = [tensors[part].shape[0] for part in _KRON_RANKS if part in tensors]
-    scale = tensors.scale(ranks[0]) if ranks else tensors.scale(None)
+    # Alpha is not read if both are whole: AI-toolkit's is beyond float16, and stored as infinity.
+    scale = tensors.scale(ranks[0]) if ranks else tensors.number("scalar")
     rows = _rows(tensors, 1), _rows(tensors, 2)
-    return KroneckerDifference(left, right, rows[0], rows[1], strength * scale)
+    return KroneckerDifference(left, right, *rows, strength * (1.0 if scale is None else scale))
 
 
 _KRON_RANKS = "lokr_w2_b", "lokr_w1_b"

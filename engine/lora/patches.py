@@ -21,9 +21,6 @@ from engine.lora.transforms import (
 from engine.weights.patched import FullDifference, Patch, fits
 
 Shape = tuple[int, ...]
-# Parts that make a type of change another one, which is not known: OneTrainer's scaled OFT has had
-# two scales, between which its files do not tell.
-_UNKNOWN = ("oft_R.scaled_oft",)
 # Parts that add to the bias.
 _BIAS = "diff_b", "b_norm", "lora_up.bias"
 
@@ -62,9 +59,7 @@ def patches_of(
 
 def is_known(module: LoraModule) -> bool:
     """Return True if the layer's tensors are those of a known type of change."""
-    tensors = module.tensors
-    known = any(part in tensors for part in (*_MAKERS, *_BIAS))
-    return known and not any(part in tensors for part in _UNKNOWN)
+    return any(part in module.tensors for part in (*_MAKERS, *_BIAS))
 
 
 @dataclass(frozen=True, slots=True)

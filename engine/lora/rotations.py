@@ -7,11 +7,15 @@ import numpy as np
 
 from backends.base import Array, FileSlice
 from engine.api.lora_rules import RotationRule
+from engine.lora.dialects import PEFT_PREFIX
 from engine.lora.tensors import LayerTensors, LoraTensor
 from engine.lora.transforms import along
 from engine.weights.patched import Transform
 from engine.weights.products import product
 from engine.weights.sources import Description, Place
+
+# A mark without a meaning of its own number.
+_SCALED = "oft_R.scaled_oft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +99,15 @@ class InputRotation(Transform):
 
     `packed` [blocks, size * (size - 1) / 2] has the upper triangles of the skew matrices Q; one
     block serves all inputs. Their rotation is the series of (I + Q) (I - Q)^-1 up to the fourth
-    power, PEFT's default (Qiu et al. 2025, section 3.2). The inputs of a kernel are all its numbers
-    for one output.
+    power, PEFT's default (Qiu et al. 2025, section 3.2). `scaled`: Q is divided by
+    2 sqrt(size - 1), as OneTrainer's scaled OFT does (`modules/module/oft_utils.py`). The inputs of
+    a kernel are all its numbers for one output; `kernels_turn`: they are turned by the rotations
+    themselves, as in OneTrainer, not by their inverses, as linear layers are and PEFT's kernels.
     """
 
     packed: LoraTensor
+    scaled: bool
+    kernels_turn: bool
     strength: float
 
     def fits(self, shape: tuple[int, ...]) -> bool:
@@ -111,11 +119,13 @@ class InputRotation(Transform):
         """Return the rotated weight, blended with the unchanged one by the strength."""
         size = self._size
         rotations, flat = self._rotations(), weight.reshape(len(weight), -1)
+        if weight.ndim == 2 or not self.kernels_turn:
+            rotations = rotations.transpose(0, 2, 1)
         rotated = np.empty_like(flat)
         for number in range(flat.shape[1] // size):
             inputs = slice(number * size, (number + 1) * size)
             rotation = rotations[number % len(rotations)]
-            rotated[:, inputs] = product(flat[:, inputs], rotation.T)
+            rotated[:, inputs] = product(flat[:, inputs], rotation)
         rotated -= flat
         rotated *= np.float32(self.strength)
         rotated += flat
@@ -127,7 +137,8 @@ class InputRotation(Transform):
 
     def describe(self, place: Place) -> Description:
         """Return the description of the blocks, and the strength."""
-        return ["input rotation", self.packed.describe(place), float(self.strength).hex()]
+        facts = self.scaled, self.kernels_turn, float(self.strength).hex()
+        return ["input rotation", self.packed.describe(place), *facts]
 
     @property
     def _size(self) -> int:
@@ -138,6 +149,8 @@ class InputRotation(Transform):
         rows, columns = np.triu_indices(self._size, 1)
         upper = np.zeros((self.packed.shape[0], self._size, self._size))
         upper[:, rows, columns] = self.packed.read()
+        if self.scaled:
+            upper /= 2 * math.sqrt(self._size - 1)
         skew = upper - upper.swapaxes(1, 2)
         square = skew @ skew
         # 1 + 2 (Q + Q^2 + Q^3) + Q^4
@@ -180,13 +193,14 @@ def rotation(tensors: LayerTensors, strength: float, rule: RotationRule) -> Rota
 
 
 def input_rotation(tensors: LayerTensors, strength: float) -> InputRotation:
-    """Return the transform of PEFT's OFT."""
+    """Return the transform of PEFT's OFT, or OneTrainer's."""
     packed = tensors["oft_R.weight"]
     numbers = packed.shape[1] if len(packed.shape) == 2 else 0
     root = math.isqrt(1 + 8 * numbers)
     if numbers == 0 or packed.shape[0] == 0 or root * root != 1 + 8 * numbers:
         raise tensors.refused("oft_R.weight")
-    return InputRotation(packed, strength)
+    is_pefts = tensors.module.layer.startswith(PEFT_PREFIX)
+    return InputRotation(packed, _SCALED in tensors, not is_pefts, strength)
 
 
 def _pairs(shape: tuple[int, ...]) -> bool:

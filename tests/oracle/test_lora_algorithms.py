@@ -30,6 +30,8 @@ from tests.weights.files import write_sources  # noqa: E402
 BY_NAME = {case.name: case for case in CASES}
 # As LyCORIS: the norms are on the magnitudes' axis.
 LYCORIS = LoraRules(dora=DoraRule.INSIDE, rotation=RotationRule.EACH, glora_alpha=True)
+# A layer as PEFT's own files spell it.
+PEFTS = "base_model.model.layer"
 DIFFUSERS = CONVENTIONS[ConventionName.DIFFUSERS].lora
 
 
@@ -39,8 +41,10 @@ def without_gradients() -> Any:
         yield
 
 
-def merged(folder: Path, case: Case, strength: float, rules: LoraRules) -> dict[str, np.ndarray]:
-    module = LoraModule("layer", write_arrays(folder / "lora.safetensors", case.tensors))
+def merged(
+    folder: Path, case: Case, strength: float, rules: LoraRules, layer: str = "layer"
+) -> dict[str, np.ndarray]:
+    module = LoraModule(layer, write_arrays(folder / "lora.safetensors", case.tensors))
     bases = {"weight": case.base, "bias": numbers("bias", case.shape[0])}
     sources = write_sources(folder / "base.safetensors", bases)
     patches = patches_of(module, strength, rules, shape=case.shape)
@@ -261,9 +265,9 @@ def test_a_rotation_of_inputs_is_that_of_peft(tmp_path: Path, name: str) -> None
     layer = adapted(case, config)
     layer.oft_R["default"].weight.data = packed
     layer.merge()
-    found = merged(tmp_path, case, 1.0, DIFFUSERS)["weight"]
+    found = merged(tmp_path, case, 1.0, DIFFUSERS, PEFTS)["weight"]
     assert close(found, layer.get_base_layer().weight)
-    half = merged(tmp_path, case, 0.5, DIFFUSERS)["weight"]
+    half = merged(tmp_path, case, 0.5, DIFFUSERS, PEFTS)["weight"]
     assert close(half, (layer.get_base_layer().weight + torch.from_numpy(case.base)) / 2)
 
 
