@@ -48,7 +48,9 @@ _MAGNITUDE = re.compile(r"(?P<layer>.+)\.lora_magnitude_vector(?:\.[^.]+)??(?:\.
 # Kohya's parts without the last word, as some converters write them.
 _SHORT = re.compile(r"(?P<layer>.+)\.lora_(?P<side>up|down)")
 # PEFT may name the adapter in the parts of other types, too: `.hada_w1_a.default`.
-_NAMED = re.compile(r"(?P<layer>.+)\.(?P<part>(?:hada|lokr|oft|boft|ia3)_\w+)\.[^.]+(?:\.weight)?")
+_NAMED = re.compile(
+    r"(?P<layer>.+)\.(?P<part>(?:hada|lokr|oft|boft|ia3|lora_embedding)_\w+)\.[^.]+(?:\.weight)?"
+)
 
 
 @dataclass(frozen=True, slots=True)

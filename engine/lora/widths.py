@@ -27,6 +27,8 @@ def widths(module: LoraModule) -> Widths:
 
 
 def _low_rank(shapes: Mapping[str, Shape]) -> Widths | None:
+    if "lora_embedding_A" in shapes:
+        return _at(shapes["lora_embedding_A"], 1), _at(shapes.get("lora_embedding_B"), 0)
     up, down = shapes.get("lora_up.weight"), shapes.get("lora_down.weight")
     if up is None and down is None:
         return None
@@ -51,6 +53,9 @@ def _kronecker(shapes: Mapping[str, Shape]) -> Widths | None:
 
 def _rotation(shapes: Mapping[str, Shape]) -> Widths | None:
     """Return the inputs that PEFT's and OneTrainer's rotations make up; one block is for all."""
+    if "boft_R" in shapes:
+        count, size = _at(shapes["boft_R"], 1), _at(shapes["boft_R"], 2)
+        return None, _product(count, size)
     blocks, packed = _at(shapes.get("oft_R.weight"), 0), _at(shapes.get("oft_R.weight"), 1)
     if blocks is None or packed is None or blocks < 2:
         return None
