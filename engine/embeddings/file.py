@@ -32,6 +32,8 @@ _MOST_VECTORS = 4096
 _WIDTHS = range(8, 16_385)
 _FLOATS = {DType.F64, DType.F32, DType.F16, DType.BF16, DType.F8_E4M3, DType.F8_E5M2}
 _A1111 = "string_to_param."
+# The ends of OneTrainer's keys for vectors that are added to a text encoder's results.
+_OF_RESULTS = ("clip_l_out", "clip_g_out", "clip_h_out")
 _LORA_SIGNS = ("lora_", "hada_", "lokr_", ".lora.", "bundle_emb.")
 
 ReadIndex = Callable[[Path], TensorIndex]
@@ -90,6 +92,9 @@ def _of_tensors(
     if labelled:
         vectors = {key: _numbers(tensor, path) for key, tensor in labelled.items()}
         return (_checked(Embedding(name, vectors, path), facts),)
+    if any(key.endswith(_OF_RESULTS) for key in tensors):
+        reason = "its vectors belong to the text encoder's results, not to its words"
+        raise no_embedding(path, f"{reason} (OneTrainer's output embedding)")
     if listed and len(listed) == len(tensors):
         return (_checked(_joined(name, tensors, path), facts),)
     concepts = {key: tensor for key, tensor in tensors.items() if tensor.dtype in _FLOATS}

@@ -13,12 +13,12 @@ from typing import cast
 import msgspec
 
 from engine.checkpoints.index import TensorIndex
+from engine.lora.dialects import PEFT_PREFIX
 from engine.lora.metadata_texts import metadata_text
 from engine.untrusted_json import JsonError, decode_any, read_json
 
 _KEY = "lora_adapter_metadata"
 _ADAPTER, _CONFIG = "adapter_model", "adapter_config.json"
-_PREFIX = "base_model.model."
 _MOST_BYTES = 4 << 20
 # The most characters of the metadata's text; it lists each layer by name.
 _LONGEST = 4_000_000
@@ -37,7 +37,7 @@ class AdapterConfigs:
         """
         if not self.fields or not rank:
             return 1.0
-        name = layer.removeprefix(_PREFIX)
+        name = layer.removeprefix(PEFT_PREFIX)
         prefix, dot, inner = name.partition(".")
         if not (dot and f"{prefix}.lora_alpha" in self.fields):
             prefix, inner = "", name

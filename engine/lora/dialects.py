@@ -5,7 +5,8 @@ layer. Only the parts are renamed here; the layers' names are looked up in a fam
 
 References: kohya's sd-scripts (`networks/lora.py`), LyCORIS (`lycoris/modules`), PEFT
 (`get_peft_model_state_dict`), diffusers (`utils/state_dict_utils.py`), ComfyUI
-(`comfy/weight_adapter`).
+(`comfy/weight_adapter`), OneTrainer (`modules/util/convert_lora_util.py`), AI-toolkit
+(`toolkit/network_mixins.py`), SimpleTuner (`helpers/training/lora_format.py`).
 """
 
 import re
@@ -28,6 +29,10 @@ PARTS = frozenset(
         "lora_embedding_A", "lora_embedding_B",
     }
 )  # fmt: skip
+# The beginning of a layer's name in files that PEFT itself writes.
+PEFT_PREFIX = "base_model.model."
+# AI-toolkit's name for the magnitudes of outputs.
+_RENAMED = {"magnitude": "dora_scale"}
 # The last word of many keys of other parts, so it is looked for last.
 _WEIGHT = "weight"
 _WHOLE = PARTS - {_WEIGHT}
@@ -43,7 +48,9 @@ _MAGNITUDE = re.compile(r"(?P<layer>.+)\.lora_magnitude_vector(?:\.[^.]+)??(?:\.
 # Kohya's parts without the last word, as some converters write them.
 _SHORT = re.compile(r"(?P<layer>.+)\.lora_(?P<side>up|down)")
 # PEFT may name the adapter in the parts of other types, too: `.hada_w1_a.default`.
-_NAMED = re.compile(r"(?P<layer>.+)\.(?P<part>(?:hada|lokr|oft|boft|ia3)_\w+)\.[^.]+(?:\.weight)?")
+_NAMED = re.compile(
+    r"(?P<layer>.+)\.(?P<part>(?:hada|lokr|oft|boft|ia3|lora_embedding)_\w+)\.[^.]+(?:\.weight)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,8 @@ def split_key(key: str) -> SplitKey | None:
         part = match["part"]
         return _known(match["layer"], part if part in PARTS else f"{part}.weight")
     layer, dot, word = key.rpartition(".")
-    return SplitKey(layer, word) if dot and layer and word == _WEIGHT else None
+    part = _WEIGHT if word == _WEIGHT else _RENAMED.get(word)
+    return SplitKey(layer, part) if dot and layer and part else None
 
 
 def _known(layer: str, part: str) -> SplitKey | None:

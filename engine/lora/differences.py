@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from backends.base import Array, FileSlice
-from engine.lora.tensors import LayerTensors
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.lora.tensors import LayerTensors, LoraTensor
 from engine.weights.derived import DerivedWeight
 from engine.weights.patched import Difference, FullDifference, LowRankDifference
 from engine.weights.sources import Description, Place, WeightSource
@@ -86,6 +88,82 @@ class KroneckerDifference:
         return ["kronecker", *factors, *rows, float(self.strength).hex()]
 
 
+@dataclass(frozen=True, slots=True)
+class SparseDifference:
+    """The difference `change + strength * values`, of which `values` are at a few places.
+
+    LyCORIS extracts it from two checkpoints: what a low-rank product leaves of the difference
+    (`lycoris/utils/__init__.py`, `extract_diff`, `use_bias`). `places` [2, count] are rows and
+    columns of the weight as a matrix with `columns` columns.
+    """
+
+    change: Difference
+    places: LoraTensor
+    values: LoraTensor
+    columns: int
+    strength: float
+
+    @property
+    def elements(self) -> int:
+        """The number of elements."""
+        return self.change.elements
+
+    def read_flat(self, start: int, stop: int) -> Array:
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
+        numbers = self.change.read_flat(start, stop)
+        rows, columns = self.places.read().astype(np.int64)
+        flat = rows * self.columns + columns
+        inner = (rows >= 0) & (columns >= 0) & (columns < self.columns) & (flat < self.elements)
+        if not inner.all():
+            raise EngineError(
+                ErrorCode.CHECKPOINT_CORRUPT,
+                f"The LoRA {self.places.stored.slice.path.name} does not work: "
+                f"{self.places.name} lies outside of the weight.",
+                "The file is damaged: download it again, or use another.",
+            )
+        inside = (flat >= start) & (flat < stop)
+        np.add.at(numbers, flat[inside] - start, self.values.read()[inside] * self._factor)
+        return numbers
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the file slices of the change, the places and the values."""
+        return *self.change.parts(), *self.places.parts(), *self.values.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the descriptions of the change, the places and the values, and the strength."""
+        facts = (one.describe(place) for one in (self.change, self.places, self.values))
+        return ["sparse", *facts, self.columns, float(self.strength).hex()]
+
+    @property
+    def _factor(self) -> np.float32:
+        return np.float32(self.strength)
+
+
+def with_sparse(tensors: LayerTensors, change: Difference, strength: float) -> SparseDifference:
+    """Return a low-rank difference with the sparse one that the layer has beside it."""
+    places, values, size = (tensors[f"bias_{part}"] for part in ("indices", "values", "size"))
+    # The size is stored as in a matrix of the whole weight.
+    shape = size.read().astype(np.int64).reshape(-1)
+    fitting = len(shape) == 2 and int(shape[0] * shape[1]) == change.elements
+    if not fitting or places.shape != (2, values.elements) or values.elements == 0:
+        raise tensors.refused("bias_indices", "bias_values", "bias_size")
+    rank = tensors["lora_down.weight"].shape[0]
+    return SparseDifference(change, places, values, int(shape[1]), strength * tensors.scale(rank))
+
+
+def embedded(tensors: LayerTensors, strength: float) -> LowRankDifference:
+    """Return the difference of PEFT's LoRA on a table of tokens: A [rank, tokens], B [width, rank].
+
+    The table is [tokens, width], so that the difference is the product's transpose.
+    """
+    a, b = tensors.matrix("lora_embedding_A"), tensors.matrix("lora_embedding_B")
+    if b.shape[1] != a.shape[0]:
+        raise tensors.refused("lora_embedding_A", "lora_embedding_B")
+    up = DerivedWeight((a,), a.shape[::-1], _transposed, "transposed")
+    down = DerivedWeight((b,), b.shape[::-1], _transposed, "transposed")
+    return LowRankDifference(up, down, strength * tensors.scale(a.shape[0]))
+
+
 def low_rank(tensors: LayerTensors, strength: float, rank: int | None = None) -> LowRankDifference:
     """Return the difference of LoRA and LoCon, of which `rank` takes only the first ranks.
 
@@ -158,9 +236,10 @@ def kronecker(tensors: LayerTensors, strength: float) -> KroneckerDifference:
     """
     left, right = _kron_factor(tensors, 1), _kron_factor(tensors, 2)
     ranks = [tensors[part].shape[0] for part in _KRON_RANKS if part in tensors]
-    scale = tensors.scale(ranks[0]) if ranks else tensors.scale(None)
+    # Alpha is not read if both are whole: AI-toolkit's is beyond float16, and stored as infinity.
+    scale = tensors.scale(ranks[0]) if ranks else tensors.number("scalar")
     rows = _rows(tensors, 1), _rows(tensors, 2)
-    return KroneckerDifference(left, right, rows[0], rows[1], strength * scale)
+    return KroneckerDifference(left, right, *rows, strength * (1.0 if scale is None else scale))
 
 
 _KRON_RANKS = "lokr_w2_b", "lokr_w1_b"

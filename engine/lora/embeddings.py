@@ -1,15 +1,22 @@
 """Textual inversion embeddings that are bundled in a LoRA file.
 
 Kohya's and OneTrainer's trainers save them as `bundle_emb.<name>.<key of the embedding's file>`
-(A1111 `extensions-builtin/Lora/networks.py`, `load_network`).
+(A1111 `extensions-builtin/Lora/networks.py`, `load_network`; OneTrainer
+`modules/modelSaver/stableDiffusionXL/StableDiffusionXLLoRASaver.py`). OneTrainer's names are the
+words of the prompt, which may hold dots.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from backends.base import FileSlice
 
 _PREFIX = "bundle_emb."
+# The keys of embeddings' files that end a bundled one's; other keys begin after the first dot.
+_KNOWN = re.compile(
+    r"(?P<name>.+)\.(?P<inner>string_to_param\.\*|emb_params|(?:clip_[lgh]|t5)(?:_out)?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +36,14 @@ def bundled_embeddings(tensors: Mapping[str, FileSlice]) -> tuple[BundledEmbeddi
     found: dict[str, dict[str, FileSlice]] = {}
     keys: dict[str, list[str]] = {}
     for key, tensor in tensors.items():
-        name, dot, inner = key.removeprefix(_PREFIX).partition(".")
-        if not key.startswith(_PREFIX) or not (name and dot and inner):
+        if not key.startswith(_PREFIX):
+            continue
+        rest = key.removeprefix(_PREFIX)
+        known = _KNOWN.fullmatch(rest)
+        name, _, inner = rest.partition(".")
+        if known:
+            name, inner = known["name"], known["inner"]
+        if not (name and inner):
             continue
         found.setdefault(name, {})[inner] = tensor
         keys.setdefault(name, []).append(key)

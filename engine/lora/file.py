@@ -96,7 +96,7 @@ def read_lora(index: TensorIndex) -> LoraFile:
 
 
 def _rank(parts: Mapping[str, FileSlice]) -> int | None:
-    down = parts.get("lora_down.weight")
+    down = parts.get("lora_down.weight") or parts.get("lora_embedding_A")
     return down.shape[0] if down is not None and down.shape else None
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.lora.differences import hadamard, kronecker, low_rank
+from engine.lora.differences import embedded, hadamard, kronecker, low_rank, with_sparse
+from engine.lora.input_rotations import input_butterflies, input_rotation
 from engine.lora.modules import LoraModule
-from engine.lora.rotations import input_rotation, rotation
+from engine.lora.rotations import rotation
 from engine.lora.tensors import LayerTensors
 from engine.lora.transforms import (
     Decomposition,
@@ -18,12 +19,9 @@ from engine.lora.transforms import (
     peft_scaled_axis,
     scaled_axis,
 )
-from engine.weights.patched import FullDifference, Patch, fits
+from engine.weights.patched import FullDifference, LowRankDifference, Patch, fits
 
 Shape = tuple[int, ...]
-# Parts that make a type of change another one, which is not known: OneTrainer's scaled OFT has had
-# two scales, between which its files do not tell.
-_UNKNOWN = ("oft_R.scaled_oft",)
 # Parts that add to the bias.
 _BIAS = "diff_b", "b_norm", "lora_up.bias"
 
@@ -62,9 +60,7 @@ def patches_of(
 
 def is_known(module: LoraModule) -> bool:
     """Return True if the layer's tensors are those of a known type of change."""
-    tensors = module.tensors
-    known = any(part in tensors for part in (*_MAKERS, *_BIAS))
-    return known and not any(part in tensors for part in _UNKNOWN)
+    return any(part in module.tensors for part in (*_MAKERS, *_BIAS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +87,8 @@ _MAKERS: Mapping[str, Callable[[_Asked], Patch]] = {
     "oft_blocks": lambda asked: rotation(asked.tensors, asked.strength, asked.rules.rotation),
     "oft_diag": lambda asked: rotation(asked.tensors, asked.strength, asked.rules.rotation),
     "oft_R.weight": lambda asked: input_rotation(asked.tensors, asked.strength),
+    "boft_R": lambda asked: input_butterflies(asked.tensors, asked.strength),
+    "lora_embedding_A": lambda asked: embedded(asked.tensors, asked.strength),
     "on_input": lambda asked: scaled_axis(asked.tensors, asked.strength),
     "ia3_l": lambda asked: peft_scaled_axis(asked.tensors, asked.strength, asked.shape),
     "diff": lambda asked: FullDifference(asked.tensors["diff"], asked.strength),
@@ -113,7 +111,10 @@ def _weight_patch(asked: _Asked) -> Patch | None:
 
 def _plain_patch(asked: _Asked) -> Patch | None:
     """Return the change of the weight without DoRA; None if the layer has none."""
-    return next((make(asked) for part, make in _MAKERS.items() if part in asked.tensors), None)
+    change = next((make(asked) for part, make in _MAKERS.items() if part in asked.tensors), None)
+    if isinstance(change, LowRankDifference) and "bias_indices" in asked.tensors:
+        return with_sparse(asked.tensors, change, asked.strength)
+    return change
 
 
 def _bias_patch(asked: _Asked) -> Patch | None:

@@ -1,4 +1,4 @@
-"""Rotations of a layer's outputs: OFT and BOFT, of kohya's sd-scripts, LyCORIS and PEFT."""
+"""Rotations of a layer's outputs: OFT and BOFT, of kohya's sd-scripts and LyCORIS."""
 
 import math
 from dataclasses import dataclass
@@ -89,62 +89,6 @@ class Rotation(Transform):
         return np.matmul(one + skew, np.linalg.inv(one - skew))
 
 
-@dataclass(frozen=True, slots=True)
-class InputRotation(Transform):
-    """PEFT's and OneTrainer's OFT: blocks of inputs, each turned by an orthogonal matrix.
-
-    `packed` [blocks, size * (size - 1) / 2] has the upper triangles of the skew matrices Q; one
-    block serves all inputs. Their rotation is the series of (I + Q) (I - Q)^-1 up to the fourth
-    power, PEFT's default (Qiu et al. 2025, section 3.2). The inputs of a kernel are all its numbers
-    for one output.
-    """
-
-    packed: LoraTensor
-    strength: float
-
-    def fits(self, shape: tuple[int, ...]) -> bool:
-        """Return True if the blocks make up the inputs of the weight."""
-        inputs, blocks = math.prod(shape[1:]), self.packed.shape[0]
-        return len(shape) > 1 and inputs % self._size == 0 and blocks in (1, inputs // self._size)
-
-    def apply(self, weight: Array) -> Array:
-        """Return the rotated weight, blended with the unchanged one by the strength."""
-        size = self._size
-        rotations, flat = self._rotations(), weight.reshape(len(weight), -1)
-        rotated = np.empty_like(flat)
-        for number in range(flat.shape[1] // size):
-            inputs = slice(number * size, (number + 1) * size)
-            rotation = rotations[number % len(rotations)]
-            rotated[:, inputs] = product(flat[:, inputs], rotation.T)
-        rotated -= flat
-        rotated *= np.float32(self.strength)
-        rotated += flat
-        return rotated.reshape(weight.shape)
-
-    def parts(self) -> tuple[FileSlice, ...]:
-        """Return the slice of the blocks."""
-        return self.packed.parts()
-
-    def describe(self, place: Place) -> Description:
-        """Return the description of the blocks, and the strength."""
-        return ["input rotation", self.packed.describe(place), float(self.strength).hex()]
-
-    @property
-    def _size(self) -> int:
-        """The inputs of one block; n = size * (size - 1) / 2 numbers are stored for it."""
-        return (1 + math.isqrt(1 + 8 * self.packed.shape[1])) // 2
-
-    def _rotations(self) -> Array:
-        rows, columns = np.triu_indices(self._size, 1)
-        upper = np.zeros((self.packed.shape[0], self._size, self._size))
-        upper[:, rows, columns] = self.packed.read()
-        skew = upper - upper.swapaxes(1, 2)
-        square = skew @ skew
-        # 1 + 2 (Q + Q^2 + Q^3) + Q^4
-        series = np.eye(self._size) + 2 * (skew + square + square @ skew) + square @ square
-        return series.astype(np.float32)
-
-
 def _turned(rotations: Array, weight: Array) -> Array:
     """Return the weight [rows, columns], each block of whose rows is turned by its rotation."""
     blocks = weight.reshape(*rotations.shape[:2], -1)
@@ -173,23 +117,13 @@ def rotation(tensors: LayerTensors, strength: float, rule: RotationRule) -> Rota
     blocks = tensors[part]
     rescale = tensors.get("rescale")
     square = len(blocks.shape) in (3, 4) and blocks.shape[-1] == blocks.shape[-2]
-    if not square or (len(blocks.shape) == 4 and not _pairs(blocks.shape)):
+    if not square or (len(blocks.shape) == 4 and not pairs(blocks.shape)):
         raise tensors.refused(part)
     limit = tensors.number("alpha") or 0.0
     return Rotation(blocks, rescale, limit, part == "oft_diag", rule, strength)
 
 
-def input_rotation(tensors: LayerTensors, strength: float) -> InputRotation:
-    """Return the transform of PEFT's OFT."""
-    packed = tensors["oft_R.weight"]
-    numbers = packed.shape[1] if len(packed.shape) == 2 else 0
-    root = math.isqrt(1 + 8 * numbers)
-    if numbers == 0 or packed.shape[0] == 0 or root * root != 1 + 8 * numbers:
-        raise tensors.refused("oft_R.weight")
-    return InputRotation(packed, strength)
-
-
-def _pairs(shape: tuple[int, ...]) -> bool:
+def pairs(shape: tuple[int, ...]) -> bool:
     """Return True if blocks of an even size can be paired by every factor of BOFT."""
     factors, blocks, size, _ = shape
     return size % 2 == 0 and factors > 0 and blocks % 2 ** (factors - 1) == 0

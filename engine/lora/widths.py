@@ -1,6 +1,7 @@
 """The sizes of a layer that a module changes, as the shapes of the module's tensors show them."""
 
 from collections.abc import Mapping
+from math import isqrt
 
 from engine.lora.modules import LoraModule
 
@@ -21,11 +22,13 @@ def widths(module: LoraModule) -> Widths:
     shapes = {part: tensor.shape for part, tensor in module.tensors.items()}
     if "reshape_weight" in shapes:  # made for a weight of another size, which it states
         return UNKNOWN
-    found = _low_rank(shapes) or _hadamard(shapes) or _kronecker(shapes)
+    found = _low_rank(shapes) or _hadamard(shapes) or _kronecker(shapes) or _rotation(shapes)
     return found or _whole(shapes)
 
 
 def _low_rank(shapes: Mapping[str, Shape]) -> Widths | None:
+    if "lora_embedding_A" in shapes:
+        return _at(shapes["lora_embedding_A"], 1), _at(shapes.get("lora_embedding_B"), 0)
     up, down = shapes.get("lora_up.weight"), shapes.get("lora_down.weight")
     if up is None and down is None:
         return None
@@ -46,6 +49,17 @@ def _kronecker(shapes: Mapping[str, Shape]) -> Widths | None:
     if first is None or second is None:
         return None
     return _product(first[0], second[0]), _product(first[1], second[1])
+
+
+def _rotation(shapes: Mapping[str, Shape]) -> Widths | None:
+    """Return the inputs that PEFT's and OneTrainer's rotations make up; one block is for all."""
+    if "boft_R" in shapes:
+        count, size = _at(shapes["boft_R"], 1), _at(shapes["boft_R"], 2)
+        return None, _product(count, size)
+    blocks, packed = _at(shapes.get("oft_R.weight"), 0), _at(shapes.get("oft_R.weight"), 1)
+    if blocks is None or packed is None or blocks < 2:
+        return None
+    return None, blocks * ((1 + isqrt(1 + 8 * packed)) // 2)
 
 
 def _factor(shapes: Mapping[str, Shape], name: str, *, tucker: bool) -> Widths | None:

@@ -188,3 +188,10 @@ def test_an_embedding_fits_encoders_by_key_and_width() -> None:
     assert not sdxl.is_exactly_for([l768])
     assert sdxl.vectors_for(l768) is sdxl.tensors[CLIP_L]
     assert sd1.vectors_for(g1280) is None
+
+
+def test_vectors_for_the_text_encoders_results_are_no_embedding(tmp_path: Path) -> None:
+    """OneTrainer bundles its output embeddings beside those of words."""
+    tensors = write_arrays(tmp_path / "x.safetensors", {"clip_l_out": np.zeros((1, 768))})
+    with pytest.raises(EngineError, match="results, not to its words"):
+        bundled("word", tensors)

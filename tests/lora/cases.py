@@ -70,7 +70,7 @@ _TUCKER = {
     "hada_t2": (3, 3, 3, 3), "hada_w2_a": (3, 8), "hada_w2_b": (3, 6),
 }  # fmt: skip
 _BLOCKS, _BUTTERFLY = (4, 3, 3), (2, 2, 4, 4)
-_TWELVE, _TWELVE_KERNEL = (12, 6), (12, 6, 3, 3)
+_TWELVE, _TWELVE_KERNEL, _EIGHT = (12, 6), (12, 6, 3, 3), (12, 8)
 
 CASES = (
     _low_rank("lora linear", LINEAR, ALL),
@@ -114,6 +114,14 @@ CASES = (
     _case("oft of inputs", LINEAR, (), oft_R__weight=(2, 3)),
     _case("oft of inputs, shared", LINEAR, (), oft_R__weight=(1, 3)),
     _case("oft of inputs 3x3", KERNEL, (), oft_R__weight=(18, 3)),
+    _case("oft of inputs, scaled", LINEAR, (), oft_R__weight=(2, 3), oft_R__scaled_oft=1.0),
+    _case("oft of inputs 3x3, scaled", KERNEL, (),
+          oft_R__weight=(1, 36), oft_R__scaled_oft=1.0),
+    _case("boft of inputs", LINEAR, (), boft_R=(1, 2, 3, 3), boft_s=(8, 1)),
+    _case("boft of inputs, twice", _EIGHT, (), boft_R=(2, 4, 2, 2), boft_s=(12, 1)),
+    _case("boft of inputs, three times", (6, 32), (), boft_R=(3, 8, 4, 4), boft_s=(6, 1)),
+    _case("boft of inputs 3x3", (6, 4, 3, 3), (), boft_R=(2, 6, 6, 6), boft_s=(1, 6)),
+    _case("lora of tokens", LINEAR, (), lora_embedding_A=(3, 8), lora_embedding_B=(6, 3)),
     _case("glora linear", LINEAR, (COMFY,), a1__weight=(6, 2), a2__weight=(2, 6),
           b1__weight=(8, 2), b2__weight=(2, 6), alpha=1.0),
     _case("glora 3x3", KERNEL, (COMFY,), a1__weight=(6, 2, 1, 1), a2__weight=(2, 6, 1, 1),

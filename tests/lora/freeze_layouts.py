@@ -85,7 +85,13 @@ def texts(family: str) -> list[Any]:
     kinds = (CLIPTextModel, CLIPTextModelWithProjection)
     with torch.device("meta"):
         return [
-            kind(CLIPTextConfig(**sizes, num_attention_heads=sizes["hidden_size"] // 64))
+            kind(
+                CLIPTextConfig(
+                    **sizes,
+                    num_attention_heads=sizes["hidden_size"] // 64,
+                    projection_dim=sizes["hidden_size"],
+                )
+            )
             for kind, sizes in zip(kinds, TEXTS[family], strict=False)
         ]
 
@@ -263,7 +269,11 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "lokr": {"factor": 8},
     "ia3": {},
     "glora": {},
+    "full": {"train_norm": True},
+    "lora dora": {"algo": "lora", "dora_wd": True},
+    "lora dora inputs": {"algo": "lora", "dora_wd": True, "wd_on_output": False},
     "diag-oft": {"rescaled": True},
+    "boft": {"rescaled": True},
     "dylora": {"block_size": 1},
 }
 
@@ -281,7 +291,9 @@ def lycoris_layouts(family: str) -> Iterator[tuple[str, Keys, Layers]]:
         options = ALGORITHMS[name]
         chosen = {"algo": name} | options
         root, encoders = unet(family), texts(family)
-        network = create_network(1, RANK, 1, None, encoders, root, **chosen)
+        # BOFT's factors must be twice an odd divisor of each width.
+        rank = 16 if name == "boft" else RANK
+        network = create_network(1, rank, 1, None, encoders, root, **chosen)
         network.apply_to(encoders, root, True, True)
         whole = names_of(root, "unet")
         for place, encoder in enumerate(encoders):
@@ -311,6 +323,8 @@ def main(scripts: str) -> None:
     logs.setup_logging = lambda *_, **__: None  # type: ignore[attr-defined]
     sys.path.insert(0, scripts)
     sys.modules["library.utils"] = logs
+    # LyCORIS's module of whole differences copies the weight, which has no numbers here.
+    torch.Tensor.cpu = lambda tensor: tensor  # type: ignore[method-assign]
     layouts: dict[str, dict[str, Any]] = {}
     for family in UNETS:
         for make in (peft_layouts, kohya_layouts, lycoris_layouts):

@@ -49,6 +49,9 @@ KEYS = {
         "lora_down.weight",
     ),
     "lora_unet_x.oft_R.weight": ("lora_unet_x", "oft_R.weight"),
+    "lora_unet_x.oft_R.scaled_oft": ("lora_unet_x", "oft_R.scaled_oft"),
+    # AI-toolkit.
+    "lora_unet_x.magnitude": ("lora_unet_x", "dora_scale"),
     # LyCORIS.
     "lycoris_x.lokr_w2_a": ("lycoris_x", "lokr_w2_a"),
     "lycoris_x.hada_t1": ("lycoris_x", "hada_t1"),

@@ -56,7 +56,7 @@ def test_layers_that_nothing_changes_are_no_modules(tmp_path: Path) -> None:
 
 
 def test_keys_of_an_unknown_type_of_change_are_unused(tmp_path: Path) -> None:
-    unknown = {"lora_unet_a.boft_R": (1, 2, 4, 4), "lora_unet_a.boft_s": (8, 1)}
+    unknown = {"lora_unet_a.bias_values": (4,), "lora_unet_a.boft_s": (8, 1)}
     keys = unknown | low_rank("lora_unet_b", 8, 6)
     targets = {name: (Target("denoiser", name, (8, 6)),) for name in ("a", "b")}
     table = LayerTable({"lora_unet_": ("denoiser",)}, {"denoiser": targets})
@@ -105,3 +105,10 @@ def test_truncated_files_are_named(cut: int, tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         read_lora(read_index(path))
     assert caught.value.code is ErrorCode.CHECKPOINT_TRUNCATED
+
+
+def test_name_of_a_bundled_embedding_may_hold_dots(tmp_path: Path) -> None:
+    """OneTrainer bundles them by the words of the prompt."""
+    keys = {"bundle_emb.<v1.5-ink>.clip_l": (2, 768), "bundle_emb.a.odd.key": (2, 768)}
+    file = lora_file(tmp_path / "x.safetensors", keys)
+    assert [one.name for one in file.embeddings] == ["<v1.5-ink>", "a"]

@@ -1,6 +1,7 @@
 """Every key that trainers write is placed on the right weight, for each dialect and family.
 
-The keys, and what each layer means, come from the trainers' own code: see `freeze_layouts`.
+The keys, and what each layer means, come from the trainers' own code: see `freeze_layouts` and
+`freeze_trainers`.
 """
 
 import json
@@ -19,7 +20,7 @@ from engine.lora.file import LoraFile, read_lora
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 
-FROZEN = Path(__file__).parent / "frozen" / "layouts.json.xz"
+FROZEN = [Path(__file__).parent / "frozen" / f"{name}.json.xz" for name in ("layouts", "trainers")]
 CHECKPOINTS = {
     "sd1": listings.original(),
     "sd2": listings.sd2(),
@@ -41,7 +42,10 @@ class Layout(TypedDict):
 
 @cache
 def layouts() -> dict[str, Layout]:
-    return json.loads(lzma.decompress(FROZEN.read_bytes()))
+    found: dict[str, Layout] = {}
+    for path in FROZEN:
+        found |= json.loads(lzma.decompress(path.read_bytes()))
+    return found
 
 
 def file_of(layout: Layout) -> LoraFile:
@@ -74,7 +78,7 @@ def test_each_key_is_placed_on_the_weight_it_means(
     assert found == {layer: placed(meaning) for layer, meaning in layout["layers"].items()}
     for one in fitted.modules:
         weight = checkpoint.components[Component(one.target.component)].weights
-        assert f"{one.target.layer}.weight" in weight
+        assert one.target.name("weight") in weight
 
 
 @pytest.mark.parametrize("name", layouts())

@@ -21,6 +21,8 @@ from tests.lora.cases import A1111, CASES, COMFY, INVOKE, STRENGTHS, Case
 from tests.weights.files import write_sources
 
 FROZEN = dict(np.load(Path(__file__).parent / "frozen" / "tools.npz"))
+# Made by OneTrainer's module: see `freeze_trainers.py`.
+ROTATED = dict(np.load(Path(__file__).parent / "frozen" / "onetrainer.npz"))
 BY_NAME = {case.name: case for case in CASES}
 MADE = [(tool, case.name) for case in CASES for tool in case.tools]
 
@@ -45,6 +47,17 @@ def test_a_weight_is_that_of_the_tool(
     rules = CONVENTIONS[ConventionName(tool)].lora
     found = merged(tmp_path, BY_NAME[name], strength, rules)
     assert error(found, FROZEN[f"{tool}/{name}/{strength}"]) < 1e-5
+
+
+@pytest.mark.parametrize("strength", STRENGTHS)
+@pytest.mark.parametrize("name", ROTATED)
+def test_a_rotation_of_inputs_is_that_of_onetrainer(
+    tmp_path: Path, name: str, strength: float
+) -> None:
+    """Its trainer has no strength; tools blend."""
+    case = BY_NAME[name]
+    found = merged(tmp_path, case, strength, LoraRules())
+    assert error(found, case.base + strength * (ROTATED[name] - case.base)) < 1e-5
 
 
 def test_every_weight_that_was_frozen_is_compared() -> None:

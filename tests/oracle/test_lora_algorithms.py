@@ -16,6 +16,7 @@ lycoris = pytest.importorskip("lycoris")
 from diffusers import UNet2DConditionModel  # noqa: E402
 from lycoris import functional  # noqa: E402
 from lycoris import modules as lycoris_modules  # noqa: E402
+from lycoris import utils as lycoris_utils  # noqa: E402
 
 from engine.api.conventions import CONVENTIONS  # noqa: E402
 from engine.api.lora_rules import DoraRule, LoraRules, RotationRule  # noqa: E402
@@ -31,6 +32,8 @@ from tests.weights.files import write_sources  # noqa: E402
 BY_NAME = {case.name: case for case in CASES}
 # As LyCORIS: the norms are on the magnitudes' axis.
 LYCORIS = LoraRules(dora=DoraRule.INSIDE, rotation=RotationRule.EACH, glora_alpha=True)
+# A layer as PEFT's own files spell it.
+PEFTS = "base_model.model.layer"
 DIFFUSERS = CONVENTIONS[ConventionName.DIFFUSERS].lora
 
 
@@ -40,8 +43,10 @@ def without_gradients() -> Any:
         yield
 
 
-def merged(folder: Path, case: Case, strength: float, rules: LoraRules) -> dict[str, np.ndarray]:
-    module = LoraModule("layer", write_arrays(folder / "lora.safetensors", case.tensors))
+def merged(
+    folder: Path, case: Case, strength: float, rules: LoraRules, layer: str = "layer"
+) -> dict[str, np.ndarray]:
+    module = LoraModule(layer, write_arrays(folder / "lora.safetensors", case.tensors))
     bases = {"weight": case.base, "bias": numbers("bias", case.shape[0])}
     sources = write_sources(folder / "base.safetensors", bases)
     patches = patches_of(module, strength, rules, shape=case.shape)
@@ -245,10 +250,77 @@ def test_a_rotation_of_inputs_is_that_of_peft(tmp_path: Path, name: str) -> None
     layer = adapted(case, config)
     layer.oft_R["default"].weight.data = packed
     layer.merge()
-    found = merged(tmp_path, case, 1.0, DIFFUSERS)["weight"]
+    found = merged(tmp_path, case, 1.0, DIFFUSERS, PEFTS)["weight"]
     assert close(found, layer.get_base_layer().weight)
-    half = merged(tmp_path, case, 0.5, DIFFUSERS)["weight"]
+    half = merged(tmp_path, case, 0.5, DIFFUSERS, PEFTS)["weight"]
     assert close(half, (layer.get_base_layer().weight + torch.from_numpy(case.base)) / 2)
+
+
+@pytest.mark.parametrize("name", [one.name for one in CASES if one.name.startswith("boft of")])
+def test_butterflies_of_inputs_are_those_of_peft(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PEFT needs CUDA for more than one factor, but only to put blocks on a diagonal."""
+
+    def diagonal(blocks: Any) -> Any:
+        return torch.stack([torch.block_diag(*one) for one in blocks])
+
+    boft = peft.tuners.boft.layer
+    monkeypatch.setattr(boft, "get_fbd_cuda", lambda: True)
+    monkeypatch.setattr(boft.FastBlockDiag, "apply", staticmethod(diagonal))
+    case, tensors = BY_NAME[name], tensors_of(BY_NAME[name])
+    factors, _, size, _ = tensors["boft_R"].shape
+    config = peft.BOFTConfig(
+        boft_block_size=size, boft_n_butterfly_factor=factors, target_modules=["layer"]
+    )
+    layer = adapted(case, config)
+    assert layer.boft_R["default"].shape == tensors["boft_R"].shape
+    assert layer.boft_s["default"].shape == tensors["boft_s"].shape
+    layer.boft_R["default"].data = tensors["boft_R"]
+    layer.boft_s["default"].data = tensors["boft_s"]
+    layer.merge()
+    wanted = layer.get_base_layer().weight
+    assert close(merged(tmp_path, case, 1.0, DIFFUSERS)["weight"], wanted)
+    half = merged(tmp_path, case, 0.5, DIFFUSERS)["weight"]
+    assert close(half, (wanted + torch.from_numpy(case.base)) / 2)
+
+
+@pytest.mark.parametrize("strength", STRENGTHS)
+def test_a_change_of_a_table_of_tokens_is_that_of_peft(tmp_path: Path, strength: float) -> None:
+    case, tensors = BY_NAME["lora of tokens"], tensors_of(BY_NAME["lora of tokens"])
+    network = Network(torch.nn.Embedding(*case.shape))
+    network.layer.weight.data = torch.from_numpy(case.base)
+    config = peft.LoraConfig(r=3, lora_alpha=3, target_modules=["layer"])
+    layer = peft.get_peft_model(network, config).base_model.model.layer
+    for side in ("A", "B"):
+        getattr(layer, f"lora_embedding_{side}")["default"].data = tensors[f"lora_embedding_{side}"]
+    layer.set_scale("default", strength)
+    layer.merge()
+    found = merged(tmp_path, case, strength, DIFFUSERS)["weight"]
+    assert close(found, layer.get_base_layer().weight)
+
+
+def test_a_sparse_rest_is_what_lycoris_extracts(tmp_path: Path) -> None:
+    """With all of the rest the extracted change makes the tuned weight, up to float16."""
+    tuned, case = numbers("tuned", 8, 6, 3, 3), BY_NAME["lora 3x3"]
+    (down, up, rest), kind = lycoris_utils.extract_conv(
+        torch.from_numpy(tuned - case.base), "fixed", 3, "cpu", True
+    )
+    assert kind == "low rank"
+    rest = lycoris_utils.make_sparse(rest.reshape(8, -1), 0.5).to_sparse().coalesce()
+    arrays = {
+        "lora_up.weight": up.numpy(),
+        "lora_down.weight": down.numpy(),
+        "alpha": np.asarray(3, np.float32),
+        "bias_indices": rest.indices().numpy().astype(np.float32),
+        "bias_values": rest.values().numpy(),
+        "bias_size": np.asarray((8, 54), np.float32),
+    }
+    wanted = (up.reshape(8, 3) @ down.reshape(3, -1) + rest.to_dense()).reshape(case.shape)
+    made = Case("sparse", case.shape, arrays, ())
+    for strength in STRENGTHS:
+        found = merged(tmp_path, made, strength, DIFFUSERS)["weight"]
+        assert close(found, torch.from_numpy(case.base) + strength * wanted)
 
 
 LAYERS = {
