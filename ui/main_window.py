@@ -23,7 +23,6 @@ from app.library.gallery import is_picture
 from app.paths import nearest_folder
 from app.session import Session
 from ui.actions import ActionName, Actions
-from ui.delegates.lora_delegate import PICTURE
 from ui.panels.canvas_panel import CanvasPanel
 from ui.panels.device_panel import DevicePanel
 from ui.panels.form_panel import FormPanel
@@ -33,7 +32,7 @@ from ui.panels.notice_panel import NoticePanel
 from ui.panels.strip_panel import StripPanel
 from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.theme.icons import draw, icon_source
-from ui.theme.metrics import SIDE_PANEL_WIDTH, THUMBNAIL, S
+from ui.theme.metrics import LORA_PICTURE, SIDE_PANEL_WIDTH, THUMBNAIL, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.drop_overlay import DropOverlay
@@ -71,7 +70,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.actions_by_name = Actions(self)
         self.thumbnails = ThumbnailStore(THUMBNAIL, parent=self)
-        self.lora_pictures = ThumbnailStore(PICTURE, parent=self)
+        self.lora_pictures = ThumbnailStore(LORA_PICTURE, parent=self)
         for pictures in (self.thumbnails, self.lora_pictures):
             pictures.failed.connect(session.notices.tell_error)
         actions = self.actions_by_name

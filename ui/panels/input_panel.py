@@ -14,7 +14,6 @@ from engine.api.fields import bounds_of
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, GuidanceOptions
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from ui.actions import ActionName, Actions
-from ui.dialogs.mask_dialog import MaskDialog
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
 from ui.pictures import ReadPicture, read_picture
@@ -199,6 +198,9 @@ class InputPanel(QWidget):
         if picture.image.isNull():
             self._tell_unreadable(picture.path)
             return
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.mask_dialog import MaskDialog
+
         dialog = MaskDialog(self._session, self._theme, picture, self.window())
         dialog.open()
 

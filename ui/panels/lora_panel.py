@@ -1,7 +1,7 @@
 """The LoRAs of the form: a row for each, those that the prompt names, and a button to add more."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
@@ -13,13 +13,15 @@ from app.library.gallery import Picture
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.lora_files import FewStepSettings, LoraInfo
-from ui.dialogs.lora_dialog import LoraDialog
 from ui.lora_labels import fate_words, lora_summary, lost_words
 from ui.panels.lora_row import LoraRowPanel
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.labels import breakable, plain_label
+
+if TYPE_CHECKING:
+    from ui.dialogs.lora_dialog import LoraDialog
 
 # What file dialogs offer.
 LORA_FILES = "LoRA (*.safetensors *.sft *.pt *.ckpt)"
@@ -50,8 +52,11 @@ class LoraPanel(QWidget):
         pictures.ready.connect(self._on_picture)
         self._refresh()
 
-    def browse(self) -> LoraDialog:
+    def browse(self) -> "LoraDialog":
         """Open the list of all LoRA files."""
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.lora_dialog import LoraDialog
+
         dialog = LoraDialog(self._session, self._theme, self._pictures, self.window())
         dialog.open()
         return dialog
