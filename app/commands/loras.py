@@ -12,6 +12,7 @@ from app.form.lora_list import LoraList, NamedLora
 from app.form.trigger_words import has_words, with_words, without_words
 from app.library.file_kind import looks_like_lora
 from app.library.lora_store import LoraStore
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job
 from engine.api.conventions import Convention, NetworkTags, convention_of
 from engine.api.lora import MAX_LORA_STRENGTH, MAX_LORAS, LoraChoice
@@ -19,6 +20,8 @@ from engine.api.lora_files import FewStepSettings
 
 _NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+")
 _MOST_STRENGTHS = 2
+# A notice names so many files, and shortens their names to so many characters.
+_MOST_NAMED, _SHOWN_CHARACTERS = 4, 40
 
 
 class LoraCommands(QObject):
@@ -59,6 +62,8 @@ class LoraCommands(QObject):
             self.change(at, enabled=True)
         elif len(loras) < MAX_LORAS:
             self._form.loras = (*loras, LoraChoice(file=path))
+        else:
+            self._notices.tell(self.tr("The list has room for {n} LoRAs.").format(n=MAX_LORAS))
 
     def remove(self, at: int) -> None:
         """Remove a LoRA from the list."""
@@ -67,11 +72,24 @@ class LoraCommands(QObject):
         rest = (*loras[:at], *loras[at + 1 :])
         self._put(self.tr("{name} is removed.").format(name=name), rest)
 
-    def remove_file(self, path: str) -> None:
-        """Remove the LoRA with this file from the list, if it is there."""
-        at = next((at for at, lora in enumerate(self._form.loras) if lora.file == path), None)
-        if at is not None:
-            self.remove(at)
+    def take_out(self, path: str) -> None:
+        """Remove the LoRA with this file from the list without a notice."""
+        self._form.loras = tuple(lora for lora in self._form.loras if lora.file != path)
+
+    def tell_changes(self, before: tuple[LoraChoice, ...]) -> None:
+        """Tell which LoRAs have joined and left the list since it was `before`; undo is offered."""
+        now = self._form.loras
+        files, earlier = {lora.file for lora in now}, {lora.file for lora in before}
+        added = [lora.file for lora in now if lora.file not in earlier]
+        removed = [lora.file for lora in before if lora.file not in files]
+        if now == before:
+            return
+        undone = self.tr("The list of LoRAs is as it was before.")
+        self._notices.tell(
+            self._changes_words(added, removed),
+            actions=(NoticeAction.UNDO_CHANGE,),
+            undo=lambda: self._put(undone, before),
+        )
 
     def change(self, at: int, **changes: float | bool | str | None) -> None:
         """Change fields of a LoRA in the list, by their names in `LoraChoice`."""
@@ -140,6 +158,21 @@ class LoraCommands(QObject):
 
         message = self.tr("{name} is called {new} in the prompt now.")
         self._changes.apply(message.format(name=name[:80], new=path.stem[:80]), write)
+
+    def _changes_words(self, added: list[str], removed: list[str]) -> str:
+        parts: list[str] = []
+        if added:
+            parts.append(self.tr("Added to the list: {names}.").format(names=self._names(added)))
+        if removed:
+            text = self.tr("Removed from the list: {names}.")
+            parts.append(text.format(names=self._names(removed)))
+        return " ".join(parts) or self.tr("The list of LoRAs has changed.")
+
+    def _names(self, files: list[str]) -> str:
+        names = [Path(file).stem[:_SHOWN_CHARACTERS] for file in files[:_MOST_NAMED]]
+        if len(files) > len(names):
+            names.append(self.tr("{n} more").format(n=len(files) - len(names)))
+        return ", ".join(names)
 
     def _put(self, message: str, loras: tuple[LoraChoice, ...]) -> None:
         def put() -> None:

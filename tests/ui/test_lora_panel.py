@@ -81,6 +81,23 @@ def test_the_text_has_the_same_strength_until_it_is_given_its_own(desk: Desk) ->
     assert desk.session.generation.loras[0].text_strength is None
 
 
+def test_strengths_are_typed_and_go_back_to_the_usual_ones_by_a_double_click(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    one = row(desk)
+    desk.window.form.ensureWidgetVisible(one)
+    for value in ("0.35", "-2"):
+        one.strength.field.selectAll()
+        QTest.keyClicks(one.strength.field, f"{value}\r")
+        assert desk.session.generation.loras[0].strength == float(value)
+    QTest.mouseDClick(one.strength.slider, LEFT)
+    assert desk.session.generation.loras[0].strength == one.strength.field.value() == 1
+    one.more.click()
+    one.text_strength.slider.setValue(0.2)
+    one.text_strength.slider.reset.emit()
+    assert desk.session.generation.loras[0].text_strength is None
+    assert one.text_strength.field.value() == 1
+
+
 def test_a_lora_is_switched_off_and_on_by_its_tick(desk: Desk) -> None:
     desk.session.lora.add(INK.path)
     one = row(desk)

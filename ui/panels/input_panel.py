@@ -128,6 +128,7 @@ class InputPanel(QWidget):
         self.paint.clicked.connect(self.edit_mask)
         self.drop.clicked.connect(self._session.changes.start_anew)
         self.strength.edited.connect(self._on_strength)
+        self.strength.reset.connect(lambda: self._on_strength(None))
         self.likeness.edited.connect(self._on_likeness)
         state.inputs_changed.connect(self._on_inputs)
         state.effective_changed.connect(self._refresh)
@@ -204,7 +205,7 @@ class InputPanel(QWidget):
         dialog = MaskDialog(self._session, self._theme, picture, self.window())
         dialog.open()
 
-    def _on_strength(self, strength: float) -> None:
+    def _on_strength(self, strength: float | None) -> None:
         self._state.strength = strength
 
     def _on_likeness(self, likeness: float) -> None:

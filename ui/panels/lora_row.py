@@ -26,6 +26,7 @@ SIDE = 40
 # The range of the sliders; the fields accept more.
 _USUAL = (0, 1.5)
 _STEP = 0.05
+FULL_STRENGTH = 1.0
 # The fates in which a LoRA's words and settings are of use.
 _USABLE = (LoraFate.APPLIED, LoraFate.OFF, LoraFate.UNREAD)
 
@@ -53,7 +54,9 @@ class LoraRowPanel(QWidget):
         self.text_strength = SliderField(
             self.tr("On text"), DecimalField(*bounds, step=_STEP), _USUAL
         )
+        self.strength.slider.setToolTip(self.tr("Double-click for 1"))
         self.text_strength.setToolTip(self.tr("The strength of what it does to the prompt"))
+        self.text_strength.slider.setToolTip(self.tr("Double-click for the same as above"))
         self.more = IconButton(theme, "chevron", self.tr("A strength of its own for the text"))
         self.more.setCheckable(True)
         self.words = WordChips(self.tr("Trigger words"))
@@ -157,6 +160,8 @@ class LoraRowPanel(QWidget):
         self.enabled.clicked.connect(self._on_enabled)
         self.strength.edited.connect(self._on_strength)
         self.text_strength.edited.connect(self._on_text_strength)
+        self.strength.reset.connect(lambda: self._on_strength(FULL_STRENGTH))
+        self.text_strength.reset.connect(lambda: self._on_text_strength(None))
         self.more.clicked.connect(self._on_more)
         self.remove.clicked.connect(self.removed)
         self.find_it.clicked.connect(self.wants_file)
@@ -168,7 +173,7 @@ class LoraRowPanel(QWidget):
     def _on_strength(self, value: float) -> None:
         self.changed.emit({"strength": value})
 
-    def _on_text_strength(self, value: float) -> None:
+    def _on_text_strength(self, value: float | None) -> None:
         self.changed.emit({"text_strength": value})
 
     def _on_more(self, shown: bool) -> None:
