@@ -177,7 +177,7 @@ def run(options: argparse.Namespace) -> int:
         paths.cache,
         wildcards=paths.wildcards,
         models=paths.models,
-        loras=(*paths.loras, *options.lora_folders),
+        loras=loras.folders(paths, options),
         embeddings=(*options.embedding_folders, *paths.embeddings),
         hashes=hashes,
     )

@@ -2,8 +2,10 @@
 
 import argparse
 import math
+from pathlib import Path
 
-from app.paths import typed_path, typed_text
+from app.lora_folders import lora_folders
+from app.paths import Paths, typed_path, typed_text
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice, LoraReport
 from engine.file_paths import exists
@@ -31,8 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FOLDER",
-        help="look for LoRAs here, too: a folder of LoRAs, or that of another tool",
+        help="look for LoRAs here, too, and in the folders that are named in the window: "
+        "a folder of LoRAs, or that of another tool",
     )
+
+
+def folders(paths: Paths, options: argparse.Namespace) -> tuple[Path, ...]:
+    """Return the folders to look into beside the usual ones, those of the options first."""
+    return (*options.lora_folders, *lora_folders(paths))
 
 
 def parse_lora(text: str) -> LoraChoice:
