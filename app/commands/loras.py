@@ -10,7 +10,6 @@ from app.commands.state import AppState
 from app.form.changes import FormChanges
 from app.form.lora_list import LoraList, NamedLora
 from app.form.trigger_words import has_words, with_words, without_words
-from app.library.file_kind import looks_like_lora
 from app.library.lora_store import LoraStore
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job
@@ -40,13 +39,6 @@ class LoraCommands(QObject):
         self._store, self._list, self._changes = store, lora_list, changes
         self._noted: tuple[str, ...] = ()
         state.queue.job_added.connect(self._note_use)
-
-    def is_lora(self, path: Path) -> bool:
-        """Return True for a LoRA, in a listed folder or elsewhere; reads the file's header."""
-        known = self._store.info(str(path))
-        if known is not None and known.is_read:
-            return not known.problem
-        return looks_like_lora(path)
 
     def open(self, path: Path) -> None:
         """Add a file that was dropped or chosen to the list; a notice offers to undo it."""
