@@ -107,7 +107,7 @@ class LoraCommands(QObject):
         self._changes.apply(message.format(title=settings.title), use)
 
     def replace(self, at: int, path: Path) -> None:
-        """Use another file for a LoRA whose file is missing; its strengths stay."""
+        """Use another file for a LoRA of the list; its strengths stay."""
         loras = self._form.loras
         found = msgspec.structs.replace(loras[at], file=str(path))
         message = self.tr("{name} is used now.").format(name=path.stem[:80])
@@ -139,17 +139,24 @@ class LoraCommands(QObject):
         self._changes.apply(message.format(name=named.name[:80]), move)
 
     def _rename(self, tag: re.Match[str], name: str, path: Path) -> None:
-        """Write a file's name into a tag of the prompt."""
-        if self._store.info(str(path)) is None:
+        """Write a file's name into a tag of the prompt, with its folder where others have it."""
+        info, new = self._store.info(str(path)), path.stem
+        if info is None:
             self._store.add_folder(path.parent)
+        elif self._store.find(new) != info:
+            new = info.name
+            if self._store.find(new) != info:
+                message = self.tr("Two files are called {name} in their folders: rename one.")
+                self._notices.tell(message.format(name=new[:80]))
+                return
         before = self._form.prompt
-        renamed = tag[0].replace(name, path.stem, 1)
+        renamed = tag[0].replace(name, new, 1)
 
         def write() -> None:
             self._form.prompt = f"{before[: tag.start()]}{renamed}{before[tag.end() :]}"
 
         message = self.tr("{name} is called {new} in the prompt now.")
-        self._changes.apply(message.format(name=name[:80], new=path.stem[:80]), write)
+        self._changes.apply(message.format(name=name[:80], new=new[:80]), write)
 
     def _changes_words(self, added: list[str], removed: list[str]) -> str:
         parts: list[str] = []
