@@ -9,6 +9,7 @@ from app.commands.announcements import Announcements
 from app.commands.checkpoints import CheckpointCommands
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
+from app.commands.opening import Opening
 from app.commands.pictures import PictureCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
@@ -24,7 +25,7 @@ from app.form.prompt_state import PromptStates
 from app.form.session_memory import SessionMemory
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
-from app.library.gallery import GalleryStore, is_picture
+from app.library.gallery import GalleryStore
 from app.library.lora_memory import LoraMemory
 from app.library.lora_store import LoraStore
 from app.notices.notices import NoticeState
@@ -93,6 +94,7 @@ class Session(QObject):
         self.pictures = PictureCommands(state, self.changes, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
+        self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
         self._announcements = Announcements(state, self.jobs, self)
 
@@ -124,16 +126,8 @@ class Session(QObject):
         self.lora_list.look_again()
 
     def open_file(self, path: Path) -> None:
-        """Open a file that was dropped or chosen: a picture gives its settings.
-
-        A LoRA is added to the list; any other file is used as a checkpoint.
-        """
-        if is_picture(path):
-            self.pictures.use_settings(path)
-        elif self.lora.is_lora(path):
-            self.lora.open(path)
-        else:
-            self.checkpoint.open(path)
+        """Open a file that was dropped or chosen, as the kind of file it is."""
+        self.opening.open(path)
 
     def close(self) -> None:
         """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""

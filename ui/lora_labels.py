@@ -1,5 +1,7 @@
 """Facts about LoRA files in the user's language."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.form.lora_list import LoraFate, LoraRow, NamedLora
@@ -23,6 +25,20 @@ def choice_name(choice: LoraChoice, info: LoraInfo | None) -> str:
         return lora_name(info)
     name = choice.file.replace("\\", "/").rpartition("/")[2]
     return name.removesuffix(".safetensors")
+
+
+def place_words(info: LoraInfo, alike: Iterable[LoraInfo]) -> str:
+    """Return the end of the folder's path that tells a file from others of its name."""
+    own = _folders(info)
+    others = [_folders(one) for one in alike if one.path != info.path]
+    for count in range(1, len(own)):
+        if all(one[-count:] != own[-count:] for one in others):
+            return "/".join(own[-count:])
+    return "/".join(own)
+
+
+def _folders(info: LoraInfo) -> list[str]:
+    return info.path.replace("\\", "/").split("/")[:-1]
 
 
 def lora_summary(info: LoraInfo, family: str) -> str:
@@ -67,6 +83,16 @@ def lost_words(named: NamedLora) -> str:
         )
     text = translate("loras", "The prompt names {name}, which is not found; its hash is {digits}.")
     return text.format(name=named.name[:80], digits=named.hash[:_DIGITS])
+
+
+def shared_words(named: NamedLora, taken: LoraInfo) -> str:
+    """Return a sentence about a LoRA of the prompt whose name several files have."""
+    text = translate(
+        "loras", "The prompt names {name}, as {n} files are called; that in {folder} is used."
+    )
+    return text.format(
+        name=named.name[:80], n=len(named.alike), folder=place_words(taken, named.alike)[-80:]
+    )
 
 
 def few_steps_words(settings: FewStepSettings) -> str:

@@ -1,6 +1,6 @@
 """The window: the form at the side, the canvas in the middle, the strip below."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,11 +19,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from app.form.changes import Reuse
+from app.library.file_kind import FileKind
 from app.library.gallery import is_picture
 from app.paths import nearest_folder
 from app.session import Session
 from ui.actions import ActionName, Actions
-from ui.delegates.lora_delegate import PICTURE
 from ui.panels.canvas_panel import CanvasPanel
 from ui.panels.device_panel import DevicePanel
 from ui.panels.form_panel import FormPanel
@@ -33,7 +33,7 @@ from ui.panels.notice_panel import NoticePanel
 from ui.panels.strip_panel import StripPanel
 from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.theme.icons import draw, icon_source
-from ui.theme.metrics import SIDE_PANEL_WIDTH, THUMBNAIL, S
+from ui.theme.metrics import LORA_PICTURE, SIDE_PANEL_WIDTH, THUMBNAIL, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.drop_overlay import DropOverlay
@@ -71,7 +71,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.actions_by_name = Actions(self)
         self.thumbnails = ThumbnailStore(THUMBNAIL, parent=self)
-        self.lora_pictures = ThumbnailStore(PICTURE, parent=self)
+        self.lora_pictures = ThumbnailStore(LORA_PICTURE, parent=self)
         for pictures in (self.thumbnails, self.lora_pictures):
             pictures.failed.connect(session.notices.tell_error)
         actions = self.actions_by_name
@@ -192,10 +192,8 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         _accept_copy(event)
-        self.offers(files[0], ours=self._is_ours(event))[chosen].take()
-        if self.session.lora.is_lora(files[0]):
-            for file in filter(self.session.lora.is_lora, files[1:]):
-                self.session.lora.open(file)
+        offers = self.offers(files[0], ours=self._is_ours(event), others=files[1:])
+        offers[chosen].take()
 
     def _show_offers(self, event: QDragMoveEvent) -> None:
         place = event.position().toPoint()
@@ -250,8 +248,13 @@ class MainWindow(QMainWindow):
             self.canvas.refresh()
         return super().event(event)
 
-    def offers(self, file: Path, *, ours: bool = False) -> list[DropOffer]:
-        """Return the cards for a file; `ours` is True if it comes from this window's strip."""
+    def offers(
+        self, file: Path, *, ours: bool = False, others: Sequence[Path] = ()
+    ) -> list[DropOffer]:
+        """Return the cards for a file; `ours` is True if it comes from this window's strip.
+
+        `others` are dropped with it.
+        """
         start = DropOffer(
             self.tr("Start from it"),
             self.tr("It is redrawn, all of it or a part."),
@@ -261,10 +264,9 @@ class MainWindow(QMainWindow):
             # A button already reuses its settings, and the drag may be accidental.
             return [start]
         if not is_picture(file):
-            title, sentence = self.tr("Use this model"), self.tr("It is used where it lies.")
-            if self.session.lora.is_lora(file):
-                title = self.tr("Add this LoRA")
-            return [DropOffer(title, sentence, lambda: self.session.open_file(file))]
+            opening = self.session.opening
+            title, sentence = self._offer_words(opening.kind(file))
+            return [DropOffer(title, sentence, lambda: opening.open_with(file, others))]
         use = DropOffer(
             self.tr("Use its settings"),
             self.tr("How it was made, whichever program made it."),
@@ -272,13 +274,28 @@ class MainWindow(QMainWindow):
         )
         return [use, start]
 
+    def _offer_words(self, kind: FileKind) -> tuple[str, str]:
+        used = self.tr("It is used where it lies.")
+        return {
+            FileKind.LORA: (self.tr("Add this LoRA"), used),
+            FileKind.EMBEDDING: (
+                self.tr("An embedding"),
+                self.tr("It acts where a prompt names it."),
+            ),
+            FileKind.OPAQUE: (
+                self.tr("Use this file"),
+                self.tr("As a model or a LoRA, where it lies."),
+            ),
+            FileKind.OTHER: (self.tr("Use this model"), used),
+        }[kind]
+
     def _open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Open a model or a picture"),
             nearest_folder(self.session.checkpoints.models),
             self.tr(
-                "Models and pictures (*.safetensors *.sft *.ckpt *.png *.jpg *.jpeg *.webp)"
+                "Models and pictures (*.safetensors *.sft *.ckpt *.pt *.png *.jpg *.jpeg *.webp)"
                 ";;All files (*)"
             ),
         )

@@ -5,8 +5,10 @@ import argparse
 from app.paths import typed_path
 
 
-def add_argument(parser: argparse.ArgumentParser, option: str, dest: str, files: str) -> None:
-    """Declare an option that may be repeated; `files` is the word for the folder's files."""
+def add_folders_argument(
+    parser: argparse.ArgumentParser, option: str, dest: str, files: str
+) -> None:
+    """Declare an option that may be repeated; `files` is what is looked for."""
     parser.add_argument(
         option,
         dest=dest,
@@ -14,5 +16,5 @@ def add_argument(parser: argparse.ArgumentParser, option: str, dest: str, files:
         action="append",
         default=[],
         metavar="FOLDER",
-        help=f"look for {files} here, too: a folder of them, or that of another tool",
+        help=f"a folder, or that of another tool, to look into for {files}",
     )

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from app.cli import canvas, folders, loras, overrides, settings
+from app.cli import canvas, loras, overrides, settings
 from app.cli.devices import check_hardware
+from app.cli.folders import add_folders_argument
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.library.checkpoints import find_checkpoint
@@ -147,7 +148,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
     )
     loras.add_arguments(parser)
-    folders.add_argument(parser, "--embeddings", "embedding_folders", "embeddings")
+    add_folders_argument(parser, "--embeddings", "embedding_folders", "embeddings")
     for part in fields_of(ComponentFiles).values():
         option = f"--{part.name.replace('_', '-')}"
         parser.add_argument(option, metavar="FILE", help=f"use this file's {part.title}")
@@ -169,7 +170,7 @@ def run(options: argparse.Namespace) -> int:
         paths.cache,
         wildcards=paths.wildcards,
         models=paths.models,
-        loras=(*paths.loras, *options.lora_folders),
+        loras=loras.folders(paths, options),
         embeddings=(*options.embedding_folders, *paths.embeddings),
         hashes=hashes,
     )

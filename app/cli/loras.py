@@ -2,9 +2,11 @@
 
 import argparse
 import math
+from pathlib import Path
 
-from app.cli import folders
-from app.paths import typed_path, typed_text
+from app.cli.folders import add_folders_argument
+from app.lora_folders import lora_folders
+from app.paths import Paths, typed_path, typed_text
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice, LoraReport
 from engine.file_paths import exists
@@ -25,7 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE[:STRENGTH[:TEXT]]",
         help="apply a LoRA, a file or a name; TEXT is the text encoder's strength; may be repeated",
     )
-    folders.add_argument(parser, "--lora-folder", "lora_folders", "LoRAs")
+    files = "LoRAs, beside the folders that are named in the window"
+    add_folders_argument(parser, "--lora-folder", "lora_folders", files)
+
+
+def folders(paths: Paths, options: argparse.Namespace) -> tuple[Path, ...]:
+    """Return the folders to look into beside the usual ones, those of the options first."""
+    return (*options.lora_folders, *lora_folders(paths))
 
 
 def parse_lora(text: str) -> LoraChoice:

@@ -13,6 +13,7 @@ from engine.api.remedies import (
     InstallPackages,
     InvertMask,
     MakeSmaller,
+    NameLoraFolder,
     RaiseMemoryLimit,
     Remedy,
     SupplyParts,
@@ -66,6 +67,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case DeclareFamily(families=families):
             known = "If you know that it is one, say which"
             return f"{known}: --family, one of {', '.join(families)}."
+        case NameLoraFolder():
+            return "Or name the folder that has it with --lora-folder."
     assert_never(remedy)
 
 

@@ -6,13 +6,15 @@ from PySide6.QtCore import QObject
 from app.commands.jobs import JobCommands
 from app.commands.state import AppState
 from app.engine.process import EngineState
-from app.notices.remedies import NoticeAction
+from app.notices.remedies import NoticeAction, actions, advice
 from app.queue.jobs import Job, JobState
-from engine.api.messages import JobWarned
+from engine.api.messages import JobFinished, JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
 
-# Warnings that a person is told at once; the others are in the picture's record.
+# Warnings that a person is told at once, and those that are told with the finished picture; the
+# others are in the picture's record.
 _FAILED_DEVICE = (ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY)
+_OF_ITS_FILES = (ErrorCode.LORA_NOT_FOUND, ErrorCode.LORA_REMARK, ErrorCode.EMBEDDING_REMARK)
 
 
 class Announcements(QObject):
@@ -22,8 +24,11 @@ class Announcements(QObject):
         super().__init__(parent)
         self._client, self._queue, self._notices = state.client, state.queue, state.notices
         self._jobs = jobs
+        # Warnings about LoRAs and embeddings that were told: once is enough for a hundred pictures.
+        self._told: set[ErrorInfo] = set()
         state.client.engine_crashed.connect(self._on_engine_crashed)
         state.client.job_warned.connect(self._on_job_warned)
+        state.client.job_finished.connect(self._on_job_finished)
         state.queue.job_changed.connect(self._tell_failure)
         state.queue.journal_failed.connect(state.notices.tell_error)
         state.background.failed.connect(state.notices.tell_error)
@@ -60,3 +65,19 @@ class Announcements(QObject):
             self._notices.tell(warning.message, warning.hint)
         elif warning.code in _FAILED_DEVICE:
             self._notices.tell_error(warning)
+
+    def _on_job_finished(self, event: JobFinished) -> None:
+        """Tell of LoRAs and embeddings that were not used as the picture's settings say."""
+        found = (warning for warning in event.warnings if warning.code in _OF_ITS_FILES)
+        new = tuple(dict.fromkeys(warning for warning in found if warning not in self._told))
+        if not new:
+            return
+        self._told.update(new)
+        offered = (action for warning in new for action in actions(warning, of_a_job=False))
+        buttons = tuple(dict.fromkeys(offered))
+        if len(new) == 1:
+            self._notices.tell(new[0].message, advice(new[0]), actions=buttons)
+            return
+        message = self.tr("Of the LoRAs and embeddings of this picture {n} need a look.")
+        details = tuple(f"{warning.message} {warning.hint}".strip() for warning in new)
+        self._notices.tell(message.format(n=len(new)), details=details, actions=buttons)

@@ -10,8 +10,8 @@ from app.commands.state import AppState
 from app.form.changes import FormChanges
 from app.form.lora_list import LoraList, NamedLora
 from app.form.trigger_words import has_words, with_words, without_words
-from app.library.file_kind import looks_like_lora
 from app.library.lora_store import LoraStore
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job
 from engine.api.conventions import Convention, NetworkTags, convention_of
 from engine.api.lora import MAX_LORA_STRENGTH, MAX_LORAS, LoraChoice
@@ -19,6 +19,8 @@ from engine.api.lora_files import FewStepSettings
 
 _NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+")
 _MOST_STRENGTHS = 2
+# A notice names so many files, and shortens their names to so many characters.
+_MOST_NAMED, _SHOWN_CHARACTERS = 4, 40
 
 
 class LoraCommands(QObject):
@@ -38,13 +40,6 @@ class LoraCommands(QObject):
         self._noted: tuple[str, ...] = ()
         state.queue.job_added.connect(self._note_use)
 
-    def is_lora(self, path: Path) -> bool:
-        """Return True for a LoRA, in a listed folder or elsewhere; reads the file's header."""
-        known = self._store.info(str(path))
-        if known is not None and known.is_read:
-            return not known.problem
-        return looks_like_lora(path)
-
     def open(self, path: Path) -> None:
         """Add a file that was dropped or chosen to the list; a notice offers to undo it."""
         message = self.tr("{name} is a LoRA, and is in the list now.")
@@ -59,6 +54,8 @@ class LoraCommands(QObject):
             self.change(at, enabled=True)
         elif len(loras) < MAX_LORAS:
             self._form.loras = (*loras, LoraChoice(file=path))
+        else:
+            self._notices.tell(self.tr("The list has room for {n} LoRAs.").format(n=MAX_LORAS))
 
     def remove(self, at: int) -> None:
         """Remove a LoRA from the list."""
@@ -67,11 +64,24 @@ class LoraCommands(QObject):
         rest = (*loras[:at], *loras[at + 1 :])
         self._put(self.tr("{name} is removed.").format(name=name), rest)
 
-    def remove_file(self, path: str) -> None:
-        """Remove the LoRA with this file from the list, if it is there."""
-        at = next((at for at, lora in enumerate(self._form.loras) if lora.file == path), None)
-        if at is not None:
-            self.remove(at)
+    def take_out(self, path: str) -> None:
+        """Remove the LoRA with this file from the list without a notice."""
+        self._form.loras = tuple(lora for lora in self._form.loras if lora.file != path)
+
+    def tell_changes(self, before: tuple[LoraChoice, ...]) -> None:
+        """Tell which LoRAs have joined and left the list since it was `before`; undo is offered."""
+        now = self._form.loras
+        files, earlier = {lora.file for lora in now}, {lora.file for lora in before}
+        added = [lora.file for lora in now if lora.file not in earlier]
+        removed = [lora.file for lora in before if lora.file not in files]
+        if now == before:
+            return
+        undone = self.tr("The list of LoRAs is as it was before.")
+        self._notices.tell(
+            self._changes_words(added, removed),
+            actions=(NoticeAction.UNDO_CHANGE,),
+            undo=lambda: self._put(undone, before),
+        )
 
     def change(self, at: int, **changes: float | bool | str | None) -> None:
         """Change fields of a LoRA in the list, by their names in `LoraChoice`."""
@@ -97,7 +107,7 @@ class LoraCommands(QObject):
         self._changes.apply(message.format(title=settings.title), use)
 
     def replace(self, at: int, path: Path) -> None:
-        """Use another file for a LoRA whose file is missing; its strengths stay."""
+        """Use another file for a LoRA of the list; its strengths stay."""
         loras = self._form.loras
         found = msgspec.structs.replace(loras[at], file=str(path))
         message = self.tr("{name} is used now.").format(name=path.stem[:80])
@@ -129,17 +139,39 @@ class LoraCommands(QObject):
         self._changes.apply(message.format(name=named.name[:80]), move)
 
     def _rename(self, tag: re.Match[str], name: str, path: Path) -> None:
-        """Write a file's name into a tag of the prompt."""
-        if self._store.info(str(path)) is None:
+        """Write a file's name into a tag of the prompt, with its folder where others have it."""
+        info, new = self._store.info(str(path)), path.stem
+        if info is None:
             self._store.add_folder(path.parent)
+        elif self._store.find(new) != info:
+            new = info.name
+            if self._store.find(new) != info:
+                message = self.tr("Two files are called {name} in their folders: rename one.")
+                self._notices.tell(message.format(name=new[:80]))
+                return
         before = self._form.prompt
-        renamed = tag[0].replace(name, path.stem, 1)
+        renamed = tag[0].replace(name, new, 1)
 
         def write() -> None:
             self._form.prompt = f"{before[: tag.start()]}{renamed}{before[tag.end() :]}"
 
         message = self.tr("{name} is called {new} in the prompt now.")
-        self._changes.apply(message.format(name=name[:80], new=path.stem[:80]), write)
+        self._changes.apply(message.format(name=name[:80], new=new[:80]), write)
+
+    def _changes_words(self, added: list[str], removed: list[str]) -> str:
+        parts: list[str] = []
+        if added:
+            parts.append(self.tr("Added to the list: {names}.").format(names=self._names(added)))
+        if removed:
+            text = self.tr("Removed from the list: {names}.")
+            parts.append(text.format(names=self._names(removed)))
+        return " ".join(parts) or self.tr("The list of LoRAs has changed.")
+
+    def _names(self, files: list[str]) -> str:
+        names = [Path(file).stem[:_SHOWN_CHARACTERS] for file in files[:_MOST_NAMED]]
+        if len(files) > len(names):
+            names.append(self.tr("{n} more").format(n=len(files) - len(names)))
+        return ", ".join(names)
 
     def _put(self, message: str, loras: tuple[LoraChoice, ...]) -> None:
         def put() -> None:

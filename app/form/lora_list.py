@@ -33,11 +33,15 @@ class LoraFate(StrEnum):
 
 
 class LoraRow(msgspec.Struct, frozen=True):
-    """A LoRA of the list; `info` is None while nothing is known about its file."""
+    """A LoRA of the list; `info` is None while nothing is known about its file.
+
+    `alike` are all listed files of its name, itself among them; empty if it has the name alone.
+    """
 
     choice: LoraChoice
     info: LoraInfo | None
     fate: LoraFate
+    alike: tuple[LoraInfo, ...] = ()
 
 
 class NamedLora(msgspec.Struct, frozen=True):
@@ -47,6 +51,8 @@ class NamedLora(msgspec.Struct, frozen=True):
     # The hash that the picture's metadata gave; empty if unknown.
     hash: str
     info: LoraInfo | None
+    # All files that it may mean, the taken one first; empty if there is no choice.
+    alike: tuple[LoraInfo, ...] = ()
 
 
 class LoraList(QObject):
@@ -112,7 +118,8 @@ class LoraList(QObject):
 
     def _row(self, choice: LoraChoice) -> LoraRow:
         info = self._store.find(choice.file, choice.hash)
-        return LoraRow(choice, info, self._fate(choice, info))
+        alike = self._store.names.same_name(info) if info is not None else ()
+        return LoraRow(choice, info, self._fate(choice, info), alike)
 
     def _fate(self, choice: LoraChoice, info: LoraInfo | None) -> LoraFate:
         if info is None:
@@ -147,7 +154,9 @@ class LoraList(QObject):
         found: list[NamedLora] = []
         for name in map(str.strip, names):
             digits = hashes.get(name.casefold(), "")
-            found.append(NamedLora(name, digits, self._store.find(name, digits)))
+            meant = self._store.names.meant_by(name, digits)
+            alike = meant if len(meant) > 1 else ()
+            found.append(NamedLora(name, digits, next(iter(meant), None), alike))
         return tuple(found)
 
     def _on_looked(self, path: str, answer: LoraInfo | ErrorInfo) -> None:

@@ -7,28 +7,20 @@ from pathlib import Path
 
 import msgspec
 
+from app.lora_folders import DECODER, FILE, MOST_BYTES, LoraNotes
 from app.storage.document import DocumentKind
 from engine.api.texts import encode_json
 from engine.durable import replace_file
 
-_FILE = "loras.json"
-_MOST_BYTES = 4 << 20
 # Beyond these the folders are not kept, and the oldest times are dropped.
 _MOST_FOLDERS, _MOST_USES = 100, 5000
 
 _log = logging.getLogger(__name__)
 
 
-class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The content of the file: folders, and times in ns since 1970 by path, the latest last."""
-
-    folders: tuple[str, ...] = ()
-    used: dict[str, int] = {}
-
-
 _KIND = DocumentKind(
-    msgspec.json.Decoder(_Content),
-    _MOST_BYTES,
+    DECODER,
+    MOST_BYTES,
     damaged="The list of LoRA folders cannot be read; only the usual folders are looked into.",
 )
 
@@ -38,10 +30,10 @@ class LoraMemory:
 
     def __init__(self, folder: Path, clock: Callable[[], int] = time.time_ns) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = folder / _FILE
+        self._path = folder / FILE
         self._clock = clock
         content, self.problem = _KIND.read(self._path)
-        self._content = content or _Content()
+        self._content = content or LoraNotes()
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -75,7 +67,7 @@ class LoraMemory:
             del used[path]
         self._write(msgspec.structs.replace(self._content, used=used))
 
-    def _write(self, content: _Content) -> None:
+    def _write(self, content: LoraNotes) -> None:
         """Keep a content; if the file cannot be written, only until the session ends."""
         self._content = content
         try:

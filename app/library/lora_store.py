@@ -8,6 +8,7 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from app.engine.client import EngineClient
 from app.library.checkpoint_store import ENGINE_FAILURES
 from app.library.lora_memory import LoraMemory
+from app.library.lora_names import LoraNames
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import LoraInspected, LorasFound, LorasListed, QueryFailed
 from engine.api.values import ErrorInfo
@@ -18,8 +19,6 @@ _SETTLE_MS = 300
 _SHOWN_MS = 100
 # A system watches a limited number of folders; those beyond are read when the window comes forward.
 _MOST_WATCHED = 1000
-# The shortest beginning of a hash that names a file: A1111's oldest has 8 digits.
-_LEAST_DIGITS = 8
 
 
 class LoraStore(QObject):
@@ -47,6 +46,8 @@ class LoraStore(QObject):
         self.memory = memory
         self._always = tuple(map(str, always))
         self._listed: dict[str, LoraInfo] = {}
+        # Made anew after changes of the list.
+        self._names: LoraNames | None = None
         # Files that `look` found, in a listed folder or elsewhere.
         self._elsewhere: dict[str, LoraInfo] = {}
         # False until the first list is complete.
@@ -81,23 +82,15 @@ class LoraStore(QObject):
         return self._listed.get(path) or self._elsewhere.get(path)
 
     def find(self, name: str, digits: str | None = None) -> LoraInfo | None:
-        """Return the file that a request names by path or name, else that with a hash, else None.
+        """Return the file that a request names by path, name or hash; None without one."""
+        return self.info(name) or next(iter(self.names.meant_by(name, digits)), None)
 
-        A name is a file's, or that in its metadata, with or without suffix and folder, in upper or
-        lower case.
-        """
-        if (known := self.info(name)) is not None:
-            return known
-        wanted = _plain(name)
-        all_known = (*self._listed.values(), *self._elsewhere.values())
-        for names in (_file_names, _titles):
-            for info in all_known:
-                if wanted in names(info):
-                    return info
-        if digits is None or len(digits) < _LEAST_DIGITS:
-            return None
-        wanted = digits.casefold()
-        return next((info for info in all_known if _has_hash(info, wanted)), None)
+    @property
+    def names(self) -> LoraNames:
+        """The names of the listed files."""
+        if self._names is None:
+            self._names = LoraNames(self._listed.values())
+        return self._names
 
     def refresh(self) -> None:
         """Have the engine list the folders again."""
@@ -130,12 +123,14 @@ class LoraStore(QObject):
             self._seen.add(info.path)
             if info.is_read or known is None:
                 self._listed[info.path] = info
+        self._names = None
         self._show_soon()
 
     def _on_listed(self, event: LorasListed) -> None:
         if event.query != self._query:
             return
         self._listed = {path: one for path, one in self._listed.items() if path in self._seen}
+        self._names = None
         self.is_listed, self._again = True, False
         self._watch(event.folders)
         self._end()
@@ -187,23 +182,3 @@ class LoraStore(QObject):
             self._watcher.addPaths(tuple(new))
             # To find the changes between the listing and the watching.
             self._settled.start()
-
-
-def _plain(name: str) -> str:
-    """Return a name for comparison: lower case, with `/`, without suffix."""
-    name = name.replace("\\", "/").casefold()
-    return name.removesuffix(".safetensors").removesuffix(".sft")
-
-
-def _file_names(info: LoraInfo) -> tuple[str, str]:
-    whole = info.name.casefold()
-    return whole, whole.rpartition("/")[2]
-
-
-def _titles(info: LoraInfo) -> tuple[str, ...]:
-    return (info.title.casefold(),) if info.title else ()
-
-
-def _has_hash(info: LoraInfo, wanted: str) -> bool:
-    """Return True if one of the hashes begins with the other: tools write more or fewer digits."""
-    return any(one.startswith(wanted) or wanted.startswith(one) for one in info.hashes)

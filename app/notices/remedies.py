@@ -14,6 +14,7 @@ from engine.api.remedies import (
     InstallPackages,
     InvertMask,
     MakeSmaller,
+    NameLoraFolder,
     RaiseMemoryLimit,
     Remedy,
     SupplyParts,
@@ -34,6 +35,7 @@ class NoticeAction(StrEnum):
     CHOOSE_CHECKPOINT = "choose_checkpoint"
     CHOOSE_START_PICTURE = "choose_start_picture"
     CHECK_DEVICES = "check_devices"
+    LORA_FOLDERS = "lora_folders"
     UNDO_CHANGE = "undo_change"
     MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"
@@ -125,6 +127,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate(
                 "remedies", "If you know which of these it is, say so in “About the model”."
             )
+        case NameLoraFolder():
+            return translate("remedies", "Or name the folder that has it.")
     assert_never(remedy)
 
 
@@ -140,5 +144,7 @@ def _action(remedy: Remedy) -> NoticeAction | None:
             return NoticeAction.RETRY_SMALLER
         case UseAnyDevice() | UseAnotherDevice() | CheckDevices():
             return NoticeAction.CHECK_DEVICES
+        case NameLoraFolder():
+            return NoticeAction.LORA_FOLDERS
         case _:
             return None

@@ -91,6 +91,10 @@ class DeclareFamily(_Remedy, frozen=True):
     families: tuple[str, ...]
 
 
+class NameLoraFolder(_Remedy, frozen=True):
+    """Name the folder that a LoRA's file is in."""
+
+
 Remedy: TypeAlias = (
     ChooseFolder
     | ChooseCheckpoint
@@ -105,4 +109,5 @@ Remedy: TypeAlias = (
     | SupplyParts
     | UseAsPart
     | DeclareFamily
+    | NameLoraFolder
 )

@@ -231,6 +231,10 @@ class ErrorCode(StrEnum):
     CANCELLED = "cancelled"
     PREPARING = "preparing"
     NOT_AVAILABLE = "not_available"
+    LORA_NOT_FOUND = "lora_not_found"
+    # Something of a LoRA or an embedding was left out, or taken in another way than was meant.
+    LORA_REMARK = "lora_remark"
+    EMBEDDING_REMARK = "embedding_remark"
     ENGINE_NOT_STARTED = "engine_not_started"
     ENGINE_CRASHED = "engine_crashed"
     PROTOCOL_MISMATCH = "protocol_mismatch"

@@ -14,13 +14,14 @@ from engine.lora.file import LoraFile
 from engine.lora.layers import FittedLora, fit
 from engine.lora.listing import listing_of
 
+_EMBEDDING = "a textual inversion embedding"
 # What to do with files of some other kinds.
 _HINTS = {
     "a hypernetwork": (
         "Hypernetworks add layers to the attention of SD 1, which no network here has. "
         "LoRAs have replaced them; look for a LoRA of the same style."
     ),
-    "a textual inversion embedding": "Name it in the prompt as an embedding.",
+    _EMBEDDING: "Name it in the prompt as an embedding.",
 }
 
 
@@ -38,6 +39,11 @@ class LoraPurpose:
     is_lora: bool = True
     certain: bool = True
     evidence: str = ""
+
+    @property
+    def is_embedding(self) -> bool:
+        """True for an embedding, in a file of its own."""
+        return self.words == _EMBEDDING
 
     def excludes(self, family: str) -> bool:
         """Return True if the file is certainly not for checkpoints of the family of this name."""

@@ -25,7 +25,8 @@ def describe_lora(listed: ListedLora) -> LoraInfo:
         return _info(listed, problem=error.message[:MOST_CHARACTERS])
     purpose = purpose_of(file)
     if not purpose.is_lora:
-        return _info(listed, problem=f"{path.name[:80]} is {purpose.words}, not a LoRA.")
+        problem = f"{path.name[:80]} is {purpose.words}, not a LoRA."
+        return _info(listed, problem=problem, is_embedding=purpose.is_embedding)
     return _described(listed, file, file.facts, purpose)
 
 

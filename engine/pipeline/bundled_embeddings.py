@@ -25,5 +25,5 @@ def bundled_embeddings(
                 found[one.name] = bundled(one.name, one.tensors)
             except EngineError as error:
                 message = f'The embedding "{one.name[:80]}" was not used: {error.message}'
-                warnings.append(ErrorInfo(ErrorCode.NOT_AVAILABLE, message, error.hint))
+                warnings.append(ErrorInfo(ErrorCode.EMBEDDING_REMARK, message, error.hint))
     return found, tuple(warnings)

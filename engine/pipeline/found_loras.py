@@ -8,6 +8,7 @@ import msgspec
 
 from engine.api.lora import LoraChoice
 from engine.api.record import ResolvedRequest
+from engine.api.remedies import NameLoraFolder
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
 from engine.text.lora_strengths import RunLength
@@ -89,7 +90,8 @@ def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInf
     # Of a path the folder may be another machine's.
     path = PureWindowsPath(name.replace("/", "\\"))
     shown = (path.name if path.anchor else name)[:_MOST_CHARACTERS]
-    return _warning(f"The LoRA {shown} was not found; the picture was made without it.", hint)
+    message = f"The LoRA {shown} was not found; the picture was made without it."
+    return ErrorInfo(ErrorCode.LORA_NOT_FOUND, message, hint, remedies=(NameLoraFolder(),))
 
 
 def _doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
@@ -109,4 +111,4 @@ def _doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
 
 
 def _warning(message: str, hint: str = "") -> ErrorInfo:
-    return ErrorInfo(ErrorCode.NOT_AVAILABLE, message, hint)
+    return ErrorInfo(ErrorCode.LORA_REMARK, message, hint)

@@ -36,7 +36,7 @@ def known_embeddings(
 
 def _missing(one: EmbeddingHash) -> ErrorInfo:
     return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
+        ErrorCode.EMBEDDING_REMARK,
         f'The embedding "{one.name[:80]}" was not found; the picture was made without it.',
         f"Put its file into the folder of embeddings. Its hash is {one.hash[:64]}; civitai.com "
         "finds it by that.",

@@ -171,7 +171,7 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
 def _lacking(lora: ActingLora) -> ErrorInfo:
     names = sorted(lora.missing)
     return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
+        ErrorCode.LORA_REMARK,
         f"{lora.fitted.file.path.name} changes {len(names)} weights that this model lacks.",
         "These changes were left out.",
         ", ".join(names[:_MOST_NAMED]),
@@ -183,7 +183,7 @@ def _unapplied(fitted: FittedLora) -> ErrorInfo:
     named = ", ".join(ascii(key)[1:-1] for key in unused[:_MOST_NAMED])
     more = f" and {len(unused) - _MOST_NAMED} more" if len(unused) > _MOST_NAMED else ""
     return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
+        ErrorCode.LORA_REMARK,
         f"{len(unused)} of the {file.total_keys} keys of {file.path.name} were not applied.",
         "This model has no such layers, or they are changed in a way that is not known.",
         f"{named}{more}",

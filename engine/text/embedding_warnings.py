@@ -54,7 +54,7 @@ def shared_name(name: str, embedding: Embedding) -> ErrorInfo:
 
 
 def _warning(message: str, hint: str = "") -> ErrorInfo:
-    return ErrorInfo(ErrorCode.NOT_AVAILABLE, message, hint)
+    return ErrorInfo(ErrorCode.EMBEDDING_REMARK, message, hint)
 
 
 def _shown(name: str) -> str:

@@ -25,6 +25,7 @@ from engine.api.messages import (
     Event,
     Hello,
     ImageSaved,
+    InspectLora,
     JobCancelled,
     JobFailed,
     JobFinished,
@@ -32,6 +33,7 @@ from engine.api.messages import (
     JobPreview,
     JobProgress,
     ListLoras,
+    LoraInspected,
     LorasFound,
     LorasListed,
     Ping,
@@ -149,11 +151,16 @@ class FakeEngine:
             case ListLoras() if self._plan.loras is not None:
                 self._say(LorasFound(query=command.query, loras=self._plan.loras))
                 self._say(LorasListed(query=command.query, folders=()))
+            case InspectLora() if (lora := self._lora(command.path)) is not None:
+                self._say(LoraInspected(query=command.query, lora=lora))
             case _ if (query := getattr(command, "query", None)) is not None:
                 error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "Not available.")
                 self._say(QueryFailed(query=query, error=error))
             case _:
                 pass
+
+    def _lora(self, path: str) -> LoraInfo | None:
+        return next((one for one in self._plan.loras or () if one.path == path), None)
 
     def _check(self, command: CheckPrompt) -> None:
         # Here, as most tests need not wait for it to be imported.

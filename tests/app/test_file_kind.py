@@ -1,11 +1,11 @@
-"""A LoRA is told from a checkpoint by its first bytes."""
+"""LoRAs and embeddings are told from checkpoints by their first bytes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from app.library.file_kind import looks_like_lora
+from app.library.file_kind import FileKind, kind_of
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 
@@ -22,14 +22,30 @@ KEYS = (
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_file_with_the_keys_of_a_trainer_is_a_lora(tmp_path: Path, key: str) -> None:
-    assert looks_like_lora(write_sparse(tmp_path / "a.safetensors", {key: (4, 4)}))
+    assert kind_of(write_sparse(tmp_path / "a.safetensors", {key: (4, 4)})) is FileKind.LORA
+
+
+@pytest.mark.parametrize("key", ["emb_params", "clip_l", "string_to_param.*", "<cat-toy>"])
+def test_a_file_with_the_key_of_an_embedding_is_one(tmp_path: Path, key: str) -> None:
+    path = write_sparse(tmp_path / "a.safetensors", {key: (4, 768)})
+    assert kind_of(path) is FileKind.EMBEDDING
+
+
+def test_a_lora_that_bundles_an_embedding_is_a_lora(tmp_path: Path) -> None:
+    names = {KEYS[0]: (4, 4), "bundle_emb.cat.string_to_param.*": (2, 768)}
+    assert kind_of(write_sparse(tmp_path / "a.safetensors", names)) is FileKind.LORA
+
+
+@pytest.mark.parametrize("name", ["a.pt", "a.CKPT", "a.bin"])
+def test_a_pytorch_file_is_left_to_the_engine(tmp_path: Path, name: str) -> None:
+    assert kind_of(tmp_path / name) is FileKind.OPAQUE
 
 
 @pytest.mark.parametrize("names", [listings.sdxl, listings.ldm_unet, listings.ldm_vae])
 def test_a_checkpoint_and_its_parts_are_none(
     tmp_path: Path, names: Callable[[], Mapping[str, tuple[int, ...]]]
 ) -> None:
-    assert not looks_like_lora(write_sparse(tmp_path / "a.safetensors", names()))
+    assert kind_of(write_sparse(tmp_path / "a.safetensors", names())) is FileKind.OTHER
 
 
 @pytest.mark.parametrize(
@@ -38,16 +54,16 @@ def test_a_checkpoint_and_its_parts_are_none(
 def test_a_damaged_file_is_none(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.safetensors"
     path.write_bytes(content)
-    assert not looks_like_lora(path)
+    assert kind_of(path) is FileKind.OTHER
 
 
 def test_a_folder_and_a_path_that_no_file_has_are_none(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing", Path("a\0b")):
-        assert not looks_like_lora(path)
+        assert kind_of(path) is FileKind.OTHER
 
 
 def test_a_file_that_was_replaced_is_looked_at_again(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
     path.write_bytes(b"")
-    assert not looks_like_lora(path)
-    assert looks_like_lora(write_sparse(path, {KEYS[0]: (4, 4)}))
+    assert kind_of(path) is FileKind.OTHER
+    assert kind_of(write_sparse(path, {KEYS[0]: (4, 4)})) is FileKind.LORA

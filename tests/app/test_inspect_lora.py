@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import run
+from app.library.lora_memory import LoraMemory
 from app.paths import find_paths
 from tests.checkpoints.files import write_sparse
 
@@ -37,6 +38,15 @@ def test_a_lora_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_a_lora_is_found_by_its_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = put_lora(find_paths().models / "loras" / "styles" / "ink.safetensors")
     assert run(["inspect", name, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["lora"]["path"] == str(path)
+
+
+def test_a_lora_is_found_in_a_folder_that_was_named_in_the_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = put_lora(tmp_path / "elsewhere" / "ink.safetensors")
+    LoraMemory(find_paths().state).add_folder(path.parent)
+    assert run(["inspect", "ink", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["lora"]["path"] == str(path)
 
 

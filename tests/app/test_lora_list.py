@@ -55,7 +55,10 @@ def choose(staged: Staged, family: str) -> None:
         ignored_keys=0,
         digest="",
     )
-    staged.session.checkpoints._keep(staged.session.generation.checkpoint, info)  # pyright: ignore[reportPrivateUsage]
+    store, path = staged.session.checkpoints, staged.session.generation.checkpoint
+    # An answer that is on its way, of an engine that knows no checkpoint, comes too late.
+    store._latest.pop(path, None)  # pyright: ignore[reportPrivateUsage]
+    store._keep(path, info)  # pyright: ignore[reportPrivateUsage]
 
 
 def fates(staged: Staged) -> list[LoraFate]:

@@ -1,13 +1,17 @@
 """`--lora FILE[:STRENGTH[:TEXT]]`."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.cli import generate
-from app.cli.loras import changed, parse_lora, with_loras
+from app.cli.loras import changed, folders, parse_lora, with_loras
+from app.library.lora_memory import LoraMemory
+from app.lora_folders import lora_folders
 from engine.api.lora import LoraChoice, LoraReport
+from tests.app.folders import folders_in
 
 
 @pytest.mark.parametrize(
@@ -65,3 +69,22 @@ def test_the_option_is_taken_several_times() -> None:
     generate.add_arguments(parser)
     options = parser.parse_args(["a house", "--lora", "a:0.5", "--lora", "b"])
     assert options.wanted_loras == [LoraChoice(file="a", strength=0.5), LoraChoice(file="b")]
+
+
+def test_pictures_are_made_with_the_loras_of_the_windows_folders(tmp_path: Path) -> None:
+    paths = replace(folders_in(tmp_path), loras=(tmp_path / "shared",))
+    LoraMemory(paths.state).add_folder(tmp_path / "window")
+    parser = argparse.ArgumentParser()
+    generate.add_arguments(parser)
+    options = parser.parse_args(["a house", "--lora-folder", str(tmp_path / "option")])
+    wanted = tuple(tmp_path / name for name in ("option", "shared", "window"))
+    assert folders(paths, options) == wanted
+    assert "in the folders that are named in the window" in " ".join(parser.format_help().split())
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"folders": 1}'])
+def test_a_damaged_list_of_folders_names_none(tmp_path: Path, content: bytes) -> None:
+    paths = folders_in(tmp_path)
+    paths.state.mkdir()
+    (paths.state / "loras.json").write_bytes(content)
+    assert lora_folders(paths) == ()

@@ -24,6 +24,7 @@ from engine.api.remedies import (
     InstallPackages,
     InvertMask,
     MakeSmaller,
+    NameLoraFolder,
     PartFile,
     RaiseMemoryLimit,
     Remedy,
@@ -53,6 +54,7 @@ EACH: tuple[Remedy, ...] = (
     ),
     UseAsPart(components=("text_encoder", "text_encoder_2")),
     DeclareFamily(families=("sdxl", "sdxl_refiner")),
+    NameLoraFolder(),
 )
 _HEADER = b'{"journal":%d}\n' % VERSION
 WHOLE = ErrorInfo(ErrorCode.REQUEST_INVALID, "No.", "Since not.", "detail", EACH)

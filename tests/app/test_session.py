@@ -12,13 +12,15 @@ from app.engine.process import EngineState
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
 from engine.api.limits import MAX_SEED
-from engine.api.messages import JobWarned
+from engine.api.messages import JobFinished, JobWarned
+from engine.api.remedies import NameLoraFolder
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
+from tests.app.test_device_state import NO_TIME
 from tests.metadata.records import PLAIN, PNG
 
 Stage = Callable[..., Staged]
@@ -60,6 +62,38 @@ def test_why_a_picture_takes_longer_this_once_is_told_at_once_and_once(stage: St
     (notice,) = staged.session.notices.notices
     assert (notice.message, notice.hint) == (preparing.message, preparing.hint)
     assert notice.error is None
+
+
+def finished(*warnings: ErrorInfo) -> JobFinished:
+    return JobFinished(job="a", device="fake", timings=NO_TIME, warnings=warnings)
+
+
+def test_a_lora_that_a_picture_lacks_is_told_calmly_and_once_with_a_way_to_look(
+    stage: Stage,
+) -> None:
+    staged = stage()
+    missing = ErrorInfo(
+        ErrorCode.LORA_NOT_FOUND, "Ink was not found.", "Its hash is 12.", "", (NameLoraFolder(),)
+    )
+    for _ in range(2):
+        staged.client.job_finished.emit(finished(missing))
+    (notice,) = staged.session.notices.notices
+    assert (notice.message, notice.error) == (missing.message, None)
+    assert notice.hint.startswith(missing.hint)
+    assert notice.actions == (NoticeAction.LORA_FOLDERS,)
+    staged.session.remedies.dismiss(notice)
+    staged.client.job_finished.emit(finished(missing))
+    assert staged.session.notices.notices == ()
+
+
+def test_all_that_is_to_say_of_a_pictures_loras_and_embeddings_is_one_notice(stage: Stage) -> None:
+    staged = stage()
+    codes = ErrorCode.LORA_NOT_FOUND, ErrorCode.LORA_REMARK, ErrorCode.EMBEDDING_REMARK
+    warnings = [ErrorInfo(code, f"{code} is so.", "Put it right.") for code in codes]
+    other = ErrorInfo(ErrorCode.NOT_AVAILABLE, "No effect.")
+    staged.client.job_finished.emit(finished(*warnings, other))
+    (notice,) = staged.session.notices.notices
+    assert notice.details == tuple(f"{code} is so. Put it right." for code in codes)
 
 
 def test_a_seed_that_cannot_be_is_told_and_nothing_queued(stage: Stage) -> None:

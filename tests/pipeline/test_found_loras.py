@@ -8,6 +8,8 @@ import pytest
 from engine.api.conventions import NetworkTags
 from engine.api.lora import LoraChoice, LoraHash
 from engine.api.record import ResolvedRequest
+from engine.api.remedies import NameLoraFolder
+from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.folder import LoraFolders, LoraLookup
 from engine.pipeline.found_loras import find_loras, with_paths
@@ -70,6 +72,12 @@ def test_a_lora_that_is_not_found_is_named_with_its_hash(tmp_path: Path) -> None
             ("else", ""),
         )
     ]
+
+
+def test_a_missing_lora_has_a_code_and_a_remedy_of_its_own(tmp_path: Path) -> None:
+    request = asked("<lora:gone:1>")
+    _, (warning,) = find_loras(request, RunLength(request.steps), lookup(tmp_path))
+    assert (warning.code, warning.remedies) == (ErrorCode.LORA_NOT_FOUND, (NameLoraFolder(),))
 
 
 def test_the_hash_of_a_tag_finds_a_renamed_file(tmp_path: Path) -> None:

@@ -34,6 +34,9 @@ def main(path: Path) -> None:
                 session.generation.prompt = prompt
                 session.jobs.generate()
             photographer.wait_for_jobs(len(PROMPTS))
+            # The foot of the window names the device, not that it is being looked for.
+            devices = session.devices
+            photographer.wait_for("devices", lambda: bool(devices.chosen) and not devices.checking)
             # Only now: at the start the window takes no more than the screen has.
             photographer.window.resize(*SIZE)
             photographer.settle(2)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
+from app.notices.remedies import NoticeAction
 from engine.api.messages import LorasFound
 from tests.app.fake_engine import Plan
 from tests.app.loras import BROKEN, FAST, HUGE, INK, LORAS, lora
@@ -100,6 +101,33 @@ def test_a_file_is_added_and_removed_by_the_keyboard_in_the_list(
     assert [one.file for one in desk.session.generation.loras] == [NEW.path]
     QTest.keyClick(dialog.list, Qt.Key.Key_Space)
     assert desk.session.generation.loras == ()
+
+
+def test_a_visit_to_the_list_is_one_change_that_a_notice_undoes(
+    desk: Desk, dialog: LoraDialog
+) -> None:
+    desk.session.lora.add(INK.path)
+    dialog.close()
+    desk.session.lora.change(0, strength=0.3)
+    desk.session.notices.dismiss(desk.session.notices.notices[-1].number)
+    before = desk.session.generation.loras
+    again = desk.window.form.loras.browse()
+    for name in ("inkwash", "lcm", "new one"):
+        again.search.setText(name)
+        QTest.keyClick(again.search, Qt.Key.Key_Return)
+    assert desk.session.notices.notices == ()
+    again.close_button.click()
+    (notice,) = desk.session.notices.notices
+    assert notice.message == "Added to the list: lcm-lora, new one. Removed from the list: ink."
+    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    assert desk.session.generation.loras == before
+
+
+def test_a_visit_that_changes_nothing_is_not_told(desk: Desk, dialog: LoraDialog) -> None:
+    dialog.toggle()
+    dialog.toggle()
+    dialog.close()
+    assert desk.session.notices.notices == ()
 
 
 def test_a_file_for_another_model_cannot_be_added_but_removed(

@@ -6,20 +6,24 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from app.notices.remedies import NoticeAction
 from engine.api.lora import LoraChoice
 from tests.app.fake_engine import Plan
-from tests.app.loras import FAST, HUGE, INK, LCM, LORAS
+from tests.app.loras import FAST, HUGE, INK, LCM, LORAS, lora
 from tests.app.test_lora_list import choose
 from tests.checkpoints.files import write_sparse
 from tests.jobs.test_lora_index import KEYS
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_main_window import drag, drop
-from ui.panels.lora_panel import LoraPanel
+from ui.item_models.lora_item_model import ABOUT_ROLE
+from ui.panels.lora_panel import FileMenu, LoraPanel
 from ui.panels.lora_row import LoraRowPanel
+
+# The display of tests says so of menus.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 LEFT = Qt.MouseButton.LeftButton
 PLAN = Plan(loras=LORAS)
@@ -79,6 +83,23 @@ def test_the_text_has_the_same_strength_until_it_is_given_its_own(desk: Desk) ->
     one.more.click()
     assert not one.text_strength.isVisibleTo(desk.window)
     assert desk.session.generation.loras[0].text_strength is None
+
+
+def test_strengths_are_typed_and_go_back_to_the_usual_ones_by_a_double_click(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    one = row(desk)
+    desk.window.form.ensureWidgetVisible(one)
+    for value in ("0.35", "-2"):
+        one.strength.field.selectAll()
+        QTest.keyClicks(one.strength.field, f"{value}\r")
+        assert desk.session.generation.loras[0].strength == float(value)
+    QTest.mouseDClick(one.strength.slider, LEFT)
+    assert desk.session.generation.loras[0].strength == one.strength.field.value() == 1
+    one.more.click()
+    one.text_strength.slider.setValue(0.2)
+    one.text_strength.slider.reset.emit()
+    assert desk.session.generation.loras[0].text_strength is None
+    assert one.text_strength.field.value() == 1
 
 
 def test_a_lora_is_switched_off_and_on_by_its_tick(desk: Desk) -> None:
@@ -169,12 +190,12 @@ def test_a_lost_lora_of_the_prompt_is_shown_with_a_button_to_find_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.session.generation.prompt = "a cat <lora:seaside:0.8> <lora:ink:1>"
-    (lost,) = panel(desk).lost
+    (lost,) = panel(desk).questions
     assert "seaside" in lost.words.text()
     assert "ink" in panel(desk).named.text()
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(FAST.path))
-    lost.find_it.click()
-    assert panel(desk).lost == []
+    lost.act.click()
+    assert panel(desk).questions == []
     assert desk.session.generation.prompt == "a cat <lora:ink:1>"
     assert desk.session.generation.loras == (LoraChoice(file=FAST.path, strength=0.8),)
 
@@ -228,3 +249,84 @@ def test_several_loras_that_are_dropped_at_once_all_join_the_list(
     drop(desk.window, drag(desk.window, *files, mix))
     assert [one.file for one in desk.session.generation.loras] == list(map(str, files))
     assert desk.session.generation.checkpoint == before
+
+
+TWINS = (
+    lora("ink", path="/first/Lora/ink.safetensors"),
+    lora("styles/ink", path="/first/Lora/styles/ink.safetensors"),
+    lora("ink", path="/second/Lora/ink.safetensors"),
+    FAST,
+)
+
+
+@pytest.fixture
+def twins(make_desk: MakeDesk) -> Desk:
+    """A window whose engine lists three files of one name."""
+    made = make_desk(Plan(loras=TWINS))
+    made.start()
+    made.wait(lambda: made.session.loras.is_listed)
+    choose(made, "sd1")
+    return made
+
+
+def open_menu(desk: Desk, button: QPushButton) -> FileMenu:
+    button.click()
+    (menu,) = desk.window.findChildren(FileMenu)
+    return menu
+
+
+def test_a_row_says_which_of_several_files_it_is_and_offers_the_others(twins: Desk) -> None:
+    # By name, as a picture of another tool brings it.
+    twins.session.generation.loras = (LoraChoice(file="ink", strength=0.3),)
+    one = row(twins)
+    assert one.about.text().startswith("first/Lora · ")
+    menu = open_menu(twins, one.another)
+    lines = [(action.text(), action.isChecked()) for action in menu.actions()]
+    assert lines == [("first/Lora", True), ("styles", False), ("second/Lora", False)]
+    menu.actions()[2].trigger()
+    request = twins.session.generation.build_request()
+    assert request.loras == (LoraChoice(file=TWINS[2].path, strength=0.3),)
+    assert one.about.text().startswith("second/Lora · ")
+    twins.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    assert twins.session.generation.loras[0].file == "ink"
+
+
+def test_a_file_that_has_its_name_alone_offers_no_other(twins: Desk) -> None:
+    twins.session.lora.add(FAST.path)
+    assert not row(twins).another.isVisibleTo(twins.window)
+
+
+def test_the_file_of_a_tag_is_chosen_among_those_of_its_name(twins: Desk) -> None:
+    twins.session.generation.prompt = "a cat <lora:ink:0.4>"
+    (question,) = panel(twins).questions
+    assert "first/Lora" in question.words.text().replace("\u200b", "")
+    open_menu(twins, question.act).actions()[1].trigger()
+    assert twins.session.generation.prompt == "a cat"
+    assert twins.session.generation.loras == (LoraChoice(file=TWINS[1].path, strength=0.4),)
+
+
+def test_a_tag_that_says_more_than_strengths_gets_the_folder_of_the_chosen_file(
+    twins: Desk,
+) -> None:
+    prompt = "a cat <lora:ink:1:lbw=MIDD>"
+    twins.session.generation.prompt = prompt
+    (question,) = panel(twins).questions
+    menu = open_menu(twins, question.act)
+    # No name tells it from the first.
+    menu.actions()[2].trigger()
+    assert twins.session.generation.prompt == prompt
+    assert twins.session.notices.notices[-1].message.startswith("Two files are called ink")
+    menu.actions()[1].trigger()
+    assert twins.session.generation.prompt == "a cat <lora:styles/ink:1:lbw=MIDD>"
+    assert panel(twins).questions == []
+
+
+def test_the_list_of_files_tells_those_of_one_name_apart(twins: Desk) -> None:
+    model = panel(twins).browse().model
+    lines = [model.data(model.index(row), ABOUT_ROLE) for row in range(4)]
+    assert {line.split(" · ")[0] for line in lines} == {
+        "sd1",
+        "first/Lora",
+        "styles",
+        "second/Lora",
+    }

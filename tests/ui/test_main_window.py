@@ -243,6 +243,16 @@ def test_a_dropped_checkpoint_is_used_where_it_lies(desk: Desk, tmp_path: Path) 
     assert list(desk.paths.models.rglob("*")) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("a.safetensors", "Use this model"), ("a.pt", "Use this file"), ("b.ckpt", "Use this file")],
+)
+def test_a_card_promises_no_more_of_a_file_than_is_known(
+    desk: Desk, tmp_path: Path, name: str, title: str
+) -> None:
+    assert [offer.title for offer in desk.window.offers(tmp_path / name)] == [title]
+
+
 def test_a_dropped_picture_fills_the_form(desk: Desk, tmp_path: Path) -> None:
     drop(desk.window, drag(desk.window, Path(add_picture(tmp_path / "elsewhere"))))
     desk.wait(lambda: desk.window.form.prompt.toPlainText() == PLAIN.request.prompt)

@@ -12,6 +12,7 @@ from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
+from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 from ui.labels import size_label
 
 
@@ -171,3 +172,14 @@ def test_buttons_and_words_of_a_notice_have_room(desk: Desk, width: int) -> None
         assert words.width() >= 240
         assert words.height() >= words.heightForWidth(words.width())
         assert not any(words.geometry().intersects(button.geometry()) for button in buttons)
+
+
+def test_the_folders_of_loras_are_one_click_from_a_lora_that_is_missing(desk: Desk) -> None:
+    panel = desk.window.notices
+    desk.session.notices.tell("Ink was not found.", actions=(NoticeAction.LORA_FOLDERS,))
+    assert offered(desk) == ["LoRA folders…"]
+    panel.remedies[NoticeAction.LORA_FOLDERS].click()
+    (dialog,) = desk.window.findChildren(LoraFoldersDialog)
+    assert dialog.isVisible()
+    assert not panel.notice_bar.isVisible()
+    dialog.reject()

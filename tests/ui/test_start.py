@@ -65,6 +65,12 @@ def test_the_window_never_loads_the_engine() -> None:
     assert {name for name in found if name.split(".")[0] in heavy or name in heavy} == set()
 
 
+def test_no_dialog_is_loaded_before_it_is_opened() -> None:
+    found = loaded(run(OPEN))
+    parts = {"ui.widgets.mask_canvas", "ui.item_models.lora_item_model"}
+    assert {name for name in found if name.startswith("ui.dialogs.") or name in parts} == set()
+
+
 @pytest.mark.parametrize(
     "variables",
     [

@@ -103,6 +103,19 @@ def test_keys_move_it(guidance: SliderField) -> None:
     assert guidance.field.value() == 6
 
 
+def test_a_double_click_and_the_delete_key_ask_for_the_usual_value(desk: Desk) -> None:
+    form, state = desk.window.form, desk.session.generation
+    usual = state.effective
+    for field, name in ((form.steps, "steps"), (form.guidance, "guidance")):
+        QTest.mouseClick(field.slider, LEFT_BUTTON, PLAIN, QPoint(2, 2))
+        assert getattr(state, name) is not None
+        QTest.mouseDClick(field.slider, LEFT_BUTTON, PLAIN, field.slider.rect().center())
+        assert (getattr(state, name), field.field.value()) == (None, getattr(usual, name))
+        setattr(state, name, 3)
+        QTest.keyClick(field.slider, Qt.Key.Key_Delete)
+        assert getattr(state, name) is None
+
+
 def test_a_value_beyond_its_ends_stays(guidance: SliderField) -> None:
     guidance.show_value(60)
     assert guidance.slider.value() == 60

@@ -5,12 +5,11 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPainterPath, Q
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.item_models.lora_item_model import ABOUT_ROLE, CHOSEN_ROLE, SUITED_ROLE
-from ui.theme.metrics import ICON, RADIUS, XS, S
+from ui.theme.metrics import ICON, LORA_PICTURE, RADIUS, XS, S
 from ui.theme.theme import SCALES, Theme
 from ui.widgets.placing import covering
 from ui.widgets.tick_box import draw_tick
 
-PICTURE = 128
 _UNSUITED = 0.35
 
 
@@ -22,7 +21,7 @@ class LoraDelegate(QStyledItemDelegate):
         self._theme = theme
         font = parent.font()
         lines = sum(QFontMetrics(one).height() for one in (font, _caption(font)))
-        self.cell = QSize(PICTURE + 2 * S, PICTURE + 3 * S + lines)
+        self.cell = QSize(LORA_PICTURE + 2 * S, LORA_PICTURE + 3 * S + lines)
 
     def sizeHint(  # noqa: N802 (Qt's name)
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -40,7 +39,7 @@ class LoraDelegate(QStyledItemDelegate):
         room: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        picture = QRect(room.left() + S, room.top() + S, PICTURE, PICTURE)
+        picture = QRect(room.left() + S, room.top() + S, LORA_PICTURE, LORA_PICTURE)
         is_suited = bool(index.data(SUITED_ROLE))
         self._draw_picture(painter, picture, index.data(Qt.ItemDataRole.DecorationRole), is_suited)
         if index.data(CHOSEN_ROLE):

@@ -71,7 +71,7 @@ class LoraDialog(QDialog):
         if info is None:
             return
         if self.model.is_chosen(info):
-            self._session.lora.remove_file(info.path)
+            self._session.lora.take_out(info.path)
         elif self.model.is_suited(info):
             self._session.lora.add(info.path)
 
@@ -135,6 +135,8 @@ class LoraDialog(QDialog):
         self.folders.clicked.connect(self.show_folders)
         self.use.clicked.connect(self.toggle)
         self.close_button.clicked.connect(self.accept)
+        before = session.generation.loras
+        self.finished.connect(lambda: session.lora.tell_changes(before))
         self._kept: str | None = None
         self._on_reset()
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from app.library.gallery import Picture
 from app.session import Session
 from engine.api.lora_files import LoraInfo
-from ui.lora_labels import lora_name, lora_summary, unsuited_reason
+from ui.lora_labels import lora_name, lora_summary, place_words, unsuited_reason
 from ui.thumbnails import ThumbnailStore
 
 Index = QModelIndex | QPersistentModelIndex
@@ -84,7 +84,9 @@ class LoraItemModel(QAbstractListModel):
 
     def about(self, info: LoraInfo) -> str:
         """Return the line below a file's name."""
-        return self.reason(info) or lora_summary(info, self.family(info))
+        about = self.reason(info) or lora_summary(info, self.family(info))
+        alike = self._session.loras.names.same_name(info)
+        return " · ".join(filter(None, (place_words(info, alike), about))) if alike else about
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
         """Return the number of files."""

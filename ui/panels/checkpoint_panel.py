@@ -1,6 +1,7 @@
 """The choice of the checkpoint: one from the list, or any file in its own place."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
@@ -10,7 +11,6 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorCode, ErrorInfo
 from ui.actions import ActionName, Actions
-from ui.dialogs.checkpoint_dialog import CheckpointDialog
 from ui.item_models.checkpoint_item_model import CheckpointItemModel
 from ui.labels import checkpoint_summary
 from ui.panels.gap_panel import GapPanel
@@ -19,6 +19,9 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, buddy_label, plain_label
+
+if TYPE_CHECKING:
+    from ui.dialogs.checkpoint_dialog import CheckpointDialog
 
 
 class CheckpointPanel(QWidget):
@@ -70,8 +73,11 @@ class CheckpointPanel(QWidget):
         layout.addWidget(self.gaps, 5, 0, 1, 3)
         self.gaps.setContentsMargins(0, XS, 0, 0)
 
-    def show_details(self) -> CheckpointDialog:
+    def show_details(self) -> "CheckpointDialog":
         """Open the dialog about the chosen checkpoint."""
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.checkpoint_dialog import CheckpointDialog
+
         dialog = CheckpointDialog(self._session, self._theme, self.window())
         dialog.open()
         return dialog

@@ -1,14 +1,18 @@
 """The line below the form: the device in use and the reason for it."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.session import Session
 from ui.device_labels import device_name
-from ui.dialogs.device_dialog import DeviceDialog
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from ui.dialogs.device_dialog import DeviceDialog
 
 
 class DevicePanel(QWidget):
@@ -34,8 +38,11 @@ class DevicePanel(QWidget):
             signal.connect(self._refresh)
         self._refresh()
 
-    def show_devices(self) -> DeviceDialog:
+    def show_devices(self) -> "DeviceDialog":
         """Open the list of devices."""
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.device_dialog import DeviceDialog
+
         dialog = DeviceDialog(self._state, self.window())
         dialog.open()
         return dialog

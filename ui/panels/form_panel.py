@@ -200,6 +200,9 @@ class FormPanel(QScrollArea):
         self.picture_size.adjusted.connect(self._on_adjusted)
         self.steps.edited.connect(self._on_steps)
         self.guidance.edited.connect(self._on_guidance)
+        # The checkpoint's own values.
+        self.steps.reset.connect(lambda: self._on_steps(None))
+        self.guidance.reset.connect(lambda: self._on_guidance(None))
         self.count.edited.connect(self._on_count)
         changed.connect(self._on_choices)
         self.reset.clicked.connect(self._session.changes.reset)
@@ -262,10 +265,10 @@ class FormPanel(QScrollArea):
         )
         self._on_choices()
 
-    def _on_steps(self, steps: int) -> None:
+    def _on_steps(self, steps: int | None) -> None:
         self._state.steps = steps
 
-    def _on_guidance(self, guidance: float) -> None:
+    def _on_guidance(self, guidance: float | None) -> None:
         self._state.guidance = guidance
 
     def _on_count(self, count: int) -> None:

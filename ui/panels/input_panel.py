@@ -14,7 +14,6 @@ from engine.api.fields import bounds_of
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, GuidanceOptions
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from ui.actions import ActionName, Actions
-from ui.dialogs.mask_dialog import MaskDialog
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
 from ui.pictures import ReadPicture, read_picture
@@ -129,6 +128,7 @@ class InputPanel(QWidget):
         self.paint.clicked.connect(self.edit_mask)
         self.drop.clicked.connect(self._session.changes.start_anew)
         self.strength.edited.connect(self._on_strength)
+        self.strength.reset.connect(lambda: self._on_strength(None))
         self.likeness.edited.connect(self._on_likeness)
         state.inputs_changed.connect(self._on_inputs)
         state.effective_changed.connect(self._refresh)
@@ -199,10 +199,13 @@ class InputPanel(QWidget):
         if picture.image.isNull():
             self._tell_unreadable(picture.path)
             return
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.mask_dialog import MaskDialog
+
         dialog = MaskDialog(self._session, self._theme, picture, self.window())
         dialog.open()
 
-    def _on_strength(self, strength: float) -> None:
+    def _on_strength(self, strength: float | None) -> None:
         self._state.strength = strength
 
     def _on_likeness(self, likeness: float) -> None:

@@ -1,11 +1,14 @@
 """The LoRAs of the form: a row for each, those that the prompt names, and a button to add more."""
 
+import html
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.form.lora_list import LoraFate, LoraRow, NamedLora
 from app.form.trigger_words import has_words
@@ -13,14 +16,18 @@ from app.library.gallery import Picture
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.lora_files import FewStepSettings, LoraInfo
-from ui.dialogs.lora_dialog import LoraDialog
-from ui.lora_labels import fate_words, lora_summary, lost_words
+from ui.lora_labels import fate_words, lora_summary, lost_words, place_words, shared_words
 from ui.panels.lora_row import LoraRowPanel
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.labels import breakable, plain_label
 
+if TYPE_CHECKING:
+    from ui.dialogs.lora_dialog import LoraDialog
+
+# The most characters of a menu's line.
+_MOST_CHARACTERS = 80
 # What file dialogs offer.
 LORA_FILES = "LoRA (*.safetensors *.sft *.pt *.ckpt)"
 
@@ -32,7 +39,7 @@ class LoraPanel(QWidget):
         super().__init__()
         self._session, self._theme, self._pictures = session, theme, pictures
         self.rows: list[LoraRowPanel] = []
-        self.lost: list[LostRow] = []
+        self.questions: list[NamedRow] = []
         self.heading = plain_label(self.tr("LoRA"), "label")
         self.named = plain_label("", "caption", wrap=True)
         self.add = QPushButton()
@@ -50,8 +57,11 @@ class LoraPanel(QWidget):
         pictures.ready.connect(self._on_picture)
         self._refresh()
 
-    def browse(self) -> LoraDialog:
+    def browse(self) -> "LoraDialog":
         """Open the list of all LoRA files."""
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.lora_dialog import LoraDialog
+
         dialog = LoraDialog(self._session, self._theme, self._pictures, self.window())
         dialog.open()
         return dialog
@@ -63,10 +73,10 @@ class LoraPanel(QWidget):
         column.addWidget(self.heading)
         self._rows = QVBoxLayout()
         self._rows.setSpacing(M)
-        self._lost = QVBoxLayout()
-        self._lost.setSpacing(S)
+        self._questions = QVBoxLayout()
+        self._questions.setSpacing(S)
         column.addLayout(self._rows)
-        column.addLayout(self._lost)
+        column.addLayout(self._questions)
         column.addWidget(self.named)
         column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeading)
 
@@ -76,11 +86,11 @@ class LoraPanel(QWidget):
         for row, panel in zip(rows, self.rows, strict=True):
             self._show(row, panel)
         self._show_use()
-        found = [one.name for one in named if one.info is not None]
+        found = [one.name for one in named if one.info is not None and not one.alike]
         text = self.tr("The prompt also names {names}.").format(names=", ".join(found))
         self.named.setText(breakable(text))
         self.named.setVisible(bool(found))
-        self._show_lost([one for one in named if one.info is None])
+        self._show_questions([one for one in named if one.info is None or one.alike])
         self.heading.setVisible(bool(rows) or bool(named))
         self.add.setText(
             self.tr("Add a LoRA…") if rows else self.tr("LoRA: add a style or a subject…")
@@ -114,6 +124,7 @@ class LoraPanel(QWidget):
         panel.changed.connect(change)
         panel.removed.connect(lambda: lora.remove(at))
         panel.wants_file.connect(lambda: self._find(at))
+        panel.wants_another.connect(lambda: self._choose(at))
         panel.wants_settings.connect(lora.use_settings)
         panel.words.clicked.connect(lora.toggle_words)
 
@@ -122,6 +133,8 @@ class LoraPanel(QWidget):
         own = " / ".join(map(store.family_title, info.families)) if info is not None else ""
         checkpoint = store.family_title(self._session.lora_list.family or "")
         about = lora_summary(info, own) if info is not None else ""
+        if info is not None and row.alike:
+            about = " · ".join(filter(None, (place_words(info, row.alike), about)))
         panel.show_row(row, about, fate_words(row, own, checkpoint))
         panel.show_picture(self._picture(info))
 
@@ -159,16 +172,35 @@ class LoraPanel(QWidget):
             if row.info is not None and row.info.preview == path:
                 panel.show_picture(self._picture(row.info))
 
-    def _show_lost(self, lost: list[NamedLora]) -> None:
-        if [row.named for row in self.lost] == lost:
+    def _show_questions(self, named: list[NamedLora]) -> None:
+        if [row.named for row in self.questions] == named:
             return
-        for row in self.lost:
+        for row in self.questions:
             row.hide()
             row.deleteLater()
-        self.lost = [LostRow(one) for one in lost]
-        for row in self.lost:
-            self._lost.addWidget(row)
-            row.find_it.clicked.connect(lambda _checked=False, row=row: self._find_named(row.named))
+        self.questions = [NamedRow(one) for one in named]
+        for row in self.questions:
+            self._questions.addWidget(row)
+            row.act.clicked.connect(lambda _checked=False, row=row: self._ask_about(row))
+
+    def _ask_about(self, row: "NamedRow") -> None:
+        if row.named.info is None:
+            self._find_named(row.named)
+        else:
+            self._choose_named(row)
+
+    def _choose(self, at: int) -> None:
+        row, lora = self._session.lora_list.rows[at], self._session.lora
+        menu = FileMenu(row.alike, row.info, lambda path: lora.replace(at, path), self)
+        menu.open_below(self.rows[at].another)
+
+    def _choose_named(self, row: "NamedRow") -> None:
+        named, lora = row.named, self._session.lora
+
+        def use(path: Path) -> None:
+            lora.replace_named(named, path)
+
+        FileMenu(named.alike, named.info, use, self).open_below(row.act)
 
     def _find(self, at: int) -> None:
         path = self._ask(self._session.generation.loras[at].file)
@@ -188,20 +220,56 @@ class LoraPanel(QWidget):
         return Path(found) if found else None
 
 
-class LostRow(QWidget):
-    """A LoRA that the prompt names and that is not found, with a button to look for it."""
+class NamedRow(QWidget):
+    """A LoRA of the prompt that is not found or could be several files, with a button to choose."""
 
     def __init__(self, named: NamedLora) -> None:
         super().__init__()
         self.named = named
-        self.words = plain_label(breakable(lost_words(named)), "note", wrap=True)
-        self.find_it = QPushButton(self.tr("Find it…"))
-        self.find_it.setAccessibleName(self.tr("Find {name}").format(name=named.name[:80]))
+        name = named.name[:80]
+        is_lost = named.info is None
+        words = lost_words(named) if named.info is None else shared_words(named, named.info)
+        self.words = plain_label(breakable(words), "note", wrap=True)
+        self.act = QPushButton(self.tr("Find it…") if is_lost else self.tr("Choose…"))
+        self.act.setAccessibleName(
+            self.tr("Find {name}").format(name=name)
+            if is_lost
+            else self.tr("Choose the file of {name}").format(name=name)
+        )
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(S)
         row.addWidget(self.words, 1)
-        row.addWidget(self.find_it, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.act, 0, Qt.AlignmentFlag.AlignTop)
+
+
+class FileMenu(QMenu):
+    """A menu of files of one name by their folders; the one in use has a tick."""
+
+    def __init__(
+        self,
+        infos: Iterable[LoraInfo],
+        used: LoraInfo | None,
+        use: Callable[[Path], None],
+        parent: QWidget,
+    ) -> None:
+        """`use` takes the path of the chosen file, unless it is in use."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setToolTipsVisible(True)
+        every = tuple(infos)
+        for info in every:
+            # Qt takes the sign for a key's mark.
+            action = self.addAction(place_words(info, every).replace("&", "&&")[-_MOST_CHARACTERS:])
+            action.setToolTip(f"<qt>{html.escape(info.path)}</qt>")
+            action.setCheckable(True)
+            action.setChecked(info == used)
+            if info != used:
+                action.triggered.connect(partial(use, Path(info.path)))
+
+    def open_below(self, button: QWidget) -> None:
+        """Open the menu below a button."""
+        self.popup(button.mapToGlobal(button.rect().bottomLeft()))
 
 
 def preview_of(info: LoraInfo) -> Picture:

@@ -26,6 +26,7 @@ SIDE = 40
 # The range of the sliders; the fields accept more.
 _USUAL = (0, 1.5)
 _STEP = 0.05
+FULL_STRENGTH = 1.0
 # The fates in which a LoRA's words and settings are of use.
 _USABLE = (LoraFate.APPLIED, LoraFate.OFF, LoraFate.UNREAD)
 
@@ -37,6 +38,8 @@ class LoraRowPanel(QWidget):
     changed = Signal(dict)
     removed = Signal()
     wants_file = Signal()
+    # The user wants to choose among files of one name.
+    wants_another = Signal()
     # Emits FewStepSettings.
     wants_settings = Signal(object)
 
@@ -48,12 +51,16 @@ class LoraRowPanel(QWidget):
         self.remove = IconButton(theme, "close", self.tr("Remove"))
         self.reason = plain_label("", "note", wrap=True)
         self.find_it = QPushButton(self.tr("Find it…"))
+        self.another = QPushButton(self.tr("Another file of this name…"))
+        self.another.setProperty("role", "link")
         bounds = bounds_of(LoraChoice, "strength")
         self.strength = SliderField(self.tr("Strength"), DecimalField(*bounds, step=_STEP), _USUAL)
         self.text_strength = SliderField(
             self.tr("On text"), DecimalField(*bounds, step=_STEP), _USUAL
         )
+        self.strength.slider.setToolTip(self.tr("Double-click for 1"))
         self.text_strength.setToolTip(self.tr("The strength of what it does to the prompt"))
+        self.text_strength.slider.setToolTip(self.tr("Double-click for the same as above"))
         self.more = IconButton(theme, "chevron", self.tr("A strength of its own for the text"))
         self.more.setCheckable(True)
         self.words = WordChips(self.tr("Trigger words"))
@@ -90,6 +97,7 @@ class LoraRowPanel(QWidget):
         self.reason.setText(breakable(reason))
         self.reason.setVisible(bool(reason))
         self.find_it.setVisible(row.fate is LoraFate.MISSING)
+        self.another.setVisible(bool(row.alike))
 
     def show_words(self, row: LoraRow, is_used: Callable[[str], bool]) -> None:
         """Show the trigger words of a LoRA, and which of them the prompt has."""
@@ -113,6 +121,7 @@ class LoraRowPanel(QWidget):
         self.enabled.setToolTip(self.tr("Use it for the next pictures"))
         self.remove.set_name(self.tr("Remove {name}").format(name=name[:80]))
         self.find_it.setAccessibleName(self.tr("Find {name}").format(name=name))
+        self.another.setAccessibleName(self.tr("Another file called {name}").format(name=name))
         for slider, text in (
             (self.strength, self.tr("Strength of {name}")),
             (self.text_strength, self.tr("Strength of {name} on the text")),
@@ -148,6 +157,7 @@ class LoraRowPanel(QWidget):
         column.addWidget(self.reason)
         leading = Qt.AlignmentFlag.AlignLeading
         column.addWidget(self.find_it, 0, leading)
+        column.addWidget(self.another, 0, leading)
         column.addLayout(strengths)
         column.addWidget(self.text_strength)
         column.addWidget(self.words)
@@ -157,9 +167,12 @@ class LoraRowPanel(QWidget):
         self.enabled.clicked.connect(self._on_enabled)
         self.strength.edited.connect(self._on_strength)
         self.text_strength.edited.connect(self._on_text_strength)
+        self.strength.reset.connect(lambda: self._on_strength(FULL_STRENGTH))
+        self.text_strength.reset.connect(lambda: self._on_text_strength(None))
         self.more.clicked.connect(self._on_more)
         self.remove.clicked.connect(self.removed)
         self.find_it.clicked.connect(self.wants_file)
+        self.another.clicked.connect(self.wants_another)
         self.use_settings.clicked.connect(lambda: self.wants_settings.emit(self._settings))
 
     def _on_enabled(self, on: bool) -> None:
@@ -168,7 +181,7 @@ class LoraRowPanel(QWidget):
     def _on_strength(self, value: float) -> None:
         self.changed.emit({"strength": value})
 
-    def _on_text_strength(self, value: float) -> None:
+    def _on_text_strength(self, value: float | None) -> None:
         self.changed.emit({"text_strength": value})
 
     def _on_more(self, shown: bool) -> None:

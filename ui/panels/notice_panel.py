@@ -120,6 +120,7 @@ class NoticePanel(QWidget):
             NoticeAction.CHOOSE_FOLDER: self.tr("Choose another folder…"),
             NoticeAction.CHOOSE_CHECKPOINT: self.tr("Choose a model…"),
             NoticeAction.CHOOSE_START_PICTURE: self.tr("Choose a picture…"),
+            NoticeAction.LORA_FOLDERS: self.tr("LoRA folders…"),
             NoticeAction.CHECK_DEVICES: self.tr("Check the hardware again"),
             NoticeAction.UNDO_CHANGE: self.tr("Undo"),
             NoticeAction.MAKE_AGAIN: self.tr("Make it again"),
@@ -138,12 +139,21 @@ class NoticePanel(QWidget):
             return
         if action is NoticeAction.CHOOSE_FOLDER:
             self._choose_folder(notice)
+        elif action is NoticeAction.LORA_FOLDERS:
+            self._session.remedies.dismiss(notice)
+            self._show_lora_folders()
         elif action in _CHOSEN_BY:
             # The notice stays until the user has chosen.
             self._asking = notice
             self._actions[_CHOSEN_BY[action]].trigger()
         else:
             self._session.remedies.act(notice, action)
+
+    def _show_lora_folders(self) -> None:
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
+
+        LoraFoldersDialog(self._session, self.window()).open()
 
     def _choose_folder(self, notice: Notice) -> None:
         before = nearest_folder(self._session.gallery.folder.parent)

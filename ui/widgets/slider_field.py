@@ -14,10 +14,12 @@ _FIELD_WIDTH = 60
 class SliderField(QWidget):
     """A field with a slider over the usual values; the field accepts all of its range.
 
-    `edited` emits the user's value: int for a WholeField, float for a DecimalField.
+    `edited` emits the user's value: int for a WholeField, float for a DecimalField. `reset` is
+    emitted where the user wants the usual value.
     """
 
     edited = Signal(object)
+    reset = Signal()
 
     def __init__(
         self,
@@ -50,6 +52,7 @@ class SliderField(QWidget):
             layout.addLayout(row, 1, 1)
         field.valueChanged.connect(self._on_typed)
         self.slider.valueChanged.connect(self._on_slid)
+        self.slider.reset.connect(self.reset)
 
     def show_value(self, value: float) -> None:
         """Show a value without emitting `edited`."""

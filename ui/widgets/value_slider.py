@@ -1,6 +1,6 @@
 """A slider built on a number field, so that screen readers read its value."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -11,6 +11,7 @@ _GROOVE, _HANDLE, _RING = 4.0, 14.0, 2.0
 # The room for the focus ring at both ends.
 _EDGE = 3.0
 _WIDTH = 84
+_RESETTING = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
@@ -19,6 +20,9 @@ class ValueSlider(DecimalField):
 
     Qt's own slider has integer positions, which screen readers would read: 5 for 2.5.
     """
+
+    # The user wants the usual value: by a double click or the delete key.
+    reset = Signal()
 
     def __init__(
         self,
@@ -60,6 +64,8 @@ class ValueSlider(DecimalField):
             self.setValue(self._span[0])
         elif event.key() == Qt.Key.Key_End:
             self.setValue(self._span[1])
+        elif event.key() in _RESETTING:
+            self.reset.emit()
         elif event.text().isprintable() and event.text():
             event.ignore()
         else:
@@ -69,6 +75,13 @@ class ValueSlider(DecimalField):
         """Set the value at the pointer."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._go_to(event.position().x())
+        else:
+            event.ignore()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Ask for the usual value; the first of the two clicks has set another."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.reset.emit()
         else:
             event.ignore()
 

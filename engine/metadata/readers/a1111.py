@@ -49,9 +49,7 @@ from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
     left_over,
-    lora,
     made_with_checkpoint,
-    made_with_loras,
     made_with_refiner,
     made_with_vae,
     plain,
@@ -366,8 +364,6 @@ def _remarks(
     """Return sentences on files and settings that the user needs for the same picture."""
     checkpoint, vae = values.text("Model"), values.text("VAE")
     refiner = values.text("Refiner")
-    loras = [lora(name, weight or "1") for name, weight in _LORA.findall(info.prompt)]
-    loras += [lora(one.file, one.strength) for one in request.loras]
     remarks = list(old_habits(version_of(info.get("Version")), info.prompt))
     if checkpoint is not None:
         remarks.append(made_with_checkpoint(checkpoint))
@@ -375,7 +371,6 @@ def _remarks(
         remarks.append(made_with_refiner(refiner))
     if vae not in (None, "Automatic"):
         remarks.append(made_with_vae(vae))
-    remarks += made_with_loras(loras)
     remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)

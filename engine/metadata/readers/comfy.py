@@ -42,7 +42,6 @@ from engine.metadata.readers.imported import (
     made_with_vae,
     plain,
 )
-from engine.metadata.readers.loras import lora_remarks
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
@@ -247,7 +246,6 @@ def _remarks(
         remarks.append(made_with_checkpoint(networks.checkpoint))
     if sampling.vae:
         remarks.append(made_with_vae(sampling.vae))
-    remarks += lora_remarks(networks.loras)
     if sampling.has_init:
         remarks.append(MADE_FROM_A_PICTURE)
     if sampling.passes > 1:

@@ -20,7 +20,7 @@ from engine.metadata.readers.imported import (
     made_with_refiner,
     made_with_vae,
 )
-from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
+from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.values import Values
 from engine.metadata.size_text import read_size
 
@@ -109,7 +109,6 @@ def _remarks(graph: Graph, nodes: dict[str, Node], request: GenerateRequest) -> 
         )
         if files is not None and isinstance(name := graph.value(files, key), str)
     ]
-    remarks += lora_remarks(request.loras)
     mode = nodes.get("SeargeOperatingMode")
     if mode is not None and graph.value(mode, "workflow_mode") != "text-to-image":
         remarks.append(MADE_FROM_A_PICTURE)

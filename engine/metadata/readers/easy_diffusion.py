@@ -24,7 +24,7 @@ from engine.metadata.readers.imported import (
     made_with_checkpoint,
     made_with_vae,
 )
-from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
+from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.names import (
     ANY_SCHEDULES,
     EASY_DIFFUSION_LIKE,
@@ -152,7 +152,6 @@ def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
         remarks.append(made_with_checkpoint(checkpoint[0]))
     if vae is not None:
         remarks.append(made_with_vae(vae))
-    remarks += lora_remarks(request.loras)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if any("#" in (values.text(key) or "") for key in ("prompt", "negative_prompt")):

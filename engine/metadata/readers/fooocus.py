@@ -15,7 +15,7 @@ from engine.metadata.readers.imported import (
     ImportedRequest,
     made_with_checkpoint,
 )
-from engine.metadata.readers.loras import chosen, lora_choice, lora_hashes, lora_remarks
+from engine.metadata.readers.loras import chosen, lora_choice, lora_hashes
 from engine.metadata.readers.names import (
     ANY_SAMPLERS,
     COMFY_SAMPLERS,
@@ -106,7 +106,6 @@ def _import(fields: dict[str, object], prompt: str, negative: str) -> ImportedRe
     )
     checkpoint = values.text("base_model")
     remarks = (made_with_checkpoint(checkpoint),) if checkpoint else ()
-    remarks += lora_remarks(request.loras)
     return values.imported(request, remarks, "Fooocus")
 
 

@@ -52,12 +52,6 @@ def made_with_vae(name: str) -> str:
     return f'It was made with the VAE "{plain(name)}"; choose it to match.'
 
 
-def made_with_loras(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the warning that names the LoRAs with their weights; none without LoRAs."""
-    listed = ", ".join(names)
-    return (f"It was made with LoRAs: {plain(listed, 200)}.",) if listed else ()
-
-
 def drawn_alike(sampler: str, label: str) -> str:
     """Return the warning that a similar sampler replaces the tool's."""
     return f'Its sampler "{plain(sampler)}" is taken for {label}; the picture will differ.'
@@ -70,8 +64,3 @@ def left_over(pairs: Iterable[Parameter]) -> tuple[str, ...]:
     """Return the warning that lists the tool's other values; none without such values."""
     keys = ", ".join(dict.fromkeys(pair.key for pair in pairs))
     return (f"Not taken over: {plain(keys, 200)}.",) if keys else ()
-
-
-def lora(name: str, weight: object) -> str:
-    """Return a LoRA's name with its weight."""
-    return f"{name} ({weight:g})" if isinstance(weight, float | int) else f"{name} ({weight})"

@@ -22,7 +22,7 @@ from engine.metadata.readers.imported import (
     made_with_checkpoint,
     made_with_vae,
 )
-from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
+from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.names import INVOKE_SAMPLERS, sampler_of
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
@@ -147,7 +147,6 @@ def _remarks(fields: Mapping[str, object], request: GenerateRequest) -> tuple[st
         remarks.append(made_with_checkpoint(checkpoint))
     if vae is not None:
         remarks.append(made_with_vae(vae))
-    remarks += lora_remarks(request.loras)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if isinstance(device, str) and not device.startswith(("cpu", "cuda")):

@@ -13,7 +13,7 @@ from engine.metadata.readers.imported import (
     ImportedRequest,
     made_with_checkpoint,
 )
-from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
+from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.names import (
     EVERY_SAMPLER,
     EVERY_SCHEDULE,
@@ -76,7 +76,6 @@ def _import_ruined(values: Values) -> ImportedRequest:
         expand_wildcards=False,
     )
     remarks = list(_checkpoint(values, "base_model_name"))
-    remarks += lora_remarks(request.loras)
     if strength is not None and strength < 1:
         remarks.append(MADE_FROM_A_PICTURE)
     return values.imported(request, remarks, "RuinedFooocus")

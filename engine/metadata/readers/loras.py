@@ -12,7 +12,6 @@ from pathlib import PureWindowsPath
 from engine.api.fields import bounds_of
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash
 from engine.metadata.json_text import as_list, as_object, parse_object
-from engine.metadata.readers.imported import lora, made_with_loras
 
 _BOUNDS = bounds_of(LoraChoice, "strength")
 _MOST_CHARACTERS = 300
@@ -62,11 +61,6 @@ def lora_hash(digits: object) -> str | None:
 def chosen(found: Iterable[LoraChoice | None]) -> tuple[LoraChoice, ...]:
     """Return those that are LoRAs, at most as many as a request takes."""
     return tuple(islice((one for one in found if one is not None), MAX_LORAS))
-
-
-def lora_remarks(loras: Iterable[LoraChoice]) -> tuple[str, ...]:
-    """Return the warning that names the LoRAs with their strengths; none without LoRAs."""
-    return made_with_loras(lora(one.file, one.strength) for one in loras)
 
 
 def lora_hashes(text: str | None, every: str | None = None) -> tuple[LoraHash, ...]:

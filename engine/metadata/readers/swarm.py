@@ -27,7 +27,7 @@ from engine.metadata.readers.imported import (
     made_with_checkpoint,
     made_with_vae,
 )
-from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
+from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
@@ -144,7 +144,6 @@ def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
         remarks.append(made_with_checkpoint(checkpoint))
     if vae is not None:
         remarks.append(made_with_vae(vae))
-    remarks += lora_remarks(request.loras)
     remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)

@@ -76,7 +76,6 @@ def test_a_value_without_a_counterpart_gives_a_warning(tmp_path: Path) -> None:
         '"Sampler: IPNDM" was not taken over.',
         'It was made with the model "m[31m"; choose it to match.',
         'It was made with the VAE "soft.vae.pt"; choose it to match.',
-        "It was made with LoRAs: foo (0.8), bar (1).",
         "It was made from another picture, which is not in the file.",
         "Not taken over: NGMS.",
     )

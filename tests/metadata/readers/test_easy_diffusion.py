@@ -38,7 +38,6 @@ EASY = GenerateRequest(
 EASY_SAYS = (
     'It was made with the model "sd15/dream"; choose it to match.',
     'It was made with the VAE "soft"; choose it to match.',
-    "It was made with LoRAs: ink (0.5), line (0.8).",
 )
 
 

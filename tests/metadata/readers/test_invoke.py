@@ -33,7 +33,6 @@ def test_invokeais_metadata_is_read() -> None:
     assert found.warnings == (
         'It was made with the model "dream"; choose it to match.',
         'It was made with the VAE "soft"; choose it to match.',
-        "It was made with LoRAs: ink (0.75).",
     )
 
 
@@ -54,7 +53,6 @@ def test_invokeai_3_and_noise_of_a_card_are_read() -> None:
     assert found.request.strength == 0.6
     assert found.warnings == (
         'It was made with the model "dream"; choose it to match.',
-        "It was made with LoRAs: ink (1).",
         "It was made from another picture, which is not in the file.",
         "Not taken over: hrf_enabled.",
     )

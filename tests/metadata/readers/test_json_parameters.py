@@ -62,10 +62,7 @@ def test_ruinedfooocus_is_read() -> None:
     assert (request.sampler, request.schedule) == ("dpmpp_2m_sde", "karras")
     assert (request.seed, request.guidance) == (2020, 8.0)
     assert request.convention is ConventionName.COMFY
-    assert found.warnings == (
-        'It was made with the model "xl.safetensors"; choose it to match.',
-        "It was made with LoRAs: ink (0.5).",
-    )
+    assert found.warnings == ('It was made with the model "xl.safetensors"; choose it to match.',)
 
 
 def test_a_hugging_face_space_is_read() -> None:

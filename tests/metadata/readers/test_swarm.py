@@ -60,6 +60,5 @@ def test_swarmuis_options_as_text_are_read() -> None:
     assert request.guidance_options == GuidanceOptions(rescale=0.6)
     assert found.warnings[1:] == (
         'It was made with the VAE "soft"; choose it to match.',
-        "It was made with LoRAs: ink (0.8), line (1).",
         "Not taken over: refinermodel.",
     )

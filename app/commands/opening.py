@@ -1,0 +1,111 @@
+"""Opens files that were dropped, chosen or named at the start, each as the kind of file it is."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from app.commands.checkpoints import CheckpointCommands
+from app.commands.loras import LoraCommands
+from app.commands.pictures import PictureCommands
+from app.commands.state import AppState
+from app.library.file_kind import FileKind, kind_of
+from app.library.gallery import is_picture
+from app.library.lora_store import LoraStore
+from engine.api.conventions import EmbeddingSpelling, convention_of
+from engine.api.lora_files import LoraInfo
+from engine.api.values import ErrorInfo
+
+# The ways to write an embedding's name in a prompt, unless it is written as it is.
+_SPELLINGS = {
+    EmbeddingSpelling.PREFIX: "embedding:{}",
+    EmbeddingSpelling.TAG: "<embed:{}>",
+    EmbeddingSpelling.WORD: "<{}>",
+    EmbeddingSpelling.ANGLED: "<{}>",
+}
+
+
+class Opening(QObject):
+    """Gives a file to the commands for its kind; of PyTorch files the engine reads the keys."""
+
+    def __init__(
+        self,
+        state: AppState,
+        store: LoraStore,
+        pictures: PictureCommands,
+        checkpoint: CheckpointCommands,
+        lora: LoraCommands,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._form, self._notices = state.form, state.notices
+        self._models = state.checkpoints.models
+        self._store = store
+        self._pictures, self._checkpoint, self._lora = pictures, checkpoint, lora
+        # The files that the engine reads, and True for those that may become the checkpoint.
+        self._reading: dict[str, bool] = {}
+        store.looked.connect(self._on_looked)
+
+    def kind(self, path: Path) -> FileKind:
+        """Return the kind of a file that is no picture; reads the file's header."""
+        known = self._store.info(str(path))
+        if known is not None and known.is_read and not known.problem:
+            return FileKind.LORA
+        return kind_of(path)
+
+    def open(self, path: Path) -> None:
+        """Use a file: a picture's settings, a LoRA in the list, any other as the checkpoint.
+
+        An embedding is only explained, as a prompt names it.
+        """
+        if is_picture(path):
+            self._pictures.use_settings(path)
+            return
+        match self.kind(path):
+            case FileKind.LORA:
+                self._lora.open(path)
+            case FileKind.EMBEDDING:
+                self._explain_embedding(path)
+            case FileKind.OPAQUE:
+                self._read(path, may_be_checkpoint=True)
+            case FileKind.OTHER:
+                self._checkpoint.open(path)
+
+    def open_with(self, first: Path, others: Iterable[Path]) -> None:
+        """Open files that were dropped together: of the `others` only LoRAs beside a LoRA."""
+        self.open(first)
+        if is_picture(first) or self.kind(first) not in (FileKind.LORA, FileKind.OPAQUE):
+            return
+        for path in others:
+            kind = self.kind(path)
+            if kind is FileKind.LORA:
+                self._lora.open(path)
+            elif kind is FileKind.OPAQUE:
+                self._read(path, may_be_checkpoint=False)
+
+    def _read(self, path: Path, *, may_be_checkpoint: bool) -> None:
+        self._reading[str(path)] = may_be_checkpoint
+        self._store.look(str(path))
+
+    def _on_looked(self, path: str, answer: LoraInfo | ErrorInfo) -> None:
+        may_be_checkpoint = self._reading.pop(path, None)
+        if may_be_checkpoint is None:
+            return
+        file = Path(path)
+        if isinstance(answer, LoraInfo) and not answer.problem:
+            self._lora.open(file)
+        elif isinstance(answer, LoraInfo) and answer.is_embedding:
+            self._explain_embedding(file)
+        elif may_be_checkpoint:
+            # What is wrong with a file that is none is told below the checkpoint's name.
+            self._checkpoint.open(file)
+
+    def _explain_embedding(self, path: Path) -> None:
+        name = path.stem[:80]
+        spellings = convention_of(self._form.convention).embedding_spellings
+        spelled = _SPELLINGS.get(spellings[0], "{}") if spellings else "{}"
+        hint = self.tr("Its place is the folder {folder}. Write {spelled} in the prompt.")
+        self._notices.tell(
+            self.tr("{name} is an embedding: it acts where a prompt names it.").format(name=name),
+            hint.format(folder=self._models / "embeddings", spelled=spelled.format(name)),
+        )

@@ -1,0 +1,109 @@
+"""A file that is dropped or chosen is used as the kind of file that it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.api.lora_files import LoraInfo
+from engine.api.values import ConventionName
+from tests.app.fake_engine import Plan
+from tests.app.loras import lora
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+from tests.checkpoints.files import write_sparse
+
+
+def described(path: Path) -> LoraInfo:
+    """The engine's words on a PyTorch file, by the file's name."""
+    facts = {
+        "ink": {},
+        "line": {},
+        "token": {"is_embedding": True, "problem": "token.pt is an embedding, not a LoRA."},
+        "mix": {"problem": "mix.ckpt is a checkpoint of SD 1.x, not a LoRA."},
+    }
+    return lora(path.stem, path=str(path), **facts[path.stem])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    return {name: tmp_path / name for name in ("ink.pt", "line.ckpt", "token.pt", "mix.ckpt")}
+
+
+@pytest.fixture
+def staged(tmp_path: Path, qtbot: QtBot, files: dict[str, Path]) -> Iterator[Staged]:
+    plan = Plan(loras=tuple(map(described, files.values())))
+    one = Staged(tmp_path / "own", qtbot, fake_command(plan), QUICK)
+    # The engine lists no folder here, so that it is asked about each file.
+    one.session.process.start()
+    yield one
+    one.end()
+
+
+def listed(staged: Staged) -> list[str]:
+    return [one.file for one in staged.session.generation.loras]
+
+
+def test_a_pytorch_file_with_the_keys_of_a_lora_joins_the_list(
+    staged: Staged, files: dict[str, Path]
+) -> None:
+    session = staged.session
+    before = session.generation.checkpoint
+    session.open_file(files["ink.pt"])
+    staged.wait(lambda: bool(listed(staged)))
+    assert listed(staged) == [str(files["ink.pt"])]
+    assert session.generation.checkpoint == before
+    (notice,) = session.notices.notices
+    assert notice.undo is not None
+
+
+def test_a_pytorch_file_that_is_no_lora_becomes_the_model(
+    staged: Staged, files: dict[str, Path], tmp_path: Path
+) -> None:
+    session = staged.session
+    for path in (files["mix.ckpt"], tmp_path / "unknown.ckpt"):
+        session.open_file(path)
+        staged.wait(lambda path=path: session.generation.checkpoint == path)
+    assert listed(staged) == []
+
+
+@pytest.mark.parametrize(
+    ("convention", "spelled"),
+    [
+        (ConventionName.A1111, "Write token in the prompt."),
+        (ConventionName.COMFY, "Write embedding:token in the prompt."),
+        (ConventionName.INVOKE, "Write <token> in the prompt."),
+    ],
+)
+def test_an_embedding_is_explained_and_changes_nothing(
+    staged: Staged,
+    files: dict[str, Path],
+    tmp_path: Path,
+    convention: ConventionName,
+    spelled: str,
+) -> None:
+    session = staged.session
+    session.generation.convention = convention
+    before = session.generation.form
+    other = write_sparse(tmp_path / "token.safetensors", {"emb_params": (2, 768)})
+    for path in (files["token.pt"], other):
+        session.open_file(path)
+        staged.wait(lambda: bool(session.notices.notices))
+        (notice,) = session.notices.notices
+        assert notice.message.startswith("token is an embedding")
+        assert str(staged.paths.models / "embeddings") in notice.hint
+        assert notice.hint.endswith(spelled)
+        session.notices.dismiss(notice.number)
+    assert session.generation.form == before
+
+
+def test_all_loras_that_are_dropped_together_join_the_list(
+    staged: Staged, files: dict[str, Path]
+) -> None:
+    before = staged.session.generation.checkpoint
+    first, *others = (files[name] for name in ("ink.pt", "mix.ckpt", "line.ckpt"))
+    staged.session.opening.open_with(first, others)
+    staged.wait(lambda: len(listed(staged)) == 2)
+    assert listed(staged) == [str(files["ink.pt"]), str(files["line.ckpt"])]
+    assert staged.session.generation.checkpoint == before
