@@ -46,7 +46,8 @@ class Change:
 
     def numbers(self) -> Array:
         """Return the numbers. Raises EngineError(CHECKPOINT_CORRUPT) unless all are finite."""
-        found = np.ascontiguousarray(self.compute())
+        with np.errstate(over="ignore", invalid="ignore"):  # they are looked for below
+            found = np.ascontiguousarray(self.compute())
         if not np.isfinite(found).all():
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,

@@ -12,11 +12,14 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.lora_purpose import fit_lora
-from engine.lora.file import read_lora
+from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup
 from engine.pipeline.found_loras import doubts, use_of
 from engine.pipeline.lora_patches import ActingLora, pass_loras
 from engine.pipeline.loras import lacking_weights, unapplied
+
+# The most embeddings that a warning names.
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +57,7 @@ def read_recipe(
         if fitted.unused:
             warnings.append(unapplied(fitted))
         if fitted.file.embeddings:
-            warnings.append(_bundled(path, len(fitted.file.embeddings)))
+            warnings.append(_bundled(fitted.file))
     patches = pass_loras(loras, checkpoint, LoraMode.MERGE, 1).patches
     warnings += (lacking_weights(one) for one in loras if one.missing)
     return Recipe(checkpoint, tuple(loras), convention, patches, tuple(warnings))
@@ -73,9 +76,10 @@ def _found(choice: LoraChoice, lookup: LoraLookup, warnings: list[ErrorInfo]) ->
     return file.path
 
 
-def _bundled(path: Path, count: int) -> ErrorInfo:
+def _bundled(file: LoraFile) -> ErrorInfo:
+    names = ", ".join(ascii(one.name[:80])[1:-1] for one in file.embeddings[:_MOST_NAMED])
     return ErrorInfo(
         ErrorCode.NOT_AVAILABLE,
-        f"{path.name} bundles {count} embeddings, which no checkpoint has a place for.",
-        "Keep the file: they are known by their names while the LoRA is in use.",
+        f"{file.path.name} bundles embeddings, for which a checkpoint has no place: {names}.",
+        "Prompts know them only while the LoRA itself is in use.",
     )

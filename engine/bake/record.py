@@ -124,7 +124,11 @@ def _modelspec(checkpoint: IdentifiedCheckpoint, keys: Sequence[str]) -> dict[st
 
 
 def _prediction(checkpoint: IdentifiedCheckpoint) -> dict[str, str]:
-    """Return the prediction type if it is certain; a card may state another than the metadata."""
+    """Return the prediction type if it is certain; a card may state another than the metadata.
+
+    That of the picture itself is known by a file's name only, and found by no trial.
+    """
     stated = _PREDICTIONS.get(checkpoint.prediction)
-    certain = checkpoint.parts.denoiser.unstated is None
+    named = checkpoint.prediction is PredictionType.SAMPLE
+    certain = named or checkpoint.parts.denoiser.unstated is None
     return {"modelspec.prediction_type": stated} if stated and certain else {}

@@ -8,6 +8,7 @@ import numpy as np
 
 from backends.base import Array, DType
 from engine.api.lora import LoraChoice
+from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import ConventionName
 from engine.bake.bake import Baked, Report, bake
 from engine.bake.recipe import read_recipe
@@ -75,9 +76,11 @@ def baked(
     report: Report = lambda _done, _total: None,
     replace: bool = False,
     convention: ConventionName = ConventionName.A1111,
+    override: CheckpointOverride = NO_OVERRIDE,
 ) -> Baked:
     """Bake LoRAs into a base."""
-    recipe = read_recipe(identify(base), loras, LoraLookup(), read_index, convention)
+    checkpoint = identify(base, override=override)
+    recipe = read_recipe(checkpoint, loras, LoraLookup(), read_index, convention)
     known = KnownFiles(target.parent / "known")
     return bake(recipe, target, known, report, replace=replace)
 
