@@ -12,6 +12,10 @@ from pathlib import Path
 
 # Errors of a disk that is full, or on which this user has no room left.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# Errors of link() on file systems without hard links: FAT, exFAT, some network shares.
+_NO_LINKS = frozenset(
+    {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
+)
 
 
 def sync_file(descriptor: int) -> None:
@@ -75,3 +79,23 @@ def put_in_place(part: Path, path: Path) -> None:
             raise
         path.rename(tempfile.mkdtemp(dir=path.parent, prefix=f"{path.name}.aside-"))
         part.replace(path)
+
+
+def rename_without_overwrite(temporary: Path, final: Path) -> None:
+    """Rename a file in one step. Raises FileExistsError if the name is taken; OSError."""
+    if sys.platform == "win32":
+        temporary.rename(final)  # refuses an existing name there
+        return
+    try:
+        os.link(temporary, final)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Only a writer that begins at this moment could slip in between.
+        if os.path.lexists(final):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(final)) from error
+        temporary.rename(final)
+    else:
+        # The file is safe under its name, whatever becomes of the other one.
+        with suppress(OSError):
+            temporary.unlink()

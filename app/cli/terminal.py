@@ -77,7 +77,7 @@ def print_json(value: object) -> None:
     sys.stdout.flush()
 
 
-def _write_path(path: Path) -> None:
+def write_path(path: Path) -> None:
     """Print a path on a line: its exact bytes to a program, printable text to a terminal."""
     if sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"):
         say(str(path))
@@ -129,9 +129,9 @@ class ByteBar:
         self._label, self._total = label, max(1, total)
         self._line = StatusLine()
 
-    def show(self, done: int) -> None:
-        """Draw the bar for this number of bytes."""
-        fraction = done / self._total
+    def show(self, done: int, total: int | None = None) -> None:
+        """Draw the bar for this number of bytes; `total` corrects the number of all."""
+        fraction = done / (total or self._total)
         self._line.draw(f"{self._label} {bar(fraction)} {int(100 * fraction)} %")
 
     def clear(self) -> None:
@@ -238,7 +238,7 @@ class TerminalReporter(SilentReporter):
         self.clear()
         if self._announce:
             try:
-                _write_path(image.path)
+                write_path(image.path)
             except OutputLost as lost:
                 self.lost = lost
                 print_note(f"The picture is saved as {image.path}.")

@@ -26,7 +26,7 @@ MAX_JSON_MARKS = 500_000
 MAX_METADATA_ENTRIES = 1000
 MAX_METADATA_CHARS = 32_768
 
-_METADATA = "__metadata__"
+METADATA = "__metadata__"
 _FORMATS = {dtype.value: (dtype, dtype.itemsize) for dtype in DType}
 
 
@@ -59,7 +59,7 @@ _TEXTS = msgspec.json.Decoder(dict[str, str])
 def parse_header(raw: bytes, path: Path) -> Header:
     """Check the JSON of a header and place its tensors; `path` is recorded, but not opened."""
     entries = _decode(raw, path)
-    metadata = _metadata(entries.pop(_METADATA, None), path)
+    metadata = _metadata(entries.pop(METADATA, None), path)
     if len(entries) > MAX_TENSORS:
         raise corrupt(path, f"it lists {len(entries)} tensors, over the limit of {MAX_TENSORS}")
     data_start = LENGTH_BYTES + len(raw)
@@ -78,6 +78,11 @@ def parse_header(raw: bytes, path: Path) -> Header:
             raise corrupt(path, f"tensor {quoted(name)} {fault}")
         cursor = end
     return Header(tensors, _shown(metadata), data_start + cursor)
+
+
+def whole_metadata(raw: bytes, path: Path) -> dict[str, str]:
+    """Return the metadata of a header, which `parse_header` cuts to what can be shown."""
+    return _metadata(_decode(raw, path).get(METADATA), path) or {}
 
 
 def _decode(raw: bytes, path: Path) -> dict[str, msgspec.Raw]:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import DOWNLOAD_AGAIN, corrupt
-from engine.checkpoints.header import LENGTH_BYTES, parse_header
+from engine.checkpoints.header import LENGTH_BYTES, parse_header, whole_metadata
 from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
 from engine.checkpoints.opening import Recall, nothing_known, read_steadily
 from engine.errors import EngineError
@@ -66,6 +66,12 @@ def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) 
     state = FileState.of(path, facts, raw)
     digest = recall(state) or sampled_digest(file, raw, facts.st_size)
     return TensorIndex(path, header.tensors, header.metadata, digest, state)
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """Return the metadata of a safetensors file in full. Raises EngineError and OSError."""
+    with path.open("rb") as file:
+        return whole_metadata(_header_bytes(file, path, path.stat().st_size), path)
 
 
 def _header_bytes(file: BinaryIO, path: Path, size: int) -> bytes:

@@ -80,6 +80,10 @@ class Family(ABC):
         """
         return None
 
+    def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
+        """Return ModelSpec's name for the checkpoint's architecture; empty where it has none."""
+        return ""
+
     def learnt_hints(
         self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
     ) -> LearntHints | None:

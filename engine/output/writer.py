@@ -4,12 +4,10 @@ The order guarantees this: a temporary file in the same folder, all bytes, fsync
 only if it is free, fsync of the folder, and only then does the call return.
 """
 
-import errno
 import io
 import os
 import re
 import secrets
-import sys
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +20,7 @@ from PIL import Image
 
 from engine.api import ErrorCode
 from engine.api.remedies import ChooseFolder
-from engine.durable import FULL, sync_file, sync_folder
+from engine.durable import FULL, rename_without_overwrite, sync_file, sync_folder
 from engine.errors import EngineError
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.output.names import Destination, counted_name, counter_of, sibling_names
@@ -32,10 +30,6 @@ _TEMPORARY = re.compile(r"\.safelight-(?:(\d{5,12})|x[0-9a-f]{16})\.tmp", re.ASC
 _STALE_SECONDS = 24 * 3600
 # Measured on a smooth 512x512 picture: 35 ms and 246 KB; level 6 takes 126 ms for 225 KB.
 _COMPRESSION = 4
-# Errors of link() on file systems without hard links: FAT, exFAT, some network shares.
-_NO_LINKS = frozenset(
-    {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
-)
 
 
 def write_picture(
@@ -165,28 +159,8 @@ def _publish(temporary: Path, names: Iterable[str]) -> Path:
     for name in names:
         final = temporary.with_name(name)
         try:
-            _rename_without_overwrite(temporary, final)
+            rename_without_overwrite(temporary, final)
         except FileExistsError:
             continue
         return final
     raise AssertionError("the names have no end")
-
-
-def _rename_without_overwrite(temporary: Path, final: Path) -> None:
-    """Rename in one step; raises FileExistsError if the name is taken."""
-    if sys.platform == "win32":
-        temporary.rename(final)  # refuses an existing name there
-        return
-    try:
-        os.link(temporary, final)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        # Our own writers hold different counters; only another program could slip in between.
-        if os.path.lexists(final):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(final)) from error
-        temporary.rename(final)
-    else:
-        # The picture is safe under its name; a later sweep takes what cannot be removed now.
-        with suppress(OSError):
-            temporary.unlink()

@@ -49,11 +49,11 @@ def find_loras(
         if file is None:
             warnings.append(_missing(use.name, digits, lookup.folders))
         else:
-            warnings.extend(_doubts(use.name, file))
+            warnings.extend(doubts(use.name, file))
 
     for one in request.loras:
         if one.enabled:
-            add(_use_of(one), lookup.find(one.file, one.hash), one.hash)
+            add(use_of(one), lookup.find(one.file, one.hash), one.hash)
     for use in tags.uses:
         digits = hashes.get(_plain(use.name))
         add(use, lookup.find_named(use.name, digits), digits)
@@ -71,7 +71,8 @@ def _with_path(choice: LoraChoice, lookup: LoraLookup) -> LoraChoice:
     return choice if file is None else msgspec.structs.replace(choice, file=str(file.path))
 
 
-def _use_of(choice: LoraChoice) -> LoraUse:
+def use_of(choice: LoraChoice) -> LoraUse:
+    """Return the strengths of a LoRA in a request's list."""
     text = choice.strength if choice.text_strength is None else choice.text_strength
     return LoraUse(choice.file, (choice.strength,), text)
 
@@ -94,7 +95,8 @@ def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInf
     return ErrorInfo(ErrorCode.LORA_NOT_FOUND, message, hint, remedies=(NameLoraFolder(),))
 
 
-def _doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
+def doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
+    """Yield warnings about a file that was found by a name: another hash, others of that name."""
     shown = name[:_MOST_CHARACTERS]
     if file.differs:
         yield _warning(

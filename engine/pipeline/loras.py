@@ -133,7 +133,7 @@ class JobLoras:
                 if fitted is not None
             ]
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
-            lacking += (_lacking(one) for one in acting if one.missing)
+            lacking += (lacking_weights(one) for one in acting if one.missing)
 
     def _reported(self, named: NamedLora, warnings: list[ErrorInfo]) -> LoraReport:
         """Return the report of a LoRA; warns of keys of its file that are not applied."""
@@ -142,7 +142,7 @@ class JobLoras:
         fitted = self._fit(named.path, False) or self._fit(named.path, True)
         assert fitted is not None, "the file fits"
         if fitted.unused:
-            warnings.append(_unapplied(fitted))
+            warnings.append(unapplied(fitted))
         return _report(named, fitted)
 
 
@@ -168,7 +168,8 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
     )
 
 
-def _lacking(lora: ActingLora) -> ErrorInfo:
+def lacking_weights(lora: ActingLora) -> ErrorInfo:
+    """Return the warning about changes of weights that the checkpoint lacks."""
     names = sorted(lora.missing)
     return ErrorInfo(
         ErrorCode.LORA_REMARK,
@@ -178,7 +179,8 @@ def _lacking(lora: ActingLora) -> ErrorInfo:
     )
 
 
-def _unapplied(fitted: FittedLora) -> ErrorInfo:
+def unapplied(fitted: FittedLora) -> ErrorInfo:
+    """Return the warning about keys of a file that are not applied."""
     unused, file = fitted.unused, fitted.file
     named = ", ".join(ascii(key)[1:-1] for key in unused[:_MOST_NAMED])
     more = f" and {len(unused) - _MOST_NAMED} more" if len(unused) > _MOST_NAMED else ""

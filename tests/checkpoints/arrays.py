@@ -14,12 +14,13 @@ def write_arrays(
     dtype: DType | Mapping[str, DType] = DType.F32,
     *,
     odd: bool = False,
+    metadata: Mapping[str, str] | None = None,
 ) -> dict[str, FileSlice]:
     """Write `arrays` as `dtype`, or each as its own, and return where each one is.
 
     `odd` puts all at odd offsets.
     """
-    raw, _ = header({name: array.shape for name, array in arrays.items()}, dtype)
+    raw, _ = header({name: array.shape for name, array in arrays.items()}, dtype, metadata)
     raw += b" " * odd
     with path.open("wb") as file:
         file.write(len(raw).to_bytes(8, "little") + raw)

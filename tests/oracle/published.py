@@ -97,6 +97,7 @@ class Published:
     big_text: dict | None = None
     scale: float = 0.18215
     more: dict = field(default_factory=dict)
+    vae: dict = field(default_factory=lambda: _VAE)
 
     def with_channels(self, channels: int, pipeline: str) -> "Published":
         """The same for another kind of UNet input."""
@@ -123,7 +124,7 @@ def write_configs(folder: Path, published: Published) -> Path:
     index: dict = {"_class_name": published.pipeline, **published.more}
     with init_empty_weights():
         diffusers.UNet2DConditionModel(**published.unet).save_config(folder / "unet")
-        vae = diffusers.AutoencoderKL(**_VAE, scaling_factor=published.scale)
+        vae = diffusers.AutoencoderKL(**published.vae, scaling_factor=published.scale)
     vae.save_config(folder / "vae")
     index |= {"unet": ["diffusers", "UNet2DConditionModel"], "vae": ["diffusers", "AutoencoderKL"]}
     scheduler = diffusers.DDIMScheduler(

@@ -10,7 +10,11 @@ from engine.families import Component, identify
 from tests.checkpoints.arrays import write_arrays
 from tests.tiny_checkpoint import Weights
 
-PREFIXES = {Component.DENOISER: "lora_unet_", Component.TEXT_ENCODER: "lora_te_"}
+PREFIXES = {
+    Component.DENOISER: "lora_unet_",
+    Component.TEXT_ENCODER: "lora_te_",
+    Component.TEXT_ENCODER_2: "lora_te2_",
+}
 _SIZE = 0.35
 
 
@@ -32,7 +36,7 @@ class FileLora:
         self.changes: dict[tuple[Component, str], Array] = {}
         arrays: dict[str, Array] = dict(extra or {})
         sources = identify(checkpoint).components
-        for component in components:
+        for component in (one for one in components if one in sources):
             for name, weight in sources[component].weights.items():
                 if not name.endswith(".weight") or len(weight.shape) < 2 or "embedding" in name:
                     continue

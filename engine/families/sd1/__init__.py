@@ -35,6 +35,7 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=8),
     latents=latent_spaces.SD,
     default_size=512,
+    modelspec=("stable-diffusion-v1", "stable-diffusion-v1"),
     convolutional=True,
     lora=LoraSigns(CONTEXT_WIDTH, (768,), attends_first=True, convolutional=True),
 )

@@ -65,6 +65,7 @@ FAMILY = LatentDiffusion(
     latents=latent_spaces.SD,
     default_size=512,
     v_default_size=768,
+    modelspec=("stable-diffusion-v2-512", "stable-diffusion-v2-768-v"),
     hides_prediction=True,
     text=text_use,
     guess=guessed_training,

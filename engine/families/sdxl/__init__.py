@@ -52,6 +52,7 @@ FAMILY = LatentDiffusion(
     vae_overflows_f16=True,
     edm_latents=latent_spaces.PLAYGROUND,
     default_size=1024,
+    modelspec=("stable-diffusion-xl-v1-base", "stable-diffusion-xl-v1-base"),
     hides_prediction=True,
     text=lambda _: SDXL_TEXT,
     architecture=StableDiffusion(SDXL_TIME_IDS, refiner=True, refines=True),

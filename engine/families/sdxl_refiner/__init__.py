@@ -33,6 +33,7 @@ FAMILY = LatentDiffusion(
     latents=latent_spaces.SDXL,
     vae_overflows_f16=True,
     default_size=1024,
+    modelspec=("stable-diffusion-xl-v1-refiner", "stable-diffusion-xl-v1-refiner"),
     text=lambda _: _TEXT,
     architecture=StableDiffusion(REFINER_TIME_IDS, refines=True),
     lora=LoraSigns(CONTEXT_WIDTH, (1280,), depth=4),

@@ -129,6 +129,8 @@ class LatentDiffusion(Family):
     full_title: str = ""
     # The latent space for denoisers trained as in EDM, if another than `latents`.
     edm_latents: LatentSpace | None = None
+    # ModelSpec's names for the usual variant, trained to predict noise and v.
+    modelspec: tuple[str, str] = ("", "")
     # The default size for denoisers that predict v, if another than `default_size`.
     v_default_size: int | None = None
     # True if the usual VAE's activations exceed float16's range (diffusers' `force_upcast`).
@@ -179,6 +181,14 @@ class LatentDiffusion(Family):
     def lora_evidence(self, listing: str) -> str | None:
         """Return the evidence that a LoRA file is for this family; None for other files."""
         return self.lora.evidence(listing) if self.lora else None
+
+    def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
+        """Return ModelSpec's name for the checkpoint's architecture; empty where it has none."""
+        noise, v = self.modelspec
+        names: dict[PredictionType, str] = {PredictionType.EPSILON: noise, PredictionType.V: v}
+        doubtful = checkpoint.parts.denoiser.unstated is not None and noise != v
+        usual = checkpoint.variant == "base" and not doubtful
+        return names.get(checkpoint.prediction, "") if usual else ""
 
     def learnt_hints(
         self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None

@@ -1,0 +1,1 @@
+"""Writing checkpoints with LoRAs merged into their weights: see `bake` and docs/loras.md."""

@@ -1,0 +1,80 @@
+"""The place of a baked checkpoint: checked before anything is read, and taken in one step."""
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.bake.writing import no_room, not_writable
+from engine.durable import rename_without_overwrite
+from engine.errors import EngineError
+from engine.file_paths import is_folder
+from engine.folders import SAFETENSORS_SUFFIXES
+
+
+def require_place(target: Path, base: Path, sources: Iterable[Path], *, replace: bool) -> None:
+    """Raise EngineError unless a checkpoint may be written to `target`.
+
+    `sources` are the files that it is made of. A file is replaced only with `replace`, and neither
+    a folder nor one of the sources ever is.
+    """
+    _require_kind(target, base)
+    if not is_folder(target.parent):
+        raise not_writable(target, "there is no such folder")
+    if os.path.lexists(target):
+        if any(_is_same(target, source) for source in (base, *sources)):
+            raise _taken(target, "is what the new model is made of")
+        if is_folder(target) or not replace:
+            raise _taken(target, "exists already")
+    if not os.access(target.parent, os.W_OK):
+        raise not_writable(target, "you may not write there")
+
+
+def require_room(target: Path, size: int) -> None:
+    """Raise EngineError(DISK_FULL) unless `size` bytes are free on the disk of `target`."""
+    if shutil.disk_usage(target.parent).free < size:
+        raise no_room(target, size)
+
+
+def publish(part: Path, target: Path, *, replace: bool) -> None:
+    """Give a whole file or folder its name in one step. Raises EngineError and OSError."""
+    try:
+        if replace:
+            part.replace(target)
+        elif part.is_dir():
+            # Fails if there is anything but an empty folder.
+            part.rename(target)
+        else:
+            rename_without_overwrite(part, target)
+    except (FileExistsError, NotADirectoryError):
+        raise _taken(target, "exists already") from None
+
+
+def _require_kind(target: Path, base: Path) -> None:
+    names_file = target.suffix.lower() in SAFETENSORS_SUFFIXES
+    if is_folder(base) and names_file:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"{base.name} is a folder, and so is what is baked from it.",
+            f"Name it {target.stem}.",
+        )
+    if not is_folder(base) and not names_file:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            "Models are written as .safetensors files.",
+            f"Name it {target.name}.safetensors.",
+        )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _taken(target: Path, reason: str) -> EngineError:
+    return EngineError(
+        ErrorCode.OUTPUT_NOT_WRITABLE, f"{target.name} {reason}.", "Choose another name."
+    )
