@@ -60,7 +60,7 @@ def _has_cache(config: Any) -> bool:
 class TensorRtSession:
     """A `backends.base.Session` over one execution context.
 
-    `engine` is the result of `build_engine`, and gets the weights that `graph.changed` names. Inputs
+    `engine` is the result of `build_engine`; it gets the weights that `graph.changed` names. Inputs
     and outputs have their own memory on the card, which grows with their shapes. Raises
     BackendError.
     """
