@@ -42,6 +42,10 @@ class BackendError(Exception):
         self.out_of_memory = out_of_memory
 
 
+class RefitError(BackendError):
+    """A runtime refused `Graph.changed`; it can still run the artifact's own weights."""
+
+
 class RunCancelled(Exception):  # noqa: N818 (a decision, not a fault)
     """A run, load or compile was stopped through its `Cancellation`."""
 
@@ -128,6 +132,7 @@ class Graph:
 
     `model` is a serialised ONNX ModelProto in which each weight is an initializer with external
     data whose location is the weight's own name; `weights` maps that name to the real place.
+    `changed` names the weights that differ from those that the artifact carries (`refits`).
     """
 
     name: str
@@ -136,6 +141,7 @@ class Graph:
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     precision: Precision
+    changed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +265,8 @@ class Compilation:
     carries_weights: bool
     # `compile` stops within a second of a request; else only killing its process stops it.
     interruptible: bool = False
+    # Its artifacts carry weights, but `load` replaces `Graph.changed`, so they serve every LoRA.
+    refits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +388,6 @@ class Backend(Protocol):
     ) -> Session:
         """Return a session for the graph, loaded from `artifact` if there is one.
 
-        Raises BackendError or RunCancelled.
+        Raises BackendError or RunCancelled; RefitError if `graph.changed` cannot be replaced.
         """
         ...

@@ -56,6 +56,7 @@ class Compiling:
     shapes: ShapeSupport = ShapeSupport.DYNAMIC
     carries_weights: bool = False
     interruptible: bool = True
+    refits: bool = False
     # The result of `fingerprint`.
     runtime: str = "null 1"
     file_bytes: int = 1000
@@ -130,7 +131,7 @@ class NullBackend(Backend):
     def compilation(self, device: Device) -> Compilation | None:
         """Return the scripted compiler's properties; None without one."""
         how = self._compiling
-        return how and Compilation(how.shapes, how.carries_weights, how.interruptible)
+        return how and Compilation(how.shapes, how.carries_weights, how.interruptible, how.refits)
 
     def compile(
         self,

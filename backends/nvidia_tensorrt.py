@@ -54,12 +54,16 @@ _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError)
 
 
 class TensorRtBackend(Backend):
-    """NVIDIA's cards through the native API."""
+    """NVIDIA's cards through the native API.
+
+    With `refits` engines are built so that their weights can be replaced. The engine does not ask
+    for it until `make gpu` has shown on a card that such engines are right and no slower.
+    """
 
     name = "nvidia_tensorrt"
 
-    def __init__(self) -> None:
-        self._timings = Timings()
+    def __init__(self, *, refits: bool = False) -> None:
+        self._timings, self._refits = Timings(), refits
 
     def probe(self) -> list[Device]:
         """List NVIDIA's cards, each usable or with the reason why not. Never raises."""
@@ -92,7 +96,7 @@ class TensorRtBackend(Backend):
 
         Most of a build cannot be interrupted.
         """
-        return Compilation(ShapeSupport.RANGES, carries_weights=True)
+        return Compilation(ShapeSupport.RANGES, carries_weights=True, refits=self._refits)
 
     def compile(
         self,
@@ -148,6 +152,7 @@ class TensorRtBackend(Backend):
             weight_streaming=2 * weights > cards.memory_of(device).total,
             # The available kernels depend on the card.
             decomposable_attention=True,
+            refittable=self._refits,
             timings=self._timings if package == _FULL else None,
         )
         if package == _RTX:
@@ -163,7 +168,7 @@ class TensorRtBackend(Backend):
         trt = _module(_serving(_card(device)))
         stream = CudaStream(device.id)
         try:
-            return TensorRtSession(trt, engine, graph.inputs, graph.outputs, stream, kernels)
+            return TensorRtSession(trt, engine, graph, stream, kernels)
         except BackendError:
             stream.close()
             raise

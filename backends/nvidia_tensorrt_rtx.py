@@ -109,7 +109,8 @@ class TensorRtRtxBackend(Backend):
         """Return the properties: engines for ranges of sizes, which contain the weights.
 
         The plug-in can leave weights out (`nv_weight_stripped_engine_enable_experimental`), but
-        calls that experimental and needs the graph's file again. A build cannot be stopped.
+        builds such engines for weights that stay the same (REFIT_IDENTICAL), so LoRAs could not
+        be given to them. A build cannot be stopped.
         """
         return Compilation(ShapeSupport.RANGES, carries_weights=True)
 

@@ -45,6 +45,8 @@ class BuildOptions:
     weight_streaming: bool = False
     # Attention without a single kernel becomes several kernels, instead of an error.
     decomposable_attention: bool = False
+    # Weights can be replaced in the engine. TensorRT-RTX computes with them on a card to build it.
+    refittable: bool = False
     # Timings to reuse; the build adds its own.
     timings: Timings | None = None
 
@@ -154,6 +156,8 @@ def configured(
     config.clear_flag(trt.BuilderFlag.TF32)
     if options.weight_streaming:
         config.set_flag(trt.BuilderFlag.WEIGHT_STREAMING)
+    if options.refittable:
+        config.set_flag(trt.BuilderFlag.REFIT)
     if options.timings:
         config.set_timing_cache(config.create_timing_cache(options.timings.data), False)
     if options.capabilities:

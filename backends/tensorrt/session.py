@@ -13,12 +13,14 @@ import numpy as np
 from backends.base import (
     Array,
     BackendError,
+    Graph,
     RunCancelled,
     TensorSpec,
     all_feeds,
 )
 from backends.tensorrt.build import failure, messages_of
 from backends.tensorrt.driver import CudaStream
+from backends.tensorrt.refit import refit
 
 # A name that no input or output has.
 _SCRATCH = "(scratch)"
@@ -58,21 +60,21 @@ def _has_cache(config: Any) -> bool:
 class TensorRtSession:
     """A `backends.base.Session` over one execution context.
 
-    `engine` is the result of `build_engine`. Inputs and outputs have their own memory on the card,
-    which grows with their shapes. Raises BackendError.
+    `engine` is the result of `build_engine`; it gets the weights that `graph.changed` names. Inputs
+    and outputs have their own memory on the card, which grows with their shapes. Raises
+    BackendError.
     """
 
     def __init__(
         self,
         trt: Any,
         engine: Any,
-        inputs: tuple[TensorSpec, ...],
-        outputs: tuple[TensorSpec, ...],
+        graph: Graph,
         stream: CudaStream,
         kernels: Path | None = None,
     ) -> None:
-        self.inputs = inputs
-        self.outputs = outputs
+        self.inputs: tuple[TensorSpec, ...] = graph.inputs
+        self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._stream = stream
         self._memory: dict[str, tuple[int, int]] = {}
         self._pinned: dict[str, Array] = {}
@@ -83,6 +85,8 @@ class TensorRtSession:
         self._engine = self._runtime.deserialize_cuda_engine(engine)
         if self._engine is None:
             raise failure("TensorRT does not load the engine", self._messages)
+        if graph.changed:
+            refit(trt, self._engine, graph.weights, graph.changed, self._messages)
         if self._engine.streamable_weights_size:
             budget = self._engine.get_weight_streaming_automatic_budget()
             self._engine.weight_streaming_budget_v2 = budget

@@ -10,6 +10,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from onnx import ModelProto, helper
+
 from backends.base import (
     AttentionForm,
     BackendError,
@@ -19,6 +21,7 @@ from backends.base import (
     OperatorSet,
     Precision,
     ShapeProfile,
+    TensorSpec,
     UpsamplingForm,
 )
 from backends.tensorrt.build import BuildOptions, ParsedGraph, build_engine
@@ -75,18 +78,23 @@ class TensorRtEngine:
         self._graph = _graph(wanted, FORMS[forms](operators()), Precision(precision))
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Build an engine for card `task` ("SM89"); `streaming` lets weights stay off the card."""
-        layers = Counter(x.type.name for x in ParsedGraph(self._module, self._graph).layers)
+        """Build an engine for card `task` ("SM89").
+
+        Options: `streaming` lets weights stay off the card, `refittable` lets them be replaced,
+        `inputs` makes the kernels of linear layers and convolutions inputs of the network.
+        """
+        graph = kernels_as_inputs(self._graph) if options.get("inputs") else self._graph
+        layers = Counter(x.type.name for x in ParsedGraph(self._module, graph).layers)
+        how = BuildOptions(
+            (task,),
+            weight_streaming=options.get("streaming", False),
+            refittable=options.get("refittable", False),
+        )
         began, worked = perf_counter(), process_time()
         with PrivateMemoryPeak(os.getpid()) as memory:
             try:
                 engine = build_engine(
-                    self._module,
-                    self._graph,
-                    self._profile,
-                    BuildOptions((task,), weight_streaming=options.get("streaming", False)),
-                    lambda _: None,
-                    _NobodyAsks(),
+                    self._module, graph, self._profile, how, lambda _: None, _NobodyAsks()
                 )
             except BackendError as error:
                 engine, refused = None, str(error)
@@ -97,11 +105,32 @@ class TensorRtEngine:
             "processor_s": process_time() - worked,
             "peak_bytes": memory.peak_bytes,
             "engine_bytes": 0 if engine is None else engine.nbytes,
-            "weight_bytes": sum(ref.nbytes for ref in self._graph.weights.values()),
+            "weight_bytes": sum(ref.nbytes for ref in graph.weights.values()),
             "layers": layers.total(),
             "attentions": layers["ATTENTION_INPUT"],
             "refused": refused,
         }
+
+
+def kernels_as_inputs(graph: Graph) -> Graph:
+    """Return the graph with its weights of two dimensions and more as inputs of the network."""
+    moved = {name: ref for name, ref in graph.weights.items() if len(ref.shape) > 1}
+    model = ModelProto.FromString(graph.model)
+    kept = [one for one in model.graph.initializer if one.name not in moved]
+    model.graph.input.extend(
+        helper.make_tensor_value_info(one.name, one.data_type, list(one.dims))
+        for one in model.graph.initializer
+        if one.name in moved
+    )
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept)
+    inputs = (TensorSpec(name, ref.dtype, ref.shape) for name, ref in moved.items())
+    return replace(
+        graph,
+        model=model.SerializeToString(),
+        weights={name: ref for name, ref in graph.weights.items() if name not in moved},
+        inputs=(*graph.inputs, *inputs),
+    )
 
 
 def _graph(network: Network, forms: OperatorSet, precision: Precision) -> Graph:

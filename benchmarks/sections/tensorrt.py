@@ -30,15 +30,22 @@ def tensorrt(setting: Setting) -> Findings:
     """Build every network for one card, the UNet for other cards, and with other operator forms."""
     networks = (UNET, DECODER, ENCODER, TEXT)
     rows = [_built(setting, f"{name}, {_CARDS[_USUAL]}", name) for name in networks]
-    rows.append(_built(setting, f"{UNET}, {_CARDS[_USUAL]}, weight streaming", UNET, stream=True))
+    usual = f"{UNET}, {_CARDS[_USUAL]}"
+    rows.append(_built(setting, f"{usual}, weight streaming", UNET, streaming=True))
+    rows.append(_built(setting, f"{usual}, refittable", UNET, refittable=True))
+    rows.append(_built(setting, f"{usual}, kernels as inputs", UNET, inputs=True))
     others = () if setting.quick else [card for card in _CARDS if card != _USUAL]
-    rows += [_built(setting, f"{UNET}, {_CARDS[card]}", UNET, card=card) for card in others]
+    for card in others:
+        rows.append(_built(setting, f"{UNET}, {_CARDS[card]}", UNET, card=card))
+        label = f"{UNET}, {_CARDS[card]}, kernels as inputs"
+        rows.append(_built(setting, label, UNET, card=card, inputs=True))
     built = Table(
         "TensorRT-RTX ahead of time, SD 1.5 in float16, for all sizes the app offers",
         ("", *_COLUMNS),
         tuple(rows),
         "Each in a new process, from a file of float16 weights that is mapped and nowhere copied "
-        "to. Peak is the process's private memory. No card is at work; so nothing is timed on one.",
+        "to. Peak is the private memory of the process. Nothing is timed on a card. "
+        "Refittable: its weights can be replaced. Kernels: of linear layers and convolutions.",
     )
     if setting.quick:
         return Findings((built,))
@@ -65,12 +72,12 @@ def _built(
     *,
     card: str = _USUAL,
     form: str = DECLARED,
-    stream: bool = False,
+    **build: bool,
 ) -> tuple[Cell, ...]:
     setting.say(f"  {label}")
     options = {"checkpoint": str(setting.files.f16), "network": network, "precision": "f16"}
     with Child("tensorrt", **options, forms=form) as child:
-        found = child.ask(card, streaming=stream)
+        found = child.ask(card, **build)
     if found["refused"]:
         setting.say(f"  {found['refused']}")
     return (

@@ -222,6 +222,7 @@ class ErrorCode(StrEnum):
     BACKEND_UNKNOWN = "backend_unknown"
     BACKEND_UNAVAILABLE = "backend_unavailable"
     BACKEND_FAILED = "backend_failed"
+    REFIT_FAILED = "refit_failed"
     OUT_OF_MEMORY = "out_of_memory"
     NUMERIC_FAILURE = "numeric_failure"
     OUTPUT_NOT_WRITABLE = "output_not_writable"

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from backends.base import BackendError, Device, RunCancelled
+from backends.base import BackendError, Device, RefitError, RunCancelled
 from engine.api.remedies import UseAnotherDevice
 from engine.api.values import ErrorCode
 from engine.errors import Cancelled, EngineError, out_of_memory
@@ -11,7 +11,10 @@ from engine.errors import Cancelled, EngineError, out_of_memory
 
 @contextmanager
 def translated_errors(device: Device) -> Generator[None]:
-    """Turn BackendError and RunCancelled raised within the block into EngineError and Cancelled."""
+    """Turn BackendError and RunCancelled raised within the block into EngineError and Cancelled.
+
+    The code is OUT_OF_MEMORY, REFIT_FAILED or BACKEND_FAILED.
+    """
     try:
         yield
     except RunCancelled as error:
@@ -20,6 +23,14 @@ def translated_errors(device: Device) -> Generator[None]:
         if error.out_of_memory:
             message = f"There is not enough memory on {device.name}."
             raise out_of_memory(message, str(error)) from error
+        if isinstance(error, RefitError):
+            raise EngineError(
+                ErrorCode.REFIT_FAILED,
+                f"The weights that LoRAs change could not be replaced in the network compiled for "
+                f"{device.name}.",
+                "Until the next start LoRAs act there in another way, which may take longer.",
+                str(error),
+            ) from error
         raise EngineError(
             ErrorCode.BACKEND_FAILED,
             f"{device.backend} failed on {device.name}.",

@@ -14,6 +14,7 @@ from backends.base import (
     Device,
     Graph,
     Progress,
+    RefitError,
     Session,
     ShapeProfile,
     ShapeSupport,
@@ -69,14 +70,17 @@ class BoundLater(Mapping[str, WeightRef]):
 class CompiledNetwork:
     """A network on a device, and the sources of its artifacts.
 
-    `weights` is the digest of the weights if artifacts carry them, else None; `weight_bytes` is
-    their size. `bind_files` binds the weights mostly as references to files, for a child process.
+    `source` is the graph that artifacts are made of: `graph`, with the weights that `graph.changed`
+    replaces at each load. `weights` is the digest of its weights if artifacts carry them, else
+    None; `weight_bytes` is their size. `bind_files` binds them mostly as references to files, for a
+    child process.
     """
 
     backend: Backend
     device: Device
     compilation: Compilation
     graph: Graph
+    source: Graph
     dimensions: Dimensions
     checkpoint: str
     weights: str | None
@@ -150,8 +154,8 @@ class CompiledNetwork:
         def compile_(folder: Path) -> Artifact | None:
             given = (self.device, profile, folder, progress, cancel)
             if self.compilation.interruptible:
-                return self.backend.compile(self.graph, *given)
-            return compile_in_child(replace(self.graph, weights=dict(self.bind_files())), *given)
+                return self.backend.compile(self.source, *given)
+            return compile_in_child(replace(self.source, weights=dict(self.bind_files())), *given)
 
         return self.store.get(self._wanted(dimensions), compile_, cancel)
 
@@ -161,6 +165,8 @@ class CompiledNetwork:
         held = self._held(dimensions, progress, cancel)
         try:
             return self._session(held, dimensions, progress, cancel)
+        except RefitError:
+            raise  # the artifact is sound
         except BackendError as error:
             if held is None or held.made or error.out_of_memory:
                 raise

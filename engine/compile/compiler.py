@@ -26,7 +26,8 @@ from engine.weights.working_copies import WorkingCopies
 class Compiler:
     """Prepares networks for one device.
 
-    Without a store of artifacts no artifact is kept, without `merged` no merged weights.
+    Without a store of artifacts no artifact is kept, without `merged` no merged weights; `refits`
+    is False where the device failed to change the weights of an artifact.
 
     May be used from any thread.
     """
@@ -38,11 +39,13 @@ class Compiler:
         working_copies: WorkingCopies,
         artifacts: ArtifactStore | None = None,
         merged: MergedCopies | None = None,
+        *,
+        refits: bool = True,
     ) -> None:
         self.backend = backend
         self.device = device
         self.artifacts = artifacts or ArtifactStore(None)
-        self._working_copies, self._merged = working_copies, merged
+        self._working_copies, self._merged, self._refits = working_copies, merged, refits
         self._lock = Lock()
         # By the `id` of the network, which its `PreparedNetwork` keeps alive: ids stay unique.
         self._prepared: dict[tuple[int, Precision], PreparedNetwork] = {}
@@ -60,6 +63,7 @@ class Compiler:
                     self.artifacts,
                     self._working_copies,
                     self._merged,
+                    refits=self._refits,
                 )
             return self._prepared[key]
 

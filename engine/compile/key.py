@@ -20,7 +20,9 @@ def artifact_key(
     """Return the digest of all sources of an artifact except its sizes.
 
     `runtime` is the backend's fingerprint of the device. `weights` is the digest of the weights if
-    the artifact carries them, else None: then it serves every checkpoint with that graph.
+    the artifact carries them, else None: then it serves every checkpoint with that graph. With
+    `compilation.refits` it is that of the weights without patches: the key is the same for all
+    LoRAs.
     """
     parts = {
         "format": FORMAT,
@@ -31,6 +33,7 @@ def artifact_key(
         "device": [device.id, device.name],
         "runtime": runtime,
         "shapes": compilation.shapes.value,
+        "refits": compilation.refits,
         "weights": weights,
     }
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()

@@ -1,11 +1,20 @@
 """A network for one device in one precision: its graph, its artifact, and its session."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from threading import Lock
 
-from backends.base import Backend, Cancellation, Device, Graph, Precision, Progress, Session
+from backends.base import (
+    Backend,
+    Cancellation,
+    Device,
+    Graph,
+    Precision,
+    Progress,
+    Session,
+    WeightRef,
+)
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiled import BoundLater, CompiledNetwork
@@ -24,7 +33,8 @@ class PreparedNetwork:
 
     The graph is emitted by the first call that needs it, which raises
     EngineError(CHECKPOINT_MISMATCH) if weights are missing. Results depend on the files and caches
-    at the time of the call. May be used from any thread.
+    at the time of the call. Without `refits` artifacts that carry weights carry patched ones, too,
+    whatever the device's compiler can do. May be used from any thread.
     """
 
     def __init__(
@@ -36,10 +46,12 @@ class PreparedNetwork:
         artifacts: ArtifactStore,
         copies: WorkingCopies,
         merged: MergedCopies | None = None,
+        *,
+        refits: bool = True,
     ) -> None:
         self.network, self.precision = network, precision
         self._backend, self._device, self._artifacts = backend, device, artifacts
-        self._copies, self._merged = copies, merged
+        self._copies, self._merged, self._refits = copies, merged, refits
         self._operators = backend.operators(device)
         self._element = element_type(network.weights.values(), self._operators, precision)
         self._lock = Lock()
@@ -93,7 +105,7 @@ class PreparedNetwork:
         """Load the network and return its session.
 
         `report(done, total)` counts bytes of converted weights. Raises EngineError (backend failed,
-        out of memory, checkpoint corrupt, disk full) or Cancelled.
+        refit failed, out of memory, checkpoint corrupt, disk full) or Cancelled.
         """
         checked = _unless(cancel, report)
         compiled = self._compiled(placement, checked, cancel)
@@ -140,17 +152,26 @@ class PreparedNetwork:
         # An artifact with weights outlives the job, so its working copy is checked beforehand.
         awaited = cancel if carried else None
         graph, binding = self._emit()
-        bind = partial(binding.bind, report=report or _ignore, awaited=awaited)
+        refits = compilation.refits and self._refits
+        changed = binding.patched if refits else frozenset[str]()
+        carrying = binding.base if refits else binding
+
+        def bind(one: WeightBinding, where: WeightPlacement) -> Mapping[str, WeightRef]:
+            return one.bind(where, report or _ignore, awaited)
+
+        weights = BoundLater(lambda: bind(binding, placement))
+        own = BoundLater(lambda: bind(carrying, placement)) if changed else weights
         return CompiledNetwork(
             backend=self._backend,
             device=self._device,
             compilation=compilation,
-            graph=replace(graph, weights=BoundLater(lambda: bind(placement))),
+            graph=replace(graph, weights=weights, changed=changed),
+            source=replace(graph, weights=own),
             dimensions=self.network.dimensions,
             checkpoint=self.network.checkpoint,
-            weights=self.network.weights.digest() if carried else None,
+            weights=carrying.network.weights.digest() if carried else None,
             weight_bytes=binding.nbytes,
-            bind_files=lambda: bind(WeightPlacement.WORKING_COPY),
+            bind_files=lambda: bind(carrying, WeightPlacement.WORKING_COPY),
             store=self._artifacts,
         )
 

@@ -6,7 +6,7 @@ wanted again and again are kept in the cache, too.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.base import Cancellation, DType, WeightRef
 from engine.api.values import ErrorCode
@@ -40,6 +40,18 @@ class WeightBinding:
         """The bytes of the bound weights."""
         return sum(source.elements for source in self.used.values()) * self.element.itemsize
 
+    @property
+    def base(self) -> "WeightBinding":
+        """The binding of the weights without patches."""
+        network = replace(self.network, weights=self.network.weights.base)
+        used = {name: source.base for name, source in self.used.items()}
+        return replace(self, network=network, used=used)
+
+    @property
+    def patched(self) -> frozenset[str]:
+        """The names of the weights that patches change."""
+        return frozenset(name for name, one in self.used.items() if one is not one.base)
+
     def bind(
         self, placement: WeightPlacement, report: Report, awaited: Cancellation | None = None
     ) -> Mapping[str, WeightRef]:
@@ -49,7 +61,7 @@ class WeightBinding:
         EngineError(CHECKPOINT_CORRUPT, DISK_FULL), Cancelled, and the errors of `report`.
         """
         base = {name: source.base for name, source in self.used.items()}
-        patched = {name: one for name, one in self.used.items() if one is not base[name]}
+        patched = {name: self.used[name] for name in sorted(self.patched)}
         converts = any(source.needs_conversion(self.element) for source in base.values())
         # An existing copy is the fastest way, whatever the memory plan.
         key = copy_key(self.network, self.element)

@@ -16,11 +16,13 @@ from engine.jobs.reporting import JobReporter
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.memory.plan import MemoryPlan
-from engine.pipeline.read_job import ReadJob
+from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.stages import RunContext, Stopwatch
 
 # The most attempts on a device that end with a damaged working copy: a failing disk ends the job.
 _MOST_DAMAGES = 3
+# Failures after which the same device may go on.
+_AGAIN = (ErrorCode.WORKING_COPY_DAMAGED, ErrorCode.REFIT_FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,15 @@ class Attempts:
         raise AssertionError("candidates() returns at least one device")
 
     def _on_device(self, candidate: Candidate) -> JobResult:
-        """Make the remaining pictures on a device; retry after a damaged working copy."""
-        for _ in range(_MOST_DAMAGES):
+        """Make the remaining pictures on a device; retry after a damaged copy or a failed refit."""
+        damages = 0
+        while damages < _MOST_DAMAGES:
             try:
                 return self._made_on(candidate)
             except EngineError as error:
-                if error.code is not ErrorCode.WORKING_COPY_DAMAGED:
+                if error.code is ErrorCode.WORKING_COPY_DAMAGED:
+                    damages += 1
+                elif error.code is not ErrorCode.REFIT_FAILED or not self._reads_again(candidate):
                     raise
                 self._progress.pending.forget()
                 self.warn(error.info)
@@ -104,6 +109,19 @@ class Attempts:
             "The copies of the weights in the cache are damaged whenever they are made.",
             "The disk or the memory of this computer may be failing.",
         )
+
+    def _reads_again(self, candidate: Candidate) -> bool:
+        """Read the job again after a failed refit, so that its LoRAs run beside the layers.
+
+        Return False, and read nothing, if refits have failed on the device before.
+        """
+        failures = self._services.refit_failures
+        if failures.has(candidate.device):
+            return False
+        failures.note(candidate.device)
+        with host_memory_errors():
+            self._read = read_job(self._read.job)
+        return True
 
     def _made_on(self, candidate: Candidate) -> JobResult:
         plan, progress, setting = self.plan_on(candidate), self._progress, self._setting
@@ -115,7 +133,7 @@ class Attempts:
                     progress.images.append(image)
                     setting.reporter.image_saved(image)
         except EngineError as error:
-            if error.code not in (ErrorCode.CANCELLED, ErrorCode.WORKING_COPY_DAMAGED):
+            if error.code not in (ErrorCode.CANCELLED, *_AGAIN):
                 # A damaged working copy may have caused the failure.
                 self._services.cache.require_sound(setting.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:

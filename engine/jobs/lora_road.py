@@ -2,8 +2,8 @@
 
 Merging makes steps no slower, but computes and loads the denoiser's weights anew. Where the run is
 short, side branches may cost less; the times are those that this machine has taken before. Where
-compiled networks carry their weights, each strength would be compiled for minutes, while one
-network with side branches serves all.
+compiled networks carry their weights and cannot take others, each strength would be compiled for
+minutes, while one network with side branches serves all.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
 from engine.compile.estimates import Estimates, Kind, Work
 from engine.compile.network import Preparation, name_with_branches, name_with_patches
+from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline.place import precisions
@@ -27,6 +28,7 @@ class LoraRoad:
     """A `PrefersSide` for `count` pictures on a device, by the times in `estimates`."""
 
     estimates: Estimates
+    refit_failures: RefitFailures
     candidate: Candidate
     checkpoint: IdentifiedCheckpoint
     count: int
@@ -34,12 +36,11 @@ class LoraRoad:
     def __call__(self, request: ResolvedRequest, run: RunLength) -> bool:
         """Return True if side branches should take less time than merging for the same steps.
 
-        True where compiled networks carry their weights; else False while loading merged weights
+        True where each set of weights would be compiled; else False while loading merged weights
         or a step without LoRAs was never timed here.
         """
         device = self.candidate.device
-        compilation = self.candidate.backend.compilation(device)
-        if compilation is not None and compilation.carries_weights:
+        if self.refit_failures.compiles_each(self.candidate.backend, device):
             return True
         precision = precisions(request.precision, device)[0]
 

@@ -91,7 +91,13 @@ class JobRunner:
         if cancel.is_set():
             raise Cancelled
         with host_memory_errors():
-            road = LoraRoad(services.estimates, candidates[0], checkpoint, request.count)
+            road = LoraRoad(
+                services.estimates,
+                services.refit_failures,
+                candidates[0],
+                checkpoint,
+                request.count,
+            )
             read = read_job(resolve_job(request, checkpoint, services.named_files(), road))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)

@@ -1,7 +1,7 @@
 """The services that jobs share: caches, facts about files and devices, networks kept loaded."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.checkpoints.background_hash import BackgroundHash
@@ -9,6 +9,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
+from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate, Devices
 from engine.devices.crash_attribution import CrashMarkers
 from engine.embeddings.folder import usual_folders
@@ -48,6 +49,7 @@ class JobServices:
     parts_index: PartsIndex | None = None
     residency: Residency | None = None
     hashes: BackgroundHash | None = None
+    refit_failures: RefitFailures = field(default_factory=RefitFailures)
 
     @classmethod
     def in_cache(
@@ -101,6 +103,7 @@ class JobServices:
             self.cache.working_copies,
             self.cache.artifacts,
             self.cache.merged,
+            refits=not self.refit_failures.has(candidate.device),
         )
 
     @property

@@ -81,6 +81,9 @@ class Change:
     def carrying(self) -> None:
         self.bench.change(carries_weights=True)
 
+    def refitting(self) -> None:
+        self.bench.change(refits=True)
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
@@ -112,6 +115,7 @@ def test_an_unchanged_network_is_compiled_once(
         Change.code_of_the_backends,
         Change.form_of_the_cache,
         Change.carrying,
+        Change.refitting,
     ],
     ids=lambda change: change.__name__,
 )

@@ -12,6 +12,7 @@ from backends.null import Compiling, NullBackend
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.values import ConventionName
 from engine.compile.estimates import Estimates, Kind, Work
+from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate
 from engine.families import Component, identify
 from engine.jobs.lora_road import LoraRoad
@@ -34,6 +35,7 @@ class Timed:
         self.path = write_checkpoint(folder / "tiny")
         self.checkpoint = identify(self.path)
         self.estimates = Estimates(None)
+        self.refit_failures = RefitFailures()
         self.candidate = Candidate(CpuBackend(), DEVICE)
 
     def note(self, activity: str, network: str, seconds: float) -> None:
@@ -44,8 +46,10 @@ class Timed:
 
     def prefers_side(self, steps: int, count: int = 1) -> bool:
         request = resolve(a_request(self.path, steps=steps), self.checkpoint)
-        road = LoraRoad(self.estimates, self.candidate, self.checkpoint, count)
-        return road(request, RunLength(steps))
+        return self.road(count)(request, RunLength(steps))
+
+    def road(self, count: int = 1) -> LoraRoad:
+        return LoraRoad(self.estimates, self.refit_failures, self.candidate, self.checkpoint, count)
 
 
 @pytest.fixture
@@ -72,12 +76,20 @@ def test_the_number_of_steps_decides(timed: Timed) -> None:
     assert [timed.prefers_side(steps) for steps in (8, 19, 21)] == [True, True, False]
 
 
-@pytest.mark.parametrize("carries", [True, False])
-def test_a_compiled_network_that_carries_its_weights_is_not_made_for_each_strength(
-    timed: Timed, carries: bool
+@pytest.mark.parametrize(
+    ("carries", "refits", "side"),
+    [(True, False, True), (True, True, False), (False, False, False)],
+)
+def test_a_compiled_network_is_not_made_for_each_strength(
+    timed: Timed, carries: bool, refits: bool, side: bool
 ) -> None:
-    backend = NullBackend(compiling=Compiling(ShapeSupport.RANGES, carries_weights=carries))
+    how = Compiling(ShapeSupport.RANGES, carries_weights=carries, refits=refits)
+    backend = NullBackend(compiling=how)
     timed.candidate = Candidate(backend, backend.probe()[0])
+    assert timed.prefers_side(50) == side
+    timed.refit_failures.note(DEVICE)
+    assert timed.prefers_side(50) == side
+    timed.refit_failures.note(timed.candidate.device)
     assert timed.prefers_side(50) == carries
 
 
@@ -97,9 +109,8 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     timed.note("load", "denoiser with patches", 1000.0)
     request = a_request(timed.path, convention=ConventionName.A1111, lora_mode=asked)
     request = msgspec.structs.replace(request, loras=(LoraChoice(file=str(lora.path)),))
-    road = LoraRoad(timed.estimates, timed.candidate, timed.checkpoint, 1)
     lookup = LoraLookup(())
-    job = resolve_job(request, timed.checkpoint, NamedFiles(loras=lookup), road)
+    job = resolve_job(request, timed.checkpoint, NamedFiles(loras=lookup), timed.road())
     group = read_job(job).first
     assert group.loras.mode is expected
     patches = group.passes[0].checkpoint.patches[Component.DENOISER]

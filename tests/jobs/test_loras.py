@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+from backends.base import Backend
 from backends.cpu import CpuBackend
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.request import GenerateRequest
@@ -95,10 +96,12 @@ def test_a_lora_for_another_family_is_refused_before_anything_is_loaded(
 
 
 class Studio:
-    """A runner on the processor, and the picture of each job."""
+    """A runner on the processor, or another only backend, and the picture of each job."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        backend = CpuBackend()
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, only: Backend | None = None
+    ) -> None:
+        backend = only or CpuBackend()
 
         def candidates(_devices: Devices, _wanted: str, _cancel: CancelToken) -> list[Candidate]:
             return [Candidate(backend, backend.probe()[0])]
