@@ -16,7 +16,7 @@ _MULTIPLICATIONS = 1 << 18
 def product(left: Array, right: Array) -> Array:
     """Return the product of float32 matrices, computed by the calling thread alone.
 
-    Tiles of one size are one call of NumPy, which leaves the interpreter to other threads meanwhile.
+    Tiles of one size are one call of NumPy, which leaves the interpreter to others meanwhile.
     """
     (rows, inner), columns = left.shape, right.shape[1]
     found = np.empty((rows, columns), np.float32)
