@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -64,7 +65,7 @@ class EngineJobs:
         return {
             "seconds": seconds,
             "first_step_s": times.began - start,
-            "steps_s": [end - begin for begin, end in zip(ends, ends[1:], strict=False)],
+            "steps_s": [end - begin for begin, end in pairwise(ends)],
             "picture": str(result.images[0].path),
             "warnings": [warning.message for warning in result.warnings],
         }
