@@ -66,6 +66,17 @@ def prepare(folder: Path, say: Callable[[str], None]) -> Checkpoints:
     return Checkpoints(folder)
 
 
+def prepare_lora(folder: Path, family: str, say: Callable[[str], None]) -> Path:
+    """Return a LoRA of rank 32 for "sd15" or "sdxl", made in a process of its own on first use."""
+    path = folder / f"{family}-lora.safetensors"
+    if not path.exists():
+        say(f"Making {path} (once)")
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "benchmarks.make_loras", str(path), family]
+        subprocess.run(command, cwd=ROOT, check=True)
+    return path
+
+
 def warm(path: Path) -> None:
     """Read a file once, so that it is in the page cache."""
     with path.open("rb", buffering=0) as file:

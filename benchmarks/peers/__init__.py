@@ -31,6 +31,8 @@ class PeerReference:
 PEERS: Mapping[str, PeerReference] = {
     "safelight": PeerReference("benchmarks.peers.safelight", "Safelight", "numpy"),
     "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
+    "engine jobs": PeerReference("benchmarks.peers.engine_jobs", "EngineJobs", "numpy"),
+    "lora diffusers": PeerReference("benchmarks.peers.lora_diffusers", "LoraDiffusers", "peft"),
     "decoded": PeerReference("benchmarks.peers.decoded", "Decoded", "numpy"),
     "unet step": PeerReference("benchmarks.peers.unet_step", "UnetStep", "numpy"),
     "diffusers gpu": PeerReference("benchmarks.peers.diffusers_gpu", "DiffusersGpu", "diffusers"),

@@ -20,6 +20,7 @@ class LoraMode(StrEnum):
     AUTO = "auto"  # the faster one for this request
     MERGE = "merge"  # added to the weights before the first step
     SIDE = "side"  # computed beside the weights at every step
+    TEXT_SIDE = "text_side"  # beside the text encoders, which run once; added to the denoiser
 
 
 class LoraChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

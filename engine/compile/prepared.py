@@ -132,7 +132,8 @@ class PreparedNetwork:
                 g = GraphBuilder(*given, network.branches)
                 network.emit(g)
                 if network.branches is not None:
-                    unknown = network.branches.layers.keys() - g.branched
+                    layers = {one for one in network.branches.layers if f"{one}.weight" in g.used}
+                    unknown = layers - g.branched
                     assert not unknown, f"no layer of the graph has a branch for {unknown}"
                 binding = WeightBinding(network, g.used, element, self._copies, self._merged)
                 self._emitted = g.build({}), binding

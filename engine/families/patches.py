@@ -12,12 +12,14 @@ class ComponentPatches:
     """The changes to one component.
 
     `content` is the digest of the content of the LoRAs' files. `merged` is added to the weights, by
-    canonical name; `branches` run beside the layers, at strengths that may change with each run.
+    canonical name; `branches` run beside the layers, at these `strengths` or, where there are none,
+    at strengths that the pipeline gives to each run.
     """
 
     content: str
     merged: Mapping[str, tuple[Patch, ...]]
     branches: SideBranches | None = None
+    strengths: tuple[float, ...] = ()
 
     @property
     def branch_bytes(self) -> int:

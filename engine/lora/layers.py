@@ -27,7 +27,7 @@ class Target:
     are the rows of the weight that the module changes; where the module holds several layers,
     `part` are the rows of the module's change that belong to the weight. None: all rows. A
     `transposed` weight is stored as [inputs, outputs], under the layer's own name; `shape` is still
-    [outputs, inputs].
+    [outputs, inputs]. The rows of a table, `is_table`, are looked up instead of multiplied.
     """
 
     component: str
@@ -36,6 +36,7 @@ class Target:
     rows: Rows | None = None
     part: Rows | None = None
     transposed: bool = False
+    is_table: bool = False
 
     def name(self, part: str) -> str:
         """Return the canonical name of the layer's "weight" or "bias"."""

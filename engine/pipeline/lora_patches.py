@@ -19,7 +19,7 @@ from engine.text.lora_tags import LoraUse
 from engine.weights.patched import LowRankDifference, Patch, fits
 from engine.weights.side_branches import SideBranches
 
-_DENOISER = Component.DENOISER
+_DENOISER, _TEXT_SIDE = Component.DENOISER, LoraMode.TEXT_SIDE
 Changes = Mapping[str, tuple[Patch, ...]]
 
 
@@ -88,13 +88,17 @@ def pass_loras(
 ) -> PassLoras:
     """Return the effect of LoRAs on a pass of a checkpoint that takes this many evaluations.
 
-    Constant strengths are merged, or side branches where `mode` says so. Strengths that change are
-    those of side branches where a LoRA has only low-rank products; the other LoRAs are merged for
-    each stretch of the run in which their strengths stay the same. Raises EngineError.
+    `mode` is not AUTO. Where it is not MERGE, LoRAs that have only low-rank products are side
+    branches of the text encoders, and of the denoiser where it is SIDE or their strengths change.
+    The other LoRAs are merged, for each stretch of the run in which their strengths stay the same.
+    Raises EngineError.
     """
-    texts = _text_patches(loras, checkpoint)
+    texts = {
+        component: _text_patches(loras, checkpoint, component, mode)
+        for component in checkpoint.architecture.text.components
+    }
     beside, changing, constant = _sorted(loras, checkpoint, mode)
-    branches = side_branches(beside, checkpoint) if beside else None
+    branches = side_branches(beside, checkpoint, _DENOISER) if beside else None
     strengths = tuple(tuple(one.use.strengths) for one in beside)
 
     def strengths_at(evaluation: int) -> tuple[float, ...]:
@@ -118,7 +122,7 @@ def pass_loras(
 def _sorted(
     loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint, mode: LoraMode
 ) -> tuple[list[ActingLora], list[ActingLora], list[ActingLora]]:
-    """Return the LoRAs beside the layers, then those merged anew in a run, then those merged once.
+    """Return LoRAs beside the denoiser, then those merged anew in a run, then those merged once.
 
     The order within each is that of the request.
     """
@@ -126,8 +130,8 @@ def _sorted(
     changing: list[ActingLora] = []
     constant: list[ActingLora] = []
     for lora in loras:
-        wanted = mode is LoraMode.SIDE or (mode is LoraMode.AUTO and not lora.use.is_constant)
-        if wanted and any(lora.use.strengths) and is_low_rank(lora, checkpoint):
+        wanted = mode is LoraMode.SIDE or (mode is _TEXT_SIDE and not lora.use.is_constant)
+        if wanted and any(lora.use.strengths) and is_low_rank(lora, checkpoint, _DENOISER):
             beside.append(lora)
         elif lora.use.is_constant:
             constant.append(lora)
@@ -136,25 +140,29 @@ def _sorted(
     return beside, changing, constant
 
 
-def is_low_rank(lora: ActingLora, checkpoint: IdentifiedCheckpoint) -> bool:
-    """Return True if all of a LoRA's changes to the denoiser can be side branches."""
-    changes = lora.changes(checkpoint, _DENOISER, 1.0)
-    weights = checkpoint.components[_DENOISER].weights
+def is_low_rank(lora: ActingLora, checkpoint: IdentifiedCheckpoint, component: Component) -> bool:
+    """Return True if all of a LoRA's changes to a component, if any, can be side branches."""
+    tables = {one.target.name("weight") for one in lora.fitted.modules if one.target.is_table}
+    changes = lora.changes(checkpoint, component, 1.0)
+    weights = checkpoint.components[component].weights
     return all(
         len(patches) == 1
         and isinstance(patches[0], LowRankDifference)
         and name.endswith(".weight")
+        and name not in tables
         and len(weights[name].shape) > 1
         for name, patches in changes.items()
     ) and bool(changes)
 
 
-def side_branches(loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint) -> SideBranches:
-    """Return LoRAs of low-rank products as the denoiser's side branches."""
+def side_branches(
+    loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint, component: Component
+) -> SideBranches:
+    """Return LoRAs of low-rank products as side branches of a component."""
     layers: dict[str, list[tuple[int, LowRankDifference]]] = {}
     ranks: list[int] = []
     for number, lora in enumerate(loras):
-        products = dict(_products(lora, checkpoint))
+        products = dict(_products(lora, checkpoint, component))
         ranks.append(max(one.down.shape[0] for one in products.values()))
         for layer, product in products.items():
             layers.setdefault(layer, []).append((number, product))
@@ -162,21 +170,33 @@ def side_branches(loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint)
 
 
 def _products(
-    lora: ActingLora, checkpoint: IdentifiedCheckpoint
+    lora: ActingLora, checkpoint: IdentifiedCheckpoint, component: Component
 ) -> Iterator[tuple[str, LowRankDifference]]:
-    for name, (patch,) in lora.changes(checkpoint, _DENOISER, 1.0).items():
+    for name, (patch,) in lora.changes(checkpoint, component, 1.0).items():
         assert isinstance(patch, LowRankDifference), "the LoRA is of low rank"
         yield name.removesuffix(".weight"), patch
 
 
 def _text_patches(
-    loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint
-) -> dict[Component, ComponentPatches]:
-    given = [(lora, lora.use.text_strength) for lora in loras]
-    return {
-        component: _component_patches(given, checkpoint, component)
-        for component in checkpoint.architecture.text.components
-    }
+    loras: Sequence[ActingLora],
+    checkpoint: IdentifiedCheckpoint,
+    component: Component,
+    mode: LoraMode,
+) -> ComponentPatches:
+    acting = [lora for lora in loras if lora.use.text_strength]
+    beside = [
+        lora
+        for lora in acting
+        if mode is not LoraMode.MERGE and is_low_rank(lora, checkpoint, component)
+    ]
+    merged = [(lora, lora.use.text_strength) for lora in acting if lora not in beside]
+    return _component_patches(
+        merged,
+        checkpoint,
+        component,
+        side_branches(beside, checkpoint, component) if beside else None,
+        tuple(lora.use.text_strength for lora in beside),
+    )
 
 
 def _component_patches(
@@ -184,6 +204,7 @@ def _component_patches(
     checkpoint: IdentifiedCheckpoint,
     component: Component,
     branches: SideBranches | None = None,
+    strengths: tuple[float, ...] = (),
 ) -> ComponentPatches:
     """Return the changes of LoRAs at these strengths; LoRAs of strength 0 make none."""
     changes: dict[str, list[Patch]] = {}
@@ -195,4 +216,4 @@ def _component_patches(
         if own:
             digests.append(lora.digest)
     merged = {name: tuple(patches) for name, patches in changes.items()}
-    return ComponentPatches(combined_digest(*digests), merged, branches)
+    return ComponentPatches(combined_digest(*digests), merged, branches, strengths)

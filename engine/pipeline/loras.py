@@ -79,14 +79,12 @@ class JobLoras:
         files = (self._file(one.path) for one in acting if one.path is not None)
         embeddings, problems = bundled_embeddings(files)
         unique = tuple(dict.fromkeys((*warnings, *without_weight, *problems)))
-        if mode is LoraMode.AUTO and all(one.use.is_constant for one in acting):
-            mode = LoraMode.MERGE
         return PictureLoras(key, passes, unique, reports, embeddings, mode)
 
     def _mode(self, request: ResolvedRequest, run: RunLength) -> LoraMode:
-        asked = request.lora_mode
-        beside = asked is LoraMode.AUTO and self._prefers_side(request, run)
-        return LoraMode.SIDE if beside else asked
+        if request.lora_mode is not LoraMode.AUTO:
+            return request.lora_mode
+        return LoraMode.SIDE if self._prefers_side(request, run) else LoraMode.TEXT_SIDE
 
     def _file(self, path: Path) -> LoraFile:
         if path not in self._files:

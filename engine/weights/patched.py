@@ -15,6 +15,7 @@ import numpy as np
 from backends.base import Array, DType, FileSlice
 from engine.weights.products import product
 from engine.weights.sources import Description, Place, WeightSource
+from engine.weights.widening import widen
 
 # Sums are computed in pieces of this many elements, which stay in a processor's cache.
 _PIECE = 1 << 18
@@ -240,14 +241,17 @@ class PatchedWeight:
 
     def _sum(self, element: DType) -> Array:
         """Return the weight and its differences, which are read for this part alone."""
-        stored = self.unpatched.read().reshape(-1)
+        # The stored numbers may be a view of a file; slices of a plain array are cheaper.
+        stored = np.asarray(self.unpatched.read()).reshape(-1)
         total = np.empty(self.shape, element.numpy)
         flat, row = total.reshape(-1), self.elements // math.prod(self.shape[:1])
         reads = [_read(one, self.start, self.start + self.elements) for one in self.patches]
-        for first in range(0, self.elements, piece := max(_PIECE // row, 1) * row):
+        piece = max(_PIECE // row, 1) * row
+        sums = np.empty(min(piece, self.elements), np.float32)
+        for first in range(0, self.elements, piece):
             last = min(first + piece, self.elements)
-            # The stored numbers may be a view of a file.
-            numbers = stored[first:last].astype(np.float32)
+            numbers = sums[: last - first]
+            widen(stored[first:last], numbers)
             for read in reads:
                 numbers += read(self.start + first, self.start + last)
             flat[first:last] = numbers

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from backends.base import Array, DType, TensorSpec
+from backends.base import Array, DType, Session, TensorSpec
 from engine.weights.patched import LowRankDifference
 
 # Ranks are filled up with zeros to a multiple of this.
@@ -104,6 +104,13 @@ class SideBranches:
             start, down = self._starts[number], one.down.read_as(DType.F32)
             found[start : start + len(down)] = down.reshape(-1, columns)
         return found
+
+
+def pin_branches(session: Session, branches: SideBranches | None) -> None:
+    """Pin the factors of a network's branches, if it has some, in the session that runs it."""
+    if branches is not None:
+        for name, factor in branches.factors(session.inputs).items():
+            session.pin(name, factor)
 
 
 def has_branches(branches: SideBranches | None, *layers: str) -> bool:

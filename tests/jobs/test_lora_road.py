@@ -99,6 +99,7 @@ def test_a_compiled_network_is_not_made_for_each_strength(
         (LoraMode.AUTO, LoraMode.SIDE),
         (LoraMode.MERGE, LoraMode.MERGE),
         (LoraMode.SIDE, LoraMode.SIDE),
+        (LoraMode.TEXT_SIDE, LoraMode.TEXT_SIDE),
     ],
 )
 def test_the_choice_is_recorded_and_a_forced_mode_stays(
@@ -115,7 +116,9 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     assert group.loras.mode is expected
     patches = group.passes[0].checkpoint.patches[Component.DENOISER]
     assert (patches.branches is not None) == (expected is LoraMode.SIDE)
-    assert bool(patches.merged) == (expected is LoraMode.MERGE)
+    assert bool(patches.merged) == (expected is not LoraMode.SIDE)
+    texts = group.passes[0].checkpoint.patches[Component.TEXT_ENCODER]
+    assert (texts.branches is None) == bool(texts.merged) == (expected is LoraMode.MERGE)
     strengths = group.passes[0].loras.strengths
     if strengths is not None:
         np.testing.assert_array_equal(strengths(0), (1.0,))

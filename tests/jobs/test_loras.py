@@ -70,6 +70,15 @@ def test_side_branches_load_nothing_for_a_new_strength_or_lora(bench: Bench) -> 
         assert bench.loaded(loras=(choice,), lora_mode=LoraMode.SIDE) == []
 
 
+def test_text_encoders_beside_which_branches_run_are_not_loaded_for_a_new_strength(
+    bench: Bench,
+) -> None:
+    mode = LoraMode.TEXT_SIDE
+    first, second = (LoraChoice(file="style", strength=own) for own in (0.8, 0.9))
+    assert bench.loaded(loras=(first,), lora_mode=mode) == NETWORKS
+    assert bench.loaded(loras=(second,), lora_mode=mode) == ["denoiser"]
+
+
 def test_the_memory_plan_counts_the_weights_that_are_changed(bench: Bench) -> None:
     plain = bench.run().plan.peak_bytes
     request = msgspec.structs.replace(bench.request, loras=(STYLE,))

@@ -91,12 +91,34 @@ def test_strength_0_makes_the_picture_without(
     np.testing.assert_array_equal(found, plain)
 
 
-def test_side_branches_and_merged_weights_make_one_picture(studio: Studio) -> None:
-    loras = a_choice("style", 1.4, 0.5), a_choice("other", -0.7, 0.0)
+@pytest.mark.parametrize("mode", [LoraMode.SIDE, LoraMode.TEXT_SIDE])
+@pytest.mark.parametrize("clip_skip", [1, 2])
+def test_side_branches_and_merged_weights_make_one_picture(
+    studio: Studio, mode: LoraMode, clip_skip: int
+) -> None:
+    loras = a_choice("style", 1.4, 0.5), a_choice("other", -0.7, -0.9)
     merged, beside = (
-        studio.pixels(*loras, lora_mode=mode) for mode in (LoraMode.MERGE, LoraMode.SIDE)
+        studio.pixels(*loras, lora_mode=one, clip_skip=clip_skip) for one in (LoraMode.MERGE, mode)
     )
     assert psnr(merged, beside) > 60
+
+
+def test_a_change_of_the_table_of_words_is_merged_in_every_mode(tiny: Path, studio: Studio) -> None:
+    name = "lora_te_text_model_embeddings_token_embedding"
+    table = (
+        identify(tiny).components[TEXT[0]].weights["text_model.embeddings.token_embedding.weight"]
+    )
+    random = np.random.default_rng(4)
+    factors = {
+        f"{name}.lora_up.weight": random.standard_normal((table.shape[0], 2)),
+        f"{name}.lora_down.weight": random.standard_normal((2, table.shape[1])),
+    }
+    extra = {key: array.astype(np.float32) for key, array in factors.items()}
+    words = FileLora(studio.folder / "words.safetensors", tiny, components=TEXT, extra=extra)
+    choice = a_choice(str(words.path), 1.0, 0.4)
+    merged = studio.pixels(choice, lora_mode=LoraMode.MERGE)
+    np.testing.assert_array_equal(studio.pixels(choice, lora_mode=LoraMode.TEXT_SIDE), merged)
+    assert psnr(merged, studio.pixels()) < 30
 
 
 def test_a_tag_in_the_prompt_is_a_choice(studio: Studio) -> None:

@@ -10,7 +10,7 @@ from engine.api.record import ResolvedRequest
 from engine.families.architecture import Conditioning, DenoiserModel
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.sampling.types import Latent
-from engine.weights.side_branches import STRENGTHS, SideBranches
+from engine.weights.side_branches import STRENGTHS, SideBranches, pin_branches
 
 # Runs a session once with these inputs.
 Call = Callable[[Session, Mapping[str, Array]], dict[str, Array]]
@@ -58,9 +58,7 @@ class Predictor:
     _strengths: tuple[float, ...] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        if self.branches is not None:
-            for name, factor in self.branches.factors(self.session.inputs).items():
-                self.session.pin(name, factor)
+        pin_branches(self.session, self.branches)
 
     def start(self, first: int, answers: list[Latent], end: int | None) -> None:
         """Count evaluations from `first` on, and begin with the `answers` that are known.

@@ -7,6 +7,7 @@ from engine.families.shared.clip.open_clip import LEAVES, TOPS
 from engine.lora.layers import Target
 
 PROJECTION = "text_projection"
+TABLES = ("embeddings.token_embedding", "embeddings.position_embedding")
 _MODEL = "text_model."
 _LAYER = re.compile(r"text_model\.encoder\.layers\.(\d+)\.(.+)")
 _OPEN_CLIP_LEAVES = {leaf: original for original, leaf in LEAVES.items()}

@@ -39,6 +39,7 @@ from engine.text.cleaning import cleaner
 from engine.text.embedded import EmbeddingReader, EmbeddingUse
 from engine.text.tags import NetworkTag
 from engine.text.tokenizers import ClipTokenizer, tokenizer_of
+from engine.weights.side_branches import STRENGTHS, pin_branches
 
 # The tokens of a pair of prompts, by text encoder.
 Tokens = Mapping[Component, PromptTokens]
@@ -238,7 +239,13 @@ class ClipTextPlan:
     def _encode_with(
         self, component: Component, runner: NetworkRunner
     ) -> dict[Texts, PromptEmbeddings]:
+        network = self._network(component)
+
         def work(session: Session) -> dict[Texts, PromptEmbeddings]:
+            pin_branches(session, network.branches)
+            if network.branches is not None:
+                patches = self.encoding.checkpoint.patches[component]
+                session.pin(STRENGTHS, network.branches.strengths(patches.strengths))
             inputs = frozenset(spec.name for spec in session.inputs)
 
             def run_encoder(
@@ -259,7 +266,7 @@ class ClipTextPlan:
                 for texts, read in self.prompts.items()
             }
 
-        return runner.run(Phase.ENCODE, self._network(component), work, _problem)
+        return runner.run(Phase.ENCODE, network, work, _problem)
 
     def _feeds(
         self, component: Component, ids: TokenIds, mask: AttentionMask | None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.shared.clip.lora_names import PROJECTION, clip_names
+from engine.families.shared.clip.lora_names import PROJECTION, TABLES, clip_names
 from engine.families.shared.unet.original_names import original_layers
 from engine.lora.layers import LayerTable, Target, spelled
 
@@ -67,7 +67,7 @@ def _targets(checkpoint: IdentifiedCheckpoint, component: Component) -> dict[str
     """Return the targets of a component by canonical layer name."""
     weights = checkpoint.components[component].weights
     targets = {
-        layer: Target(component.value, layer, weight.shape)
+        layer: Target(component.value, layer, weight.shape, is_table=layer.endswith(TABLES))
         for name, weight in weights.items()
         if (layer := name.removesuffix(".weight")) != name
     }
