@@ -15,7 +15,7 @@ from engine.errors import Cancelled
 from engine.families.identify import identify
 from engine.jobs.services import known_files
 from engine.lora.folder import LoraFolders
-from engine.lora.known_names import KnownNames
+from engine.lora.known_loras import KnownLoras
 
 HELP = "write a model with LoRAs in its weights"
 
@@ -57,11 +57,8 @@ def run(options: argparse.Namespace) -> int:
     known = known_files(paths.cache)
     path = find_checkpoint(options.model, paths.models, starter_checkpoint())
     checkpoint = identify(path, known.read_index, overrides.given(options))
-    folders = LoraFolders(
-        paths.models,
-        (*paths.loras, *options.lora_folders),
-        KnownNames(paths.cache / "lora-names.json"),
-    )
+    known_loras = KnownLoras(paths.cache / "loras.json")
+    folders = LoraFolders(paths.models, loras.folders(paths, options), known_loras)
     bar = ByteBar("Baking", 1)
     try:
         recipe = read_recipe(

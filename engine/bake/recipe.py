@@ -68,7 +68,7 @@ def _found(choice: LoraChoice, lookup: LoraLookup, warnings: list[ErrorInfo]) ->
     if file is None:
         places = ", ".join(map(str, lookup.folders)) or "no folder of LoRAs"
         raise EngineError(
-            ErrorCode.LORA_UNREADABLE,
+            ErrorCode.LORA_NOT_FOUND,
             f"The LoRA {choice.file} was not found.",
             f"Give the path of its file, or a name in one of these: {places}.",
         )
@@ -79,7 +79,7 @@ def _found(choice: LoraChoice, lookup: LoraLookup, warnings: list[ErrorInfo]) ->
 def _bundled(file: LoraFile) -> ErrorInfo:
     names = ", ".join(ascii(one.name[:80])[1:-1] for one in file.embeddings[:_MOST_NAMED])
     return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
+        ErrorCode.LORA_REMARK,
         f"{file.path.name} bundles embeddings, for which a checkpoint has no place: {names}.",
         "Prompts know them only while the LoRA itself is in use.",
     )

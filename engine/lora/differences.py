@@ -117,7 +117,7 @@ class SparseDifference:
         if not inner.all():
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,
-                f"The LoRA {self.places.stored.slice.path.name} does not work: "
+                f"The LoRA {self.places.slice.path.name} does not work: "
                 f"{self.places.name} lies outside of the weight.",
                 "The file is damaged: download it again, or use another.",
             )

@@ -174,7 +174,7 @@ def test_a_base_that_changes_meanwhile_is_told(base: Path, lora: Path) -> None:
 
 def test_a_lora_that_is_not_found_is_an_error(base: Path) -> None:
     error = refused(base, [LoraChoice(file="gone")], base.with_name("new.safetensors"))
-    assert error.code is ErrorCode.LORA_UNREADABLE
+    assert error.code is ErrorCode.LORA_NOT_FOUND
     assert "gone was not found" in error.message
 
 

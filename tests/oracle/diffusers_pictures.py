@@ -4,6 +4,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import diffusers
 import numpy as np
@@ -33,7 +34,7 @@ OURS = {
 THEIRS = {"num_inference_steps": STEPS, "guidance_scale": GUIDANCE, "output_type": "np"}
 # With an "a", with which SDXL's second tokenizer fills up: to it that is padding, to the first a
 # word.
-TEXTS = {"prompt": "a red horse, blue house", "negative_prompt": "a blur"}
+TEXTS: dict[str, Any] = {"prompt": "a red horse, blue house", "negative_prompt": "a blur"}
 
 
 def euler(**options):
