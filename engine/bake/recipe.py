@@ -66,11 +66,11 @@ def read_recipe(
 def _found(choice: LoraChoice, lookup: LoraLookup, warnings: list[ErrorInfo]) -> Path:
     file = lookup.find(choice.file, choice.hash)
     if file is None:
-        places = ", ".join(map(str, lookup.folders)) or "no folder of LoRAs"
+        places = " or ".join(map(str, lookup.folders))
         raise EngineError(
             ErrorCode.LORA_NOT_FOUND,
             f"The LoRA {choice.file} was not found.",
-            f"Give the path of its file, or a name in one of these: {places}.",
+            f"Give the path of its file{places and f', or its name in {places}'}.",
         )
     warnings.extend(doubts(choice.file, file))
     return file.path

@@ -86,7 +86,7 @@ def no_room(target: Path, size: int, detail: str = "") -> EngineError:
     """Return the error for a disk without `size` bytes for `target`."""
     return EngineError(
         ErrorCode.DISK_FULL,
-        f"There is no room for {target.name} in {target.parent}: {size / 1e9:.2f} GB are needed.",
+        f"There is no room for {target.name} in {target.parent}: {size / 1e6:,.0f} MB are needed.",
         "Free some space, or write it to another disk.",
         detail,
     )

@@ -1,5 +1,6 @@
 """Baked single files: the base's layout, and the weights that a job with the LoRAs computes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,17 @@ import pytest
 from backends.base import Array, DType
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.values import ConventionName
+from engine.bake.changes import changes_of
 from engine.checkpoints.files import read_index
+from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.patches import ComponentPatches
 from engine.lora.folder import LoraLookup
 from engine.pipeline.loras import JobLoras
 from engine.pipeline.resolve import resolve
 from engine.text.lora_strengths import RunLength
+from engine.weights.patched import FullDifference
 from engine.weights.sources import as_source
 from engine.weights.weight_set import WeightSet
 from tests.bake.bases import BASES, baked, choice, random_arrays, stored, write_base
@@ -23,6 +28,7 @@ from tests.guard.torch_zip import write_torch_zip
 from tests.lora.cases import numbers
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
+from tests.weights.files import write_sources
 
 # The largest number of each type.
 RANGE = {DType.F8_E4M3: 448, DType.F8_E5M2: 57344}
@@ -61,8 +67,10 @@ def assert_as_a_job(
             assert own.read_as(own.dtype).tobytes() == expected.tobytes(), name
 
 
-@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16, DType.F32])
-@pytest.mark.parametrize("family", BASES)
+@pytest.mark.parametrize(
+    ("family", "dtype"),
+    [*((family, DType.F16) for family in BASES), ("sdxl", DType.BF16), ("sdxl", DType.F32)],
+)
 def test_a_baked_file_keeps_its_layout_and_has_the_weights_of_a_job(
     tmp_path: Path, family: str, dtype: DType
 ) -> None:
@@ -115,6 +123,41 @@ def test_strength_0_leaves_every_byte_of_the_tensors(tmp_path: Path) -> None:
     result = baked(base, [choice(lora.path, 0)], tmp_path / "new.safetensors")
     assert result.changed_weights == 0
     assert stored(tmp_path / "new.safetensors") == stored(base)
+
+
+def test_a_single_file_in_diffusers_names_keeps_them(tmp_path: Path) -> None:
+    prefixes = {Component.DENOISER: "unet.", Component.VAE: "vae."}
+    arrays: dict[str, Array] = {}
+    for component, source in identify(write_base(tmp_path / "x.safetensors")).components.items():
+        prefix = prefixes.get(component, "text_encoder.")
+        shapes = {f"{prefix}{name}": one.shape for name, one in source.weights.items()}
+        arrays |= random_arrays(shapes)
+    base, target = tmp_path / "base.safetensors", tmp_path / "new.safetensors"
+    write_arrays(base, arrays, DType.F16)
+    loras = (choice(FileLora(tmp_path / "style.safetensors", base).path),)
+    baked(base, loras, target)
+    assert list(stored(target)) == list(arrays)
+    assert_as_a_job(base, target, loras)
+
+
+def test_a_place_of_two_weights_is_changed_for_neither(tmp_path: Path) -> None:
+    checkpoint = identify(write_base(tmp_path / "base.safetensors"))
+    source = checkpoint.components[Component.DENOISER]
+    first, second, third = list(source.weights)[:3]
+    weights = {**source.weights, second: source.weights[first]}
+    shared = replace(source, weights=weights)
+    sources = {**checkpoint.parts.sources, Component.DENOISER: shared}
+    checkpoint = replace(checkpoint, parts=replace(checkpoint.parts, sources=sources))
+    for name, allowed in ((first, False), (second, False), (third, True)):
+        ones = np.ones(weights[name].shape, np.float32)
+        numbers = write_sources(tmp_path / "ones.safetensors", {"ones": ones})["ones"]
+        merged = {name: (FullDifference(numbers, 1.0),)}
+        patches = {Component.DENOISER: ComponentPatches("", merged)}
+        if allowed:
+            assert changes_of(checkpoint, patches)
+            continue
+        with pytest.raises(EngineError, match="two weights in one place"):
+            changes_of(checkpoint, patches)
 
 
 def test_a_projection_that_is_stored_transposed_is_changed(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_disk_without_room_is_told_before_anything_is_written(
     monkeypatch.setattr(writing, "write_baked", None)
     error = refused(base, [choice(lora)], base.with_name("new.safetensors"))
     assert error.code is ErrorCode.DISK_FULL
-    assert "GB are needed" in error.message
+    assert "MB are needed" in error.message
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_disk_that_fails_meanwhile_leaves_nothing(
     assert error.code is code
 
 
-@pytest.mark.parametrize("at", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("at", [0.0, 0.6])
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_an_interruption_leaves_nothing(tmp_path: Path, lora: Path, kind: str, at: float) -> None:
     (tmp_path / "out").mkdir()
