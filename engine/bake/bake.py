@@ -182,7 +182,7 @@ def _coarse(changes: Mapping[Path, tuple[Change, ...]]) -> tuple[ErrorInfo, ...]
         return ()
     return (
         ErrorInfo(
-            ErrorCode.NOT_AVAILABLE,
+            ErrorCode.LORA_REMARK,
             f"{len(coarse)} of the changed weights are stored as fp8, whose steps are so wide that "
             "part of what the LoRAs change is lost.",
             "For the same picture as with the LoRAs, bake into the fp16 version of the model.",

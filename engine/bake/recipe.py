@@ -6,6 +6,7 @@ from pathlib import Path
 
 from engine.api.conventions import convention_of
 from engine.api.lora import LoraChoice, LoraMode
+from engine.api.remedies import NameLoraFolder
 from engine.api.values import ConventionName, ErrorCode, ErrorInfo
 from engine.bake.changes import Patches
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -71,6 +72,7 @@ def _found(choice: LoraChoice, lookup: LoraLookup, warnings: list[ErrorInfo]) ->
             ErrorCode.LORA_NOT_FOUND,
             f"The LoRA {choice.file} was not found.",
             f"Give the path of its file{places and f', or its name in {places}'}.",
+            remedies=(NameLoraFolder(),),
         )
     warnings.extend(doubts(choice.file, file))
     return file.path
