@@ -109,7 +109,7 @@ def test_a_disk_without_room_is_told_before_anything_is_written(
         return SimpleNamespace(free=base.stat().st_size // 2)
 
     monkeypatch.setattr(shutil, "disk_usage", usage)
-    monkeypatch.setattr(writing, "write_baked", None)
+    monkeypatch.setattr("engine.bake.bake.write_baked", None)
     error = refused(base, [choice(lora)], base.with_name("new.safetensors"))
     assert error.code is ErrorCode.DISK_FULL
     assert "MB are needed" in error.message
