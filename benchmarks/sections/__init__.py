@@ -9,6 +9,7 @@ from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
 from benchmarks.sections.identify import identify_files
+from benchmarks.sections.lora import lora
 from benchmarks.sections.memory import memory
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
@@ -29,6 +30,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "picture": picture,
     "start": start,
     "memory": memory,
+    "lora": lora,
     "starter": starter,
     "window": window,
     "parity": parity,
@@ -47,4 +49,14 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
 }
 
 # Measured only on request: they answer a single question, or take long.
-ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "sdxl", "webgpu", "tiles", "weights")
+ASKED_FOR = (
+    "blob",
+    "lora",
+    "shapes",
+    "compilers",
+    "tensorrt",
+    "sdxl",
+    "webgpu",
+    "tiles",
+    "weights",
+)
