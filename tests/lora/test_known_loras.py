@@ -85,7 +85,7 @@ def test_facts_of_a_changed_file_are_not_its_facts(store: Store) -> None:
     assert known.of(changed) == NO_FACTS
 
 
-def test_what_cannot_be_written_stays_in_memory(store: Store) -> None:
+def test_facts_that_cannot_be_written_stay_in_memory(store: Store) -> None:
     store.cache.parent.write_text("a file")
     one, _ = store.files()
     known = store.program()
