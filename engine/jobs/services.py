@@ -75,16 +75,16 @@ class JobServices:
         `loras` are folders with LoRAs and `embeddings` folders with embeddings, beside the usual
         ones at `models`.
         """
-        known, known_loras = known_files(cache), KnownLoras(cache / "loras.json")
+        known, loras_known = known_files(cache), known_loras(cache)
         return cls(
             cache=NetworkCache(cache),
             known_files=known,
             estimates=Estimates(cache / "durations.json"),
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
-            known_loras=known_loras,
-            lora_folders=LoraFolders(models, tuple(loras), known_loras),
-            loras=LoraIndex(known_loras, describe_lora),
+            known_loras=loras_known,
+            lora_folders=LoraFolders(models, tuple(loras), loras_known),
+            loras=LoraIndex(loras_known, describe_lora),
             embeddings=EmbeddingLibrary(usual_folders(models, tuple(embeddings))),
             wildcards=wildcards,
             models=models,
@@ -168,3 +168,8 @@ class JobServices:
 def known_files(cache: Path) -> KnownFiles:
     """Return the store of facts about files, in the cache."""
     return KnownFiles(cache / "files")
+
+
+def known_loras(cache: Path) -> KnownLoras:
+    """Return the store of facts about LoRA files, in the cache."""
+    return KnownLoras(cache / "loras.json")
