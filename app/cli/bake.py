@@ -13,9 +13,8 @@ from engine.bake.bake import bake
 from engine.bake.recipe import read_recipe
 from engine.errors import Cancelled
 from engine.families.identify import identify
-from engine.jobs.services import known_files
+from engine.jobs.services import known_files, known_loras
 from engine.lora.folder import LoraFolders
-from engine.lora.known_loras import KnownLoras
 
 HELP = "write a model with LoRAs in its weights"
 
@@ -57,8 +56,8 @@ def run(options: argparse.Namespace) -> int:
     known = known_files(paths.cache)
     path = find_checkpoint(options.model, paths.models, starter_checkpoint())
     checkpoint = identify(path, known.read_index, overrides.given(options))
-    known_loras = KnownLoras(paths.cache / "loras.json")
-    folders = LoraFolders(paths.models, loras.folders(paths, options), known_loras)
+    places = loras.folders(paths, options)
+    folders = LoraFolders(paths.models, places, known_loras(paths.cache))
     bar = ByteBar("Baking", 1)
     try:
         recipe = read_recipe(

@@ -1,15 +1,19 @@
-"""Hashes whole checkpoints in the background, one after another."""
+"""Hashes whole files of weights in the background, one after another."""
 
 import logging
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from threading import Condition, Thread
 from typing import TypeAlias
 
-from engine.checkpoints.index import FileState
+from engine.checkpoints.full_hash import FullHash
+from engine.checkpoints.index import FileState, Stamp
 from engine.checkpoints.known_files import SETTLED_NS, KnownFiles
 
 _log = logging.getLogger(__name__)
@@ -18,55 +22,117 @@ _log = logging.getLogger(__name__)
 _MOST_WAITING = 4
 _PATIENCE_S = 0.5
 _SETTLED_S = 1.1 * SETTLED_NS / 1e9
+_DIGITS = 64
 
 # Called with the file's state, the bytes done, and the SHA-256 once it is known.
 Tell: TypeAlias = Callable[[FileState, int, str | None], None]
 
 
+def _tell_nothing(_done: int) -> None:
+    """Ignore the progress; the default of a `Wish`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A file that is to be hashed in the state of its `stamp`; `keep` takes the hashes.
+
+    `tensors` asks for the hash of the tensors, too. `tell` gets the number of bytes done. Both are
+    called on another thread.
+    """
+
+    path: Path
+    stamp: Stamp
+    keep: Callable[[FullHash], None] = field(compare=False)
+    tensors: bool = False
+    tell: Callable[[int], None] = field(default=_tell_nothing, compare=False)
+
+    @property
+    def is_current(self) -> bool:
+        """True while the file is in that state."""
+        try:
+            return Stamp.of(self.path.stat()) == self.stamp
+        except OSError:
+            return False
+
+
 class BackgroundHash:
     """Hashes files in a process of the lowest priority, the latest request first.
 
-    Hashes are kept in `known`. A file that is missing, unreadable or changed since the request is
-    dropped without an error: the next request tries again. May be used from any thread; `tell` is
-    called on a thread of its own.
+    Hashes of checkpoints are kept in `known`. A file that is missing, unreadable or changed since
+    the request is dropped without an error: the next request tries again. May be used from any
+    thread; `tell` is called on a thread of its own.
     """
 
     def __init__(self, known: KnownFiles, tell: Tell | None = None) -> None:
         self._known = known
         self._tell = tell or _tell_nobody
         self._changed = Condition()
-        self._waiting: deque[tuple[FileState, str]] = deque(maxlen=_MOST_WAITING)
-        self._busy: FileState | None = None
+        self._waiting: deque[Wish] = deque(maxlen=_MOST_WAITING)
+        # Files that nothing waits for, the next one first, and the number of jobs that run.
+        self._leisurely: deque[Wish] = deque()
+        self._jobs = 0
+        self._busy: Wish | None = None
+        # The file at work is one that nothing waits for; a job has interrupted it.
+        self._is_leisurely = self._interrupted = False
         self._process: subprocess.Popen[str] | None = None
         self._thread: Thread | None = None
         self._closed = False
 
     def want(self, state: FileState, digest: str) -> None:
-        """Queue a file for hashing if its hash is unknown; `digest` is its sampled digest."""
-        if self._known.sha256(state) is not None:
-            return
+        """Queue a checkpoint if its hash is unknown; `digest` is its sampled digest."""
+        if self._known.sha256(state) is None:
+            keep = partial(self._keep_checkpoint, state, digest)
+            wish = Wish(
+                state.path, state.stamp, keep, tell=lambda done: self._tell(state, done, None)
+            )
+            self.want_file(wish)
+
+    def want_file(self, wish: Wish) -> None:
+        """Queue a file, before all that were wanted earlier."""
         with self._changed:
-            wish = (state, digest)
-            if self._closed or state == self._busy:
+            if self._closed or wish == self._busy:
                 return
             with suppress(ValueError):
                 self._waiting.remove(wish)
             self._waiting.append(wish)
-            if self._thread is None:
-                self._thread = Thread(target=self._work, name="hash", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
+            self._start()
+
+    def want_leisurely(self, wishes: Iterable[Wish]) -> None:
+        """Hash these files, and no longer those of the last call, while there is nothing else."""
+        with self._changed:
+            if self._closed:
+                return
+            self._leisurely = deque(wish for wish in wishes if wish != self._busy)
+            self._start()
+
+    @contextmanager
+    def holding(self) -> Generator[None]:
+        """Hash no files leisurely within the block; one that is begun is begun again later."""
+        with self._changed:
+            self._jobs += 1
+            if self._process is not None and self._is_leisurely:
+                self._interrupted = True
+                self._process.kill()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._jobs -= 1
+                self._changed.notify_all()
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until no file is left to hash; return False after `timeout_s` seconds."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout_s)
+            return self._changed.wait_for(
+                lambda: not self._waiting and not self._leisurely and not self._busy, timeout_s
+            )
 
     def close(self) -> None:
         """Stop at once, and accept no more files."""
         with self._changed:
             self._closed = True
             self._waiting.clear()
+            self._leisurely.clear()
             if self._process is not None:
                 self._process.kill()
             self._changed.notify_all()
@@ -74,57 +140,73 @@ class BackgroundHash:
             # A killed process may hang on a disk that does not answer; do not wait for it.
             self._thread.join(_PATIENCE_S)
 
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="hash", daemon=True)
+            self._thread.start()
+        self._changed.notify_all()
+
     def _work(self) -> None:
         while (wish := self._next()) is not None:
-            state, sampled = wish
-            found = self._hash(state) if self._settles(state) else None
+            found = self._hash(wish) if self._settles(wish) else None
             if found is not None:
-                self._known.note_sha256(state, sampled, found)
-                self._tell(state, state.size, found)
-                _log.info("the hash of a checkpoint of %.1f GB is known", state.size / 1e9)
+                wish.keep(found)
+                _log.info("the hash of a file of %.1f GB is known", wish.stamp.size / 1e9)
 
-    def _next(self) -> tuple[FileState, str] | None:
+    def _next(self) -> Wish | None:
         with self._changed:
             self._busy = None
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._waiting or self._closed)
+            self._changed.wait_for(
+                lambda: self._waiting or (self._leisurely and not self._jobs) or self._closed
+            )
             if self._closed:
                 return None
-            wish = self._waiting.pop()
-            self._busy = wish[0]
-            return wish
+            self._is_leisurely = not self._waiting
+            self._busy = self._leisurely.popleft() if self._is_leisurely else self._waiting.pop()
+            return self._busy
 
-    def _settles(self, state: FileState) -> bool:
+    def _settles(self, wish: Wish) -> bool:
         """Wait until the file's times are reliable; return True if it still has to be hashed."""
+        state = FileState(wish.path, wish.stamp, "")
         with self._changed:
             if not self._known.is_settled(state):
                 self._changed.wait_for(lambda: self._closed, _SETTLED_S)
-        return not self._closed and self._known.is_settled(state) and _is_still(state)
+        return not self._closed and self._known.is_settled(state) and wish.is_current
 
-    def _hash(self, state: FileState) -> str | None:
-        """Return the file's SHA-256; None if it cannot be computed or the file has changed."""
-        command = [sys.executable, "-I", "-m", "engine.checkpoints.full_hash", str(state.path)]
-        last = ""
+    def _hash(self, wish: Wish) -> FullHash | None:
+        """Return the file's hashes; None if they cannot be computed or the file has changed."""
+        flags = ["--tensors"] if wish.tensors else []
+        command = [sys.executable, "-I", "-m", "engine.checkpoints.full_hash", *flags, wish.path]
+        last: list[str] = []
         try:
             with self._started(command) as process:
                 assert process.stdout is not None
                 for line in process.stdout:
-                    last = line.strip()
-                    if last.isdecimal() and len(last) < 64:
-                        self._tell(state, int(last), None)
+                    last = line.split()
+                    if len(last) == 1 and len(last[0]) < _DIGITS:
+                        wish.tell(int(last[0]))
         except OSError as error:
-            _log.warning("a checkpoint cannot be hashed: %s", error.strerror)
+            _log.warning("a file cannot be hashed: %s", error.strerror)
             return None
         finally:
             with self._changed:
                 self._process = None
-        whole = process.returncode == 0 and len(last) == 64
-        if not whole and not self._closed:
-            _log.warning("a checkpoint cannot be read to its end for its hash")
-        return last if whole and _is_still(state) else None
+        whole = process.returncode == 0 and all(len(one) == _DIGITS for one in last)
+        if not whole and not self._put_back(wish) and not self._closed:
+            _log.warning("a file cannot be read to its end for its hash")
+        return FullHash(*last) if whole and last and wish.is_current else None
 
-    def _started(self, command: list[str]) -> "subprocess.Popen[str]":
-        """Start the process, which `close` can kill. Raises OSError."""
+    def _put_back(self, wish: Wish) -> bool:
+        """Queue a file again that a job interrupted; return False for any other."""
+        with self._changed:
+            if self._closed or not self._interrupted:
+                return False
+            self._leisurely.appendleft(wish)
+            return True
+
+    def _started(self, command: "list[str | Path]") -> "subprocess.Popen[str]":
+        """Start the process, which `close` and `holding` can kill. Raises OSError."""
         with self._changed:
             process = subprocess.Popen(
                 command,
@@ -135,16 +217,14 @@ class BackgroundHash:
                 creationflags=subprocess.CREATE_NO_WINDOW if sys.platform == "win32" else 0,
             )
             self._process = process
-            if self._closed:
+            self._interrupted = self._is_leisurely and self._jobs > 0
+            if self._closed or self._interrupted:
                 process.kill()
             return process
 
-
-def _is_still(state: FileState) -> bool:
-    try:
-        return state.is_of(state.path.stat())
-    except OSError:
-        return False
+    def _keep_checkpoint(self, state: FileState, sampled: str, found: FullHash) -> None:
+        self._known.note_sha256(state, sampled, found.whole)
+        self._tell(state, state.size, found.whole)
 
 
 def _tell_nobody(_state: FileState, _done: int, _sha256: str | None) -> None:

@@ -56,12 +56,14 @@ def hash_file(path: Path, report: Callable[[int], None], *, tensors: bool = Fals
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the number of bytes done, one line per percent, and then the hash.
+    """Print the number of bytes done, one line per percent, and then the hash of the last argument.
 
-    Ends when the reader of its output is gone. The exit status is 1 if the file cannot be read.
+    After `--tensors` the hash of the tensors follows in the same line. Ends when the reader of its
+    output is gone. The exit status is 1 if the file cannot be read.
     """
     _take_no_time_from_others()
-    path = Path(arguments[0])
+    *flags, name = arguments
+    path = Path(name)
     reported = 0
 
     def tell(done: int) -> None:
@@ -72,7 +74,8 @@ def main(arguments: Sequence[str]) -> int:
 
     try:
         size = max(1, path.stat().st_size)
-        print(hash_file(path, tell).whole, flush=True)  # noqa: T201
+        found = hash_file(path, tell, tensors=bool(flags))
+        print(found.whole, found.tensors or "", flush=True)  # noqa: T201
     except OSError:  # also that nobody reads
         return 1
     return 0

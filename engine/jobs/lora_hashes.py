@@ -5,29 +5,24 @@ from pathlib import Path
 import msgspec
 
 from engine.api.lora import LoraReport
-from engine.errors import EngineError
+from engine.checkpoints.full_hash import TENSORS_HASH_DIGITS
 from engine.jobs.services import JobServices
 
 
 def with_hashes(reports: tuple[LoraReport, ...], services: JobServices) -> tuple[LoraReport, ...]:
-    """Return the reports with the SHA-256 of each file that is known.
+    """Return the reports with the hashes of each file that are known.
 
-    A file whose hash is not known is hashed in the background, for later pictures.
+    The hash of the tensors that a trainer noted stays: other tools believe it. A file whose hashes
+    are not known is hashed in the background, for later pictures.
     """
-    return tuple(_with_hash(report, services) for report in reports)
+    return tuple(_with_hashes(report, services) for report in reports)
 
 
-def _with_hash(report: LoraReport, services: JobServices) -> LoraReport:
-    if report.path is None:
+def _with_hashes(report: LoraReport, services: JobServices) -> LoraReport:
+    found = services.lora_hashes(Path(report.path)) if report.path is not None else None
+    if found is None:
         return report
-    try:
-        index = services.known_files.read_index(Path(report.path))
-    except EngineError:
-        # It was deleted while its picture was made.
-        return report
-    if index.state is None:
-        return report
-    sha256 = services.known_files.sha256(index.state)
-    if sha256 is None and services.hashes is not None:
-        services.hashes.want(index.state, index.digest)
-    return msgspec.structs.replace(report, sha256=sha256)
+    tensors = found.tensors and found.tensors[:TENSORS_HASH_DIGITS]
+    return msgspec.structs.replace(
+        report, sha256=found.whole, tensors_hash=report.tensors_hash or tensors
+    )

@@ -46,6 +46,7 @@ class JobRunner:
 
     def close(self) -> None:
         """Stop background work: the writing of working copies, and compiles."""
+        self.services.known_loras.save()
         self.services.cache.abandon()
         if self.preparations is not None:
             self.preparations.close()
@@ -67,7 +68,7 @@ class JobRunner:
         """
         self.activity = self.activity.begin()
         try:
-            with self.services.cache.holding():
+            with self.services.working(), self.services.cache.holding():
                 return self._run(request, saver, reporter, cancel)
         finally:
             self.activity = self.activity.end()
@@ -88,8 +89,7 @@ class JobRunner:
             if checkpoint.refiner is not None:
                 services.want_hash(checkpoint.refiner)
             candidates = self._candidates(request.backend, request.precision, cancel)
-        if cancel.is_set():
-            raise Cancelled
+        _stop_if(cancel)
         with host_memory_errors():
             road = LoraRoad(
                 services.estimates,
@@ -98,7 +98,8 @@ class JobRunner:
                 checkpoint,
                 request.count,
             )
-            read = read_job(resolve_job(request, checkpoint, services.named_files(), road))
+            files = services.named_files(lambda _done: _stop_if(cancel))
+            read = read_job(resolve_job(request, checkpoint, files, road))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, candidates[0], tiny) as previewing:
@@ -161,3 +162,8 @@ class JobRunner:
             services.devices.note_failure,
             lambda: self.activity.is_busy,
         )
+
+
+def _stop_if(cancel: Cancellation) -> None:
+    if cancel.is_set():
+        raise Cancelled

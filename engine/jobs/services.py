@@ -1,6 +1,7 @@
 """The services that jobs share: caches, facts about files and devices, networks kept loaded."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,8 +19,12 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
 from engine.jobs.lora_descriptions import describe_lora
 from engine.jobs.lora_index import LoraIndex
+from engine.lora.files_below import list_below, list_one
 from engine.lora.folder import LoraFolders
+from engine.lora.hash_wishes import hash_wishes
+from engine.lora.hashes import LoraHashes
 from engine.lora.known_loras import KnownLoras
+from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.resolve import NamedFiles
@@ -41,6 +46,7 @@ class JobServices:
     estimates: Estimates
     devices: Devices
     crash_markers: CrashMarkers
+    known_loras: KnownLoras
     lora_folders: LoraFolders
     loras: LoraIndex
     embeddings: EmbeddingLibrary
@@ -69,15 +75,16 @@ class JobServices:
         `loras` are folders with LoRAs and `embeddings` folders with embeddings, beside the usual
         ones at `models`.
         """
-        known, known_loras = known_files(cache), KnownLoras(cache / "loras.json")
+        known, loras_known = known_files(cache), known_loras(cache)
         return cls(
             cache=NetworkCache(cache),
             known_files=known,
             estimates=Estimates(cache / "durations.json"),
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
-            lora_folders=LoraFolders(models, tuple(loras), known_loras),
-            loras=LoraIndex(known_loras, describe_lora),
+            known_loras=loras_known,
+            lora_folders=LoraFolders(models, tuple(loras), loras_known),
+            loras=LoraIndex(loras_known, describe_lora),
             embeddings=EmbeddingLibrary(usual_folders(models, tuple(embeddings))),
             wildcards=wildcards,
             models=models,
@@ -86,11 +93,14 @@ class JobServices:
             hashes=hashes,
         )
 
-    def named_files(self) -> NamedFiles:
-        """Return the files that requests and prompts may name, as they are now."""
+    def named_files(self, report: Report = report_nothing) -> NamedFiles:
+        """Return the files that requests and prompts may name, as they are now.
+
+        `report` is called while LoRAs are hashed to find one, and may raise to stop.
+        """
         return NamedFiles(
             self.wildcards,
-            self.lora_folders.look(),
+            self.lora_folders.look(report),
             self.embeddings,
             self.known_files.read_index,
         )
@@ -116,6 +126,33 @@ class JobServices:
         if self.hashes is not None and checkpoint.file is not None:
             self.hashes.want(checkpoint.file, checkpoint.digest)
 
+    def hash_loras(self) -> None:
+        """Have the LoRAs in the folders hashed while no job runs, those of the last call instead.
+
+        Then a file that gets another name is still found by its hash.
+        """
+        if self.hashes is not None:
+            below = list_below(self.lora_folders.folders)
+            files = (file for folder in below for file in folder.files)
+            self.hashes.want_leisurely(hash_wishes(files, self.known_loras))
+
+    def lora_hashes(self, path: Path) -> LoraHashes | None:
+        """Return a LoRA's hashes; where they are not known, have it hashed for later pictures."""
+        listed = list_one(path)
+        if listed is None:
+            return None
+        found = self.known_loras.of(listed).hashes
+        if found is None and self.hashes is not None:
+            for wish in hash_wishes((listed,), self.known_loras):
+                self.hashes.want_file(wish)
+        return found
+
+    @contextmanager
+    def working(self) -> Generator[None]:
+        """Keep hashing of what nothing waits for from the disk while a job runs in the block."""
+        with self.hashes.holding() if self.hashes is not None else nullcontext():
+            yield
+
     def sha256(self, checkpoint: IdentifiedCheckpoint) -> str | None:
         """Return the SHA-256 of the checkpoint's file; None for a folder, or if not known yet."""
         return self.known_files.sha256(checkpoint.file) if checkpoint.file else None
@@ -131,3 +168,8 @@ class JobServices:
 def known_files(cache: Path) -> KnownFiles:
     """Return the store of facts about files, in the cache."""
     return KnownFiles(cache / "files")
+
+
+def known_loras(cache: Path) -> KnownLoras:
+    """Return the store of facts about LoRA files, in the cache."""
+    return KnownLoras(cache / "loras.json")

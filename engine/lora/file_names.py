@@ -1,4 +1,4 @@
-"""The names and hashes that LoRA files and the cards beside them state.
+"""The names and hashes that LoRA files and the cards beside them state, and those of the content.
 
 Only the metadata at the start of each file is read, and its cards.
 """
@@ -12,6 +12,7 @@ from engine.checkpoints.header import LENGTH_BYTES
 from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.safetensors import MAX_HEADER_BYTES
 from engine.checkpoints.sidecars import cards_of
+from engine.lora.hashes import LoraHashes
 from engine.regular_file import open_regular
 
 _MOST_CHARACTERS = 200
@@ -31,6 +32,22 @@ class FileNames(msgspec.Struct, frozen=True, omit_defaults=True):
     whole: tuple[str, ...] = ()
     tensors: tuple[str, ...] = ()
     legacy: tuple[str, ...] = ()
+    # All hashes were computed from the file, so that it has no other.
+    is_hashed: bool = False
+
+    def with_hashes(self, hashes: LoraHashes) -> "FileNames":
+        """Return the names with the computed hashes beside the stated ones.
+
+        A1111 believes a stated one, and writes it into pictures.
+        """
+        computed = (hashes.tensors,) if hashes.tensors else ()
+        return msgspec.structs.replace(
+            self,
+            whole=(*self.whole, hashes.whole),
+            tensors=(*self.tensors, *computed),
+            legacy=(*self.legacy, hashes.legacy),
+            is_hashed=True,
+        )
 
     def has(self, digits: str) -> bool | None:
         """Return True if a hash in lower case is this file's, False if not, None if unknown.
@@ -42,7 +59,7 @@ class FileNames(msgspec.Struct, frozen=True, omit_defaults=True):
             return True
         both = self.whole if self.tensors else ()
         alike = {10: self.whole, 12: self.tensors, 8: self.legacy}.get(len(digits), both)
-        return False if alike else None
+        return False if alike or self.is_hashed else None
 
 
 NO_NAMES = FileNames()

@@ -4,7 +4,7 @@ A name is, in this order: a path; the end of a path below one of the folders, wi
 suffix; the name in the file's metadata (A1111's alias, `ss_output_name`). Upper and lower case
 count only where they tell files apart. Of several files the first is taken: folders in their order,
 within a folder files that lie less deep, then the alphabet. A file with the hash that is asked for
-comes before all others.
+comes before all others; where neither name nor hash is known, files are hashed to find it.
 """
 
 import re
@@ -14,9 +14,9 @@ from pathlib import Path
 
 from engine.file_paths import is_file, is_folder
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
-from engine.lora.file_names import NO_NAMES, FileNames, read_names
-from engine.lora.files_below import LORA_SUFFIXES, ListedLora, list_below, list_one
+from engine.lora.files_below import LORA_SUFFIXES
 from engine.lora.known_loras import KnownLoras
+from engine.lora.names_below import NamesBelow, Report, report_nothing
 
 # The usual folders below a folder of models: A1111's, ComfyUI's, Easy Diffusion's, and that of
 # A1111's extension for LyCORIS.
@@ -36,12 +36,14 @@ _HASH = re.compile(r"[0-9a-f]{8,64}")
 class FoundFile:
     """A file that was looked for. `others` are files that the same name could have meant.
 
-    `differs`: the file's known hashes are other ones than the hash that was asked for.
+    `differs`: the file's known hashes are other ones than the hash that was asked for. `hashed` is
+    the number of files that had to be hashed to find it.
     """
 
     path: Path
     others: tuple[Path, ...] = ()
     differs: bool = False
+    hashed: int = 0
 
 
 def lora_folders(models: Path | None, named: Iterable[Path] = ()) -> tuple[Path, ...]:
@@ -88,25 +90,40 @@ class LoraFolders:
         """The folders that are there now, in the order in which files are taken."""
         return lora_folders(self.models, (*self.named, *self.chosen))
 
-    def look(self) -> "LoraLookup":
-        """Return a lookup in the files as they are now; they are listed once it is needed."""
-        return LoraLookup(self.folders, self.known)
+    def look(self, report: Report = report_nothing) -> "LoraLookup":
+        """Return a lookup in the files as they are now; they are listed once it is needed.
+
+        `report` is called while files are hashed, and may raise to stop.
+        """
+        return LoraLookup(self.folders, self.known, report)
 
 
 class LoraLookup:
-    """Finds files in folders whose files are listed once. No function raises."""
+    """Finds files in folders whose files are listed once. No function raises but `report`."""
 
-    def __init__(self, folders: Iterable[Path] = (), known: KnownLoras | None = None) -> None:
+    def __init__(
+        self,
+        folders: Iterable[Path] = (),
+        known: KnownLoras | None = None,
+        report: Report = report_nothing,
+    ) -> None:
         self.folders = tuple(folders)
-        self._names = _Names(self.folders, known or KnownLoras())
+        self._names = NamesBelow(self.folders, known or KnownLoras(), report)
         self._listed: list[_Listed] | None = None
+        # Files that were found by new hashes, under whose paths they are asked for again.
+        self._hashed: dict[Path, int] = {}
+
+    @property
+    def unhashed(self) -> int:
+        """The number of files that would have taken too long to hash."""
+        return self._names.unhashed
 
     def find(self, file: str, hash_digits: str | None = None) -> FoundFile | None:
         """Return the file that a path or name means, or that has the hash; None without any."""
         path, wanted = Path(file), _plain_hash(hash_digits)
         if path.is_absolute() and is_file(path):
             differs = wanted is not None and self._names.alone(path).has(wanted) is False
-            return FoundFile(path, differs=differs)
+            return FoundFile(path, differs=differs, hashed=self._hashed.get(path, 0))
         return self.find_named(file, hash_digits)
 
     def find_named(self, name: str, hash_digits: str | None = None) -> FoundFile | None:
@@ -119,7 +136,8 @@ class LoraLookup:
         if not named and (found := _WITH_HASH.fullmatch(name.strip())):
             named, wanted = self._named(found[1]), wanted or found[2].lower()
         if wanted is None:
-            return _first_of(named) or self._by_hash(_plain_hash(name))
+            digits = _plain_hash(name)
+            return _first_of(named) or self._by_hash(digits) or self._by_new_hash(digits)
         return self._with_hash(named, wanted)
 
     def _with_hash(self, named: list[_Listed], wanted: str) -> FoundFile | None:
@@ -130,7 +148,7 @@ class LoraLookup:
             return FoundFile(right.path)
         # A file whose hash is not known may well be the one.
         unknown = [one for one, has in matches if has is None]
-        found = self._by_hash(wanted) or _first_of(unknown)
+        found = self._by_hash(wanted) or _first_of(unknown) or self._by_new_hash(wanted)
         if found is not None or not named:
             return found
         first = _first_of(named)
@@ -164,6 +182,16 @@ class LoraLookup:
         first = next(found, None)
         return None if first is None else FoundFile(first.path)
 
+    def _by_new_hash(self, wanted: str | None) -> FoundFile | None:
+        """Return the file with a hash among those whose hashes are not known yet."""
+        if wanted is None:
+            return None
+        found = self._names.hash_until(wanted, (one.path for one in self._files()))
+        if found is None:
+            return None
+        self._hashed[found.path] = found.hashed
+        return FoundFile(found.path, hashed=found.hashed)
+
     def _alias(self, one: _Listed) -> str:
         return self._names.of(one.path).alias
 
@@ -172,47 +200,6 @@ class LoraLookup:
             self._listed = [one for folder in self.folders for one in _below(folder)]
             del self._listed[_MOST_FILES:]
         return self._listed
-
-
-class _Names:
-    """The names of files below folders, read together: so the cache is written once."""
-
-    def __init__(self, folders: Iterable[Path], known: KnownLoras) -> None:
-        self._folders, self._known = tuple(folders), known
-        self._listed: dict[str, ListedLora] | None = None
-        # Those of files that were just written, too.
-        self._read: dict[str, FileNames] = {}
-
-    def of(self, path: Path) -> FileNames:
-        """Return the names of a file in the folders; no names if it is gone."""
-        if self._listed is None:
-            self._known.refresh()
-            below = list_below(self._folders)
-            self._listed = {one.path: one for folder in below for one in folder.files}
-        listed = self._listed.get(str(path)) or list_one(path)
-        if listed is not None and self._found(listed) is None:
-            self._read_names((listed, *self._listed.values()))
-        return self._found(listed) or NO_NAMES
-
-    def alone(self, path: Path) -> FileNames:
-        """Return the names of a file wherever it lies, and read no other file."""
-        listed = list_one(path)
-        if listed is not None and self._found(listed) is None:
-            self._read_names((listed,))
-        return self._found(listed) or NO_NAMES
-
-    def _found(self, listed: ListedLora | None) -> FileNames | None:
-        if listed is None:
-            return None
-        return self._read.get(listed.path) or self._known.of(listed).names
-
-    def _read_names(self, files: Iterable[ListedLora]) -> None:
-        """Read the names of files whose names are not known."""
-        for one in files:
-            if self._found(one) is None:
-                self._read[one.path] = read_names(Path(one.path))
-                self._known.note(one, names=self._read[one.path])
-        self._known.save()
 
 
 def _below(folder: Path) -> list[_Listed]:

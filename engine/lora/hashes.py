@@ -58,7 +58,11 @@ def hashes_of(path: Path, report: Callable[[int], None] = lambda _: None) -> Lor
     `report` gets the number of bytes done, and may raise to stop. Raises OSError.
     """
     full = hash_file(path, report, tensors=not is_archive(path))
+    return LoraHashes(full.whole, full.tensors, legacy_hash(path))
+
+
+def legacy_hash(path: Path) -> str:
+    """Return the older hash, of which nearly none of the file is read. Raises OSError."""
     with path.open("rb") as file:
         file.seek(_LEGACY_START)
-        legacy = sha256(file.read(_LEGACY_BYTES)).hexdigest()
-    return LoraHashes(full.whole, full.tensors, legacy[:LEGACY_DIGITS])
+        return sha256(file.read(_LEGACY_BYTES)).hexdigest()[:LEGACY_DIGITS]

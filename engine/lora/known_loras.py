@@ -20,6 +20,7 @@ from engine.checkpoints.known_files import is_settled
 from engine.durable import replace_file
 from engine.lora.file_names import FileNames
 from engine.lora.files_below import ListedLora
+from engine.lora.hashes import LoraHashes
 
 # Raised when facts are found in another way, so that all files are read again.
 _VERSION = 2
@@ -28,22 +29,27 @@ _MOST_BYTES = 64 << 20
 _log = logging.getLogger(__name__)
 
 
-class LoraFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+class KnownFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """The facts about a file; None: not found out yet."""
 
     names: FileNames | None = None
     info: LoraInfo | None = None
+    # Computed, not stated.
+    hashes: LoraHashes | None = None
 
 
-NO_FACTS = LoraFacts()
+NO_FACTS = KnownFacts()
 
 
 class _Entry(msgspec.Struct, frozen=True, array_like=True):
-    """The facts about a file while it and the cards beside it are in this state."""
+    """The facts about a file while it and the cards beside it are in this state.
+
+    Hashes are facts about the file alone.
+    """
 
     stamp: Stamp
     cards: tuple[Stamp, ...]
-    facts: LoraFacts
+    facts: KnownFacts
 
 
 class _Store(msgspec.Struct, frozen=True):
@@ -70,25 +76,31 @@ class KnownLoras:
         # The paths whose entries are not in the cache's file yet, and the file's stamp when read.
         self._unsaved: set[str] = set()
         self._read: Stamp | None = None
+        self._is_loaded = False
 
     def refresh(self) -> None:
         """Read what another process may have written."""
         with self._lock:
             self._load()
 
-    def of(self, listed: ListedLora) -> LoraFacts:
+    def of(self, listed: ListedLora) -> KnownFacts:
         """Return the facts about a file in its present state."""
         with self._lock:
             return self._facts(listed)
 
     def note(
-        self, listed: ListedLora, *, names: FileNames | None = None, info: LoraInfo | None = None
+        self,
+        listed: ListedLora,
+        *,
+        names: FileNames | None = None,
+        info: LoraInfo | None = None,
+        hashes: LoraHashes | None = None,
     ) -> None:
         """Add facts about a file in this state, unless it was just written, and may change yet."""
         now = self._clock()
         if not all(is_settled(stamp, now) for stamp in (listed.stamp, *listed.cards)):
             return
-        found = {"names": names, "info": info}
+        found = {"names": names, "info": info, "hashes": hashes}
         changes = {name: fact for name, fact in found.items() if fact is not None}
         with self._lock:
             facts = msgspec.structs.replace(self._facts(listed), **changes)
@@ -120,14 +132,17 @@ class KnownLoras:
             self._unsaved.clear()
             self._read = _stamp(self._cache)
 
-    def _facts(self, listed: ListedLora) -> LoraFacts:
+    def _facts(self, listed: ListedLora) -> KnownFacts:
+        if not self._is_loaded:
+            self._load()
         entry = self._entries.get(listed.path)
-        if entry is None or (entry.stamp, entry.cards) != (listed.stamp, listed.cards):
+        if entry is None or entry.stamp != listed.stamp:
             return NO_FACTS
-        return entry.facts
+        return entry.facts if entry.cards == listed.cards else KnownFacts(hashes=entry.facts.hashes)
 
     def _load(self) -> None:
         """Take the entries of the cache's file, if it is another than before, but the unsaved."""
+        self._is_loaded = True
         stamp = _stamp(self._cache) if self._cache else None
         if self._cache is None or stamp == self._read:
             return

@@ -1,6 +1,6 @@
 """The LoRAs of a picture as files: those in its request's list, and those in its prompt."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
@@ -47,7 +47,7 @@ def find_loras(
     def add(use: LoraUse, file: FoundFile | None, digits: str | None) -> None:
         named.append(NamedLora(use, file and file.path))
         if file is None:
-            warnings.append(_missing(use.name, digits, lookup.folders))
+            warnings.append(_missing(use.name, digits, lookup))
         else:
             warnings.extend(doubts(use.name, file))
 
@@ -82,12 +82,14 @@ def _plain(name: str) -> str:
     return name.replace(":", "").replace(",", "").strip()
 
 
-def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInfo:
-    first = next(iter(folders), None)
+def _missing(name: str, digits: str | None, lookup: LoraLookup) -> ErrorInfo:
+    first = next(iter(lookup.folders), None)
     place = f"into {first}" if first else "into a folder loras in the folder of models"
     hint = f"Put its file {place}."
     if digits:
         hint += f" Civitai finds it by the hash {digits[:_MOST_CHARACTERS]}."
+        if lookup.unhashed:
+            hint += f" {lookup.unhashed} of the files there are not hashed yet, and one may be it."
     # Of a path the folder may be another machine's.
     path = PureWindowsPath(name.replace("/", "\\"))
     shown = (path.name if path.anchor else name)[:_MOST_CHARACTERS]
@@ -98,6 +100,11 @@ def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInf
 def doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
     """Yield warnings about a file that was found by a name: another hash, others of that name."""
     shown = name[:_MOST_CHARACTERS]
+    if file.hashed:
+        yield _warning(
+            f"{file.path} was found by its hash, not by its name.",
+            f"{file.hashed} files were hashed for this, which is done once for each file.",
+        )
     if file.differs:
         yield _warning(
             f"The LoRA {shown} has another hash than the one that was asked for.",

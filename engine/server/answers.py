@@ -91,6 +91,7 @@ def _listed(query: ListLoras, services: JobServices) -> _Answer:
             part = next(looking)
         except StopIteration as end:
             yield LorasListed(query=query.query, folders=end.value)
+            services.hash_loras()
             return
         yield None if part is None else LorasFound(query=query.query, loras=part)
 

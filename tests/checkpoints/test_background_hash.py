@@ -4,14 +4,16 @@ import hashlib
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
 import pytest
 
 from engine.checkpoints import background_hash
-from engine.checkpoints.background_hash import BackgroundHash
-from engine.checkpoints.index import FileState, TensorIndex
+from engine.checkpoints.background_hash import BackgroundHash, Wish
+from engine.checkpoints.full_hash import FullHash, hash_file
+from engine.checkpoints.index import FileState, Stamp, TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
 from tests.checkpoints.files import write_sparse
@@ -226,3 +228,74 @@ def test_a_hash_without_an_interpreter_is_given_up(
     assert hashes.wait(PATIENCE_S)
     assert heard.told == []
     assert shutil.which(str(tmp_path / "nowhere")) is None
+
+
+def wish(path: Path, kept: list[tuple[str, FullHash]]) -> Wish:
+    return Wish(
+        path,
+        Stamp.of(path.stat()),
+        lambda found: kept.append((path.stem, found)),
+        tensors=True,
+    )
+
+
+def test_a_wish_gets_the_hashes_of_the_file_and_of_its_tensors(
+    tmp_path: Path, hashes: BackgroundHash
+) -> None:
+    path = a_file(tmp_path / "a.safetensors")
+    kept: list[tuple[str, FullHash]] = []
+    hashes.want_file(wish(path, kept))
+    assert hashes.wait(PATIENCE_S)
+    assert kept == [("a", hash_file(path, lambda _: None, tensors=True))]
+
+
+def test_files_that_nothing_waits_for_are_hashed_after_the_others_and_while_no_job_runs(
+    tmp_path: Path, hashes: BackgroundHash
+) -> None:
+    kept: list[tuple[str, FullHash]] = []
+    first, second, urgent = (
+        wish(a_file(tmp_path / f"{name}.safetensors"), kept) for name in ("1", "2", "urgent")
+    )
+    with hashes.holding():
+        hashes.want_leisurely([first, second])
+        hashes.want_file(urgent)
+        while not kept:
+            time.sleep(0.01)
+        assert not hashes.wait(0.2)
+        assert [name for name, _ in kept] == ["urgent"]
+    assert hashes.wait(PATIENCE_S)
+    assert [name for name, _ in kept] == ["urgent", "1", "2"]
+
+
+def test_a_file_that_a_job_interrupts_is_hashed_after_it(
+    tmp_path: Path, hashes: BackgroundHash
+) -> None:
+    path = write_sparse(tmp_path / "large.safetensors", {"w": (100, 1 << 20)})
+    kept: list[tuple[str, FullHash]] = []
+    begun = Event()
+
+    def tell(_done: int) -> None:
+        begun.set()
+
+    hashes.want_leisurely([replace(wish(path, kept), tell=tell)])
+    assert begun.wait(PATIENCE_S)
+    process = hashes._process  # pyright: ignore[reportPrivateUsage]
+    assert process is not None
+    with hashes.holding():
+        assert process.wait(PATIENCE_S) != 0
+        assert not hashes.wait(0.2)
+        assert kept == []
+    assert hashes.wait(PATIENCE_S)
+    assert [name for name, _ in kept] == ["large"]
+
+
+def test_files_of_the_last_call_are_no_longer_wanted_after_another(
+    tmp_path: Path, hashes: BackgroundHash
+) -> None:
+    kept: list[tuple[str, FullHash]] = []
+    old, new = (wish(a_file(tmp_path / f"{name}.safetensors"), kept) for name in ("old", "new"))
+    with hashes.holding():
+        hashes.want_leisurely([old])
+        hashes.want_leisurely([new])
+    assert hashes.wait(PATIENCE_S)
+    assert [name for name, _ in kept] == ["new"]

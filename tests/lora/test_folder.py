@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.lora import folder as folder_module
+from engine.lora import names_below
 from engine.lora.file_names import FileNames, read_names
 from engine.lora.folder import LoraFolders, LoraLookup, lora_folders
 from engine.lora.known_loras import KnownLoras
@@ -137,7 +137,7 @@ def test_an_alias_is_found_after_the_names_of_files(tmp_path: Path) -> None:
 def test_hashes_are_compared_with_those_of_their_kind(
     whole: str, tensors: str, digits: str, has: bool | None
 ) -> None:
-    names = FileNames("", *((one,) if one else () for one in (whole, tensors)))
+    names = FileNames("", tuple(filter(None, [whole])), tuple(filter(None, [tensors])))
     assert names.has(digits) is has
 
 
@@ -275,7 +275,7 @@ class Reads:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     counting = Reads()
-    monkeypatch.setattr(folder_module, "read_names", counting)
+    monkeypatch.setattr(names_below, "read_names", counting)
     return counting
 
 

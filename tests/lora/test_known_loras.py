@@ -8,9 +8,11 @@ import pytest
 from engine.api.lora_files import LoraInfo
 from engine.lora.file_names import FileNames
 from engine.lora.files_below import ListedLora, list_below
-from engine.lora.known_loras import NO_FACTS, KnownLoras
+from engine.lora.hashes import LoraHashes
+from engine.lora.known_loras import NO_FACTS, KnownFacts, KnownLoras
 
 NAMES = FileNames("ink")
+HASHES = LoraHashes("ab" * 32, None, "cd" * 4)
 
 
 @dataclass
@@ -21,9 +23,7 @@ class Store:
     folder: Path
 
     def program(self) -> KnownLoras:
-        known = KnownLoras(self.cache, lambda: 2**62)
-        known.refresh()
-        return known
+        return KnownLoras(self.cache, lambda: 2**62)
 
     def files(self) -> list[ListedLora]:
         return [file for folder in list_below([self.folder]) for file in folder.files]
@@ -83,6 +83,15 @@ def test_facts_of_a_changed_file_are_not_its_facts(store: Store) -> None:
     Path(one.path).write_bytes(b"longer")
     changed, _ = store.files()
     assert known.of(changed) == NO_FACTS
+
+
+def test_hashes_stay_where_only_a_card_beside_the_file_changes(store: Store) -> None:
+    one, _ = store.files()
+    known = store.program()
+    known.note(one, names=NAMES, hashes=HASHES)
+    Path(one.path).with_suffix(".civitai.info").write_text("{}")
+    changed, _ = store.files()
+    assert known.of(changed) == KnownFacts(hashes=HASHES)
 
 
 def test_facts_that_cannot_be_written_stay_in_memory(store: Store) -> None:

@@ -11,7 +11,9 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.lora import names_below
 from engine.lora.folder import LoraFolders, LoraLookup
+from engine.lora.hashes import hashes_of
 from engine.pipeline.found_loras import find_loras, with_paths
 from engine.text.lora_strengths import RunLength
 from tests.lora.test_folder import HASH, OTHER, write
@@ -86,6 +88,28 @@ def test_the_hash_of_a_tag_finds_a_renamed_file(tmp_path: Path) -> None:
     hashes = (LoraHash(name="ink fine", hash=HASH[:12]),)
     request = asked("<lora:ink, fine:1>", lora_hashes=hashes)
     assert [path for path, *_ in found(request, tmp_path)] == ["renamed.safetensors"]
+
+
+def test_a_file_that_was_hashed_to_be_found_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "renamed.safetensors")
+    digits = hashes_of(path).short
+    for request in (
+        asked("<lora:ink:1>", lora_hashes=(LoraHash(name="ink", hash=digits),)),
+        asked("", LoraChoice(file="ink", hash=digits)),
+    ):
+        looking = lookup(tmp_path)
+        _, warnings = find_loras(with_paths(request, looking), RunLength(request.steps), looking)
+        (warning,) = warnings
+        assert "renamed.safetensors was found by its hash" in warning.message
+
+
+def test_a_missing_lora_tells_of_files_that_are_not_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(names_below, "MOST_HASHED_BYTES", 0)
+    write(tmp_path / "other.safetensors")
+    (text,) = warned(asked("", LoraChoice(file="ink", hash=HASH[:12])), tmp_path)
+    assert "1 of the files there are not hashed yet" in text
 
 
 def test_a_file_of_another_hash_is_told(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The list of LoRA files over the pipes: names first, then facts, beside other queries."""
 
+import time
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -20,8 +21,12 @@ from engine.api.messages import (
 )
 from engine.api.messages import Event as Message
 from engine.api.values import ErrorCode
+from engine.checkpoints import known_files
+from engine.checkpoints.background_hash import BackgroundHash
+from engine.checkpoints.known_files import KnownFiles
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
+from engine.lora.files_below import list_one
 from engine.server.answers import answer_all
 from tests.checkpoints.files import write_sparse
 from tests.families.test_identify import SMALL
@@ -110,4 +115,28 @@ def test_jobs_look_for_names_in_the_folders_that_were_listed_last(
     found = runner.services.lora_folders.look().find("ink")
     assert found is not None
     assert found.path == loras / "ink.safetensors"
+    runner.close()
+
+
+def test_files_are_hashed_in_the_background_once_they_are_listed(
+    tmp_path: Path, loras: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_files, "SETTLED_NS", -(1 << 62))
+    path = write_sparse(loras / "ink.safetensors", KEYS)
+    cache = tmp_path / "cache"
+    hashes = BackgroundHash(KnownFiles(cache / "files"))
+    runner = JobRunner(JobServices.in_cache(cache, hashes=hashes))
+    queries: SimpleQueue[Query] = SimpleQueue()
+    queries.put(ListLoras(query=1, folders=(str(loras),)))
+
+    def ignore(_event: Message) -> None:
+        pass
+
+    Thread(target=answer_all, args=(queries, runner, ignore), daemon=True).start()
+    listed, end = list_one(path), time.monotonic() + 60
+    assert listed is not None
+    while runner.services.known_loras.of(listed).hashes is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    hashes.close()
     runner.close()
