@@ -11,6 +11,8 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
+from engine.lora.preset_files import preset_texts
+from engine.text.lora_presets import own_presets
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import LoraUse, lora_tags
 
@@ -39,7 +41,9 @@ def find_loras(
     Those of the list come first, then those of the prompt. Raises EngineError(REQUEST_INVALID) for
     a prompt that the tool refuses, or that names too many.
     """
-    tags = lora_tags(request.prompt, request.convention, run)
+    texts = preset_texts(lookup.folders)
+    presets = own_presets(texts.weights, texts.elements)
+    tags = lora_tags(request.prompt, request.convention, run, presets, _seed(request))
     hashes = {_plain(one.name): one.hash for one in request.lora_hashes}
     named: list[NamedLora] = []
     warnings = [_warning(*remark) for remark in tags.remarks]
@@ -64,6 +68,12 @@ def with_paths(request: ResolvedRequest, lookup: LoraLookup) -> ResolvedRequest:
     """Return the request with the paths of the LoRAs in its list; names that are not found stay."""
     loras = tuple(_with_path(one, lookup) for one in request.loras)
     return msgspec.structs.replace(request, loras=loras)
+
+
+def _seed(request: ResolvedRequest) -> int:
+    """Return a seed that differs between the pictures of a batch, as their noise does."""
+    seeds = request.seed_options
+    return request.seed + (seeds.variation_seed or 0) + seeds.batch_index
 
 
 def _with_path(choice: LoraChoice, lookup: LoraLookup) -> LoraChoice:

@@ -70,9 +70,9 @@ class ActingLora:
     def _factor(self, checkpoint: IdentifiedCheckpoint, component: Component, layer: str) -> float:
         if self.use.blocks is None:
             return 1.0
-        if component is not _DENOISER:
-            return self.use.blocks.factor(BASE)
-        return self.use.blocks.factor(checkpoint.architecture.lora_block(layer))
+        architecture = checkpoint.architecture
+        block = architecture.lora_block(layer) if component is _DENOISER else BASE
+        return self.use.blocks.factor(block, architecture.lora_element(component.value, layer))
 
 
 def _misfit(file: str, name: str) -> EngineError:
