@@ -132,6 +132,7 @@ class JobLoras:
             ]
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
             lacking += (lacking_weights(one) for one in acting if one.missing)
+            lacking += (_measured_otherwise(one) for one in acting if one.is_measured_otherwise)
 
     def _reported(self, named: NamedLora, warnings: list[ErrorInfo]) -> LoraReport:
         """Return the report of a LoRA; warns of keys of its file that are not applied."""
@@ -163,6 +164,15 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
         applied_keys=fitted.applied,
         total_keys=fitted.file.total_keys,
         rest=fitted.unused[:_MOST_NAMED],
+    )
+
+
+def _measured_otherwise(lora: ActingLora) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        f"{lora.fitted.file.path.name} is a DoRA that was trained by the lengths of outputs, and "
+        "this convention's tool measures inputs.",
+        "The picture is that of the tool. By the convention of diffusers the LoRA acts as trained.",
     )
 
 

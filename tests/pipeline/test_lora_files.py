@@ -161,6 +161,20 @@ def test_weights_of_elements_are_those_of_their_layers(studio: Studio) -> None:
     own.unlink()
 
 
+def test_a_dora_that_the_tool_measures_otherwise_is_told(studio: Studio) -> None:
+    layer = "lora_unet_down_blocks_0_resnets_0_time_emb_proj"
+    weights = identify(studio.tiny).components[Component.DENOISER].weights
+    out, into = weights["down_blocks.0.resnets.0.time_emb_proj.weight"].shape
+    arrays = {"lora_up.weight": (out, 1), "lora_down.weight": (1, into), "dora_scale": (out, 1)}
+    path = studio.folder / "dora.safetensors"
+    write_arrays(path, {f"{layer}.{part}": np.ones(shape) for part, shape in arrays.items()})
+    (warning,) = studio.run(studio.request(a_choice("dora"))).warnings
+    assert "trained by the lengths of outputs" in warning.message
+    diffusers = studio.request(a_choice("dora"), convention=ConventionName.DIFFUSERS)
+    assert not studio.run(diffusers).warnings
+    path.unlink()
+
+
 def test_a_lora_that_is_not_found_is_named_and_the_picture_is_made(
     studio: Studio, plain: Pixels
 ) -> None:
