@@ -70,6 +70,15 @@ def with_paths(request: ResolvedRequest, lookup: LoraLookup) -> ResolvedRequest:
     return msgspec.structs.replace(request, loras=loras)
 
 
+def shared_names(request: ResolvedRequest, lookup: LoraLookup) -> tuple[ErrorInfo, ...]:
+    """Return warnings about names in a request's list that several files have.
+
+    They are lost once the names have become paths.
+    """
+    named = ((one.file, lookup.find(one.file, one.hash)) for one in request.loras if one.enabled)
+    return tuple(_shared(name, file) for name, file in named if file is not None and file.others)
+
+
 def _seed(request: ResolvedRequest) -> int:
     """Return a seed that differs between the pictures of a batch, as their noise does."""
     seeds = request.seed_options
@@ -114,12 +123,16 @@ def doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
             f"{file.path} is used, so the picture may become another one.",
         )
     if file.others:
-        others = len(file.others)
-        more = f" and {others - 1} more" if others > 1 else ""
-        yield _warning(
-            f"Several files are called {shown}: {file.path} is used, not {file.others[0]}{more}.",
-            "Name it by its folder, too, as in folder/name, to choose another one.",
-        )
+        yield _shared(name, file)
+
+
+def _shared(name: str, file: FoundFile) -> ErrorInfo:
+    others, shown = len(file.others), name[:_MOST_CHARACTERS]
+    more = f" and {others - 1} more" if others > 1 else ""
+    return _warning(
+        f"Several files are called {shown}: {file.path} is used, not {file.others[0]}{more}.",
+        "Name it by its folder, too, as in folder/name, to choose another one.",
+    )
 
 
 def _warning(message: str, hint: str = "") -> ErrorInfo:

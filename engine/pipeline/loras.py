@@ -45,10 +45,14 @@ class JobLoras:
         lookup: LoraLookup,
         read: ReadIndex,
         prefers_side: PrefersSide = merges,
+        remarks: tuple[ErrorInfo, ...] = (),
     ) -> None:
-        """Look for files by `lookup`, and read their headers by `read`."""
+        """Look for files by `lookup`, and read their headers by `read`.
+
+        `remarks` are warnings that are known already about the request's list.
+        """
         self._checkpoint, self._lookup, self._read = checkpoint, lookup, read
-        self._prefers_side = prefers_side
+        self._prefers_side, self._remarks = prefers_side, remarks
         self._files: dict[Path, LoraFile] = {}
         self._fitted: dict[tuple[Path, bool], FittedLora | None] = {}
         # What LoRAs do to the passes, and the changes among them that found no weight.
@@ -61,7 +65,7 @@ class JobLoras:
         is for another family, and for a prompt that the convention's tool refuses.
         """
         named, told = find_loras(request, run, self._lookup)
-        warnings = list(told)
+        warnings = [*self._remarks, *told]
         for one in named:
             if one.path is not None:
                 self._require_fit(one.path)
@@ -169,7 +173,7 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
 
 def _measured_otherwise(lora: ActingLora) -> ErrorInfo:
     return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
+        ErrorCode.LORA_REMARK,
         f"{lora.fitted.file.path.name} is a DoRA that was trained by the lengths of outputs, and "
         "this convention's tool measures inputs.",
         "The picture is that of the tool. By the convention of diffusers the LoRA acts as trained.",
