@@ -45,8 +45,8 @@ def parse_lora(text: str) -> LoraChoice:
     file, strengths = text, list[float]()
     while len(strengths) < _MOST_STRENGTHS and not exists(typed_text(file)):
         before, colon, after = file.rpartition(":")
-        strength = _strength(after)
-        if not colon or strength is None:
+        strength = _strength(after) if colon else None
+        if strength is None:
             break
         file, strengths = before, [strength, *strengths]
     if not file.strip():

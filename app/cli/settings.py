@@ -16,24 +16,28 @@ Setting = tuple[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The place of a setting in a request; `group` is None for a field of the request itself."""
+    """The place of a setting: the groups that it is in, from the outer one on, and its type."""
 
-    group: str | None
+    groups: tuple[str, ...]
     kind: Any = field(repr=False)
 
 
 def _places() -> Iterator[tuple[str, _Place]]:
     """Yield the name and place of every setting of a request; no name is in two groups."""
     for own in fields_of(GenerateRequest).values():
-        if not own.is_setting:
-            continue
-        if own.structure is None:
-            yield own.name, _Place(None, own.kind)
-            continue
-        for inner in fields_of(own.structure).values():
-            # A convention's name is chosen by --convention.
-            if inner.name != "name":
-                yield inner.name, _Place(own.name, inner.kind)
+        if own.is_setting and own.structure is None:
+            yield own.name, _Place((), own.kind)
+        elif own.is_setting:
+            yield from _inner_places((own.name,), own.structure)
+
+
+def _inner_places(groups: tuple[str, ...], structure: Any) -> Iterator[tuple[str, _Place]]:
+    for inner in fields_of(structure).values():
+        if inner.structure is not None:
+            yield from _inner_places((*groups, inner.name), inner.structure)
+        # A convention's name is chosen by --convention.
+        elif inner.name != "name":
+            yield inner.name, _Place(groups, inner.kind)
 
 
 _SETTINGS = dict(_places())
@@ -71,11 +75,15 @@ def parse_setting(text: str) -> Setting:
 def with_settings(request: GenerateRequest, settings: Sequence[Setting]) -> GenerateRequest:
     """Return the request with these settings; of a repeated name the last one counts."""
     for name, value in settings:
-        group = _SETTINGS[name].group
-        changes: dict[str, Any] = {name: value}
-        if group is not None:
-            before = getattr(request, group)
-            options = convention_of(before) if group == "convention" else before
-            changes = {group: msgspec.structs.replace(options, **changes)}
-        request = msgspec.structs.replace(request, **changes)
+        request = _with(request, (*_SETTINGS[name].groups, name), value)
     return request
+
+
+def _with(before: Any, path: Sequence[str], value: Any) -> Any:
+    """Return a structure with the value at a path of fields' names."""
+    name, *rest = path
+    if rest:
+        inner = getattr(before, name)
+        # A convention may be a tool's name.
+        value = _with(convention_of(inner) if name == "convention" else inner, rest, value)
+    return msgspec.structs.replace(before, **{name: value})

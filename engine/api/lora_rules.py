@@ -21,6 +21,8 @@ class DoraRule(StrEnum):
     UNCHANGED = "unchanged"
     # Norms on the magnitudes' axis; the strength scales the change inside the norm: diffusers.
     INSIDE = "inside"
+    # Norms on the magnitudes' axis, of the changed weight, as every trainer measures: no tool.
+    TRAINED = "trained"
 
 
 class RotationRule(StrEnum):

@@ -226,13 +226,19 @@ def _no_block(_layer: str) -> None:
     """Return None: the family names no blocks."""
 
 
+def _own_name(_component: str, layer: str) -> str:
+    """Return a layer's canonical name: the family has no other."""
+    return layer
+
+
 @dataclass(frozen=True, slots=True)
 class Architecture:
     """The parts that run one checkpoint. Do not call a part whose component is missing.
 
     `lora_layers`: the layers that LoRA files may change, by the names in such files; None for a
     family that takes no LoRA. `lora_block`: the block of a denoiser's layer by its canonical name,
-    for LoRAs with a weight for each block; None for a layer in no block.
+    for LoRAs with a weight for each block; None for a layer in no block. `lora_element`: the name
+    in A1111 of a component's layer, parts of which single out layers.
     """
 
     features: Features
@@ -244,3 +250,4 @@ class Architecture:
     memory: MemoryFacts
     lora_layers: LayerTable | None = None
     lora_block: Callable[[str], str | None] = _no_block
+    lora_element: Callable[[str, str], str] = _own_name

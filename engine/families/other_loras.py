@@ -41,6 +41,7 @@ _FIRST = r"[\n_]blocks_\d+_"
 _SHARED = "Flux.1, Qwen-Image or HunyuanVideo"
 
 OTHER_LORAS = (
+    _row("a ControlNet", "\ncontrolnet_", r"\ncontrolnet_"),
     _row("Stable Cascade", "lora_prior_", r"\nlora_prior_(?:unet|te)_"),
     _row("Stable Cascade", "_channelwise_", r"_blocks_\d+_\d+_channelwise_"),
     # Transformers with two streams.

@@ -14,7 +14,6 @@ _CONTROLNET = (
     "controlnet_blocks.",
     "controlnet_down_blocks.",
     "controlnet_x_embedder.",
-    "lora_controlnet",
     "control_blocks.0.before_proj.",
     "control_all_x_embedder.",
     "control_layers.0.",
@@ -55,6 +54,11 @@ LORA = (
 
 ADAPTERS = (
     Kind("a ControlNet-LLLite", ("\nlllite_",)),
+    # Stability AI's: low-rank changes of a checkpoint's encoder, and the layers for the hint.
+    Kind(
+        "a control-LoRA, which is a ControlNet",
+        ("\nlora_controlnet [", ("\ninput_hint_block.", ".in_layers.2.down [")),
+    ),
     Kind("a ControlNet", _CONTROLNET, beside_checkpoint=True),
     Kind("a BrushNet", ("brushnet_down_blocks.",), beside_checkpoint=True),
     Kind("an AnimateDiff motion module", ("motion_modules.",), beside_checkpoint=True),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 PARTS = frozenset(
     {
         "lora_up.weight", "lora_up.bias", "lora_down.weight", "lora_mid.weight", "alpha",
-        "dora_scale", "reshape_weight",
+        "dora_scale", "lora_magnitude_vector", "reshape_weight",
         "hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b", "hada_t1", "hada_t2",
         "lokr_w1", "lokr_w1_a", "lokr_w1_b", "lokr_w2", "lokr_w2_a", "lokr_w2_b", "lokr_t1",
         "lokr_t2",
@@ -31,8 +31,10 @@ PARTS = frozenset(
 )  # fmt: skip
 # The beginning of a layer's name in files that PEFT itself writes.
 PEFT_PREFIX = "base_model.model."
+# DoRA's magnitudes: LyCORIS's, of outputs or of inputs, and PEFT's, which are always of outputs.
+MAGNITUDES = ("dora_scale", "lora_magnitude_vector")
 # AI-toolkit's name for the magnitudes of outputs.
-_RENAMED = {"magnitude": "dora_scale"}
+_RENAMED = {"magnitude": "lora_magnitude_vector"}
 # The last word of many keys of other parts, so it is looked for last.
 _WEIGHT = "weight"
 _WHOLE = PARTS - {_WEIGHT}
@@ -72,7 +74,7 @@ def split_key(key: str) -> SplitKey | None:
     if match := _DIFFUSERS.fullmatch(key) or _SHORT.fullmatch(key):
         return _known(match["layer"], f"{_SIDES[match['side']]}.weight")
     if match := _MAGNITUDE.fullmatch(key):
-        return _known(match["layer"], "dora_scale")
+        return _known(match["layer"], "lora_magnitude_vector")
     if match := _NAMED.fullmatch(key):
         part = match["part"]
         return _known(match["layer"], part if part in PARTS else f"{part}.weight")

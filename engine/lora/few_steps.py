@@ -1,9 +1,14 @@
 """The settings of LoRAs that were distilled to few steps, recognised by their names.
 
 Such files are trained without text encoders, and most hold no metadata, so that the name decides:
-in the metadata, else of the file, or of its folder where the file has a general name. Each row of
-the table comes from the model's own card, whose address is next to it; guidance 0 on a card means
-no guidance, which is 1 here.
+in the metadata, else of the file, or of a folder above it where the file has a general name. Each
+row of the table comes from the model's own card, whose address is next to it; guidance 0 on a card
+means no guidance, which is 1 here. The cards of LCM, TCD and SDXL Turbo agree with diffusers'
+documentation (huggingface.co/docs/diffusers: using-diffusers/inference_with_lcm,
+inference_with_tcd_lora, sdxl_turbo).
+
+LCM's and TCD's schedulers take their steps from 50 timesteps, 999, 759, 499 and 259 for four steps;
+those of the uniform trailing schedule are 999, 749, 499 and 249, as DMD2's card gives them.
 """
 
 import re
@@ -22,7 +27,9 @@ _BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0
 _STEPS = re.compile(r"\b(\d{1,2}) ?steps?\b")
 _MOST_STEPS = 16
 # The names that diffusers and its trainers give to every LoRA.
-_GENERAL = frozenset({"pytorch lora weights", "adapter model", "lora", "model"})
+_GENERAL = frozenset({"pytorch lora weights", "adapter model", "lora", "model", "snapshots"})
+_REVISION = re.compile(r"[0-9a-f]{40}")
+_MOST_FOLDERS = 3
 # Beginnings of the names of text encoders' layers, in every dialect.
 _TEXT_ENCODER = re.compile(
     r"(lora_te\d?_|text_encoder|te[12]?_|base_model\.text_encoder|lora_prior_te)"
@@ -63,23 +70,32 @@ def _kind(
 _KINDS = (
     # huggingface.co/tianweiy/DMD2: LCM's scheduler at 999, 749, 499, 249, guidance 0
     _kind("DMD2", r"\bdmd ?2?\b", SamplerName.LCM, 4),
-    # huggingface.co/ByteDance/Hyper-SD: the one-step LoRA is TCD's for 1 to 8 steps, eta 1 at one
+    # huggingface.co/ByteDance/Hyper-SD: "1-Step Unified LoRA" with TCD's scheduler for 1 to 8
+    # steps, guidance 0, eta 1 at one step and lower for more
     _kind("Hyper", r"\bhyper\b.*\b1 ?step", SamplerName.TCD, 4, counts=False),
-    # the same card: the LoRAs that preserve CFG want guidance from 5 to 8
+    # the same card: "CFG-Preserved", 8 and 12 steps, "support 5~8 guidance scales"
     _kind("Hyper", r"\bhyper\b.*\bcfg\b", SamplerName.EULER, 8, 5.0, needs_count=True),
     # the same card: DDIM, trailing, which is Euler's method, guidance 0
     _kind("Hyper", r"\bhyper ?(sd|sdxl|sd ?15|xl)\b", SamplerName.EULER, 8),
     _kind("Hyper", r"\bhyper\b", SamplerName.EULER, 8, needs_count=True),
-    # huggingface.co/ByteDance/SDXL-Lightning: Euler, trailing, guidance 0
+    # huggingface.co/ByteDance/SDXL-Lightning: Euler, trailing, guidance 0, the steps of the name
     _kind("Lightning", r"\b(sd ?)?xl lightning\b", SamplerName.EULER, 4),
     _kind("Lightning", r"\blightning\b", SamplerName.EULER, 4, needs_count=True),
-    # huggingface.co/h1t/TCD-SDXL-LoRA, h1t/TCD-SD15-LoRA: 4 steps, guidance 0, eta 0.3
+    # huggingface.co/h1t/TCD-SDXL-LoRA, TCD-SD15-LoRA, TCD-SD21-base-LoRA: 4 steps, guidance 0,
+    # eta 0.3, which is the sampler's own here
     _kind("TCD", r"\btcd\b", SamplerName.TCD, 4),
-    # huggingface.co/latent-consistency/lcm-lora-sdv1-5 and lcm-lora-sdxl: 2 to 8 steps, guidance
-    # from 1 to 2
+    # huggingface.co/wangfuyun/PCM_Weights: DDIM or Euler, trailing, the steps of the name; small
+    # CFG from 1 to 2, normal CFG from 2.5 to 3.5 with 4 steps and from 3 to 6 with 8; the one that
+    # is like LCM is sampled as LCM is
+    _kind("PCM", r"\bpcm\b.*\blcm ?like\b", SamplerName.LCM, 4),
+    _kind("PCM", r"\bpcm\b.*\bsmall ?cfg\b", SamplerName.EULER, 4),
+    _kind("PCM", r"\bpcm\b.*\bnormal ?cfg 4 ?step", SamplerName.EULER, 4, 3.0),
+    _kind("PCM", r"\bpcm\b.*\bnormal ?cfg\b", SamplerName.EULER, 8, 4.5),
+    # huggingface.co/latent-consistency/lcm-lora-sdv1-5, lcm-lora-sdxl: 2 to 8 steps, "disable
+    # guidance_scale or use values between 1.0 and 2.0"
     _kind("LCM", r"\blcm\b", SamplerName.LCM, 4),
-    # huggingface.co/stabilityai/sdxl-turbo: 1 to 4 steps, guidance 0; differences extracted from it
-    # as LoRAs (civitai.com/models/215485) are sampled as it is
+    # huggingface.co/stabilityai/sdxl-turbo: ancestral Euler, trailing, 1 to 4 steps, guidance 0;
+    # differences extracted from it as LoRAs (civitai.com/models/215485) are sampled as it is
     _kind(
         "Turbo",
         r"\b(sd ?(xl|15|21)?|xl) turbo\b|\bturbo (sd ?(xl|15|21)?|xl|lora)\b",
@@ -96,10 +112,20 @@ def few_steps_of(names: Iterable[str], path: Path, layers: Iterable[str]) -> Few
     """
     if any(_TEXT_ENCODER.match(layer) for layer in layers):
         return None
-    stem = path.stem
-    if _plain(stem) in _GENERAL:
-        stem = path.parent.name
-    return next(filter(None, map(_named, (*names, stem))), None)
+    return next(filter(None, map(_named, (*names, _own_name(path)))), None)
+
+
+def _own_name(path: Path) -> str:
+    """Return the name of a file, or of the first folder above it whose name is no general one.
+
+    Hugging Face's cache has files in `models--AUTHOR--NAME/snapshots/REVISION`.
+    """
+    names = (path.stem, *(folder.name for folder in list(path.parents)[:_MOST_FOLDERS]))
+    return next((one for one in names if not _is_general(one)), path.stem)
+
+
+def _is_general(name: str) -> bool:
+    return _plain(name) in _GENERAL or _REVISION.fullmatch(name) is not None
 
 
 def _named(name: str) -> FewStepSettings | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from backends.base import FileSlice
 from engine.checkpoints.index import TensorIndex
 from engine.lora.adapter_configs import adapter_configs
-from engine.lora.dialects import split_key
+from engine.lora.dialects import MAGNITUDES, split_key
 from engine.lora.embeddings import BundledEmbedding, bundled_embeddings
 from engine.lora.facts import LoraFacts, facts_of
 from engine.lora.modules import LoraModule
@@ -17,7 +17,7 @@ from engine.lora.modules import LoraModule
 _FACTORS, _BESIDE = "weight", "on_input"
 # Parts that only qualify others: alone they change nothing.
 _QUALIFIERS = frozenset(
-    {"alpha", "dora_scale", "scalar", "rescale", "constraint", "reshape_weight", "on_input"}
+    {*MAGNITUDES, "alpha", "scalar", "rescale", "constraint", "reshape_weight", "on_input"}
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.lora.dialects import MAGNITUDES
 from engine.lora.differences import embedded, hadamard, kronecker, low_rank, with_sparse
 from engine.lora.input_rotations import input_butterflies, input_rotation
 from engine.lora.modules import LoraModule
@@ -63,6 +64,16 @@ def is_known(module: LoraModule) -> bool:
     return any(part in module.tensors for part in (*_MAKERS, *_BIAS))
 
 
+def is_measured_otherwise(module: LoraModule, rules: LoraRules) -> bool:
+    """Return True if DoRA's norms are of inputs by these rules, and the layer's magnitudes are not.
+
+    Magnitudes of inputs are stored as [1, inputs], those of outputs as [outputs, 1].
+    """
+    magnitudes = module.tensors.get("dora_scale")
+    of_outputs = magnitudes is not None and magnitudes.shape[:1] > (1,)
+    return of_outputs and rules.dora is DoraRule.INPUTS
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """The arguments of `patches_of`."""
@@ -99,14 +110,18 @@ _MAKERS: Mapping[str, Callable[[_Asked], Patch]] = {
 
 def _weight_patch(asked: _Asked) -> Patch | None:
     """Return the change of the weight; None if the layer has none."""
-    if "dora_scale" not in asked.tensors:
+    magnitudes = next((part for part in MAGNITUDES if part in asked.tensors), None)
+    if magnitudes is None:
         return _plain_patch(asked)
-    rule = asked.rules.dora
+    rule, is_pefts = asked.rules.dora, magnitudes != MAGNITUDES[0]
+    # Of the tools only diffusers reads PEFT's, so that no other tool's norms are right for them.
+    if is_pefts and rule is not DoraRule.INSIDE:
+        rule = DoraRule.TRAINED
     inner = asked.strength if rule is DoraRule.INSIDE else 1.0
     change = _plain_patch(replace(asked, strength=inner))
     if change is None:
         raise _unknown(asked.tensors)
-    return Decomposition(change, asked.tensors["dora_scale"], rule, asked.strength)
+    return Decomposition(change, asked.tensors[magnitudes], rule, is_pefts, asked.strength)
 
 
 def _plain_patch(asked: _Asked) -> Patch | None:

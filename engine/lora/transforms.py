@@ -125,12 +125,14 @@ class Decomposition(Transform):
     """DoRA: the changed weight, its rows or columns scaled to trained magnitudes.
 
     Liu et al. 2024, equation 5. `change` is the change of direction: at strength 1, or under
-    `DoraRule.INSIDE` at the request's strength.
+    `DoraRule.INSIDE` at the request's strength. `of_outputs`: the magnitudes are certainly those of
+    outputs.
     """
 
     change: Patch
     magnitudes: LoraTensor
     rule: DoraRule
+    of_outputs: bool
     strength: float
 
     def fits(self, shape: tuple[int, ...]) -> bool:
@@ -167,7 +169,8 @@ class Decomposition(Transform):
     def describe(self, place: Place) -> Description:
         """Return the descriptions of the change and the magnitudes, the rule and the strength."""
         facts = self.change.describe(place), self.magnitudes.describe(place)
-        return ["decomposition", *facts, self.rule.value, float(self.strength).hex()]
+        rule = self.rule.value, self.of_outputs, float(self.strength).hex()
+        return ["decomposition", *facts, *rule]
 
     def _axis(self, shape: tuple[int, ...]) -> int:
         """Return 0 if the magnitudes are those of outputs, 1 for inputs.
@@ -176,7 +179,8 @@ class Decomposition(Transform):
         [1, out, 1, 1], which is also the shape of as many inputs' magnitudes.
         """
         stored, count = self.magnitudes.shape, self.magnitudes.elements
-        of_kernel = self.rule is DoraRule.INSIDE and len(stored) > 2
+        pefts = self.of_outputs or self.rule is DoraRule.INSIDE
+        of_kernel = pefts and len(stored) > 2
         if stored[:1] == shape[:1] or (of_kernel and count == shape[0]):
             return 0
         return 1 if count == shape[1] else 0

@@ -11,6 +11,8 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
+from engine.lora.preset_files import preset_texts
+from engine.text.lora_presets import own_presets
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import LoraUse, lora_tags
 
@@ -39,7 +41,9 @@ def find_loras(
     Those of the list come first, then those of the prompt. Raises EngineError(REQUEST_INVALID) for
     a prompt that the tool refuses, or that names too many.
     """
-    tags = lora_tags(request.prompt, request.convention, run)
+    texts = preset_texts(lookup.folders)
+    presets = own_presets(texts.weights, texts.elements)
+    tags = lora_tags(request.prompt, request.convention, run, presets, _seed(request))
     hashes = {_plain(one.name): one.hash for one in request.lora_hashes}
     named: list[NamedLora] = []
     warnings = [_warning(*remark) for remark in tags.remarks]
@@ -64,6 +68,21 @@ def with_paths(request: ResolvedRequest, lookup: LoraLookup) -> ResolvedRequest:
     """Return the request with the paths of the LoRAs in its list; names that are not found stay."""
     loras = tuple(_with_path(one, lookup) for one in request.loras)
     return msgspec.structs.replace(request, loras=loras)
+
+
+def shared_names(request: ResolvedRequest, lookup: LoraLookup) -> tuple[ErrorInfo, ...]:
+    """Return warnings about names in a request's list that several files have.
+
+    They are lost once the names have become paths.
+    """
+    named = ((one.file, lookup.find(one.file, one.hash)) for one in request.loras if one.enabled)
+    return tuple(_shared(name, file) for name, file in named if file is not None and file.others)
+
+
+def _seed(request: ResolvedRequest) -> int:
+    """Return a seed that differs between the pictures of a batch, as their noise does."""
+    seeds = request.seed_options
+    return request.seed + (seeds.variation_seed or 0) + seeds.batch_index
 
 
 def _with_path(choice: LoraChoice, lookup: LoraLookup) -> LoraChoice:
@@ -111,12 +130,16 @@ def doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
             f"{file.path} is used, so the picture may become another one.",
         )
     if file.others:
-        others = len(file.others)
-        more = f" and {others - 1} more" if others > 1 else ""
-        yield _warning(
-            f"Several files are called {shown}: {file.path} is used, not {file.others[0]}{more}.",
-            "Name it by its folder, too, as in folder/name, to choose another one.",
-        )
+        yield _shared(name, file)
+
+
+def _shared(name: str, file: FoundFile) -> ErrorInfo:
+    others, shown = len(file.others), name[:_MOST_CHARACTERS]
+    more = f" and {others - 1} more" if others > 1 else ""
+    return _warning(
+        f"Several files are called {shown}: {file.path} is used, not {file.others[0]}{more}.",
+        "Name it by its folder, too, as in folder/name, to choose another one.",
+    )
 
 
 def _warning(message: str, hint: str = "") -> ErrorInfo:

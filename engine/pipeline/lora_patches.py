@@ -11,7 +11,7 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.lora.layers import FittedLora
-from engine.lora.patches import patches_of
+from engine.lora.patches import is_measured_otherwise, patches_of
 from engine.lora.placed import placed
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
 from engine.text.lora_blocks import BASE
@@ -38,6 +38,12 @@ class ActingLora:
     def strength(self, evaluation: int) -> float:
         """Return the denoiser's strength at an evaluation; past the last one, the last one's."""
         return self.use.strengths[min(evaluation, len(self.use.strengths) - 1)]
+
+    @property
+    def is_measured_otherwise(self) -> bool:
+        """True if the rules measure a layer of the file otherwise than its trainer did."""
+        modules = (one.module for one in self.fitted.modules)
+        return any(is_measured_otherwise(one, self.rules) for one in modules)
 
     @property
     def digest(self) -> str:
@@ -70,9 +76,9 @@ class ActingLora:
     def _factor(self, checkpoint: IdentifiedCheckpoint, component: Component, layer: str) -> float:
         if self.use.blocks is None:
             return 1.0
-        if component is not _DENOISER:
-            return self.use.blocks.factor(BASE)
-        return self.use.blocks.factor(checkpoint.architecture.lora_block(layer))
+        architecture = checkpoint.architecture
+        block = architecture.lora_block(layer) if component is _DENOISER else BASE
+        return self.use.blocks.factor(block, architecture.lora_element(component.value, layer))
 
 
 def _misfit(file: str, name: str) -> EngineError:

@@ -45,10 +45,14 @@ class JobLoras:
         lookup: LoraLookup,
         read: ReadIndex,
         prefers_side: PrefersSide = merges,
+        remarks: tuple[ErrorInfo, ...] = (),
     ) -> None:
-        """Look for files by `lookup`, and read their headers by `read`."""
+        """Look for files by `lookup`, and read their headers by `read`.
+
+        `remarks` are warnings that are known already about the request's list.
+        """
         self._checkpoint, self._lookup, self._read = checkpoint, lookup, read
-        self._prefers_side = prefers_side
+        self._prefers_side, self._remarks = prefers_side, remarks
         self._files: dict[Path, LoraFile] = {}
         self._fitted: dict[tuple[Path, bool], FittedLora | None] = {}
         # What LoRAs do to the passes, and the changes among them that found no weight.
@@ -61,7 +65,7 @@ class JobLoras:
         is for another family, and for a prompt that the convention's tool refuses.
         """
         named, told = find_loras(request, run, self._lookup)
-        warnings = list(told)
+        warnings = [*self._remarks, *told]
         for one in named:
             if one.path is not None:
                 self._require_fit(one.path)
@@ -132,6 +136,7 @@ class JobLoras:
             ]
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
             lacking += (lacking_weights(one) for one in acting if one.missing)
+            lacking += (_measured_otherwise(one) for one in acting if one.is_measured_otherwise)
 
     def _reported(self, named: NamedLora, warnings: list[ErrorInfo]) -> LoraReport:
         """Return the report of a LoRA; warns of keys of its file that are not applied."""
@@ -163,6 +168,15 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
         applied_keys=fitted.applied,
         total_keys=fitted.file.total_keys,
         rest=fitted.unused[:_MOST_NAMED],
+    )
+
+
+def _measured_otherwise(lora: ActingLora) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.LORA_REMARK,
+        f"{lora.fitted.file.path.name} is a DoRA that was trained by the lengths of outputs, and "
+        "this convention's tool measures inputs.",
+        "The picture is that of the tool. By the convention of diffusers the LoRA acts as trained.",
     )
 
 

@@ -30,7 +30,7 @@ from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import IdentifiedCheckpoint
 from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
-from engine.pipeline.found_loras import with_paths
+from engine.pipeline.found_loras import shared_names, with_paths
 from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
@@ -73,7 +73,8 @@ def resolve_job(
     resolved, loras = resolve(request, checkpoint), files.loras
     read_loras = no_loras
     if loras is not None:
-        read_loras = JobLoras(checkpoint, loras, files.read_lora_index, prefers_side)
+        remarks = shared_names(resolved, loras)
+        read_loras = JobLoras(checkpoint, loras, files.read_lora_index, prefers_side, remarks)
     return ResolvedJob(
         request=with_paths(resolved, loras) if loras else resolved,
         checkpoint=checkpoint,

@@ -9,6 +9,10 @@ IN00 to IN08. What belongs to no block, such as the time embedding, keeps its we
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from random import Random
+
+from engine.text.lora_elements import MOST_WEIGHT, ElementRule, element_rules
+from engine.text.lora_presets import BUILT_IN, BlockPresets
 
 BASE = "BASE"
 _IN = tuple(f"IN{number:02}" for number in range(12))
@@ -31,56 +35,60 @@ _FORMS: Mapping[int, tuple[str, ...]] = {
     20: (BASE, *_IN[:9], "M00", *_OUT[:9]),
     26: BLOCKS,
 }
-_PRESETS: Mapping[str, str] = {
-    "NONE": "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0",
-    "ALL": "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
-    "INS": "1,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0",
-    "IND": "1,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0",
-    "INALL": "1,1,1,1,1,1,1,0,0,0,0,0,0,0,0,0,0",
-    "MIDD": "1,0,0,0,1,1,1,1,1,1,1,1,0,0,0,0,0",
-    "OUTD": "1,0,0,0,0,0,0,0,1,1,1,1,0,0,0,0,0",
-    "OUTS": "1,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1",
-    "OUTALL": "1,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1",
-    "ALL0.5": ",".join(["0.5"] * 17),
-}
 # A weight that the tag's `x=` gives, with a number added or subtracted.
 _INHERITED = re.compile(r"X(?:([+-])(\d+(?:\.\d*)?|\.\d+))?")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
-_RANDOM = frozenset({"R", "U"})
-# As far as a strength may go.
-_MOST = 100.0
+# Weights that are drawn at random: their names, and the bounds between which they lie.
+_RANDOM: Mapping[str, tuple[float, float]] = {"R": (0.0, 1.0), "U": (-0.5, 1.5)}
+_DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class BlockWeights:
-    """The weight of each of `BLOCKS`; `text` is the list or preset as it was written."""
+    """The weight of each of `BLOCKS`, and rules by which single layers have another one.
+
+    `text` is the list or preset as it was written; weights that were drawn are numbers in it.
+    """
 
     weights: tuple[float, ...]
     text: str
+    rules: tuple[ElementRule, ...] = ()
 
-    def factor(self, block: str | None) -> float:
-        """Return the factor of a LoRA's strength in a block; 1 for what is in none."""
-        return 1.0 if block is None else self.weights[BLOCKS.index(block)]
+    def factor(self, block: str | None, layer: str = "") -> float:
+        """Return the factor of a LoRA's strength in a layer, by its name in A1111, and its block.
+
+        It is 1 for what is in no block, unless a rule is for the layer; the last such rule counts.
+        """
+        factor = 1.0 if block is None else self.weights[BLOCKS.index(block)]
+        name = layer + (block or "")
+        return next((one.weight for one in reversed(self.rules) if one.applies(name)), factor)
 
 
-def is_block_text(text: str) -> bool:
+def is_block_text(text: str, presets: BlockPresets = BUILT_IN) -> bool:
     """True for a preset's name, or for a list of as many weights as there are blocks."""
-    return text in _PRESETS or text.count(",") + 1 in _FORMS
+    return text in presets.weights or text.count(",") + 1 in _FORMS
 
 
-def block_weights(text: str, inherited: float = 1.0) -> BlockWeights | str:
-    """Return the weights that `lbw=` names; `inherited` replaces X.
+def block_weights(
+    text: str,
+    inherited: float = 1.0,
+    presets: BlockPresets = BUILT_IN,
+    random: Random | None = None,
+) -> BlockWeights | str:
+    """Return the weights that `lbw=` names; `inherited` replaces X, `random` draws R and U.
 
     Returns the reason as the end of a sentence if the text names none.
     """
-    listed = [part.strip() for part in _PRESETS.get(text, text).split(",")]
+    listed = [part.strip() for part in presets.weights.get(text, text).split(",")]
     blocks = _FORMS.get(len(listed))
     if len(listed) == 1:
         return f"there is no preset called {text[:40]!r}"
     if blocks is None:
         return f"{len(listed)} weights are given, and {_lengths()} are possible"
-    if _RANDOM & {*listed}:
-        return "weights that are drawn at random (R and U) are not supported"
+    if drawn := _RANDOM.keys() & {*listed}:
+        random = random or Random(0)
+        listed = [_drawn(part, random) if part in drawn else part for part in listed]
+        text = ",".join(listed)
     given: dict[str, float] = {}
     for block, part in zip(blocks, listed, strict=True):
         weight = _weight(part, inherited)
@@ -88,6 +96,27 @@ def block_weights(text: str, inherited: float = 1.0) -> BlockWeights | str:
             return f"{part[:20]!r} is no weight"
         given[block] = weight
     return BlockWeights(tuple(given.get(block, 0.0) for block in BLOCKS), text)
+
+
+def with_elements(
+    blocks: BlockWeights | None, name: str, presets: BlockPresets
+) -> BlockWeights | str:
+    """Return weights by block with the set of elements of a name, or the reason why not."""
+    text = presets.elements.get(name)
+    if text is None:
+        return f"there is no set of elements called {name[:40]!r}"
+    rules = element_rules(text, BLOCKS)
+    if isinstance(rules, str):
+        return f"in the set of elements {name[:40]!r}, {rules}"
+    if blocks is None:
+        return BlockWeights((1.0,) * len(BLOCKS), f"lbwe={name}", rules)
+    return BlockWeights(blocks.weights, f"{blocks.text}:lbwe={name}", rules)
+
+
+def _drawn(name: str, random: Random) -> str:
+    """Return a drawn weight with as many digits as the extension keeps."""
+    low, high = _RANDOM[name]
+    return f"{round(low + (high - low) * random.random(), _DIGITS):g}"
 
 
 def _weight(text: str, inherited: float) -> float | None:
@@ -98,7 +127,7 @@ def _weight(text: str, inherited: float) -> float | None:
         weight = inherited - added if found[1] == "-" else inherited + added
     else:
         return None
-    return weight if abs(weight) <= _MOST else None
+    return weight if abs(weight) <= MOST_WEIGHT else None
 
 
 def _lengths() -> str:

@@ -3,8 +3,8 @@
 The tag is AUTOMATIC1111's: `<lora:name:te:unet:dyn>` or with `te=`, `unet=` and `dyn=`
 (`extensions-builtin/Lora/extra_networks_lora.py` of version 1.10.1); `lyco` and `loractl` are other
 names for it. SwarmUI has the strength of the denoiser first. Extensions of A1111 add strengths that
-change over the steps (`engine.text.lora_strengths`), and `lbw=`, `start=`, `stop=` and `step=` of
-sd-webui-lora-block-weight (`engine.text.lora_blocks`).
+change over the steps (`engine.text.lora_strengths`), and `lbw=`, `lbwe=`, `start=`, `stop=` and
+`step=` of sd-webui-lora-block-weight (`engine.text.lora_blocks`).
 """
 
 import re
@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from random import Random
 
 from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
 from engine.api.lora import MAX_LORAS
 from engine.text.compel import parse_compel
-from engine.text.lora_blocks import BlockWeights, block_weights, is_block_text
+from engine.text.lora_blocks import BlockWeights, block_weights, is_block_text, with_elements
+from engine.text.lora_presets import BUILT_IN, BlockPresets
 from engine.text.lora_strengths import (
     RunLength,
     StrengthError,
@@ -70,9 +72,17 @@ class LoraTags:
     remarks: tuple[tuple[str, str], ...] = ()
 
 
-def lora_tags(prompt: str, convention: Convention, run: RunLength) -> LoraTags:
+def lora_tags(
+    prompt: str,
+    convention: Convention,
+    run: RunLength,
+    presets: BlockPresets = BUILT_IN,
+    seed: int = 0,
+) -> LoraTags:
     """Return the LoRAs that a prompt names, by a convention's grammar.
 
+    `presets` are the named weights by block. Weights that are drawn at random follow from `seed`;
+    the extension's own follow from nothing, so that no picture of its can be made again.
     Raises EngineError(REQUEST_INVALID) for more than `MAX_LORAS`, and if the tool refuses the
     prompt.
     """
@@ -82,9 +92,10 @@ def lora_tags(prompt: str, convention: Convention, run: RunLength) -> LoraTags:
         problem = f"it names more than {MAX_LORAS} LoRAs"
         raise prompt_error(text, mine[MAX_LORAS].start, problem, "Leave some out.")
     remarks = [_other_network(kind, name) for kind, name in _others(tags)]
+    random = Random(seed)
     named: list[tuple[NetworkTag, LoraUse]] = []
     for tag in mine:
-        reader = _TagReader(tag, convention, run)
+        reader = _TagReader(tag, convention, run, presets, random)
         use = reader.read()
         remarks += reader.remarks
         if use is not None:
@@ -127,12 +138,20 @@ def _tags(prompt: str, convention: Convention) -> tuple[str, tuple[NetworkTag, .
 class _TagReader:
     """Reads one tag; `remarks` tells of arguments without effect."""
 
-    def __init__(self, tag: NetworkTag, convention: Convention, run: RunLength) -> None:
+    def __init__(
+        self,
+        tag: NetworkTag,
+        convention: Convention,
+        run: RunLength,
+        presets: BlockPresets,
+        random: Random,
+    ) -> None:
         name, *arguments = _split(":".join(tag.arguments))
         self._name = name.strip()
         self._plain, self._named = _sorted(arguments)
         self._denoiser_first = convention.network_tags is NetworkTags.DENOISER_FIRST
         self._run = run
+        self._presets, self._random = presets, random
         self._tag = f"<{tag.kind}:{self._name[:80]}>"
         self.remarks: list[tuple[str, str]] = []
 
@@ -166,18 +185,30 @@ class _TagReader:
 
     def _blocks(self) -> BlockWeights | None:
         """Return the weights by block; removes a list in place of the second strength."""
+        name = self._named.get("lbwe")
+        if name is None and len(self._plain) > 2 and self._plain[2] in self._presets.elements:
+            name = self._plain.pop(2)
+        blocks = self._listed()
+        if name is None:
+            return blocks
+        found = with_elements(blocks, name.strip(), self._presets)
+        if isinstance(found, BlockWeights):
+            return found
+        self._remark("lbwe=", "has no effect", found)
+        return blocks
+
+    def _listed(self) -> BlockWeights | None:
         text = self._named.get("lbw", self._named.get("w"))
-        if text is None and len(self._plain) > 1 and is_block_text(self._plain[1]):
+        is_listed = len(self._plain) > 1 and is_block_text(self._plain[1], self._presets)
+        if text is None and is_listed:
             text = self._plain.pop(1)
-        if "lbwe" in self._named:
-            self._remark("lbwe=", "has no effect", "weights of single layers are not supported")
         if text is None:
             return None
         try:
             inherited = float(self._named.get("x", "1"))
         except ValueError:
             inherited = 1.0
-        blocks = block_weights(text.strip(), inherited)
+        blocks = block_weights(text.strip(), inherited, self._presets, self._random)
         if isinstance(blocks, BlockWeights):
             return blocks
         self._remark("lbw=", "has no effect", blocks)

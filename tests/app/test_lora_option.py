@@ -24,6 +24,7 @@ from tests.app.folders import folders_in
         ("C:\\loras\\ink.safetensors", LoraChoice(file="C:\\loras\\ink.safetensors")),
         ("C:\\ink.pt:0.5", LoraChoice(file="C:\\ink.pt", strength=0.5)),
         ("C:\\ink.pt:0.5:1", LoraChoice(file="C:\\ink.pt", strength=0.5, text_strength=1)),
+        ("nan:0.5", LoraChoice(file="nan", strength=0.5)),
         ("ink:v2", LoraChoice(file="ink:v2")),
         ("ink:v2:1e-1", LoraChoice(file="ink:v2", strength=0.1)),
         ("ink:3:0.5:1", LoraChoice(file="ink:3", strength=0.5, text_strength=1)),

@@ -7,7 +7,8 @@ import pytest
 from app.cli import generate
 from app.cli.settings import parse_setting, with_settings
 from engine.api.conventions import CONVENTIONS, Emphasis, convention_of
-from engine.api.fields import fields_of
+from engine.api.fields import RequestField, fields_of
+from engine.api.lora_rules import DoraRule
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, SamplerName
 
@@ -49,6 +50,14 @@ def test_a_part_of_the_convention_is_changed_and_the_rest_stays_the_tools() -> N
     assert convention.name is ConventionName.COMFY
 
 
+def test_a_rule_of_loras_within_the_convention_is_changed_alone() -> None:
+    convention = convention_of(asked_with("dora=trained", "glora_alpha=false").convention)
+    tools = CONVENTIONS[ConventionName.COMFY]
+    assert (convention.lora.dora, convention.lora.glora_alpha) == (DoraRule.TRAINED, False)
+    assert convention.lora.rotation is tools.lora.rotation
+    assert convention.chunking is tools.chunking
+
+
 def test_without_settings_a_request_stays_as_it_is() -> None:
     assert with_settings(ASKED, []) == ASKED
 
@@ -88,12 +97,13 @@ def test_every_field_of_a_request_can_be_given_on_the_command_line() -> None:
 
 
 def test_no_two_settings_have_one_name() -> None:
-    names = [
-        inner
-        for field in fields_of(GenerateRequest).values()
-        if field.is_setting
-        for inner in (fields_of(field.structure) if field.structure else (field.name,))
-    ]
+    def inner(field: RequestField) -> list[str]:
+        if field.structure is None:
+            return [field.name]
+        return [name for one in fields_of(field.structure).values() for name in inner(one)]
+
+    settings = (field for field in fields_of(GenerateRequest).values() if field.is_setting)
+    names = [name for field in settings for name in inner(field)]
     assert len(names) == len(set(names))
     for name in set(names) - {"name"}:
         with pytest.raises(argparse.ArgumentTypeError, match=f"is no value of {name}"):

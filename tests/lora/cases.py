@@ -49,8 +49,8 @@ def _case(
         key = part.replace("__", ".")
         single = isinstance(given, float | int)
         tensors[key] = np.asarray(given, np.float32) if single else numbers(key, *given)
-    if "dora_scale" in tensors:
-        tensors["dora_scale"] = 2 + tensors["dora_scale"]
+    for part in {"dora_scale", "lora_magnitude_vector"} & tensors.keys():
+        tensors[part] = 2 + tensors[part]
     return Case(name, shape, tensors, tools)
 
 
@@ -135,6 +135,8 @@ CASES = (
     _low_rank("dora inputs", LINEAR, ALL, dora_scale=(1, 6)),
     _low_rank("dora 3x3 outputs", KERNEL, ALL, dora_scale=(8, 1, 1, 1)),
     _low_rank("dora 3x3 inputs", KERNEL, ALL, dora_scale=(1, 6, 1, 1)),
+    _low_rank("dora of peft", LINEAR, (), lora_magnitude_vector=(8,)),
+    _low_rank("dora of peft 3x3", KERNEL, (), lora_magnitude_vector=(1, 8, 1, 1)),
     _case("dora loha", LINEAR, NOT_INVOKE, **_HADA, alpha=2.0, dora_scale=(8, 1)),
     _case("dora lokr", LINEAR, NOT_INVOKE,
           lokr_w1=(2, 3), lokr_w2=(4, 2), dora_scale=(1, 6)),

@@ -29,8 +29,8 @@ KEYS = {
         "lora_up.weight",
     ),
     "unet.a.to_k.lora_A.weight": ("unet.a.to_k", "lora_down.weight"),
-    "unet.a.to_k.lora_magnitude_vector": ("unet.a.to_k", "dora_scale"),
-    "unet.a.to_k.lora_magnitude_vector.weight": ("unet.a.to_k", "dora_scale"),
+    "unet.a.to_k.lora_magnitude_vector": ("unet.a.to_k", "lora_magnitude_vector"),
+    "unet.a.to_k.lora_magnitude_vector.weight": ("unet.a.to_k", "lora_magnitude_vector"),
     "unet.a.to_k.alpha": ("unet.a.to_k", "alpha"),
     # PEFT.
     "base_model.model.a.lora_B.weight": ("base_model.model.a", "lora_up.weight"),
@@ -40,7 +40,7 @@ KEYS = {
     ),
     "base_model.model.a.lora_B.default_0.bias": ("base_model.model.a", "lora_up.bias"),
     "a.to_k.lora_A": ("a.to_k", "lora_down.weight"),
-    "a.to_k.lora_magnitude_vector.default.weight": ("a.to_k", "dora_scale"),
+    "a.to_k.lora_magnitude_vector.default.weight": ("a.to_k", "lora_magnitude_vector"),
     "a.to_k.hada_w1_a.default": ("a.to_k", "hada_w1_a"),
     "a.to_k.oft_R.default.weight": ("a.to_k", "oft_R.weight"),
     # OneTrainer.
@@ -51,7 +51,7 @@ KEYS = {
     "lora_unet_x.oft_R.weight": ("lora_unet_x", "oft_R.weight"),
     "lora_unet_x.oft_R.scaled_oft": ("lora_unet_x", "oft_R.scaled_oft"),
     # AI-toolkit.
-    "lora_unet_x.magnitude": ("lora_unet_x", "dora_scale"),
+    "lora_unet_x.magnitude": ("lora_unet_x", "lora_magnitude_vector"),
     # LyCORIS.
     "lycoris_x.lokr_w2_a": ("lycoris_x", "lokr_w2_a"),
     "lycoris_x.hada_t1": ("lycoris_x", "hada_t1"),

@@ -20,6 +20,10 @@ PUBLISHED = {
     "Hyper-SDXL-12steps-CFG-lora": ("Hyper", SamplerName.EULER, 12, 5.0),
     "dmd2_sdxl_4step_lora_fp16": ("DMD2", SamplerName.LCM, 4, 1.0),
     "TCD-SDXL-LoRA": ("TCD", SamplerName.TCD, 4, 1.0),
+    "pcm_sdxl_smallcfg_2step_converted": ("PCM", SamplerName.EULER, 2, 1.0),
+    "pcm_sd15_normalcfg_4step_converted": ("PCM", SamplerName.EULER, 4, 3.0),
+    "pcm_sdxl_normalcfg_16step_converted": ("PCM", SamplerName.EULER, 16, 4.5),
+    "pcm_sdxl_lcmlike_lora_converted": ("PCM", SamplerName.LCM, 4, 1.0),
     "sd_xl_turbo_lora_v1": ("Turbo", SamplerName.EULER_ANCESTRAL, 4, 1.0),
 }
 
@@ -55,6 +59,10 @@ def test_the_metadata_and_the_folder_of_a_file_with_a_general_name_count() -> No
     found = few_steps_of((), general, UNET)
     assert found is not None
     assert found.title == "LCM"
+    cache = Path("/hub/models--h1t--TCD-SDXL-LoRA/snapshots") / ("0123456789abcdef" * 3)[:40]
+    found = few_steps_of((), cache / "pytorch_lora_weights.safetensors", UNET)
+    assert found is not None
+    assert found.title == "TCD"
     found = few_steps_of(("SDXL-Lightning 2 steps",), Path("/loras/fast.safetensors"), UNET)
     assert found is not None
     assert (found.title, found.steps) == ("Lightning", 2)

@@ -11,7 +11,7 @@ from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.modules import LoraModule
-from engine.lora.patches import is_known, patches_of
+from engine.lora.patches import is_known, is_measured_otherwise, patches_of
 from engine.weights.patched import Patch, PatchedWeight
 from tests.checkpoints.arrays import write_arrays
 from tests.lora.cases import CASES, KERNEL, LINEAR, Case, numbers
@@ -304,6 +304,19 @@ def test_nan_is_named_with_its_tensor_when_it_is_read(tmp_path: Path, case: Case
             patched(tmp_path, Case("", case.shape, dict(case.tensors) | {part: damaged}, ())).read()
         assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
         assert f"{part} {list(array.shape)} of {LAYER}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "name", ["dora outputs", "dora 3x3 outputs", "dora inputs", "dora of peft"]
+)
+@pytest.mark.parametrize("rule", [DoraRule.INPUTS, DoraRule.TRAINED])
+def test_magnitudes_of_outputs_are_told_where_a_tool_measures_inputs(
+    tmp_path: Path, name: str, rule: DoraRule
+) -> None:
+    case = next(case for case in CASES if case.name == name)
+    module = LoraModule(LAYER, write_arrays(tmp_path / "lora.safetensors", case.tensors))
+    expected = "outputs" in name and rule is DoraRule.INPUTS
+    assert is_measured_otherwise(module, LoraRules(dora=rule)) is expected
 
 
 def test_a_row_of_zeros_stays_one_when_it_is_decomposed(tmp_path: Path) -> None:

@@ -125,8 +125,15 @@ PEFT = {
     "transformer.transformer_blocks.4.attn1.to_q": (1152, 1152, "PixArt"),
 }
 XLABS = {"double_blocks.3.processor.qkv_lora1.down.weight": (4, 3072)}
+XLABS_SINGLE = {"single_blocks.3.processor.qkv_lora.up.weight": (9216, 16)}
+# The picture that controls is more channels of the input.
+CONTROL = by_row("double_blocks.0.img_attn.qkv", 9216, 3072) | by_row("img_in", 3072, 128)
+_MIDDLE = "controlnet.mid_block.attentions.0.transformer_blocks.0.attn2.to_k"
 OTHERS = [
     (XLABS, "Flux.1"),
+    (XLABS_SINGLE, "Flux.1"),
+    (CONTROL, "Flux.1"),
+    (by_row(_MIDDLE, 1280, 768), "a ControlNet"),
     *((low_rank(layer, out, into), title) for layer, (out, into, title) in KOHYA.items()),
     *((by_row(layer, out, into), title) for layer, (out, into, title) in PEFT.items()),
 ]
@@ -176,7 +183,18 @@ _TITLES = {"sd1": "SD 1", "sd2": "SD 2", "sdxl": "SDXL", "sdxl_refiner": "the re
         (listings.sdxl(), "a checkpoint of SDXL"),
         ({"string_to_param.*": (4, 768)}, "a textual inversion embedding"),
         ({"768.0.linear.0.weight": (1536, 768)}, "a hypernetwork"),
-        ({"lora_controlnet": (1,), "input_blocks.0.0.up": (4, 4)}, "a ControlNet"),
+        (
+            {"lora_controlnet": (0,), "input_blocks.0.0.up": (4, 4)},
+            "a control-LoRA, which is a ControlNet",
+        ),
+        (
+            {
+                "input_hint_block.0.weight": (16, 3, 3, 3),
+                "input_blocks.1.0.in_layers.2.down": (128, 320, 3, 3),
+                "input_blocks.1.0.in_layers.2.up": (320, 128, 1, 1),
+            },
+            "a control-LoRA, which is a ControlNet",
+        ),
         ({"params_ema.body.0.rdb1.conv1.weight": (1, 1, 1, 1)}, "an upscaler"),
         ({"x": (1,)}, "a file of weights that this version does not know"),
     ],

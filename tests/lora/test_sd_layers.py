@@ -11,6 +11,7 @@ from engine.lora.layers import LayerTable, Target
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import PRUNED_SDXL, SD1, UNET, Listing
+from tests.text.lora_cases import LAYERS, TEXT_LAYER
 
 TEXT, TEXT_2, DENOISER = Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.DENOISER
 
@@ -188,3 +189,28 @@ def test_projection_stored_transposed_is_a_layer(sdxl: LayerTable) -> None:
     assert target.transposed
     assert target.name("weight") == "text_projection"
     assert only(sdxl.find("text_encoder_2.text_projection")) == target
+
+
+# --- A1111's names, whose parts single out layers ---
+
+
+def test_layers_have_a1111s_names(tmp_path: Path) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", WHOLES["sd1"]))
+    name = checkpoint.architecture.lora_element
+    for original, layer in LAYERS.items():
+        assert name(DENOISER.value, layer) == original
+    assert name(TEXT.value, "text_model.encoder.layers.0.mlp.fc1") == TEXT_LAYER
+
+
+def test_text_encoders_have_the_names_of_openclip_where_a1111_runs_it(tmp_path: Path) -> None:
+    layer = "text_model.encoder.layers.3"
+    sdxl = identify(write_sparse(tmp_path / "xl.safetensors", WHOLES["sdxl"])).architecture
+    first = sdxl.lora_element(TEXT.value, f"{layer}.self_attn.q_proj")
+    assert first == "0_transformer_text_model_encoder_layers_3_self_attn_q_proj"
+    second = "1_model_transformer_resblocks_3_"
+    names = {"self_attn.q_proj": "attn_q_proj", "mlp.fc1": "mlp_c_fc", "mlp.fc2": "mlp_c_proj"}
+    for ours, original in names.items():
+        assert sdxl.lora_element(TEXT_2.value, f"{layer}.{ours}") == second + original
+    sd2 = identify(write_sparse(tmp_path / "2.safetensors", WHOLES["sd2"])).architecture
+    found = sd2.lora_element(TEXT.value, f"{layer}.mlp.fc1")
+    assert found == "model_transformer_resblocks_3_mlp_c_fc"

@@ -60,6 +60,16 @@ def test_a_rotation_of_inputs_is_that_of_onetrainer(
     assert error(found, case.base + strength * (ROTATED[name] - case.base)) < 1e-5
 
 
+@pytest.mark.parametrize(
+    ("name", "tool"), [("dora inputs", A1111), ("dora 3x3 inputs", COMFY), ("dora lokr", A1111)]
+)
+def test_magnitudes_of_inputs_are_measured_as_trained_by_all_tools(
+    tmp_path: Path, name: str, tool: str
+) -> None:
+    found = merged(tmp_path, BY_NAME[name], 0.5, LoraRules(dora=DoraRule.TRAINED))
+    assert error(found, FROZEN[f"{tool}/{name}/0.5"]) < 1e-5
+
+
 def test_every_weight_that_was_frozen_is_compared() -> None:
     compared = {f"{tool}/{name}/{strength}" for (tool, name), strength in product(MADE, STRENGTHS)}
     assert compared == FROZEN.keys()

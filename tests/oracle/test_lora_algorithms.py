@@ -31,7 +31,7 @@ from tests.weights.files import write_sources  # noqa: E402
 
 BY_NAME = {case.name: case for case in CASES}
 # As LyCORIS: the norms are on the magnitudes' axis.
-LYCORIS = LoraRules(dora=DoraRule.INSIDE, rotation=RotationRule.EACH, glora_alpha=True)
+LYCORIS = LoraRules(dora=DoraRule.TRAINED, rotation=RotationRule.EACH, glora_alpha=True)
 # A layer as PEFT's own files spell it.
 PEFTS = "base_model.model.layer"
 DIFFUSERS = CONVENTIONS[ConventionName.DIFFUSERS].lora
@@ -157,7 +157,7 @@ def adapted(case: Case, config: Any) -> Any:
 
 def peft_lora(case: Case, strength: float) -> Any:
     tensors = tensors_of(case)
-    dora = tensors.get("dora_scale")
+    dora = tensors.get("dora_scale", tensors.get("lora_magnitude_vector"))
     alpha = float(tensors.get("alpha", torch.tensor(3.0)))
     config = peft.LoraConfig(
         r=3, lora_alpha=alpha, target_modules=["layer"], use_dora=dora is not None
@@ -176,12 +176,25 @@ def peft_lora(case: Case, strength: float) -> Any:
 @pytest.mark.parametrize("strength", STRENGTHS)
 @pytest.mark.parametrize(
     "name",
-    ["lora linear", "lora 1x1", "lora 3x3", "lora no alpha", "dora outputs", "dora 3x3 outputs"],
-)
+    [
+        "lora linear", "lora 1x1", "lora 3x3", "lora no alpha", "dora outputs", "dora 3x3 outputs",
+        "dora of peft", "dora of peft 3x3",
+    ],
+)  # fmt: skip
 def test_a_low_rank_change_is_that_of_peft(tmp_path: Path, name: str, strength: float) -> None:
     case = BY_NAME[name]
     found = merged(tmp_path, case, strength, DIFFUSERS)["weight"]
     assert close(found, peft_lora(case, strength))
+
+
+@pytest.mark.parametrize("tool", ConventionName)
+@pytest.mark.parametrize("name", ["dora of peft", "dora of peft 3x3"])
+def test_magnitudes_of_peft_are_measured_as_trained_by_every_convention(
+    tmp_path: Path, name: str, tool: ConventionName
+) -> None:
+    """Diffusers alone reads them; at strength 1 all rules of the strength are one."""
+    found = merged(tmp_path, BY_NAME[name], 1.0, CONVENTIONS[tool].lora)["weight"]
+    assert close(found, peft_lora(BY_NAME[name], 1.0))
 
 
 @pytest.mark.parametrize("shape", [(1, 8, 1, 1), (8, 1, 1, 1)])

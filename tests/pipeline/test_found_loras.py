@@ -167,3 +167,26 @@ def test_a_path_in_a_prompt_is_a_name(tmp_path: Path) -> None:
     assert (
         len(find_loras(asked("", LoraChoice(file=str(path))), RunLength(4), lookup(empty))[0]) == 1
     )
+
+
+def test_presets_beside_the_loras_are_known(tmp_path: Path) -> None:
+    write(tmp_path / "ink.safetensors")
+    (tmp_path / "lbwpresets.txt").write_text(f"MINE:{','.join('2' * 12)}", "utf-8")
+    (tmp_path / "elempresets.txt").write_text("SOFT::attn:0.5", "utf-8")
+    request = asked("<lora:ink:1:lbw=MINE:lbwe=SOFT>")
+    ((ink,), warnings) = find_loras(request, RunLength(20), lookup(tmp_path))
+    assert warnings == ()
+    assert ink.use.blocks is not None
+    assert (ink.use.blocks.factor("M00", "x_attn1"), ink.use.blocks.factor("M00", "x")) == (0.5, 2)
+
+
+def test_random_weights_differ_from_picture_to_picture(tmp_path: Path) -> None:
+    write(tmp_path / "ink.safetensors")
+    request = asked("<lora:ink:1:lbw=R,R,R,R,R,R,R,R,R,R,R,R>", seed=5)
+    seeds = request.seed_options
+    batch = msgspec.structs.replace(seeds, batch_index=1, batch_size=2)
+    requests = (request, request, asked(request.prompt, seed=6))
+    requests += (msgspec.structs.replace(request, seed_options=batch),)
+    drawn = [find_loras(one, RunLength(20), lookup(tmp_path))[0][0].use.blocks for one in requests]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[3] != drawn[0]

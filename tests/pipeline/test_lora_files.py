@@ -149,6 +149,32 @@ def test_weights_by_block_are_factors_of_the_strength(studio: Studio) -> None:
     assert psnr(half, whole) > psnr(off.pixels[0], whole)
 
 
+def test_weights_of_elements_are_those_of_their_layers(studio: Studio) -> None:
+    """The last rule of a layer counts, so that all layers are off but for those of a half."""
+    own = studio.folder / "elempresets.txt"
+    own.write_text("OFF:::0,NOT BASE::0.5\n\nHALF:::0.5", encoding="utf-8")
+    prompt = "a red horse<lora:style"
+    texts_off = studio.pixels(prompt=f"{prompt}:1.0:lbwe=OFF>")
+    np.testing.assert_array_equal(texts_off, studio.pixels(prompt=f"{prompt}:te=0:unet=0.5>"))
+    half = studio.pixels(prompt=f"{prompt}:1.0:lbwe=HALF>")
+    np.testing.assert_array_equal(half, studio.pixels(prompt=f"{prompt}:0.5>"))
+    own.unlink()
+
+
+def test_a_dora_that_the_tool_measures_otherwise_is_told(studio: Studio) -> None:
+    layer = "lora_unet_down_blocks_0_resnets_0_time_emb_proj"
+    weights = identify(studio.tiny).components[Component.DENOISER].weights
+    out, into = weights["down_blocks.0.resnets.0.time_emb_proj.weight"].shape
+    arrays = {"lora_up.weight": (out, 1), "lora_down.weight": (1, into), "dora_scale": (out, 1)}
+    path = studio.folder / "dora.safetensors"
+    write_arrays(path, {f"{layer}.{part}": np.ones(shape) for part, shape in arrays.items()})
+    (warning,) = studio.run(studio.request(a_choice("dora"))).warnings
+    assert "trained by the lengths of outputs" in warning.message
+    diffusers = studio.request(a_choice("dora"), convention=ConventionName.DIFFUSERS)
+    assert not studio.run(diffusers).warnings
+    path.unlink()
+
+
 def test_a_lora_that_is_not_found_is_named_and_the_picture_is_made(
     studio: Studio, plain: Pixels
 ) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.lora import LoraChoice
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.families import identify
@@ -20,6 +21,17 @@ def read(tiny: Path, folder: Path, prompt: str, words: Path | None = None) -> Re
     asked = {"prompt": prompt, "count": COUNT, "seed": 3, "expand_wildcards": True}
     request = a_request(tiny, convention=ConventionName.A1111, **asked)
     return read_job(resolve_job(request, identify(tiny), NamedFiles(words, LoraLookup((folder,)))))
+
+
+def test_a_name_in_the_list_that_files_share_is_told_with_both_paths(
+    tiny: Path, folder: Path
+) -> None:
+    """The request of the job has paths instead of names."""
+    other = FileLora(folder / "sub" / "ink.safetensors", tiny).path
+    request = a_request(tiny, loras=(LoraChoice(file="ink"),))
+    job = read_job(resolve_job(request, identify(tiny), NamedFiles(None, LoraLookup((folder,)))))
+    (warning,) = job.first.warnings
+    assert f"{folder / 'ink.safetensors'} is used, not {other}." in warning.message
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.text.lora_cases import BLOCKS, LAYERS, STEPS, STRENGTHS, TEXT_LAYER
+from tests.text.lora_cases import BLOCKS, ELEMENTS, LAYERS, STEPS, STRENGTHS, TEXT_LAYER
 
 FROZEN = Path(__file__).parent / "frozen" / "lora_tags.json"
 _FUNCTIONS = {"to26", "ratiodealer", "hyphener"}
@@ -48,8 +48,7 @@ def strengths(checkout: Path) -> list[Any]:
     return rows
 
 
-def blocks(checkout: Path) -> list[Any]:
-    """For each list of weights: the factors of the layers, and that of the text encoder."""
+def functions(checkout: Path) -> dict[str, Any]:
     source = (checkout / "scripts" / "lora_block_weight.py").read_text("utf-8")
     wanted: list[ast.stmt] = [
         node
@@ -59,6 +58,11 @@ def blocks(checkout: Path) -> list[Any]:
     ]
     given: dict[str, Any] = {}
     exec(compile(ast.Module(wanted, []), "lbw", "exec"), given)
+    return given
+
+
+def blocks(given: dict[str, Any]) -> list[Any]:
+    """For each list of weights: the factors of the layers, and that of the text encoder."""
     presets = dict(line.split(":", 1) for line in given["DEF_WEIGHT_PRESET"].splitlines())
     rows: list[Any] = []
     for case in BLOCKS:
@@ -70,7 +74,24 @@ def blocks(checkout: Path) -> list[Any]:
     return rows
 
 
+def elements(given: dict[str, Any]) -> list[Any]:
+    """For each set of elements: the factors of the layers, of which blocks have half."""
+    weights = [0.5] * 26
+    return [
+        [
+            case,
+            [float(given["ratiodealer"](key, weights, case)[0]) for key in (*LAYERS, TEXT_LAYER)],
+        ]
+        for case in ELEMENTS
+    ]
+
+
 if __name__ == "__main__":
     loractl, lbw = map(Path, sys.argv[1:])
-    answers = {"strengths": strengths(loractl), "blocks": blocks(lbw)}
+    given = functions(lbw)
+    answers = {
+        "strengths": strengths(loractl),
+        "blocks": blocks(given),
+        "elements": elements(given),
+    }
     FROZEN.write_text(json.dumps(answers, indent=0) + "\n", encoding="utf-8")

@@ -51,6 +51,34 @@ LAYERS = {
     "diffusion_model_output_blocks_2_1_conv": "up_blocks.0.upsamplers.0.conv",
     "diffusion_model_output_blocks_11_1_proj_out": "up_blocks.3.attentions.2.proj_out",
     "diffusion_model_time_embed_0": "time_embedding.linear_1",
+    "diffusion_model_input_blocks_8_1_transformer_blocks_0_attn1_to_q": (
+        "down_blocks.2.attentions.1.transformer_blocks.0.attn1.to_q"
+    ),
+    "diffusion_model_output_blocks_3_1_transformer_blocks_0_attn2_to_out_0": (
+        "up_blocks.1.attentions.0.transformer_blocks.0.attn2.to_out.0"
+    ),
+    "diffusion_model_output_blocks_3_1_transformer_blocks_0_ff_net_0_proj": (
+        "up_blocks.1.attentions.0.transformer_blocks.0.ff.net.0.proj"
+    ),
+    "diffusion_model_output_blocks_3_0_emb_layers_1": "up_blocks.1.resnets.0.time_emb_proj",
 }
 # A layer of a text encoder, as the extension sees it.
 TEXT_LAYER = "transformer_text_model_encoder_layers_0_mlp_fc1"
+
+# Sets of elements, as `lbwe=` names them.
+ELEMENTS = (
+    "IN05-OUT05:attn:1",
+    "IN05-OUT05:attn:0",
+    "IN05-OUT05:proj:0",
+    "::1",
+    "::0",
+    "::0,:attn:1",
+    "IN:attn1:0.5",
+    "OUT03 M00::0.25",
+    "NOT IN08 BASE::2",
+    ":NOT attn proj:0.1",
+    "NOT OUT00-OUT11:NOT attn1:-1,BASE:mlp:3\nM00::4",
+    "OUT05-IN05:attn2:7",
+    "no rule,IN08:attn:0.3, :ff :0.4",
+    "NOT:attn:5",
+)

@@ -9,6 +9,8 @@ from engine.api.conventions import CONVENTIONS, Convention, NetworkTags, PromptF
 from engine.api.lora import MAX_LORAS
 from engine.api.values import ConventionName
 from engine.errors import EngineError
+from engine.text.lora_blocks import BlockWeights, block_weights
+from engine.text.lora_presets import BlockPresets, own_presets
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import LoraTags, LoraUse, lora_tags
 from engine.text.reading import read_prompt
@@ -299,15 +301,63 @@ def test_weights_of_blocks_are_read(text: str, weights: dict[str, float]) -> Non
     [
         ("lbw=OUTT", "there is no preset called 'OUTT'"),
         ("lbw=1,2,3", "3 weights are given, and 12, 17, 20 or 26 are possible"),
-        ("lbw=R,0,0,0,0,0,0,0,0,0,0,0", "drawn at random"),
         ("lbw=a,0,0,0,0,0,0,0,0,0,0,0", "'a' is no weight"),
-        ("lbwe=ATTNDEEPON", "weights of single layers are not supported"),
+        ("lbwe=ATTNDEEP", "there is no set of elements called 'ATTNDEEP'"),
+        ("lbwe=BAD", "'IN05-IN99:attn:1' is no rule of blocks, elements and a weight"),
+        ("lbwe=HUGE", "'1e9' is no weight"),
     ],
 )
 def test_weights_that_cannot_be_read_are_told(text: str, why: str) -> None:
-    found = read(f"<lora:ink:0.8:{text}>")
+    elements = {"BAD": "IN05-IN99:attn:1", "HUGE": "::1e9"}
+    found = lora_tags(f"<lora:ink:0.8:{text}>", A1111, TEN, BlockPresets({}, elements))
     assert found.uses == (LoraUse("ink", (0.8,), 0.8),)
     assert why in found.remarks[0][0]
+
+
+@pytest.mark.parametrize(
+    "text", ["lbwe=ATTNDEEPOFF", "lbw=ALL:lbwe=ATTNDEEPOFF", "ALL:ATTNDEEPOFF"]
+)
+def test_a_set_of_elements_is_read_with_and_without_weights_by_block(text: str) -> None:
+    use = only(f"<lora:ink:0.8:{text}>")
+    assert use.blocks is not None
+    assert use.blocks.factor("IN05", "x_attn1_to_q") == 0
+    assert use.blocks.factor("IN05", "x_proj_in") == 1
+    assert use.blocks.factor("IN02", "x_attn1_to_q") == 1
+    assert (use.strengths, use.text_strength, use.rank) == ((0.8,), 0.8, None)
+    assert use.blocks.text.endswith("lbwe=ATTNDEEPOFF")
+
+
+def test_random_weights_follow_from_the_seed_and_are_noted() -> None:
+    prompt = "<lora:a:1:lbw=R,U,R,U,0,0,0,0,0,0,0,0> <lora:b:1:lbw=R,1,1,1,1,1,1,1,1,1,1,1>"
+
+    def drawn(seed: int) -> list[BlockWeights | None]:
+        return [use.blocks for use in lora_tags(prompt, A1111, TEN, seed=seed).uses]
+
+    assert drawn(3) == drawn(3) != drawn(4)
+    first, second = drawn(3)
+    assert first is not None
+    assert second is not None
+    assert 0 <= first.factor("BASE") <= 1
+    assert -0.5 <= first.factor("IN04") <= 1.5
+    assert first.factor("BASE") != first.factor("IN05") != second.factor("BASE")
+    noted = block_weights(first.text)
+    assert isinstance(noted, BlockWeights)
+    assert noted.weights == first.weights
+
+
+def test_presets_of_ones_own_come_before_the_built_in_ones() -> None:
+    lines = f"# A:1\r\nMINE:{','.join('2' * 12)}\nALL : {','.join('3' * 17)}\nSHORT:1,2\nbad"
+    own = own_presets(
+        [lines, f"MINE:{','.join('9' * 12)}"], ["SOFT:IN:attn:0.5,\nOUT:ff:0\r\n\r\nX:::2"]
+    )
+    blocks = {
+        name: lora_tags(f"<lora:ink:1:{name}>", A1111, TEN, own).uses[0].blocks
+        for name in ("lbw=MINE", "lbw=ALL", "lbw=NONE", "MINE", "lbwe=SOFT")
+    }
+    factors = {name: one.factor("IN04", "a_attn1") for name, one in blocks.items() if one}
+    assert factors == {"lbw=MINE": 2, "lbw=ALL": 3, "lbw=NONE": 0, "MINE": 2, "lbwe=SOFT": 0.5}
+    assert own.elements.keys() >= {"SOFT", "X", "ATTNDEEPON"}
+    assert "A" not in own.weights
 
 
 # --- any text ---

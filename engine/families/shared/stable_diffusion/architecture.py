@@ -19,6 +19,7 @@ from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_v
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
+from engine.families.shared.stable_diffusion.lora_elements import element_names
 from engine.families.shared.stable_diffusion.lora_layers import lora_layers
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
 from engine.families.shared.unet.blocks import block_of
@@ -79,6 +80,7 @@ class StableDiffusionMaker:
             memory=MEMORY,
             lora_layers=lora_layers(checkpoint),
             lora_block=block_of,
+            lora_element=element_names(checkpoint),
         )
 
     def _features(self, checkpoint: IdentifiedCheckpoint) -> Features:

@@ -1,0 +1,80 @@
+"""Weights of a LoRA by parts of layers' names, as sd-webui-lora-block-weight reads `lbwe=`.
+
+A set of elements is rules such as `IN05-OUT05:attn:0`: blocks, parts of names, and the weight of
+the layers that both are true of, instead of the block's (`scripts/lora_block_weight.py`,
+`ratiodealer`, `hyphener`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# As far as a strength may go.
+MOST_WEIGHT = 100.0
+_NOT = "NOT"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words one of which must be in a name, or of which none may be, if `excluded`."""
+
+    words: tuple[str, ...]
+    excluded: bool = False
+
+    def allow(self, name: str) -> bool:
+        """Return True if the name is meant; the empty word is in every name."""
+        return any(word in name for word in self.words) is not self.excluded
+
+
+@dataclass(frozen=True, slots=True)
+class ElementRule:
+    """The weight of layers whose name has these words of blocks, and of elements."""
+
+    blocks: Words
+    elements: Words
+    weight: float
+
+    def applies(self, name: str) -> bool:
+        """Return True for a layer; `name` is A1111's, with the name of its block at the end."""
+        return self.blocks.allow(name) and self.elements.allow(name)
+
+
+def element_rules(text: str, blocks: tuple[str, ...]) -> tuple[ElementRule, ...] | str:
+    """Return the rules of a set of elements, or the reason as the end of a sentence.
+
+    `blocks` are the names of blocks in order, for ranges of them. Parts of another form than a rule
+    are passed over, as by the extension.
+    """
+    rules: list[ElementRule] = []
+    for part in text.replace("\n", ",").split(","):
+        if part.count(":") != 2:
+            continue
+        where, what, number = part.split(":")
+        try:
+            weight = float(number)
+            rules.append(
+                ElementRule(_words(_ranges(where, blocks)), _words(what.split(" ")), weight)
+            )
+        except ValueError:
+            return f"{part.strip()[:40]!r} is no rule of blocks, elements and a weight"
+        if not abs(weight) <= MOST_WEIGHT:
+            return f"{number.strip()[:20]!r} is no weight"
+    return tuple(rules)
+
+
+def _words(words: Iterable[str]) -> Words:
+    listed = tuple(words)
+    excluded = listed[:1] == (_NOT,)
+    return Words(listed[1:] if excluded else listed, excluded)
+
+
+def _ranges(text: str, blocks: tuple[str, ...]) -> list[str]:
+    """Return the words of a text, with all blocks of a range such as `IN05-OUT05`."""
+    words: list[str] = []
+    for word in text.split(" "):
+        if "-" not in word:
+            words.append(word)
+            continue
+        first, last, *_ = word.split("-")
+        places = sorted((blocks.index(first), blocks.index(last)))
+        words += blocks[places[0] : places[1] + 1]
+    return words
