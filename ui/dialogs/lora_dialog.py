@@ -164,12 +164,7 @@ class LoraDialog(QDialog):
         can_add = info is not None and self.model.is_suited(info)
         self.use.setText(self.tr("Remove") if is_chosen else self.tr("Add"))
         self.use.setEnabled(is_chosen or can_add)
-        self.about.setText(breakable(self._words(info)) if info is not None else "")
-
-    def _words(self, info: LoraInfo) -> str:
-        reason = self.model.reason(info)
-        words = self.model.words(info)
-        return words if not reason else self.tr("{words}. It cannot be added.").format(words=words)
+        self.about.setText(breakable(self.model.words(info)) if info is not None else "")
 
     def _on_changed(self, *_: object) -> None:
         store = self._session.loras
