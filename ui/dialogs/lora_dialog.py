@@ -53,6 +53,8 @@ class LoraDialog(QDialog):
         self._connect()
         self._show_current()
         self._on_changed()
+        # A network folder does not tell of its changes.
+        session.loras.refresh()
 
     def show_folders(self) -> LoraFoldersDialog:
         """Open the dialog about the folders that are looked into."""
