@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app.notices.remedies import NoticeAction
 from engine.api.lora import LoraChoice
@@ -217,6 +217,23 @@ def test_every_control_of_a_row_has_a_name_of_its_own(desk: Desk) -> None:
     assert unnamed(desk.window) == []
     names = [one.enabled.accessibleName() for one in panel(desk).rows]
     assert len(set(names)) == len(LORAS)
+
+
+def test_the_tab_key_goes_through_the_rows_where_they_are_seen(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    desk.session.generation.prompt = "<lora:seaside:1>"
+    desk.session.lora.add(FAST.path)
+    desk.window.form.checkpoint.details.setFocus()
+    (question,), (first, second) = panel(desk).questions, panel(desk).rows
+    seen: list[QWidget | None] = []
+    while desk.window.focusWidget() is not panel(desk).add and len(seen) < 40:
+        QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Tab)
+        seen.append(desk.window.focusWidget())
+    assert seen == [
+        *(one for one in (*first.controls, *second.controls) if one.isVisibleTo(desk.window)),
+        question.act,
+        panel(desk).add,
+    ]
 
 
 def test_words_of_a_stranger_widen_nothing(desk: Desk) -> None:
