@@ -1,6 +1,6 @@
 """The list of the user's LoRA files: search, pictures, and what each file is for."""
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -23,8 +23,9 @@ from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import breakable, buddy_label, plain_label
+from ui.window_place import room_for
 
-_SIZE = (800, 640)
+_SIZE = QSize(800, 640)
 _SEARCH_WIDTH = 260
 
 
@@ -38,7 +39,7 @@ class LoraDialog(QDialog):
         self._session, self._theme = session, theme
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("LoRA files"))
-        self.resize(*_SIZE)
+        self.resize(_SIZE.boundedTo(room_for(parent)))
         self.model = LoraItemModel(session, pictures, self)
         self.search = QLineEdit()
         self.order = ChoiceBox(theme)
