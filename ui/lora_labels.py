@@ -69,7 +69,7 @@ def card_words(info: LoraInfo, family: str, *, is_suited: bool) -> str:
 
 
 def fate_words(row: LoraRow, family: str, checkpoint_family: str) -> str:
-    """Return the reason why a LoRA is not applied, or empty if it is.
+    """Return the reason why a LoRA or its own file is not applied, or empty if it is.
 
     `family` is the title of the LoRA's family, `checkpoint_family` that of the checkpoint's.
     """
@@ -86,6 +86,11 @@ def fate_words(row: LoraRow, family: str, checkpoint_family: str) -> str:
             return text.format(digits=row.choice.hash[:_DIGITS])
         case LoraFate.MISSING:
             return translate("loras", "Its file is not found.")
+        case LoraFate.APPLIED if row.is_found_by_name and row.info is not None:
+            text = translate(
+                "loras", "Its file is not there; the one of its name in {folder} is used."
+            )
+            return text.format(folder="/".join(_folders(row.info)))
         case LoraFate.OFF:
             return translate("loras", "Switched off.")
         case _:

@@ -308,6 +308,14 @@ def test_a_row_says_which_of_several_files_it_is_and_offers_the_others(twins: De
     assert twins.session.generation.loras[0].file == "ink"
 
 
+def test_another_file_in_place_of_one_that_is_gone_is_told(twins: Desk) -> None:
+    twins.session.generation.loras = (LoraChoice(file="/gone/lcm-lora.safetensors"),)
+    text = row(twins).reason.text().replace("\u200b", "")
+    assert text == "Its file is not there; the one of its name in /loras is used."
+    twins.session.generation.loras = (LoraChoice(file="lcm-lora"),)
+    assert not row(twins).reason.isVisibleTo(twins.window)
+
+
 def test_a_file_that_has_its_name_alone_offers_no_other(twins: Desk) -> None:
     twins.session.lora.add(FAST.path)
     assert not row(twins).another.isVisibleTo(twins.window)
