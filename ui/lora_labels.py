@@ -46,13 +46,30 @@ def lora_summary(info: LoraInfo, family: str) -> str:
     parts = [info.base_model or family]
     if info.rank is not None:
         parts.append(translate("loras", "rank {n}").format(n=info.rank))
-    if info.few_steps is not None:
-        parts.append(translate("loras", "few steps: {title}").format(title=info.few_steps.title))
+    parts.append(_few_steps(info))
+    return " · ".join(part for part in parts if part)
+
+
+def _few_steps(info: LoraInfo) -> str:
+    if info.few_steps is None:
+        return ""
+    return translate("loras", "few steps: {title}").format(title=info.few_steps.title)
+
+
+def card_words(info: LoraInfo, family: str, *, is_suited: bool) -> str:
+    """Return the short line below a card's name; `family` is the title of the LoRA's family."""
+    if info.is_embedding:
+        return translate("loras", "an embedding")
+    if info.problem:
+        return translate("loras", "cannot be used")
+    if not is_suited:
+        return purpose_words(info, family)
+    parts = [info.base_model or family, _few_steps(info)]
     return " · ".join(part for part in parts if part)
 
 
 def fate_words(row: LoraRow, family: str, checkpoint_family: str) -> str:
-    """Return the reason why a LoRA is not applied, or empty if it is.
+    """Return the reason why a LoRA or its own file is not applied, or empty if it is.
 
     `family` is the title of the LoRA's family, `checkpoint_family` that of the checkpoint's.
     """
@@ -69,6 +86,11 @@ def fate_words(row: LoraRow, family: str, checkpoint_family: str) -> str:
             return text.format(digits=row.choice.hash[:_DIGITS])
         case LoraFate.MISSING:
             return translate("loras", "Its file is not found.")
+        case LoraFate.APPLIED if row.is_found_by_name and row.info is not None:
+            text = translate(
+                "loras", "Its file is not there; the one of its name in {folder} is used."
+            )
+            return text.format(folder="/".join(_folders(row.info)))
         case LoraFate.OFF:
             return translate("loras", "Switched off.")
         case _:
@@ -88,7 +110,7 @@ def lost_words(named: NamedLora) -> str:
 def shared_words(named: NamedLora, taken: LoraInfo) -> str:
     """Return a sentence about a LoRA of the prompt whose name several files have."""
     text = translate(
-        "loras", "The prompt names {name}, as {n} files are called; that in {folder} is used."
+        "loras", "The prompt names {name}: of {n} files of this name that in {folder} is used."
     )
     return text.format(
         name=named.name[:80], n=len(named.alike), folder=place_words(taken, named.alike)[-80:]
@@ -110,9 +132,14 @@ def purpose_words(info: LoraInfo, family: str) -> str:
     return info.purpose or translate("loras", "a LoRA")
 
 
-def unsuited_reason(info: LoraInfo, family: str) -> str:
-    """Return the reason why a file cannot be added; `family` is the title of its family."""
-    return info.problem or purpose_words(info, family)
+def refusal_words(info: LoraInfo, family: str, checkpoint_family: str) -> str:
+    """Return the reason why a file cannot be added; the families are titles."""
+    if info.problem:
+        return translate("loras", "{problem} It cannot be added.").format(problem=info.problem)
+    text = translate("loras", "{name} is {purpose}, and the model is {family}: it cannot be added.")
+    return text.format(
+        name=lora_name(info), purpose=purpose_words(info, family), family=checkpoint_family
+    )
 
 
 def count_words(shown: int, count: int, unread: int) -> str:

@@ -8,7 +8,6 @@ from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
 
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
-from engine.metadata.readers import read_request
 
 MAX_PIXELS = 64_000_000
 # The memory that a decoder may allocate: `MAX_PIXELS` pixels of four bytes.
@@ -120,6 +119,9 @@ def _room(size: QSize, within: QSize, *, cover: bool) -> QSize:
 
 
 def _request(path: str, *, decode: bool) -> GenerateRequest | None:
+    # Here, as the window starts sooner without the readers of a dozen tools.
+    from engine.metadata.readers import read_request
+
     try:
         return read_request(Path(path), decode=decode).request
     except EngineError:

@@ -78,6 +78,6 @@ class Announcements(QObject):
         if len(new) == 1:
             self._notices.tell(new[0].message, advice(new[0]), actions=buttons)
             return
-        message = self.tr("Of the LoRAs and embeddings of this picture {n} need a look.")
+        message = self.tr("Not all LoRAs and embeddings are in this picture as its settings say.")
         details = tuple(f"{warning.message} {warning.hint}".strip() for warning in new)
-        self._notices.tell(message.format(n=len(new)), details=details, actions=buttons)
+        self._notices.tell(message, details=details, actions=buttons)

@@ -168,7 +168,7 @@ class LoraCommands(QObject):
         return " ".join(parts) or self.tr("The list of LoRAs has changed.")
 
     def _names(self, files: list[str]) -> str:
-        names = [Path(file).stem[:_SHOWN_CHARACTERS] for file in files[:_MOST_NAMED]]
+        names = [_shortened(Path(file).stem) for file in files[:_MOST_NAMED]]
         if len(files) > len(names):
             names.append(self.tr("{n} more").format(n=len(files) - len(names)))
         return ", ".join(names)
@@ -188,6 +188,10 @@ class LoraCommands(QObject):
         if paths != self._noted:
             self._noted = paths
             self._store.memory.note_use(paths)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _SHOWN_CHARACTERS else f"{name[: _SHOWN_CHARACTERS - 1].rstrip()}…"
 
 
 def _strengths(arguments: str, convention: Convention) -> tuple[float, float | None] | None:

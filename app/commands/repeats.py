@@ -11,7 +11,6 @@ from app.library.gallery import Picture
 from engine.api.conventions import choice_of, convention_of
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
-from engine.metadata.readers import read_request
 
 # Paths by seeds.
 Repeats = dict[int, str]
@@ -53,6 +52,9 @@ def find_repeats(
 
 def _seed_if_same(path: str, wanted: GenerateRequest, digest: str | None) -> int | None:
     """Return a picture's seed if it was made with these settings, else None."""
+    # Here, as the window starts sooner without the readers of a dozen tools.
+    from engine.metadata.readers import read_request
+
     try:
         imported = read_request(Path(path), decode=False)
     except EngineError:

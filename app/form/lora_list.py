@@ -2,7 +2,7 @@
 
 import re
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -42,6 +42,12 @@ class LoraRow(msgspec.Struct, frozen=True):
     info: LoraInfo | None
     fate: LoraFate
     alike: tuple[LoraInfo, ...] = ()
+
+    @property
+    def is_found_by_name(self) -> bool:
+        """True if the path of the request is no file here, and one of its name is used."""
+        has_path = bool(PureWindowsPath(self.choice.file.replace("/", "\\")).anchor)
+        return has_path and self.info is not None and self.info.path != self.choice.file
 
 
 class NamedLora(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
 from engine.file_paths import exists
-from engine.metadata.readers import read_request
 
 translate = QCoreApplication.translate
 
@@ -32,6 +31,9 @@ def read_settings(
 
     A recorded checkpoint whose file is missing is the starter if their digests are equal.
     """
+    # Here, as the window starts sooner without the readers of a dozen tools.
+    from engine.metadata.readers import read_request
+
     try:
         imported = read_request(path)
     except EngineError as error:

@@ -12,6 +12,7 @@ from app.library.lora_names import LoraNames
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import LoraInspected, LorasFound, LorasListed, QueryFailed
 from engine.api.values import ErrorInfo
+from engine.file_paths import is_folder
 
 # Changes to a folder come in bursts: a download is a temporary file, a rename and its card.
 _SETTLE_MS = 300
@@ -59,6 +60,7 @@ class LoraStore(QObject):
         self._shown = QTimer(self, singleShot=True, interval=_SHOWN_MS)
         self._shown.timeout.connect(self.changed)
         self._watcher = QFileSystemWatcher(self)
+        self._parents: set[str] = set()
         self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._settled.timeout.connect(self.refresh)
         self._watcher.directoryChanged.connect(self._settled.start)
@@ -174,7 +176,10 @@ class LoraStore(QObject):
             self._shown.start()
 
     def _watch(self, folders: Iterable[str]) -> None:
-        wanted = set(tuple(folders)[:_MOST_WATCHED])
+        listed = tuple(folders)[:_MOST_WATCHED]
+        # A folder that is moved away, and comes back, changes only the one that it is in.
+        self._parents |= {str(Path(folder).parent) for folder in listed}
+        wanted = {*listed, *filter(is_folder, self._parents)}
         watched = set(self._watcher.directories())
         if gone := watched - wanted:
             self._watcher.removePaths(tuple(gone))

@@ -80,7 +80,7 @@ def test_pictures_are_made_with_the_loras_of_the_windows_folders(tmp_path: Path)
     options = parser.parse_args(["a house", "--lora-folder", str(tmp_path / "option")])
     wanted = tuple(tmp_path / name for name in ("option", "shared", "window"))
     assert folders(paths, options) == wanted
-    assert "in the folders that are named in the window" in " ".join(parser.format_help().split())
+    assert "the folders that are named in the window" in " ".join(parser.format_help().split())
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"folders": 1}'])

@@ -48,6 +48,23 @@ def test_files_come_change_and_go_without_being_asked_for(staged: Staged) -> Non
     staged.wait(lambda: bool(store.loras[0].preview))
 
 
+def test_a_folder_that_is_moved_away_and_back_takes_its_files_along(
+    staged: Staged, tmp_path: Path
+) -> None:
+    folder = staged.paths.models / "Lora"
+    folder.mkdir(parents=True)
+    write_sparse(folder / "a.safetensors", KEYS)
+    store = staged.session.loras
+    staged.start()
+    staged.wait(lambda: store.is_listed and names(staged) == ["a"])
+    # Once it is watched.
+    staged.wait(lambda: not store.is_listing)
+    folder.rename(tmp_path / "away")
+    staged.wait(lambda: names(staged) == [])
+    (tmp_path / "away").rename(folder)
+    staged.wait(lambda: names(staged) == ["a"])
+
+
 def test_a_folder_of_another_program_is_looked_into_once_it_is_named(
     staged: Staged, tmp_path: Path
 ) -> None:

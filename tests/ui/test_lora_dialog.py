@@ -46,12 +46,17 @@ def names(dialog: LoraDialog) -> list[str]:
 def test_files_that_suit_the_model_come_first_and_the_others_say_why_not(
     desk: Desk, dialog: LoraDialog
 ) -> None:
-    assert names(dialog) == ["lcm-lora", "new one", "ink", "broken", "huge"]
+    assert names(dialog) == ["ink", "lcm-lora", "new one", "broken", "huge"]
     model = dialog.model
     suited = [model.data(model.index(row), SUITED_ROLE) for row in range(5)]
     assert suited == [True, True, True, False, False]
     reasons = [model.data(model.index(row), ABOUT_ROLE) for row in (3, 4)]
-    assert reasons == [BROKEN.problem, "a LoRA for sdxl"]
+    assert reasons == ["cannot be used", "a LoRA for sdxl"]
+    refusals = [model.words(info) for info in (BROKEN, HUGE)]
+    assert refusals == [
+        f"{BROKEN.problem} It cannot be added.",
+        "huge is a LoRA for sdxl, and the model is sd1: it cannot be added.",
+    ]
     choose(desk, "sdxl")
     assert names(dialog)[0] == "huge"
 
@@ -63,7 +68,7 @@ def test_files_that_suit_the_model_come_first_and_the_others_say_why_not(
         ("SUMI styles", ["ink"]),
         ("illustrious", ["new one"]),
         ("lora-", []),
-        ("", ["lcm-lora", "new one", "ink", "broken", "huge"]),
+        ("", ["ink", "lcm-lora", "new one", "broken", "huge"]),
     ],
 )
 def test_each_word_that_is_typed_narrows_the_list(
@@ -76,8 +81,8 @@ def test_each_word_that_is_typed_narrows_the_list(
 
 
 def test_the_newest_and_the_last_used_can_come_first(desk: Desk, dialog: LoraDialog) -> None:
-    desk.session.loras.memory.note_use((INK.path,))
-    for row, first in ((1, "new one"), (2, "ink"), (0, "lcm-lora")):
+    desk.session.loras.memory.note_use((FAST.path,))
+    for row, first in ((1, "new one"), (2, "lcm-lora"), (0, "ink")):
         dialog.order.setCurrentIndex(row)
         dialog.order.activated.emit(row)
         assert names(dialog)[0] == first
@@ -98,7 +103,7 @@ def test_a_file_is_added_and_removed_by_the_keyboard_in_the_list(
     dialog.list.setFocus()
     QTest.keyClick(dialog.list, Qt.Key.Key_Right)
     QTest.keyClick(dialog.list, Qt.Key.Key_Return)
-    assert [one.file for one in desk.session.generation.loras] == [NEW.path]
+    assert [one.file for one in desk.session.generation.loras] == [FAST.path]
     QTest.keyClick(dialog.list, Qt.Key.Key_Space)
     assert desk.session.generation.loras == ()
 
@@ -146,16 +151,16 @@ def test_a_file_for_another_model_cannot_be_added_but_removed(
 def test_the_current_file_stays_current_while_files_are_read(
     desk: Desk, dialog: LoraDialog
 ) -> None:
-    dialog.list.setCurrentIndex(dialog.model.index(2))
+    dialog.list.setCurrentIndex(dialog.model.index(1))
     current = dialog.current()
-    assert current == INK
+    assert current == FAST
     store, client = desk.session.loras, desk.session.client
     desk.wait(lambda: not store.is_listing)
     store.refresh()
     assert store._query is not None  # pyright: ignore[reportPrivateUsage]
     client.loras_found.emit(LorasFound(query=store._query, loras=(lora("a"),)))  # pyright: ignore[reportPrivateUsage]
     desk.wait(lambda: names(dialog)[0] == "a")
-    assert dialog.current() == INK
+    assert dialog.current() == FAST
 
 
 def test_pictures_beside_the_files_are_shown(make_desk: MakeDesk, tmp_path: Path) -> None:
@@ -176,7 +181,7 @@ def test_pictures_beside_the_files_are_shown(make_desk: MakeDesk, tmp_path: Path
 
 def test_a_screen_reader_hears_all_about_a_file(dialog: LoraDialog) -> None:
     model = dialog.model
-    text = model.data(model.index(2), Qt.ItemDataRole.AccessibleTextRole)
+    text = model.data(model.index(0), Qt.ItemDataRole.AccessibleTextRole)
     assert text == "ink, sd1 · rank 8, trigger words: inkwash, sumi-e brush"
     assert unnamed(dialog) == []
 
@@ -219,8 +224,9 @@ def test_a_list_without_files_says_what_to_do(make_desk: MakeDesk) -> None:
 
 def test_the_few_step_kind_is_in_the_line_below_the_name(dialog: LoraDialog) -> None:
     model = dialog.model
-    assert dialog.model.row_of(FAST.path) == 0
-    assert model.data(model.index(0), ABOUT_ROLE).endswith("few steps: LCM")
+    row = model.row_of(FAST.path)
+    assert row is not None
+    assert model.data(model.index(row), ABOUT_ROLE).endswith("few steps: LCM")
 
 
 def test_cards_are_drawn_anew_when_another_model_is_chosen(make_desk: MakeDesk) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app.notices.remedies import NoticeAction
 from engine.api.lora import LoraChoice
@@ -219,6 +219,23 @@ def test_every_control_of_a_row_has_a_name_of_its_own(desk: Desk) -> None:
     assert len(set(names)) == len(LORAS)
 
 
+def test_the_tab_key_goes_through_the_rows_where_they_are_seen(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    desk.session.generation.prompt = "<lora:seaside:1>"
+    desk.session.lora.add(FAST.path)
+    desk.window.form.checkpoint.details.setFocus()
+    (question,), (first, second) = panel(desk).questions, panel(desk).rows
+    seen: list[QWidget | None] = []
+    while desk.window.focusWidget() is not panel(desk).add and len(seen) < 40:
+        QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Tab)
+        seen.append(desk.window.focusWidget())
+    assert seen == [
+        *(one for one in (*first.controls, *second.controls) if one.isVisibleTo(desk.window)),
+        question.act,
+        panel(desk).add,
+    ]
+
+
 def test_words_of_a_stranger_widen_nothing(desk: Desk) -> None:
     long = "<b>word</b>" * 100
     desk.session.generation.loras = (LoraChoice(file=long, hash="cd" * 6),)
@@ -289,6 +306,14 @@ def test_a_row_says_which_of_several_files_it_is_and_offers_the_others(twins: De
     assert one.about.text().startswith("second/Lora · ")
     twins.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
     assert twins.session.generation.loras[0].file == "ink"
+
+
+def test_another_file_in_place_of_one_that_is_gone_is_told(twins: Desk) -> None:
+    twins.session.generation.loras = (LoraChoice(file="/gone/lcm-lora.safetensors"),)
+    text = row(twins).reason.text().replace("\u200b", "")
+    assert text == "Its file is not there; the one of its name in /loras is used."
+    twins.session.generation.loras = (LoraChoice(file="lcm-lora"),)
+    assert not row(twins).reason.isVisibleTo(twins.window)
 
 
 def test_a_file_that_has_its_name_alone_offers_no_other(twins: Desk) -> None:

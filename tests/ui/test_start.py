@@ -65,6 +65,11 @@ def test_the_window_never_loads_the_engine() -> None:
     assert {name for name in found if name.split(".")[0] in heavy or name in heavy} == set()
 
 
+def test_no_reader_of_pictures_is_loaded_before_there_is_a_picture() -> None:
+    found = loaded(run(OPEN))
+    assert {name for name in found if name.startswith("engine.metadata.readers")} == set()
+
+
 def test_no_dialog_is_loaded_before_it_is_opened() -> None:
     found = loaded(run(OPEN))
     parts = {"ui.widgets.mask_canvas", "ui.item_models.lora_item_model"}

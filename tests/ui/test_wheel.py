@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -154,3 +154,18 @@ def turn_over(top: QWidget, control: QWidget, form: QScrollArea | None) -> None:
         QTest.wheelEvent(handle, QPointF(place), -NOTCH)
         assert value(control) == before, control
         assert QApplication.focusWidget() is had, control
+
+
+@pytest.mark.parametrize("kind", DIALOGS)
+def test_a_dialog_fits_a_small_screen(
+    desk: Desk, theme: Theme, kind: type[QDialog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = QSize(640, 330)
+
+    def room(_: object) -> QSize:
+        return small
+
+    monkeypatch.setattr(f"{kind.__module__}.room_for", room)
+    dialog = DIALOGS[kind](desk, theme)
+    assert dialog.size().boundedTo(small) == dialog.size()
+    dialog.close()

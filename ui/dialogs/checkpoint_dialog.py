@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
@@ -31,8 +31,9 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import breakable, buddy_label, plain_label, rule
 from ui.widgets.scroll_area import scroll_area
+from ui.window_place import room_for
 
-_SIZE = (560, 620)
+_SIZE = QSize(560, 620)
 Facts = list[tuple[str, str]]
 
 
@@ -44,7 +45,7 @@ class CheckpointDialog(QDialog):
         self._session = session
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("About the model"))
-        self.resize(*_SIZE)
+        self.resize(_SIZE.boundedTo(room_for(parent)))
         self.facts = scroll_area(self.tr("What is known of it"))
         self.family, self.prediction, self.levels = (ChoiceBox(theme) for _ in range(3))
         self.reset = QPushButton(self.tr("Auto-detect"))

@@ -1,6 +1,6 @@
 """The dialog with the devices, their trial results, the one in use and a button for new trials."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -15,8 +15,9 @@ from ui.device_labels import device_name, device_times, device_words
 from ui.theme.metrics import XS, L, M, S
 from ui.widgets.labels import breakable, plain_label, rule
 from ui.widgets.scroll_area import scroll_area
+from ui.window_place import room_for
 
-_SIZE = (560, 500)
+_SIZE = QSize(560, 500)
 
 
 class DeviceDialog(QDialog):
@@ -27,7 +28,7 @@ class DeviceDialog(QDialog):
         self._state = state
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Devices"))
-        self.resize(*_SIZE)
+        self.resize(_SIZE.boundedTo(room_for(parent)))
         self.rows = scroll_area(self.tr("Devices"))
         self.again = QPushButton(self.tr("Check again"))
         self.close_button = QPushButton(self.tr("Close"))

@@ -1,6 +1,6 @@
 """The list of the user's LoRA files: search, pictures, and what each file is for."""
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -23,8 +23,9 @@ from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import breakable, buddy_label, plain_label
+from ui.window_place import room_for
 
-_SIZE = (800, 640)
+_SIZE = QSize(800, 640)
 _SEARCH_WIDTH = 260
 
 
@@ -38,7 +39,7 @@ class LoraDialog(QDialog):
         self._session, self._theme = session, theme
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("LoRA files"))
-        self.resize(*_SIZE)
+        self.resize(_SIZE.boundedTo(room_for(parent)))
         self.model = LoraItemModel(session, pictures, self)
         self.search = QLineEdit()
         self.order = ChoiceBox(theme)
@@ -53,6 +54,8 @@ class LoraDialog(QDialog):
         self._connect()
         self._show_current()
         self._on_changed()
+        # A network folder does not tell of its changes.
+        session.loras.refresh()
 
     def show_folders(self) -> LoraFoldersDialog:
         """Open the dialog about the folders that are looked into."""
@@ -164,12 +167,7 @@ class LoraDialog(QDialog):
         can_add = info is not None and self.model.is_suited(info)
         self.use.setText(self.tr("Remove") if is_chosen else self.tr("Add"))
         self.use.setEnabled(is_chosen or can_add)
-        self.about.setText(breakable(self._words(info)) if info is not None else "")
-
-    def _words(self, info: LoraInfo) -> str:
-        reason = self.model.reason(info)
-        words = self.model.words(info)
-        return words if not reason else self.tr("{words}. It cannot be added.").format(words=words)
+        self.about.setText(breakable(self.model.words(info)) if info is not None else "")
 
     def _on_changed(self, *_: object) -> None:
         store = self._session.loras

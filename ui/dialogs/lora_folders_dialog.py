@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -20,8 +20,9 @@ from app.session import Session
 from ui.lora_labels import folder_words
 from ui.theme.metrics import L, M, S
 from ui.widgets.labels import buddy_label, plain_label
+from ui.window_place import room_for
 
-_SIZE = (560, 420)
+_SIZE = QSize(560, 420)
 
 
 class LoraFoldersDialog(QDialog):
@@ -32,7 +33,7 @@ class LoraFoldersDialog(QDialog):
         self._session = session
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("LoRA folders"))
-        self.resize(*_SIZE)
+        self.resize(_SIZE.boundedTo(room_for(parent)))
         self.list = QListWidget()
         self.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)

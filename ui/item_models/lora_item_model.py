@@ -10,7 +10,13 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from app.library.gallery import Picture
 from app.session import Session
 from engine.api.lora_files import LoraInfo
-from ui.lora_labels import lora_name, lora_summary, place_words, unsuited_reason
+from ui.lora_labels import (
+    card_words,
+    lora_name,
+    lora_summary,
+    place_words,
+    refusal_words,
+)
 from ui.thumbnails import ThumbnailStore
 
 Index = QModelIndex | QPersistentModelIndex
@@ -74,9 +80,13 @@ class LoraItemModel(QAbstractListModel):
         """Return True if the checkpoint can use a file, as far as is known."""
         return not info.problem and self._session.lora_list.suits(info)
 
-    def reason(self, info: LoraInfo) -> str:
-        """Return the reason why the checkpoint cannot use a file; empty if it can."""
-        return "" if self.is_suited(info) else unsuited_reason(info, self.family(info))
+    def refusal(self, info: LoraInfo) -> str:
+        """Return a sentence on why the checkpoint cannot use a file; empty if it can."""
+        if self.is_suited(info):
+            return ""
+        session = self._session
+        checkpoint = session.checkpoints.family_title(session.lora_list.family or "")
+        return refusal_words(info, self.family(info), checkpoint)
 
     def family(self, info: LoraInfo) -> str:
         """Return the titles of the families that a file is for; empty if they are not known."""
@@ -84,9 +94,13 @@ class LoraItemModel(QAbstractListModel):
 
     def about(self, info: LoraInfo) -> str:
         """Return the line below a file's name."""
-        about = self.reason(info) or lora_summary(info, self.family(info))
+        about = card_words(info, self.family(info), is_suited=self.is_suited(info))
+        return " · ".join(filter(None, (self._place(info), about)))
+
+    def _place(self, info: LoraInfo) -> str:
+        """Return the folder of a file whose name others have, too; empty for other files."""
         alike = self._session.loras.names.same_name(info)
-        return " · ".join(filter(None, (place_words(info, alike), about))) if alike else about
+        return place_words(info, alike) if alike else ""
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
         """Return the number of files."""
@@ -108,8 +122,10 @@ class LoraItemModel(QAbstractListModel):
         return thumbnail.pixmap if thumbnail is not None else None
 
     def words(self, info: LoraInfo) -> str:
-        """Return everything about a file in a sentence, for screen readers and tooltips."""
-        parts = [lora_name(info), self.about(info)]
+        """Return everything about a file in a sentence."""
+        if refusal := self.refusal(info):
+            return refusal
+        parts = [lora_name(info), self._place(info), lora_summary(info, self.family(info))]
         if self.is_chosen(info):
             parts.append(self.tr("in use"))
         if info.trigger_words:
@@ -134,16 +150,17 @@ class LoraItemModel(QAbstractListModel):
         self._rows_of = {info.path: row for row, info in enumerate(found)}
         self.endResetModel()
 
-    def _sort_key(self) -> Callable[[LoraInfo], tuple[bool, int, str]]:
+    def _sort_key(self) -> Callable[[LoraInfo], tuple[bool, int, str, str]]:
         used_ns = self._session.loras.memory.used_ns
 
-        def key(info: LoraInfo) -> tuple[bool, int, str]:
+        def key(info: LoraInfo) -> tuple[bool, int, str, str]:
             times = {
                 LoraOrder.NAME: 0,
                 LoraOrder.NEWEST: info.modified_ns,
                 LoraOrder.LAST_USED: used_ns(info.path),
             }
-            return not self.is_suited(info), -times[self._order], info.name.casefold()
+            name = lora_name(info).casefold()
+            return not self.is_suited(info), -times[self._order], name, info.name.casefold()
 
         return key
 

@@ -95,6 +95,26 @@ class LoraPanel(QWidget):
         self.add.setText(
             self.tr("Add a LoRA…") if rows else self.tr("LoRA: add a style or a subject…")
         )
+        self._order_controls()
+
+    def _order_controls(self) -> None:
+        """Put new controls where they are seen; Qt has them after all others of the window."""
+        rows = (control for row in self.rows for control in row.controls)
+        before = self._control_above()
+        for control in (*rows, *(row.act for row in self.questions), self.add):
+            if before is not None:
+                self.setTabOrder(before, control)
+            before = control
+
+    def _control_above(self) -> QWidget | None:
+        """Return the control before the panel in the order of the tab key; None without one."""
+        window, above = self.window(), self.heading.previousInFocusChain()
+        while above is not None and above is not window and above is not self.heading:
+            is_reached = above.focusPolicy() & Qt.FocusPolicy.TabFocus
+            if is_reached and not self.isAncestorOf(above):
+                return above
+            above = above.previousInFocusChain()
+        return None
 
     def _make_rows(self, count: int) -> None:
         focused = self.focusWidget()
@@ -181,6 +201,7 @@ class LoraPanel(QWidget):
         self.questions = [NamedRow(one) for one in named]
         for row in self.questions:
             self._questions.addWidget(row)
+            row.show()
             row.act.clicked.connect(lambda _checked=False, row=row: self._ask_about(row))
 
     def _ask_about(self, row: "NamedRow") -> None:

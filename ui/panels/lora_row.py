@@ -71,6 +71,15 @@ class LoraRowPanel(QWidget):
         self._lay_out()
         self._connect()
 
+    @property
+    def controls(self) -> tuple[QWidget, ...]:
+        """The controls in the order of the tab key."""
+        head = self.enabled, self.remove, self.find_it, self.another
+        strengths = self.strength.slider, self.strength.field, self.more
+        text = self.text_strength.slider, self.text_strength.field
+        words = *self.words.chips, self.words.more
+        return (*head, *strengths, *text, *words, self.use_settings)
+
     def show_row(self, row: LoraRow, about: str, reason: str) -> None:
         """Show a LoRA; `about` is a line about its file, `reason` says why it is not applied."""
         if (row, about, reason) == self._shown:

@@ -1,16 +1,16 @@
 """A small picture with round corners, and its mask's coloured overlay."""
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from ui.theme.metrics import RADIUS
+from ui.theme.metrics import ICON, RADIUS
 from ui.theme.theme import Theme
 from ui.widgets.placing import covering
 
 
 class ThumbnailView(QWidget):
-    """A view of the middle of a picture, cropped to fill the widget; without one, a frame."""
+    """A view of the middle of a picture, cropped to fill the widget; without one, a sign."""
 
     def __init__(self, theme: Theme, side: int) -> None:
         super().__init__()
@@ -39,3 +39,8 @@ class ThumbnailView(QWidget):
             painter.setClipping(False)
             painter.setPen(QPen(QColor(self._theme.colours.outline), 1))
             painter.drawPath(shape)
+            if not self._layers:
+                place = QRect(0, 0, ICON, ICON)
+                place.moveCenter(self.rect().center())
+                icon = self._theme.icon("picture", self._theme.colours.muted)
+                icon.paint(painter, place)

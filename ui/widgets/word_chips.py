@@ -25,7 +25,8 @@ class WordChips(QWidget):
         self.setAccessibleName(name)
         self._words: tuple[str, ...] = ()
         self.chips: list[QPushButton] = []
-        self.more = QPushButton()
+        self.more = QPushButton(self)
+        self.more.hide()
         self.more.setProperty("role", "link")
         self.more.clicked.connect(self._show_all)
         self._flow = FlowLayout(XS)
