@@ -109,8 +109,7 @@ def test_strengths_that_change_over_the_steps_are_those_of_merged_stretches(
     found = pixels(tiny, beside(lora, strengths=stepwise(*changing)), **changes)
     merged = pixels(tiny, in_stretches(lora, *changing), **changes)
     assert psnr(found, merged) > 60
-    for constant in (0.9, -0.5):
-        assert psnr(merged, pixels(tiny, lora.merged(constant), **changes)) < 45
+    assert psnr(merged, pixels(tiny, lora.merged(0.9), **changes)) < 45
 
 
 def test_stretches_of_the_same_weights_are_one_run(tiny: Path, lora: TinyLora) -> None:

@@ -17,7 +17,7 @@ from engine.jobs.checkpoint_loading import load_checkpoint
 from tests.pipeline.jobs import a_request, run
 from tests.tiny_checkpoint import write_checkpoint
 
-STEPS = 6
+STEPS = 4
 Pixels = NDArray[np.uint8]
 
 
