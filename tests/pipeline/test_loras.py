@@ -16,7 +16,7 @@ from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
 from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras
 from engine.text.lora_strengths import RunLength
 from tests.pipeline.counting import CountingBackend
-from tests.pipeline.jobs import a_request, psnr, run
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run
 from tests.pipeline.tiny_loras import TinyLora, beside
 from tests.tiny_checkpoint import Weights, write_checkpoint
 
@@ -37,7 +37,8 @@ def other(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> TinyLora:
 def pixels(tiny: Path, loras: PictureLoras = WITHOUT_LORAS, **changes: object) -> Pixels:
     """The first picture of a request, with LoRAs."""
     request = a_request(tiny, **changes)
-    return run(request, CpuBackend(), read_loras=lambda _request, _run: loras).pixels[0]
+    made = run(request, CpuBackend(), residency=RESIDENCY, read_loras=lambda _request, _run: loras)
+    return made.pixels[0]
 
 
 @pytest.fixture(scope="module")
