@@ -8,6 +8,7 @@ import json
 import string
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,6 +45,10 @@ def write_checkpoint(
     """Write the checkpoint; `change` may alter its weights first."""
     weights = _random_weights(in_channels, seed)
     if change:
+        weights = {
+            component: {name: array.copy() for name, array in arrays.items()}
+            for component, arrays in weights.items()
+        }
         change(weights)
     configs: dict[Component, Mapping[str, object]] = {
         Component.DENOISER: folders.UNET | _UNET | {"in_channels": in_channels},
@@ -88,8 +93,12 @@ _PIPELINE = {
 }
 
 
+@lru_cache(maxsize=2)
 def _random_weights(in_channels: int, seed: int) -> Weights:
-    """Draw weights as a network is initialised: activations stay near unit size."""
+    """Draw weights as a network is initialised: activations stay near unit size.
+
+    They are not to be written to: checkpoints of the same weights are written many times.
+    """
     unet = replace(listings.SMALL_UNET, in_channels=in_channels)
     with TemporaryDirectory() as folder:
         shapes = folders.canonical(Path(folder), unet)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,11 @@ def random_arrays(listing: Listing, seed: int = 0) -> dict[str, Array]:
     return {name: random.standard_normal(shape, np.float32) for name, shape in listing.items()}
 
 
+@cache
+def _arrays_of(family: str) -> Mapping[str, Array]:
+    return random_arrays(BASES[family]())
+
+
 def write_base(
     path: Path,
     family: str = "sd1",
@@ -64,7 +70,7 @@ def write_base(
 ) -> Path:
     """Write a checkpoint with random weights."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_arrays(path, random_arrays(BASES[family]()), dtype, metadata=metadata)
+    write_arrays(path, _arrays_of(family), dtype, metadata=metadata)
     return path
 
 

@@ -30,13 +30,22 @@ from tests.pipeline.jobs import Log, a_request, run
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 # Those that compute on this machine; torch is a runtime of its own.
-# WebGPU on a processor takes a minute for what others take a second for: the longer ring's.
 USABLE = [
-    pytest.param(reference.name, marks=[pytest.mark.oracle] * (reference.name == "webgpu"))
+    reference.name
     for reference in BACKENDS
     if any(device.usable for device in reference.create().probe())
 ]
 PHASES = (Phase.LOAD, Phase.COMPILE, Phase.ENCODE, Phase.DENOISE, Phase.DECODE)
+WISHES = [*((phase, 1) for phase in PHASES), (Phase.COMPILE, 2), (Phase.COMPILE, 3)]
+# These come after the denoiser has run.
+LATE = [(Phase.DECODE, 1), (Phase.COMPILE, 3)]
+
+
+def ring(backend: str, wish: tuple[Phase, int] | None = None) -> list[pytest.MarkDecorator]:
+    """WebGPU on a processor takes half a minute for what others take half a second for."""
+    if backend != "webgpu":
+        return []
+    return [pytest.mark.slow if wish in LATE else pytest.mark.oracle]
 
 
 class Stopping(SilentReporter):
@@ -64,11 +73,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("checkpoint") / "tiny")
 
 
-@pytest.mark.parametrize("backend", USABLE)
 @pytest.mark.parametrize(
-    ("phase", "nth"),
-    [*((phase, 1) for phase in PHASES), (Phase.COMPILE, 2), (Phase.COMPILE, 3)],
-    ids=str,
+    ("backend", "phase", "nth"),
+    [
+        pytest.param(backend, *wish, marks=ring(backend, wish))
+        for backend in USABLE
+        for wish in WISHES
+    ],
 )
 def test_no_further_phase_begins(
     tiny: Path, tmp_path: Path, backend: str, phase: Phase, nth: int
@@ -83,7 +94,7 @@ def test_no_further_phase_begins(
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize("backend", USABLE)
+@pytest.mark.parametrize("backend", [pytest.param(name, marks=ring(name)) for name in USABLE])
 def test_a_picture_that_is_decoded_is_saved_and_no_further_one_begun(
     tiny: Path, tmp_path: Path, backend: str
 ) -> None:

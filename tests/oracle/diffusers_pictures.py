@@ -14,8 +14,8 @@ from PIL import Image
 from backends.base import Array, Precision
 from backends.registry import find
 from engine.api.values import SamplerName, ScheduleName
-from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.pipeline.picture_loras import ReadLoras, no_loras
+from engine.embeddings.library import NO_EMBEDDINGS
+from engine.pipeline.picture_loras import no_loras
 from tests.pipeline.jobs import a_request, psnr, run
 from tests.tiny_checkpoint import SIDE
 
@@ -63,11 +63,14 @@ def our_pixels(
     folder: Path,
     backend_name: str = "cpu",
     *,
-    read_loras: ReadLoras = no_loras,
-    embeddings: Embeddings = NO_EMBEDDINGS,
+    read_loras: Any = no_loras,
+    embeddings: Any = NO_EMBEDDINGS,
     **changes,
 ) -> Array:
-    """The engine's picture, without a warning; `changes` are fields of the request."""
+    """The engine's picture, without a warning.
+
+    `read_loras` and `embeddings` are those of `run`, `changes` are fields of the request.
+    """
     found = find(backend_name)
     assert found
     request = a_request(folder, **{**OURS, **changes})

@@ -3,14 +3,14 @@
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from backends.base import Array, Precision
+from backends.base import Array, Precision, Session
 from backends.registry import BACKENDS
 from engine.graphs.operators import GraphBuilder
 from tests.backends.samples import Target, relative_error
@@ -75,21 +75,27 @@ class Case:
         self.module.to(torch.float32)
         return result
 
-    def ours(self, target: Target) -> Array:
-        """The output of our network."""
+    def loaded(self, target: Target) -> Session:
+        """Our network, ready to run."""
         operators = target.backend.operators(target.device)
         graph = graph_in_memory(
             self.emit, self.weights(), operators, target.element, target.precision
         )
-        session = target.load(graph)
+        return target.load(graph)
+
+    def ours(self, session: Session) -> Array:
+        """The output of our network."""
         results = session.run(self.feeds)
-        session.close()
         return results[self.output] if self.output else next(iter(results.values()))
 
     def check(self, target: Target) -> None:
         """Within the tolerance; in bfloat16 else not much worse than torch's own bfloat16."""
+        check_all(target, [self])
+
+    def compare(self, target: Target, session: Session) -> None:
+        """Compare what a session of this network computes on the target."""
         expected, allowed = self.expected(), TOLERANCES[target.backend.name, target.precision]
-        result = self.ours(target)
+        result = self.ours(session)
         assert result.shape == expected.shape
         error = relative_error(result, expected)
         note = ""
@@ -98,6 +104,14 @@ class Case:
             allowed, note = 1.5 * theirs, f"; torch's own bfloat16 is off by {theirs:.1e}"
         LOG.info("relative error %.1e of %.1e%s", error, allowed, note)
         assert error <= allowed
+
+
+def check_all(target: Target, cases: Sequence[Case]) -> None:
+    """Check inputs of one network by one session; each case has the weights of the first."""
+    session = cases[0].loaded(target)
+    for case in cases:
+        case.compare(target, session)
+    session.close()
 
 
 def normal(*shape: int, seed: int = 0) -> Array:

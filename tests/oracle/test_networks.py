@@ -15,7 +15,13 @@ from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder  # 
 from engine.graphs.unet import UNetConfig, timestep_embedding, unet  # noqa: E402
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder  # noqa: E402
 from tests.graphs.networks import sd15_unet, small_unet  # noqa: E402
-from tests.oracle.networks import Case, label, normal, targets  # noqa: E402
+from tests.oracle.networks import (  # noqa: E402
+    Case,
+    check_all,
+    label,
+    normal,
+    targets,
+)
 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
 
@@ -110,15 +116,14 @@ def unet_case(
     ],
     ids=["sd1", "nine_channels", "two_layers", "linear_projection"],
 )
-@pytest.mark.parametrize("size", [(16, 16), (17, 23)], ids=str)
-def test_a_unet_equals_diffusers(target, config: UNetConfig, size: tuple[int, int]) -> None:
-    unet_case(config, size).check(target)
+def test_a_unet_of_any_size_equals_diffusers(target, config: UNetConfig) -> None:
+    check_all(target, [unet_case(config, size) for size in ((16, 16), (17, 23))])
 
 
 @every_target
-@pytest.mark.parametrize("timestep", [999.0, 998.5, 20.3, 0.0])
-def test_a_unet_at_any_timestep_equals_diffusers(target, timestep: float) -> None:
-    unet_case(small_unet(), (8, 8), timestep).check(target)
+def test_a_unet_at_any_timestep_equals_diffusers(target) -> None:
+    timesteps = (999.0, 998.5, 20.3, 0.0)
+    check_all(target, [unet_case(small_unet(), (8, 8), timestep) for timestep in timesteps])
 
 
 def vae_module(config: VaeConfig):

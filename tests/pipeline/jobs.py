@@ -32,6 +32,10 @@ from engine.pipeline.stages import RunContext, Stages
 from engine.weights.working_copies import WorkingCopies
 from tests.tiny_checkpoint import SIDE
 
+# For pictures on the processor where neither loading nor freeing is the subject: networks stay
+# loaded from one picture to the next.
+RESIDENCY = Residency()
+
 
 @dataclass
 class Log(SilentReporter):

@@ -29,7 +29,7 @@ from engine.pipeline.resolve import resolve
 from engine.text.tokenizers import load_tokenizer
 from engine.weights.sources import mapped
 from tests.checkpoints.arrays import write_arrays
-from tests.pipeline.jobs import Result, a_request, run
+from tests.pipeline.jobs import RESIDENCY, Result, a_request, run
 from tests.pipeline.lora_files import FileLora
 
 A1111, COMFY, DIFFUSERS, INVOKE = ConventionName
@@ -59,7 +59,7 @@ def library(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> EmbeddingLi
 def made(tiny: Path, prompt: str, known: Embeddings = NO_EMBEDDINGS, **changes: object) -> Result:
     wanted: dict[str, object] = {"convention": A1111, "steps": 4, "sampler": SamplerName.EULER}
     request = a_request(tiny, prompt=prompt, **(wanted | changes))
-    return run(request, CpuBackend(), embeddings=known)
+    return run(request, CpuBackend(), residency=RESIDENCY, embeddings=known)
 
 
 def pixels(*arguments: object, **changes: object) -> NDArray[np.uint8]:

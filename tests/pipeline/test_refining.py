@@ -8,16 +8,16 @@ import pytest
 from numpy.typing import NDArray
 
 from backends.base import Precision
-from backends.registry import find
+from backends.cpu import CpuBackend
 from engine.api.conventions import CONVENTIONS, RefinerHandover
 from engine.api.request import RefinerChoice
 from engine.api.values import ConventionName, ErrorCode, SamplerName
 from engine.errors import EngineError
 from engine.jobs.checkpoint_loading import load_checkpoint
-from tests.pipeline.jobs import a_request, run
+from tests.pipeline.jobs import RESIDENCY, a_request, run
 from tests.tiny_checkpoint import write_checkpoint
 
-STEPS = 6
+STEPS = 4
 Pixels = NDArray[np.uint8]
 
 
@@ -33,11 +33,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def picture(folders: tuple[Path, Path], at: float | None, **changes: object) -> Pixels:
     """A picture that is handed over at this part of the run; None: not at all."""
-    found = find("cpu")
-    assert found
     refiner = None if at is None else RefinerChoice(checkpoint=str(folders[1]), switch_at=at)
     request = a_request(folders[0], steps=STEPS, refiner=refiner, **changes)
-    return run(request, found.create(), (Precision.F32,)).pixels[0]
+    return run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0]
 
 
 BY_EVALUATION = msgspec.structs.replace(
