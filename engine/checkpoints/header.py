@@ -59,7 +59,8 @@ _TEXTS = msgspec.json.Decoder(dict[str, str])
 def parse_header(raw: bytes, path: Path) -> Header:
     """Check the JSON of a header and place its tensors; `path` is recorded, but not opened."""
     entries = _decode(raw, path)
-    metadata = _metadata(entries.pop(METADATA, None), path)
+    texts = entries.pop(METADATA, None)
+    metadata = _metadata(texts, path)
     if len(entries) > MAX_TENSORS:
         raise corrupt(path, f"it lists {len(entries)} tensors, over the limit of {MAX_TENSORS}")
     data_start = LENGTH_BYTES + len(raw)
@@ -70,7 +71,7 @@ def parse_header(raw: bytes, path: Path) -> Header:
         begin, end = entry.data_offsets
         spans.append((begin, end, name))
         tensors[name] = FileSlice(path, data_start + begin, dtype, entry.shape)
-    _refuse_duplicates(raw, len(tensors), metadata, path)
+    _refuse_duplicates(raw, len(tensors), texts, path)
     cursor = 0
     for begin, end, name in sorted(spans):
         if begin != cursor:
@@ -141,17 +142,20 @@ def _shown(metadata: dict[str, str] | None) -> dict[str, str]:
     }
 
 
-def _refuse_duplicates(
-    raw: bytes, tensors: int, metadata: Mapping[str, str] | None, path: Path
-) -> None:
+def _refuse_duplicates(raw: bytes, tensors: int, metadata: msgspec.Raw | None, path: Path) -> None:
     """Refuse equal keys: readers disagree about which of them counts; this parser takes the last.
 
     Without a backslash every quotation mark opens or closes a string, and the parsed entries
-    determine the number of strings: a tensor's name, its dtype and its three keys, the metadata's
-    name, keys and values. With backslashes a second, slower parser that sees every pair decides.
+    determine the number of strings: a tensor's name, its dtype and its three keys, and the
+    metadata's name. With backslashes a second, slower parser that sees every pair decides. The
+    metadata, which often have some, are parsed apart.
     """
-    strings = 5 * tensors + (0 if metadata is None else 1 + 2 * len(metadata))
-    if b"\\" not in raw and raw.count(b'"') == 2 * strings:
+    texts = b"" if metadata is None else bytes(metadata)
+    strings = 5 * tensors + (metadata is not None)
+    is_plain = raw.count(b"\\") == texts.count(b"\\")
+    if is_plain and raw.count(b'"') - texts.count(b'"') == 2 * strings:
+        raw = texts
+    if not raw:
         return
     try:
         json.loads(raw, object_pairs_hook=_unique)
