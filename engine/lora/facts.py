@@ -29,18 +29,16 @@ class LoraFacts:
     """The facts that a LoRA's metadata and cards state; unknown facts are empty.
 
     `output_name` is the name that the trainer gave, A1111's alias of the file. `base_model` is the
-    first source's name for the base model. `trigger_words` are the words that authors state;
-    `tags` the most frequent ones of the training's captions, with their counts. `weight` and
-    `negative` are the strength and the negative prompt that the user noted. `hashes` are SHA-256
-    of the whole file, `tensors_hashes` the first 12 digits of that of its tensors: A1111's hash of
-    a LoRA and Civitai's AutoV3.
+    first source's name for the base model. `trigger_words` are the words that authors state.
+    `weight` and `negative` are the strength and the negative prompt that the user noted. `hashes`
+    are SHA-256 of the whole file, `tensors_hashes` the first 12 digits of that of its tensors:
+    A1111's hash of a LoRA and Civitai's AutoV3.
     """
 
     title: str = ""
     output_name: str = ""
     base_model: str = ""
     trigger_words: tuple[str, ...] = ()
-    tags: tuple[tuple[str, int], ...] = ()
     weight: float | None = None
     negative: str = ""
     notes: str = ""
@@ -58,7 +56,6 @@ def facts_of(index: TensorIndex) -> LoraFacts:
         output_name="".join(sign for sign in output_name if sign.isprintable()),
         base_model=_first(card.base_model for card in cards),
         trigger_words=_unique(word for card in cards for word in card.trained_words),
-        tags=_tags(index),
         weight=next((card.weight for card in cards if card.weight is not None), None),
         negative=_first(card.negative for card in cards),
         notes=_first(card.notes for card in cards),
@@ -84,11 +81,11 @@ def _tensors_hashes(cards: Iterable[Card]) -> Iterator[frozenset[str]]:
     return (card.tensors_hashes for card in cards)
 
 
-# --- the tags of the training's captions ---
+def tags_of(index: TensorIndex) -> tuple[tuple[str, int], ...]:
+    """Return the most frequent tags of the training's captions and their counts.
 
-
-def _tags(index: TensorIndex) -> tuple[tuple[str, int], ...]:
-    """Return the most frequent tags and their counts (A1111 `build_tags`)."""
+    A1111 `build_tags`. Large data sets have many: a list of files does without.
+    """
     counted = Counter[str]()
     for folder in _entries(_frequencies(index)).values():
         for tag, count in _entries(folder).items():
