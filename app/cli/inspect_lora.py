@@ -12,7 +12,7 @@ from engine.api.lora_files import LoraInfo
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.full_hash import MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS
 from engine.errors import Cancelled
-from engine.jobs.lora_descriptions import describe_lora
+from engine.jobs.lora_descriptions import LoraDescriber
 from engine.lora.files_below import list_one
 from engine.lora.folder import LoraFolders
 from engine.lora.hashes import LoraHashes, hashes_of
@@ -35,7 +35,7 @@ def find_lora(name: str, paths: Paths) -> Path | None:
 def describe(path: Path) -> LoraInfo | None:
     """Return the description of a LoRA file; None for any other file."""
     listed = list_one(path)
-    info = describe_lora(listed) if listed else None
+    info = LoraDescriber()(listed) if listed else None
     return info if info and not info.problem else None
 
 

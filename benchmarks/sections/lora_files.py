@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.measure import Series
 from benchmarks.report import Findings, Table, Target
 from benchmarks.sections.setting import Setting
-from engine.jobs.lora_descriptions import describe_lora
+from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex
 from engine.lora.known_loras import KnownLoras
 from tests.checkpoints.arrays import write_arrays
@@ -43,7 +43,7 @@ def list_files(setting: Setting) -> Findings:
 
 def _listed_s(folder: Path, cache: Path) -> float:
     start = perf_counter()
-    index = LoraIndex(KnownLoras(cache), describe_lora)
+    index = LoraIndex(KnownLoras(cache), LoraDescriber())
     count = sum(len(part) for part in index.list([folder]) if part is not None)
     assert count >= _FILES
     return perf_counter() - start

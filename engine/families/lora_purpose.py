@@ -10,6 +10,7 @@ from engine.families.other_loras import OTHER_LORAS
 from engine.families.other_parts import ADAPTERS, LORA
 from engine.families.recognition import Listing
 from engine.families.registry import FAMILIES
+from engine.lora.facts import LoraFacts
 from engine.lora.file import LoraFile
 from engine.lora.layers import FittedLora, fit
 from engine.lora.listing import listing_of
@@ -52,7 +53,22 @@ class LoraPurpose:
 
 def purpose_of(file: LoraFile) -> LoraPurpose:
     """Return the purpose of a file, by its keys and shapes, then by its metadata."""
-    return _other_kind(file) or _by_keys(file) or _by_metadata(file)
+    return purpose_of_keys(file) or purpose_of_facts(file.facts)
+
+
+def purpose_of_keys(file: LoraFile) -> LoraPurpose | None:
+    """Return the purpose that keys and shapes show; None if they show none."""
+    return _other_kind(file) or _by_keys(file)
+
+
+def purpose_of_facts(facts: LoraFacts) -> LoraPurpose:
+    """Return the purpose that metadata and cards state, which is not certain."""
+    base = facts.base_model
+    family = FAMILIES.called(base) if base else None
+    if family is not None:
+        return LoraPurpose(f"a LoRA for {family.title}", (family.name,), certain=False)
+    words = f"a LoRA for {base!r}" if base else "a LoRA for an unknown kind of model"
+    return LoraPurpose(words, certain=False)
 
 
 def fit_lora(file: LoraFile, checkpoint: IdentifiedCheckpoint) -> FittedLora:
@@ -105,15 +121,6 @@ def _by_keys(file: LoraFile) -> LoraPurpose | None:
         families=tuple(family.name for family, _ in fitting),
         evidence=fitting[0][1],
     )
-
-
-def _by_metadata(file: LoraFile) -> LoraPurpose:
-    base = file.facts.base_model
-    family = FAMILIES.called(base) if base else None
-    if family is not None:
-        return LoraPurpose(f"a LoRA for {family.title}", (family.name,), certain=False)
-    words = f"a LoRA for {base!r}" if base else "a LoRA for an unknown kind of model"
-    return LoraPurpose(words, certain=False)
 
 
 def _unfit(file: LoraFile, checkpoint: IdentifiedCheckpoint, purpose: LoraPurpose) -> EngineError:

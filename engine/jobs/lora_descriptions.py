@@ -1,37 +1,81 @@
 """The description of a LoRA file, from its header, its metadata and the cards beside it."""
 
-from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from engine.api.lora_files import MOST_CHARACTERS, MOST_WORDS, LoraInfo
 from engine.checkpoints.files import read_index
-from engine.checkpoints.index import FileState
+from engine.checkpoints.index import FileState, TensorIndex
 from engine.errors import EngineError
-from engine.families.lora_purpose import LoraPurpose, purpose_of
-from engine.lora.facts import LoraFacts
+from engine.families.lora_purpose import LoraPurpose, purpose_of_facts, purpose_of_keys
+from engine.lora.facts import LoraFacts, facts_of
 from engine.lora.few_steps import few_steps_of
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.files_below import ListedLora
 
 _DOWN = "lora_down.weight"
+# The most layouts of files that are remembered.
+_MOST_LAYOUTS = 500
 
 
-def describe_lora(listed: ListedLora) -> LoraInfo:
-    """Open a file and describe it; a file that is unsound or no LoRA has a `problem`."""
-    path = Path(listed.path)
-    try:
-        file = read_lora(read_index(path, _no_digest))
-    except EngineError as error:
-        return _info(listed, problem=error.message[:MOST_CHARACTERS])
-    purpose = purpose_of(file)
-    if not purpose.is_lora:
-        problem = f"{path.name[:80]} is {purpose.words}, not a LoRA."
-        return _info(listed, problem=problem, is_embedding=purpose.is_embedding)
-    return _described(listed, file, file.facts, purpose)
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The facts that the keys and shapes of a file show.
+
+    `purpose` is None where only metadata tell it. `layers` are the names of the layers.
+    """
+
+    purpose: LoraPurpose | None
+    rank: int | None
+    layers: tuple[str, ...]
+
+
+class LoraDescriber:
+    """Opens files and describes them.
+
+    A trainer's files of one rank have the same keys and shapes, from which most is found out: that
+    is done once for all of them.
+    """
+
+    def __init__(self) -> None:
+        self._layouts: dict[bytes, _Layout] = {}
+
+    def __call__(self, listed: ListedLora) -> LoraInfo:
+        """Open a file and describe it; a file that is unsound or no LoRA has a `problem`."""
+        path = Path(listed.path)
+        try:
+            index = read_index(path, _no_digest)
+        except EngineError as error:
+            return _info(listed, problem=error.message[:MOST_CHARACTERS])
+        layout, facts = self._layout(index), facts_of(index)
+        purpose = layout.purpose or purpose_of_facts(facts)
+        if not purpose.is_lora:
+            problem = f"{path.name[:80]} is {purpose.words}, not a LoRA."
+            return _info(listed, problem=problem, is_embedding=purpose.is_embedding)
+        return _described(listed, facts, purpose, layout)
+
+    def _layout(self, index: TensorIndex) -> _Layout:
+        key = _layout_key(index)
+        layout = self._layouts.get(key)
+        if layout is None:
+            file = read_lora(index)
+            layers = tuple(module.layer for module in file.modules)
+            layout = _Layout(purpose_of_keys(file), _rank(file), layers)
+            if len(self._layouts) >= _MOST_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[key] = layout
+        return layout
+
+
+def _layout_key(index: TensorIndex) -> bytes:
+    """Return a digest of the names and shapes of a file's tensors."""
+    shapes = [tensor.shape for tensor in index.tensors.values()]
+    return sha256(f"{list(index.tensors)}{shapes}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _described(
-    listed: ListedLora, file: LoraFile, facts: LoraFacts, purpose: LoraPurpose
+    listed: ListedLora, facts: LoraFacts, purpose: LoraPurpose, layout: _Layout
 ) -> LoraInfo:
     names = (facts.output_name, facts.title)
     return _info(
@@ -43,8 +87,8 @@ def _described(
         is_certain=purpose.certain,
         trigger_words=tuple(word[:MOST_CHARACTERS] for word in facts.trigger_words[:MOST_WORDS]),
         hashes=(*sorted(facts.tensors_hashes), *sorted(facts.hashes)),
-        rank=_rank(file),
-        few_steps=few_steps_of(names, file.path, _layers(file)),
+        rank=layout.rank,
+        few_steps=few_steps_of(names, Path(listed.path), layout.layers),
     )
 
 
@@ -62,10 +106,6 @@ def _info(listed: ListedLora, **facts: object) -> LoraInfo:
 def _no_digest(_: FileState) -> str:
     """Spare the reading of the file beyond its header: a list needs no digest."""
     return "none"
-
-
-def _layers(file: LoraFile) -> Iterable[str]:
-    return (module.layer for module in file.modules)
 
 
 def _rank(file: LoraFile) -> int | None:

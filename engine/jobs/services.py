@@ -17,7 +17,7 @@ from engine.embeddings.folder import usual_folders
 from engine.embeddings.library import EmbeddingLibrary
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
-from engine.jobs.lora_descriptions import describe_lora
+from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex
 from engine.lora.files_below import list_below, list_one
 from engine.lora.folder import LoraFolders
@@ -84,7 +84,7 @@ class JobServices:
             crash_markers=CrashMarkers(cache / "at-work"),
             known_loras=loras_known,
             lora_folders=LoraFolders(models, tuple(loras), loras_known),
-            loras=LoraIndex(loras_known, describe_lora),
+            loras=LoraIndex(loras_known, LoraDescriber()),
             embeddings=EmbeddingLibrary(usual_folders(models, tuple(embeddings))),
             wildcards=wildcards,
             models=models,

@@ -8,7 +8,7 @@ import pytest
 from engine.api.lora_files import LoraInfo
 from engine.checkpoints.known_files import SETTLED_NS
 from engine.jobs import lora_index
-from engine.jobs.lora_descriptions import describe_lora
+from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import CHUNK, LoraIndex, Part
 from engine.lora.files_below import ListedLora
 from engine.lora.known_loras import KnownLoras
@@ -34,10 +34,11 @@ class Reader:
 
     def __init__(self) -> None:
         self.opened: list[str] = []
+        self.describe = LoraDescriber()
 
     def __call__(self, listed: ListedLora) -> LoraInfo:
         self.opened.append(listed.name)
-        return describe_lora(listed)
+        return self.describe(listed)
 
 
 @pytest.fixture
