@@ -33,18 +33,6 @@ class LoraHashes:
     tensors: str | None
     legacy: str
 
-    @property
-    def short(self) -> str:
-        """The 12 digits that A1111 writes into a picture's `Lora hashes`."""
-        return (self.tensors or self.whole)[:TENSORS_HASH_DIGITS]
-
-    def is_called(self, stated: str) -> bool:
-        """Tell whether a hash from a picture, page or card, of 8 digits or more, is this file's."""
-        wanted = stated.strip().casefold().removeprefix("0x")
-        if len(wanted) < LEGACY_DIGITS:
-            return False
-        return any(one.startswith(wanted) for one in (self.whole, self.tensors or "", self.legacy))
-
 
 def stated_tensors_hash(metadata: Mapping[str, str]) -> str | None:
     """Return the 12 digits that kohya's trainer noted in a file's metadata; A1111 believes them."""

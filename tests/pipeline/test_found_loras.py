@@ -92,7 +92,7 @@ def test_the_hash_of_a_tag_finds_a_renamed_file(tmp_path: Path) -> None:
 
 def test_a_file_that_was_hashed_to_be_found_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "renamed.safetensors")
-    digits = hashes_of(path).short
+    digits = hashes_of(path).whole[:12]
     for request in (
         asked("<lora:ink:1>", lora_hashes=(LoraHash(name="ink", hash=digits),)),
         asked("", LoraChoice(file="ink", hash=digits)),
