@@ -134,6 +134,17 @@ def test_too_many_loras_are_refused(tmp_path: Path) -> None:
         found(asked("<lora:a:1>" * 129), tmp_path)
 
 
+def test_a_hundred_loras_are_found_in_their_order(tmp_path: Path) -> None:
+    names = [f"style{number}" for number in range(100)]
+    for name in names:
+        write(tmp_path / f"{name}.safetensors")
+    prompt = "".join(f"<lora:{name}:0.01>" for name in names[50:])
+    request = asked(prompt, *(LoraChoice(file=name, strength=0.01) for name in names[:50]))
+    wanted = [(f"{name}.safetensors", (0.01,), 0.01) for name in names]
+    assert found(request, tmp_path) == wanted
+    assert warned(request, tmp_path) == []
+
+
 def test_names_in_the_list_become_paths_where_they_are_found(tmp_path: Path) -> None:
     path = write(tmp_path / "ink.safetensors")
     request = asked("", LoraChoice(file="ink", strength=0.3), LoraChoice(file="gone"))
