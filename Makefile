@@ -9,6 +9,8 @@ ORACLE_PY := $(ORACLE)/bin/python
 INSTALL := pip install --quiet --constraint constraints.txt --editable
 # Two processes: much of the tests' time is waiting for others, and each takes up to 3 GB.
 PARALLEL := -n 2 --dist loadfile
+# The processes that tests start read modules that are compiled, wherever that is allowed at all.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test oracle swiftshader display fidelity gpu check format bench screenshots clean
 
@@ -22,7 +24,8 @@ test: $(BASE)/.tools
 
 # Lines of the rooms that run nothing on a device, by their own tests. Apart from `make test`, because
 # counting lines takes 75 % more processor time in Python 3.11.
-COVERED := api checkpoints compile families memory metadata output sampling text weights
+COVERED := api bake checkpoints compile embeddings families lora memory metadata output sampling \
+  text weights
 .PHONY: coverage
 coverage: $(BASE)/.tools
 	$(PY) -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu" \

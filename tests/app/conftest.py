@@ -11,6 +11,7 @@ from app.engine.connection import EngineCommand
 from app.engine.process import Supervision
 from tests.app.fake_engine import Plan
 from tests.app.known_hardware import write_verdicts
+from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, Supervised, fake_command
 
 
@@ -48,3 +49,11 @@ def supervise(tmp_path: Path, qtbot: QtBot) -> Iterator[Supervise]:
     yield make
     for one in made:
         one.end()
+
+
+@pytest.fixture
+def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
+    """A session over the real engine, which is not started yet."""
+    one = Staged(tmp_path, qtbot, None)
+    yield one
+    one.end()

@@ -1,6 +1,5 @@
 """A person's declarations on a checkpoint are in the requests for it, and are remembered."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,13 +20,6 @@ from tests.unstated_checkpoint import PREDICTS_NOISE, write_unstated
 from tests.unstated_checkpoint import PREDICTS_V as SHOWS_V
 
 PREDICTS_V = CheckpointDeclaration(override=CheckpointOverride(prediction=PredictionType.V))
-
-
-@pytest.fixture
-def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, None)
-    yield one
-    one.end()
 
 
 def test_declarations_are_remembered_and_taken_back(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
 """The checkpoints to choose from, and what the engine says of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import pytest
 from pytestqt.qtbot import QtBot
 
 from app.library.checkpoints import STARTER_NAME
@@ -16,13 +14,6 @@ from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from ui.labels import checkpoint_summary
-
-
-@pytest.fixture
-def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, None)
-    yield one
-    one.end()
 
 
 def test_the_engine_is_asked_when_it_is_ready(staged: Staged) -> None:

@@ -1,11 +1,8 @@
 """A LoRA of the form is in the picture, and one that is switched off is not."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from PIL import Image
-from pytestqt.qtbot import QtBot
 
 from app.form.lora_list import LoraFate
 from app.paths import starter_checkpoint
@@ -13,13 +10,6 @@ from engine.api.record import GenerationRecord
 from engine.metadata.readers import read_request
 from tests.app.sessions import Staged
 from tests.pipeline.lora_files import FileLora
-
-
-@pytest.fixture
-def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, None)
-    yield one
-    one.end()
 
 
 def test_the_next_picture_is_made_with_what_is_switched_on(staged: Staged) -> None:

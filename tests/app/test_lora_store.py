@@ -17,13 +17,6 @@ from tests.checkpoints.files import write_sparse
 from tests.jobs.test_lora_index import KEYS, RANK
 
 
-@pytest.fixture
-def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, None)
-    yield one
-    one.end()
-
-
 def names(staged: Staged) -> list[str]:
     return sorted(info.name for info in staged.session.loras.loras)
 

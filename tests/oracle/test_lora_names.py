@@ -27,6 +27,8 @@ pytest.importorskip("peft")
 safetensors_torch = pytest.importorskip("safetensors.torch")
 loaders = pytest.importorskip("diffusers.loaders")
 
+from tests.oracle.test_checkpoint_layouts import unet_config  # noqa: E402
+
 RANK = 3
 UNETS = {
     "sd1": replace(SMALL_UNET, blocks=2),
@@ -51,18 +53,8 @@ def checkpoint(family: str, path: Path) -> IdentifiedCheckpoint:
 def unet(family: str) -> Any:
     sizes = UNETS[family]
     deep = family == "sdxl"
-    config = {
-        "block_out_channels": [sizes.width * one for one in sizes.multipliers],
-        "layers_per_block": sizes.blocks,
-        "down_block_types": [
-            "CrossAttnDownBlock2D" if depth else "DownBlock2D" for depth in sizes.depths
-        ],
-        "up_block_types": [
-            "CrossAttnUpBlock2D" if depth else "UpBlock2D" for depth in reversed(sizes.depths)
-        ],
+    config = unet_config(sizes) | {
         "transformer_layers_per_block": [max(1, depth) for depth in sizes.depths],
-        "cross_attention_dim": sizes.context,
-        "attention_head_dim": 8,
         "use_linear_projection": sizes.linear,
         "addition_embed_type": "text_time" if deep else None,
         "addition_time_embed_dim": 16 if deep else None,

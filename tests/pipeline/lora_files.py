@@ -8,6 +8,7 @@ import numpy as np
 from backends.base import Array
 from engine.families import Component, identify
 from tests.checkpoints.arrays import write_arrays
+from tests.pipeline.tiny_loras import draw_factors
 from tests.tiny_checkpoint import Weights
 
 PREFIXES = {
@@ -15,7 +16,6 @@ PREFIXES = {
     Component.TEXT_ENCODER: "lora_te_",
     Component.TEXT_ENCODER_2: "lora_te2_",
 }
-_SIZE = 0.35
 
 
 class FileLora:
@@ -32,24 +32,18 @@ class FileLora:
         components: Collection[Component] = tuple(PREFIXES),
         extra: dict[str, Array] | None = None,
     ) -> None:
-        self.path, random = path, np.random.default_rng(seed)
+        self.path = path
         self.changes: dict[tuple[Component, str], Array] = {}
         arrays: dict[str, Array] = dict(extra or {})
         sources = identify(checkpoint).components
-        for component in (one for one in components if one in sources):
-            for name, weight in sources[component].weights.items():
-                if not name.endswith(".weight") or len(weight.shape) < 2 or "embedding" in name:
-                    continue
-                out, *inner = weight.shape
-                up = random.standard_normal((out, rank, *[1] * (len(inner) - 1)))
-                down = random.standard_normal((rank, *inner))
-                down *= _SIZE / np.sqrt(rank * np.prod(inner)) * rank / alpha
-                layer = PREFIXES[component] + name.removesuffix(".weight").replace(".", "_")
-                pair = up.astype(np.float32), down.astype(np.float32)
-                arrays[f"{layer}.lora_up.weight"], arrays[f"{layer}.lora_down.weight"] = pair
-                arrays[f"{layer}.alpha"] = np.asarray(alpha, np.float32)
-                product = pair[0].reshape(-1, rank) @ pair[1].reshape(rank, -1)
-                self.changes[component, name] = product.reshape(weight.shape)
+        factors = draw_factors(sources, components, rank, seed)
+        for (component, name), (up, drawn) in factors.items():
+            down = drawn * np.float32(rank / alpha)
+            layer = PREFIXES[component] + name.removesuffix(".weight").replace(".", "_")
+            arrays[f"{layer}.lora_up.weight"], arrays[f"{layer}.lora_down.weight"] = up, down
+            arrays[f"{layer}.alpha"] = np.asarray(alpha, np.float32)
+            product = up.reshape(-1, rank) @ down.reshape(rank, -1)
+            self.changes[component, name] = product.reshape(len(up), *down.shape[1:])
         self.scale = alpha / rank
         self.keys = len(arrays)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,13 @@
 """LoRAs of the tiny checkpoint, as patches and as numbers to compare with."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from backends.base import Array
 from engine.families import Component, identify
+from engine.families.base import ComponentSource
 from engine.families.patches import ComponentPatches
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
 from engine.pipeline.picture_loras import PictureLoras
@@ -19,6 +20,26 @@ from tests.weights.files import write_sources
 DENOISER, TEXT = Component.DENOISER, Component.TEXT_ENCODER
 # At this scale a LoRA of strength 1 changes a picture of the tiny checkpoint throughout.
 _SIZE = 0.35
+Factors = dict[tuple[Component, str], tuple[Array, Array]]
+
+
+def draw_factors(
+    sources: Mapping[Component, ComponentSource],
+    components: Collection[Component],
+    rank: int,
+    seed: int,
+) -> Factors:
+    """Draw up and down of every linear layer and convolution, float32."""
+    random, drawn = np.random.default_rng(seed), dict[tuple[Component, str], tuple[Array, Array]]()
+    for component in (one for one in components if one in sources):
+        for name, weight in sources[component].weights.items():
+            if name.endswith(".weight") and len(weight.shape) > 1 and "embedding" not in name:
+                out, *inner = weight.shape
+                up = random.standard_normal((out, rank, *[1] * (len(inner) - 1)))
+                down = random.standard_normal((rank, *inner))
+                down *= _SIZE / np.sqrt(rank * np.prod(inner))
+                drawn[component, name] = up.astype(np.float32), down.astype(np.float32)
+    return drawn
 
 
 class TinyLora:
@@ -35,18 +56,8 @@ class TinyLora:
     ) -> None:
         self.name = f"lora_{seed}_{rank}"
         self.rank = rank
-        random = np.random.default_rng(seed)
-        self.factors: dict[tuple[Component, str], tuple[Array, Array]] = {}
-        self._sources = sources = identify(checkpoint).components
-        for component in components:
-            for name, weight in sources[component].weights.items():
-                if name.endswith(".weight") and len(weight.shape) > 1 and "embedding" not in name:
-                    out, *inner = weight.shape
-                    up = random.standard_normal((out, rank, *[1] * (len(inner) - 1)))
-                    down = random.standard_normal((rank, *inner))
-                    down *= _SIZE / np.sqrt(rank * np.prod(inner))
-                    factors = up.astype(np.float32), down.astype(np.float32)
-                    self.factors[component, name] = factors
+        self._sources = identify(checkpoint).components
+        self.factors = draw_factors(self._sources, components, rank, seed)
         arrays = {
             f"{component.value}.{name}.{part}": array
             for (component, name), factors in self.factors.items()
