@@ -16,6 +16,7 @@ _OF_THE_COMMAND_LINE = re.compile(
 # How a process is started and reads its arguments: nothing but an option.
 _ARGUMENT = re.compile(r"--[a-z-]+=?")
 _PROCESSES = {
+    "engine/checkpoints/background_hash.py",
     "engine/compile/child.py",
     "engine/compile/compile_process.py",
     "engine/devices/trial_process.py",

@@ -42,6 +42,7 @@ class LoraInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The names of the families here that it is for, and True if it is certainly for no other.
     families: tuple[str, ...] = ()
     is_certain: bool = False
+    # The words that its author states, else the most frequent tags of its training.
     trigger_words: tuple[str, ...] = ()
     # The picture beside the file, and the time of its last change.
     preview: str = ""

@@ -9,12 +9,14 @@ from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.errors import EngineError
 from engine.families.lora_purpose import LoraPurpose, purpose_of_facts, purpose_of_keys
-from engine.lora.facts import LoraFacts, facts_of
+from engine.lora.facts import LoraFacts, facts_of, tags_of
 from engine.lora.few_steps import few_steps_of
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.files_below import ListedLora
 
 _DOWN = "lora_down.weight"
+# The most frequent tags of a training that stand for trigger words.
+_MOST_TAGS = 10
 # The most layouts of files that are remembered.
 _MOST_LAYOUTS = 500
 
@@ -53,7 +55,9 @@ class LoraDescriber:
         if not purpose.is_lora:
             problem = f"{path.name[:80]} is {purpose.words}, not a LoRA."
             return _info(listed, problem=problem, is_embedding=purpose.is_embedding)
-        return _described(listed, facts, purpose, layout)
+        # Most trainers' files state no words, but the tags of their pictures.
+        words = facts.trigger_words or tags_of(index)[:_MOST_TAGS]
+        return _described(listed, facts, purpose, layout, words)
 
     def _layout(self, index: TensorIndex) -> _Layout:
         key = _layout_key(index)
@@ -75,7 +79,11 @@ def _layout_key(index: TensorIndex) -> bytes:
 
 
 def _described(
-    listed: ListedLora, facts: LoraFacts, purpose: LoraPurpose, layout: _Layout
+    listed: ListedLora,
+    facts: LoraFacts,
+    purpose: LoraPurpose,
+    layout: _Layout,
+    words: tuple[str, ...],
 ) -> LoraInfo:
     names = (facts.output_name, facts.title)
     return _info(
@@ -85,7 +93,7 @@ def _described(
         base_model=facts.base_model,
         families=purpose.families,
         is_certain=purpose.certain,
-        trigger_words=tuple(word[:MOST_CHARACTERS] for word in facts.trigger_words[:MOST_WORDS]),
+        trigger_words=tuple(word[:MOST_CHARACTERS] for word in words[:MOST_WORDS]),
         hashes=(*sorted(facts.tensors_hashes), *sorted(facts.hashes)),
         rank=layout.rank,
         few_steps=few_steps_of(names, Path(listed.path), layout.layers),

@@ -81,11 +81,8 @@ def _tensors_hashes(cards: Iterable[Card]) -> Iterator[frozenset[str]]:
     return (card.tensors_hashes for card in cards)
 
 
-def tags_of(index: TensorIndex) -> tuple[tuple[str, int], ...]:
-    """Return the most frequent tags of the training's captions and their counts.
-
-    A1111 `build_tags`. Large data sets have many: a list of files does without.
-    """
+def tags_of(index: TensorIndex) -> tuple[str, ...]:
+    """Return the most frequent tags of the training's captions (A1111 `build_tags`)."""
     counted = Counter[str]()
     for folder in _entries(_frequencies(index)).values():
         for tag, count in _entries(folder).items():
@@ -93,7 +90,7 @@ def tags_of(index: TensorIndex) -> tuple[tuple[str, int], ...]:
                 counted[name] += count
     if counted and sum(map(len, counted)) >= _SENTENCE * len(counted):
         counted = _words(counted)
-    return tuple(counted.most_common(MAX_TAGS))
+    return tuple(tag for tag, _ in counted.most_common(MAX_TAGS))
 
 
 def _words(sentences: Counter[str]) -> Counter[str]:

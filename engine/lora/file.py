@@ -10,7 +10,7 @@ from engine.checkpoints.index import TensorIndex
 from engine.lora.adapter_configs import adapter_configs
 from engine.lora.dialects import MAGNITUDES, split_key
 from engine.lora.embeddings import BundledEmbedding, bundled_embeddings
-from engine.lora.facts import LoraFacts, facts_of, tags_of
+from engine.lora.facts import LoraFacts, facts_of
 from engine.lora.modules import LoraModule
 
 # A layer's own weight is a change only beside this part: (IA)3's factors.
@@ -54,11 +54,6 @@ class LoraFile:
     def facts(self) -> LoraFacts:
         """The facts that metadata and cards state: title, base model, trigger words, hashes."""
         return facts_of(self.index)
-
-    @cached_property
-    def tags(self) -> tuple[tuple[str, int], ...]:
-        """The most frequent tags of the training's captions, with their counts."""
-        return tags_of(self.index)
 
     @property
     def total_keys(self) -> int:

@@ -23,7 +23,7 @@ from engine.lora.files_below import ListedLora
 from engine.lora.hashes import LoraHashes
 
 # Raised when facts are found in another way, so that all files are read again.
-_VERSION = 2
+_VERSION = 3
 _MOST_BYTES = 64 << 20
 
 _log = logging.getLogger(__name__)

@@ -270,7 +270,7 @@ def test_a_finished_latent_needs_the_decoder_alone(hardware: Hardware) -> None:
     assert result.device.backend == "two"
     assert names(second) == ["vae_decoder"]
     # What the text asked for in vain is known there, too.
-    assert [warning.code for warning in result.warnings][1:] == [ErrorCode.NOT_AVAILABLE]
+    assert [warning.code for warning in result.warnings][1:] == [ErrorCode.LORA_NOT_FOUND]
 
 
 def test_a_job_that_fails_on_all_devices_is_held_against_none(hardware: Hardware) -> None:

@@ -68,3 +68,17 @@ def test_metadata_tell_the_base_of_files_whose_keys_do_not(tmp_path: Path) -> No
         listed = list_one(path)
         assert listed is not None
         assert describe(listed).families == families
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"), [({}, ("ink", "tree")), ({"modelspec.trigger_phrase": "aki"}, ("aki",))]
+)
+def test_trigger_words_that_no_author_states_are_the_tags_of_the_training(
+    tmp_path: Path, stated: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    layer = "lora_unet_down_blocks_0_attentions_0_transformer_blocks_0_attn2_to_k"
+    metadata = {"ss_tag_frequency": '{"10_set": {"tree": 2, "ink": 9}}', **stated}
+    path = write_sparse(tmp_path / "a.safetensors", low_rank(layer, 320, 768), metadata=metadata)
+    listed = list_one(path)
+    assert listed is not None
+    assert LoraDescriber()(listed).trigger_words == expected
