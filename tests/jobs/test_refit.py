@@ -35,6 +35,19 @@ def test_no_strength_compiles_anything(tmp_path: Path, monkeypatch: pytest.Monke
     np.testing.assert_array_equal(refitted, expected)
 
 
+def test_branches_of_denoiser_and_text_encoder_are_compiled_once_for_all_strengths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = CarryingBackend(refits=False)
+    studio = Studio(tmp_path, monkeypatch, backend)
+    for strength in (0.8, -0.5):
+        style = msgspec.structs.replace(_STYLE, strength=strength, text_strength=strength)
+        result, _ = studio.run(msgspec.structs.replace(studio.request, loras=(style,)))
+        assert result.images[0].record.request.lora_mode is LoraMode.SIDE
+    assert sorted(backend.compiled) == NETWORKS
+    assert not any(changed for _, changed in backend.replaced)
+
+
 @pytest.mark.parametrize("mode", [LoraMode.AUTO, LoraMode.MERGE])
 def test_where_a_refit_fails_loras_act_another_way_from_then_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: LoraMode
