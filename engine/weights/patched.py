@@ -130,16 +130,24 @@ class LowRankDifference:
         return self.opened(start, stop)(start, stop)
 
     def opened(self, start: int, stop: int) -> Read:
-        """Return a function that reads any of numbers `start` to `stop`; factors are read here."""
+        """Return a function that reads any of numbers `start` to `stop`; factors are read here.
+
+        What it returns is valid until its next call.
+        """
         columns, rank = self._columns, self.down.shape[0]
         begin, end = start // columns, -(-stop // columns)
         up = self.up.reshaped((self.up.shape[0], rank)).rows(begin, end).read_as(DType.F32)
         up = up * np.float32(self.strength)
         down = self.down.reshaped((rank, columns)).read_as(DType.F32)
 
+        room = np.empty((0, columns), np.float32)
+
         def read(start: int, stop: int) -> Array:
+            nonlocal room
             first, last = start // columns, -(-stop // columns)
-            rows = product(up[first - begin : last - begin], down).reshape(-1)
+            if len(room) < last - first:
+                room = np.empty((last - first, columns), np.float32)
+            rows = product(up[first - begin : last - begin], down, room[: last - first]).reshape(-1)
             return rows[start - first * columns : stop - first * columns]
 
         return read

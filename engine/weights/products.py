@@ -13,22 +13,23 @@ from backends.base import Array
 _MULTIPLICATIONS = 1 << 18
 
 
-def product(left: Array, right: Array) -> Array:
+def product(left: Array, right: Array, out: Array | None = None) -> Array:
     """Return the product of float32 matrices, computed by the calling thread alone.
 
+    With `out` it is written there: fresh memory is slow to write to for the first time.
     Tiles of one size are one call of NumPy, which leaves the interpreter to others meanwhile.
     """
     (rows, inner), columns = left.shape, right.shape[1]
-    found = np.empty((rows, columns), np.float32)
+    found = np.empty((rows, columns), np.float32) if out is None else out
     height = min(max(math.isqrt(_MULTIPLICATIONS // inner), 1), rows)
     width = min(max(_MULTIPLICATIONS // (height * inner), 1), columns)
     for top, bottom, tall in _spans(rows, height):
         for first, last, wide in _spans(columns, width):
-            out = found[top:bottom, first:last].reshape(-1, tall, (last - first) // wide, wide)
+            part = found[top:bottom, first:last].reshape(-1, tall, (last - first) // wide, wide)
             np.matmul(
                 left[top:bottom].reshape(-1, 1, tall, inner),
                 right[:, first:last].reshape(inner, -1, wide).transpose(1, 0, 2),
-                out=out.transpose(0, 2, 1, 3),
+                out=part.transpose(0, 2, 1, 3),
             )
     return found
 
