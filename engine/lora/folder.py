@@ -10,6 +10,7 @@ comes before all others; where neither name nor hash is known, files are hashed 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from engine.file_paths import is_file, is_folder
@@ -17,6 +18,7 @@ from engine.folders import SAFETENSORS_SUFFIXES, weights_below
 from engine.lora.files_below import LORA_SUFFIXES
 from engine.lora.known_loras import KnownLoras
 from engine.lora.names_below import NamesBelow, Report, report_nothing
+from engine.lora.preset_files import PresetTexts, preset_texts
 
 # The usual folders below a folder of models: A1111's, ComfyUI's, Easy Diffusion's, and that of
 # A1111's extension for LyCORIS.
@@ -112,6 +114,11 @@ class LoraLookup:
         self._listed: list[_Listed] | None = None
         # Files that were found by new hashes, under whose paths they are asked for again.
         self._hashed: dict[Path, int] = {}
+
+    @cached_property
+    def preset_texts(self) -> PresetTexts:
+        """The texts of a person's own presets of block weights, read once."""
+        return preset_texts(self.folders)
 
     @property
     def unhashed(self) -> int:

@@ -11,7 +11,6 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
-from engine.lora.preset_files import preset_texts
 from engine.text.lora_presets import own_presets
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import LoraUse, lora_tags
@@ -41,8 +40,7 @@ def find_loras(
     Those of the list come first, then those of the prompt. Raises EngineError(REQUEST_INVALID) for
     a prompt that the tool refuses, or that names too many.
     """
-    texts = preset_texts(lookup.folders)
-    presets = own_presets(texts.weights, texts.elements)
+    presets = own_presets(lookup.preset_texts.weights, lookup.preset_texts.elements)
     tags = lora_tags(request.prompt, request.convention, run, presets, _seed(request))
     hashes = {_plain(one.name): one.hash for one in request.lora_hashes}
     named: list[NamedLora] = []
