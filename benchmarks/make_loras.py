@@ -17,11 +17,10 @@ import torch
 import transformers
 from safetensors.numpy import save_file
 
-from tests.oracle.published import SD1, SDXL
+from tests.oracle.published import BY_FAMILY
 
 RANK = 32
 _SEED = 3
-_PUBLISHED = {"sd15": SD1, "sdxl": SDXL}
 # The size of a change, as a part of the size of a weight when a network is initialised.
 _SHARE = 0.05
 
@@ -41,7 +40,7 @@ def make(path: Path, family: str) -> None:
 
 def _networks(family: str) -> Mapping[str, torch.nn.Module]:
     """Return the networks, without weights, by the beginnings of their names in files."""
-    published = _PUBLISHED[family]
+    published = BY_FAMILY[family]
     texts = {"text_encoder": published.text, "text_encoder_2": published.big_text}
     with torch.device("meta"):
         networks = {"unet": diffusers.UNet2DConditionModel(**published.unet)}

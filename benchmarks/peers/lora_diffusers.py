@@ -13,9 +13,7 @@ import torch
 from transformers import logging
 
 from benchmarks.child import Answer
-from tests.oracle.published import SD1, SDXL, write_configs
-
-_PUBLISHED = {"sd15": SD1, "sdxl": SDXL}
+from tests.oracle.published import BY_FAMILY, write_configs
 
 
 class LoraDiffusers:
@@ -23,7 +21,7 @@ class LoraDiffusers:
 
     def __init__(self, checkpoint: str, family: str) -> None:
         logging.disable_progress_bar()
-        published = _PUBLISHED[family]
+        published = BY_FAMILY[family]
         with tempfile.TemporaryDirectory() as folder:
             self._pipeline: Any = getattr(diffusers, published.pipeline).from_single_file(
                 checkpoint,

@@ -1,9 +1,10 @@
 """LoRAs of rank 32 on every layer: steps, new strengths and memory; and a folder of files."""
 
 import itertools
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from backends.base import DType
@@ -75,7 +76,7 @@ class _Engine:
 
     def __init__(self, child: Child, model: _Model) -> None:
         self.child, self._model = child, model
-        self._strengths = (0.5 + 0.001 * number for number in itertools.count())
+        self._strengths = _different_strengths()
 
     def picture(self, mode: str, steps: int = 1) -> Answer:
         """Make a picture with the LoRA in a mode, or without."""
@@ -113,7 +114,7 @@ def _steps(setting: Setting, model: _Model) -> Findings:
     with _engine(setting, model) as engine:
         names = (_PLAIN, _MERGE, _SIDE)
         series = interleave(
-            {name: _asked(engine.step_s, name) for name in names}, model.rounds, setting.report
+            {name: partial(engine.step_s, name) for name in names}, model.rounds, setting.report
         )
     plain = series[_PLAIN]
     rows = tuple(
@@ -161,20 +162,20 @@ def _new_strengths(setting: Setting, model: _Model) -> Findings:
     targets = [Target(name, ratio, _OF_DIFFUSERS, "")]
     if _CACHED in series:
         targets += [
-            Target(f"{model.title}: new strength, {mode}", series[_new(mode)].median, limit, "s")
-            for mode, limit in ((_TEXT_SIDE, _FIRST_STEP_S), (_SIDE, _FIRST_STEP_S))
+            Target(f"{model.title}: new strength, {m}", series[_new(m)].median, _FIRST_STEP_S, "s")
+            for m in (_TEXT_SIDE, _SIDE)
         ]
     return Findings((table,), tuple(targets))
 
 
 def _timed_strengths(setting: Setting, model: _Model) -> dict[str, Series]:
     with _engine(setting, model) as engine, ExitStack() as stack:
-        ours = {_new(mode): _asked(engine.first_step_s, mode) for mode in (_TEXT_SIDE, _MERGE)}
+        ours = {_new(mode): partial(engine.first_step_s, mode) for mode in (_TEXT_SIDE, _MERGE)}
         theirs = _diffusers(stack, model) if model.in_turns else {}
         series = interleave({**ours, **theirs}, model.rounds, setting.report)
         # At first the network with branches is loaded; from then on nothing is.
         engine.first_step_s(_SIDE)
-        beside = {_new(_SIDE): _asked(engine.first_step_s, _SIDE)}
+        beside = {_new(_SIDE): partial(engine.first_step_s, _SIDE)}
         series |= interleave(beside, model.rounds, setting.report)
     if not model.in_turns:
         with ExitStack() as stack:
@@ -182,6 +183,10 @@ def _timed_strengths(setting: Setting, model: _Model) -> dict[str, Series]:
     else:
         series[_CACHED] = _cached_starts(setting, model)
     return series
+
+
+def _different_strengths() -> Iterator[float]:
+    return itertools.count(0.5, 0.001)
 
 
 def _new(mode: str) -> str:
@@ -192,7 +197,7 @@ def _diffusers(stack: ExitStack, model: _Model) -> dict[str, Callable[[], float]
     child = stack.enter_context(
         Child("lora diffusers", checkpoint=str(model.checkpoint), family=model.family)
     )
-    strengths = (0.5 + 0.001 * number for number in itertools.count())
+    strengths = _different_strengths()
 
     def taken(task: str) -> Callable[[], float]:
         return lambda: child.seconds(task, file=str(model.lora), strength=next(strengths))
@@ -234,7 +239,3 @@ def _memory(setting: Setting, model: _Model) -> Findings:
     more = max(peaks[_TEXT_SIDE], peaks[_SIDE]) - peaks[_PLAIN]
     target = Target(f"{model.title}: private memory for a LoRA", more, touched / 1e9, "GB")
     return Findings((table,), (target,))
-
-
-def _asked(work: Callable[[str], float], mode: str) -> Callable[[], float]:
-    return lambda: work(mode)

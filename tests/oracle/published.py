@@ -118,6 +118,9 @@ REFINER = Published(
     {"requires_aesthetics_score": True, "force_zeros_for_empty_prompt": False},
 )
 
+# The pipelines of the benchmarks' full-size checkpoints.
+BY_FAMILY = {"sd15": SD1, "sdxl": SDXL}
+
 
 def write_configs(folder: Path, published: Published) -> Path:
     """Write the folder, as `config=` of `from_single_file` wants it."""
