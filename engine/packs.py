@@ -134,7 +134,7 @@ def _checked(folder: Path) -> PackInUse:
     try:
         facts = _object(folder / LIST)
         made_for = (facts["system"], facts["machine"], facts["python"])
-        files = [(str(name), int(size)) for name, size, _ in facts["files"]]
+        files = [(str(name), int(size)) for name, size, *_ in facts["files"]]
         pack = PackInUse(
             str(facts["id"]),
             str(facts["version"]),

@@ -12,7 +12,6 @@ import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 import msgspec
 from packaging.requirements import Requirement
@@ -26,8 +25,6 @@ _LINE = "# " + "-" * 96
 _WRITTEN = f"{_LINE}\n# Written by `python -m installers.pack_lock`.\n"
 _SYSTEMS = {"linux": "linux", "windows": "win32", "macos": "darwin"}
 _MACHINES = {("linux", "x86_64"): "x86_64", ("windows", "x86_64"): "AMD64"}
-
-
 
 
 class _Wheel(msgspec.Struct, frozen=True):
@@ -124,7 +121,7 @@ def _applies(line: str, target: Target) -> bool:
     marker = Requirement(line).marker
     machine = _MACHINES.get((target.system, target.machine), target.machine)
     where = {"sys_platform": _SYSTEMS[target.system], "platform_machine": machine}
-    return marker is None or marker.evaluate(cast("dict[str, str]", where))
+    return marker is None or marker.evaluate(where)
 
 
 def _unpacked(url: str, drop: Sequence[str]) -> int:

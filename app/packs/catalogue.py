@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -192,12 +193,14 @@ def catalogue_file() -> Path:
 
 def _on(platform: Platform, name: str, described: _Described, builds: Iterable[_Build]) -> Pack:
     """Return a pack as it is on a platform."""
-    facts = {field: getattr(described, field) for field in described.__struct_fields__ if field != "without"}
+    facts: dict[str, Any] = msgspec.structs.asdict(described)
+    del facts["without"]
     own = [build for build in builds if build.pack == name]
     build = next((build for build in own if _fits(build, platform)), None)
     if build is None:
         reason = described.unavailable or _why_none_fits(own, platform)
-        return Pack(id=name, **facts | {"unavailable": reason})
+        facts["unavailable"] = reason
+        return Pack(id=name, **facts)
     return Pack(
         id=name,
         **facts,

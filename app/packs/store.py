@@ -5,17 +5,19 @@ on their way: `.downloads` and `.staging-*`. A pack's folder appears by one rena
 in it is on the disk, and becomes active by one rename of `active.json`.
 """
 
+import os
 import shutil
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 
 import msgspec
 
-from app.packs.catalogue import Pack
+from app.downloads.source import Source
 from app.packs.errors import in_use_elsewhere, not_installed, nothing_before, store_errors
-from engine.durable import replace_file
+from app.packs.wheels import InstalledFile
+from engine.durable import replace_file, sync_folder
 from engine.file_lock import FileLock
 from engine.packs import FORMAT, LIST, SITE, STATE
 
@@ -23,14 +25,12 @@ STAGING = ".staging-"
 LEFT = ".removed-"
 _DOWNLOADS = ".downloads"
 _LOCK = ".lock"
-_CHUNK = 1 << 20
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
     """An installed pack, as `installed.json` in its folder lists it.
 
-    `files` are the path below `site`, the bytes and the SHA-256 of each. `wheels` are the names of
-    the wheels that they are from.
+    `wheels` are those that its files are from, so that they can be fetched again.
     """
 
     id: str
@@ -41,14 +41,14 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     python: str
     replaces_onnxruntime: bool
     backends: tuple[str, ...]
-    wheels: tuple[str, ...]
-    files: tuple[tuple[str, int, str], ...]
+    wheels: tuple[Source, ...]
+    files: tuple[InstalledFile, ...]
     format: int = FORMAT
 
     @property
     def disk_bytes(self) -> int:
         """The bytes of its files."""
-        return sum(size for _, size, _ in self.files)
+        return sum(file.size for file in self.files)
 
 
 class _State(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,30 +123,15 @@ class PackStore:
             previous[tried.id] = before
         resting = _without(tried.id, state.inactive)
         resting |= {one: state.active[one] for one in gone}
-        self._keep(
-            _State(active=active | {tried.id: name}, inactive=resting, previous=previous)
-        )
+        self._keep(_State(active=active | {tried.id: name}, inactive=resting, previous=previous))
         return gone
 
-    def roll_back(self, pack: str) -> str:
-        """Make the previous folder of a pack active again, and return its name.
-
-        Where the pack was not active before, it is inactive after. Raises EngineError.
-        """
-        state = self._state()
-        before = self.previous(pack)
-        if before is None:
+    def before(self, pack: str) -> str:
+        """Return the folder to go back to. Raises EngineError if there is none."""
+        name = self.previous(pack)
+        if name is None:
             raise nothing_before(pack)
-        present = state.active.get(pack)
-        previous = _without(pack, state.previous)
-        if present:
-            previous[pack] = present
-        self._keep(
-            _State(
-                active=state.active | {pack: before}, inactive=state.inactive, previous=previous
-            )
-        )
-        return before
+        return name
 
     def remove(self, pack: str) -> bool:
         """Remove every folder of a pack; return False if one is in use and goes later.
@@ -166,13 +151,40 @@ class PackStore:
         )
         return all([self._delete(name) for name in names])
 
-    def tidy(self) -> None:
+    def take(self, staging: Path, name: str) -> None:
+        """Give a finished folder its name, in the place of a damaged one. Raises OSError."""
+        if (self.folder / name).exists():
+            self.discard(name)
+        staging.rename(self.folder / name)
+        sync_folder(self.folder)
+
+    def discard(self, name: str) -> None:
+        """Delete the folder of a pack that is not active, unless a process uses it."""
+        self._delete(name)
+
+    def downloaded(self, pack: str) -> int:
+        """Return the bytes that have arrived of a pack's wheels."""
+        files = (self.downloads / pack).glob("*.whl*")
+        return sum(file.stat().st_size for file in files)
+
+    def unfinished(self) -> tuple[str, ...]:
+        """Return the ids of packs whose download was begun and is not installed."""
+        with suppress(OSError):
+            return tuple(sorted(path.name for path in self.downloads.iterdir()))
+        return ()
+
+    def forget_downloads(self, pack: str) -> None:
+        """Delete the wheels of a pack that have arrived."""
+        shutil.rmtree(self.downloads / pack, ignore_errors=True)
+
+    def tidy(self, keep: str = "") -> None:
         """Delete what interrupted installations and removals left, and packs of no use any more.
 
         What a process still uses stays until a later call. Call it under `locked` alone.
         """
         state = self._state()
-        kept = {*state.active.values(), *state.inactive.values(), *state.previous.values(), _DOWNLOADS}
+        named = (state.active, state.inactive, state.previous)
+        kept = {name for names in named for name in names.values()} | {_DOWNLOADS, keep}
         with suppress(OSError):
             for path in self.folder.iterdir():
                 if path.name not in kept and path.is_dir():
@@ -198,7 +210,7 @@ class PackStore:
     def damaged_files(self, name: str, listed: Installed) -> tuple[str, ...]:
         """Return the files of an installed pack that are missing or differ from its list."""
         site = self.folder / name / SITE
-        return tuple(path for path, size, digest in listed.files if _differs(site / path, size, digest))
+        return tuple(file.path for file in listed.files if _differs(site, file))
 
     def _replaces(self, name: str) -> bool:
         listed = self.listed(name)
@@ -236,14 +248,11 @@ def _without(pack: str, folders: Mapping[str, str]) -> dict[str, str]:
     return {one: name for one, name in folders.items() if one != pack}
 
 
-def _differs(path: Path, size: int, digest: str) -> bool:
+def _differs(site: Path, file: InstalledFile) -> bool:
     try:
-        if path.stat().st_size != size:
-            return True
-        found = sha256()
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                found.update(chunk)
+        with (site / file.path).open("rb") as opened:
+            if os.fstat(opened.fileno()).st_size != file.size:
+                return True
+            return file_digest(opened, "sha256").hexdigest() != file.sha256
     except OSError:
         return True
-    return found.hexdigest() != digest

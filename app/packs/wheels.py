@@ -11,11 +11,13 @@ import stat
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
+
+import msgspec
 
 from app.packs.errors import WheelError
 from engine.durable import sync_file, sync_folder
@@ -30,6 +32,18 @@ _LIBRARIES = ("purelib", "platlib")
 # Names that Windows gives to devices, and signs that it forbids.
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]')
+
+
+class InstalledFile(msgspec.Struct, frozen=True, array_like=True):
+    """A file of an installed pack: its path below the folder of modules, its bytes and its hash.
+
+    `wheel` is the number of the wheel that it is from, among the pack's.
+    """
+
+    path: str
+    size: int
+    sha256: str
+    wheel: int
 
 
 def is_dropped(name: str, drop: Sequence[str]) -> bool:
@@ -55,61 +69,70 @@ class Unpacker:
     def __init__(
         self,
         site: Path,
-        drop: Sequence[str],
+        *,
         most_bytes: int,
-        on_bytes: Callable[[int], None],
-        cancelled: Callable[[], None],
+        drop: Sequence[str] = (),
+        only: Collection[str] | None = None,
+        on_bytes: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """`most_bytes` may be written; `on_bytes` gets the number of bytes that are, in all.
+        """At most `most_bytes` may be written; `on_bytes` gets the number that are, in all.
 
-        `cancelled` raises an exception of its own if a person wishes to stop.
+        `only` names the files that are wanted, by their paths below `site`.
         """
-        self._site, self._drop = site, drop
+        self._site, self._drop, self._only = site, drop, only
         self._most_bytes = most_bytes + _SLACK
-        self._on_bytes, self._cancelled = on_bytes, cancelled
-        self._written = 0
-        # The size and hash of each file by its path; the paths by their form on systems that
-        # ignore case.
-        self.files: dict[str, tuple[int, str]] = {}
+        self._on_bytes = on_bytes
+        self._written = self._wheels = 0
+        self._files: dict[str, InstalledFile] = {}
+        # The paths by their form on systems that ignore case, and the folders among them.
         self._folded: dict[str, str] = {}
         self._folders: set[str] = set()
 
-    def unpack(self, wheel: Path) -> None:
-        """Unpack a wheel. Raises WheelError for a damaged or hostile one; OSError."""
+    @property
+    def files(self) -> tuple[InstalledFile, ...]:
+        """The files of all wheels that were unpacked."""
+        return tuple(self._files.values())
+
+    def unpack(self, wheel: Path, check: Callable[[], None]) -> None:
+        """Unpack a wheel. Raises WheelError for a damaged or hostile one; OSError.
+
+        `check` is called for every chunk, and raises an exception of its own to stop.
+        """
         with _wheel_errors(wheel.name), zipfile.ZipFile(wheel) as archive:
             entries = archive.infolist()
             if len(entries) > _MOST_FILES:
                 raise WheelError(wheel.name, "it has too many files")
             for entry in entries:
+                check()
                 if not is_dropped(entry.filename, self._drop):
                     self._unpack_one(wheel.name, archive, entry)
+        self._wheels += 1
 
-    def _unpack_one(
-        self, wheel: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo
-    ) -> None:
+    def _unpack_one(self, wheel: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
         kind = entry.external_attr >> 16
         if stat.S_IFMT(kind) not in (0, stat.S_IFREG):
             raise WheelError(wheel, f"{entry.filename!r} is a link or a device")
         name = _place(entry.filename)
-        if name is None:
+        if name is None or (self._only is not None and name not in self._only):
             return
         _require_plain(wheel, name)
+        known = self._files.get(name)
         path = self._site.joinpath(*name.split("/"))
-        known = self.files.get(name)
         if known is None:
             self._require_new(wheel, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-        found = self._copy(wheel, archive, entry, None if known else path)
-        if known not in (None, found):
+        size, digest = self._copy(wheel, archive, entry, None if known else path)
+        if known is not None and (size, digest) != (known.size, known.sha256):
             # Namespace packages of one vendor share files, which are then equal.
             raise WheelError(wheel, f"{name!r} is in two wheels and differs")
-        self.files[name] = found
+        if known is None:
+            self._files[name] = InstalledFile(name, size, digest, self._wheels)
 
     def _require_new(self, wheel: str, name: str) -> None:
         """Refuse a name that another one is on a system that ignores case, or a file above it."""
         parts = name.split("/")
         above = {"/".join(parts[:end]) for end in range(1, len(parts))}
-        if name in self._folders or not above.isdisjoint(self.files):
+        if name in self._folders or not above.isdisjoint(self._files):
             raise WheelError(wheel, f"{name!r} is a file and a folder")
         for one in (*above, name):
             folded = unicodedata.normalize("NFC", one).casefold()
@@ -127,7 +150,6 @@ class Unpacker:
         digest, size = sha256(), 0
         with archive.open(entry) as source, _written_to(path) as write:
             while chunk := source.read(_CHUNK):
-                self._cancelled()
                 size += len(chunk)
                 self._written += len(chunk)
                 if self._written > self._most_bytes:
@@ -139,7 +161,7 @@ class Unpacker:
 
 
 @contextmanager
-def _written_to(path: Path | None) -> Iterator[Callable[[bytes], object]]:
+def _written_to(path: Path | None) -> Generator[Callable[[bytes], object]]:
     """Yield what takes the bytes of a new file; what merely counts them where there is no path."""
     if path is None:
         yield len
@@ -171,7 +193,7 @@ def _require_plain(wheel: str, name: str) -> None:
 
 
 @contextmanager
-def _wheel_errors(wheel: str) -> Iterator[None]:
+def _wheel_errors(wheel: str) -> Generator[None]:
     """Turn what zipfile raises for a damaged archive into a WheelError."""
     try:
         yield
