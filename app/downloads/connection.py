@@ -17,8 +17,8 @@ from app.downloads.trust import request
 _CHUNK_BYTES = 256 << 10
 # So many chunks may wait to be written.
 _CHUNKS = 8
-# A person's wish to stop is looked for so often.
-_LOOK_S = 0.1
+# A person's wish to stop is looked for so often, in seconds.
+LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Connection:
             if self._stopped():
                 raise Stopped
             try:
-                received = self._received.get(timeout=_LOOK_S)
+                received = self._received.get(timeout=LOOK_S)
             except Empty:
                 if time.monotonic() - begun > self._stall_s:
                     code = DownloadCode.STALLED
@@ -119,7 +119,7 @@ class Connection:
         """Give something to the other thread; return False once it has gone."""
         while not self._closed.is_set():
             with suppress(Full):
-                self._received.put(received, timeout=_LOOK_S)
+                self._received.put(received, timeout=LOOK_S)
                 return True
         return False
 
