@@ -54,7 +54,7 @@ class Progress:
         self._of_whole_files += size
 
     def on_time(self) -> None:
-        """Tell the progress, unless it was told a moment ago; the speed falls while no byte comes."""
+        """Tell the progress unless it was told just now; the speed falls while no byte comes."""
         now = self._clock()
         if self._state is DownloadState.RUNNING and now - self._told_at >= _TOLD_EVERY_S:
             self._told_at = now

@@ -1,6 +1,7 @@
-"""Small files that are read whole: lists and manifests, which their readers verify."""
+"""Small texts of web servers, such as lists of what can be downloaded."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from urllib.parse import urljoin
 
 from app.downloads.answers import is_encoded, is_web_page
 from app.downloads.connection import Stopped
@@ -10,21 +11,16 @@ from app.downloads.source import host_of
 from app.downloads.terms import USUAL_TERMS, Terms
 
 
-def read_document(
-    name: str,
-    url: str,
-    most_bytes: int,
-    *,
-    cancelled: Callable[[], bool],
-    redirect_hosts: Collection[str] = (),
-    terms: Terms = USUAL_TERMS,
+def read_text(
+    url: str, most_bytes: int, cancelled: Callable[[], bool], terms: Terms = USUAL_TERMS
 ) -> bytes:
-    """Return the content of a small file, whose name is for messages; nothing of it is verified.
+    """Return the content of a URL, unverified; its host alone is connected to.
 
-    The host of `url` and `redirect_hosts` are connected to. Raises DownloadError, with WRONG_SIZE
-    for more than `most_bytes`, and ValueError for a URL that is not of a web server.
+    Raises DownloadError, with WRONG_SIZE for more than `most_bytes`, and ValueError for a URL that
+    is not of a web server.
     """
-    asker = Asker(name, {host_of(url), *redirect_hosts}, terms, cancelled)
+    host, name = host_of(url), url.rpartition("/")[2]
+    asker = Asker(name, (host,), terms, cancelled)
     asker.require_encrypted(url)
     failures = 0
     try:
@@ -38,6 +34,11 @@ def read_document(
                 asker.wait(setback.wait_s or terms.wait_s(failures))
     except Stopped:
         raise DownloadError(DownloadProblem(code=DownloadCode.CANCELLED, file=name)) from None
+
+
+def address_in(folder: str, name: str) -> str:
+    """Return the URL of a name in the folder of a URL; a name that is a whole URL stays."""
+    return urljoin(folder if folder.endswith("/") else f"{folder}/", name)
 
 
 def _read(asker: Asker, url: str, most_bytes: int) -> bytes:
