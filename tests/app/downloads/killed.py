@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from app.downloads import fetch as fetching
 from app.downloads import part, transport
@@ -45,7 +46,7 @@ def _killed_at(number: int) -> None:
     """Have this process killed before it runs the watched line of this number, from 1 on."""
     left = number
 
-    def trace(frame: FrameType, event: str, _: object) -> object:
+    def trace(frame: FrameType, event: str, _: object) -> Any:
         nonlocal left
         if frame.f_code.co_filename not in _WATCHED:
             return None
