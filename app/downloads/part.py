@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,7 +11,7 @@ import msgspec
 
 from app.downloads.connection import Stopped
 from app.downloads.source import Source
-from engine.durable import put_in_place, replace_file, sync_file, sync_folder
+from engine.durable import put_in_place, sync_file, sync_folder
 from engine.regular_file import NONBLOCKING, open_regular
 from engine.untrusted_json import JsonError, read_json
 
@@ -74,7 +75,8 @@ class Part:
         self.length = 0
         source = self._source
         self._note = _Note(url=url, validator=validator, size=source.size, sha256=source.sha256)
-        replace_file(self._note_path, msgspec.json.encode(self._note))
+        # One that is half written counts as none, and nothing is here that it could cost.
+        self._note_path.write_bytes(msgspec.json.encode(self._note))
 
     def write(self, content: bytes) -> None:
         """Append bytes. Raises OSError; those that were written until then are kept."""
@@ -129,6 +131,14 @@ def discard(source: Source, folder: Path) -> None:
     """Remove what has arrived of a file. Raises OSError."""
     part_path(source, folder).unlink(missing_ok=True)
     _note_path(source, folder).unlink(missing_ok=True)
+
+
+def arrived(source: Source, folder: Path) -> int:
+    """Return the number of bytes of a file that seem to be here, by the sizes on the disk."""
+    for path in (folder / source.file_name, part_path(source, folder)):
+        with suppress(OSError):
+            return min(path.stat().st_size, source.size)
+    return 0
 
 
 def part_path(source: Source, folder: Path) -> Path:
