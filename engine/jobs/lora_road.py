@@ -28,7 +28,7 @@ from engine.weights.side_branches import SideBranches
 # until one was timed: a sixth for rank 32 (`python -m benchmarks lora`).
 _SHARE_OF_RANK = 1 / 6 / 32
 # The share of a job's time that beginning at once may cost with a combination that is new.
-_PATIENCE = 1 / 8
+_PATIENCE = 0.15
 _DENOISER = "denoiser"
 
 
