@@ -17,7 +17,8 @@ class DeviceState(QObject):
     """All devices, in the order that "auto" takes them; `choice` is why the first comes first.
 
     New devices are tried in the background, once for each start of the engine; `checking` is true
-    meanwhile. A job that warns of its device, which another one may have replaced, causes another scan.
+    meanwhile. A job that warns of its device, after which others may come first, has them
+    scanned again.
     """
 
     devices_changed = Signal(object)

@@ -34,7 +34,7 @@ from tests.tiny_checkpoint import DOWNSCALE, SIDE, write_checkpoint
 
 Pixels = NDArray[np.uint8]
 CELLS = (SIDE // DOWNSCALE) ** 2
-MERGE = LoraMode.MERGE
+MERGE, A1111 = LoraMode.MERGE, ConventionName.A1111
 STYLE = LoraChoice(file="style", strength=0.8, text_strength=0.0)
 
 
@@ -128,8 +128,18 @@ def test_auto_begins_a_new_strength_at_once_and_merges_the_one_that_is_wanted_ag
 
 def test_the_memory_plan_counts_the_weights_that_are_changed(bench: Bench) -> None:
     plain = bench.run().plan.peak_bytes
-    request = msgspec.structs.replace(bench.request, loras=(STYLE,))
-    assert bench.run(request).plan.peak_bytes > plain
+    request = msgspec.structs.replace(bench.request, loras=(STYLE,), lora_mode=MERGE)
+    with_lora = bench.run(request).plan.peak_bytes
+    assert with_lora > plain
+    # Of pictures with different LoRAs those that take most count, wherever they come.
+    prompts = {"prompt": "a {bird|<lora:style:0.8>bird}", "lora_mode": MERGE}
+    for seed in range(4):
+        several = msgspec.structs.replace(
+            bench.request, **prompts, convention=A1111, count=8, seed=seed
+        )
+        result = bench.run(several)
+        assert {len(image.record.loras) for image in result.images} == {0, 1}
+        assert result.plan.peak_bytes > with_lora
 
 
 def test_a_lora_for_another_family_is_refused_before_anything_is_loaded(
