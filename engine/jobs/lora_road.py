@@ -24,9 +24,11 @@ from engine.text.lora_strengths import RunLength
 from engine.wanted_counts import WantedCounts
 from engine.weights.side_branches import SideBranches
 
-# The time that a step with side branches takes longer for each of their ranks, in steps without,
-# until one was timed: a sixth for rank 32 (`python -m benchmarks lora`).
+# The time that a step with side branches takes longer for each of their ranks, in steps without: a
+# sixth for rank 32 (`python -m benchmarks lora`). So it is taken to be until runs of some jobs were
+# timed: after a single one on a busy machine no job might have branches, and none be timed, again.
 _SHARE_OF_RANK = 1 / 6 / 32
+_LEAST_TIMED = 3
 # The share of a job's time that beginning at once may cost with a combination that is new.
 _PATIENCE = 0.15
 _DENOISER = "denoiser"
@@ -74,7 +76,7 @@ class LoraRoad:
         if merged is None or loading is None:
             return False
         name = name_with_branches(_DENOISER, branches.rank)
-        beside = self._seconds(precision, denoise, name, cells, times)
+        beside = self._seconds(precision, denoise, name, cells, times, least=_LEAST_TIMED)
         more = merged * _SHARE_OF_RANK * branches.rank if beside is None else beside - merged
         if not earlier:
             return more < loading + _PATIENCE * (loading + merged)
@@ -106,8 +108,14 @@ class LoraRoad:
         return elements * precision.dtype.itemsize
 
     def _seconds(
-        self, precision: Precision, activity: str, network: str, size: float, times: float = 1
+        self,
+        precision: Precision,
+        activity: str,
+        network: str,
+        size: float,
+        times: float = 1,
+        least: int = 1,
     ) -> float | None:
         device = self.candidate.device
         kind = Kind(activity, network, device.backend, device.name, precision.value)
-        return self.estimates.expect(Work(kind, size, times))
+        return self.estimates.expect(Work(kind, size, times), least)

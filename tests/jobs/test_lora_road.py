@@ -67,6 +67,10 @@ class Timed:
         size = CELLS if activity == "denoise" else 4 * sum(one.elements for one in weights)
         self.estimates.note(Work(kind, size), seconds)
 
+    def note_beside(self, seconds: float, times: int = 3) -> None:
+        for _ in range(times):
+            self.note("denoise", _BESIDE, seconds)
+
     def prefers_side(self, steps: int, count: int = 1, key: str = "") -> bool:
         """Ask for a combination; without a key for one that was never wanted."""
         request = resolve(a_request(self.path, steps=steps), self.checkpoint)
@@ -103,7 +107,7 @@ def test_a_new_combination_begins_at_once_unless_the_job_would_take_much_longer(
     """A step evaluates the denoiser under two contexts, each of which takes a second."""
     timed.note("denoise", "denoiser", 1.0)
     timed.note("load", "denoiser with patches", 4.0)
-    timed.note("denoise", _BESIDE, 1.25)
+    timed.note_beside(1.25)
     # 22 steps: 48 s merged, 55 s beside; 24 steps: 52 and 60.
     assert [timed.prefers_side(steps) for steps in (4, 22, 24)] == [True, True, False]
     assert [timed.prefers_side(4, count) for count in (5, 6)] == [True, False]
@@ -112,13 +116,22 @@ def test_a_new_combination_begins_at_once_unless_the_job_would_take_much_longer(
 def test_a_combination_is_merged_once_it_is_wanted_again_and_merging_pays(timed: Timed) -> None:
     timed.note("denoise", "denoiser", 1.0)
     timed.note("load", "denoiser with patches", 4.0)
-    timed.note("denoise", _BESIDE, 1.25)
+    timed.note_beside(1.25)
     assert [timed.prefers_side(10, key="one") for _ in range(3)] == [True, False, False]
     assert timed.prefers_side(10, key="another")
     # Three jobs of a second each are less than loading; with the fourth there are more.
     assert [timed.prefers_side(2, key="few steps") for _ in range(5)] == [True] * 3 + [False] * 2
     timed.wanted = WantedCounts(timed.path.parent / "wanted.json")
     assert not timed.prefers_side(10, key="one")
+
+
+def test_branches_that_were_slow_once_or_twice_are_still_taken(timed: Timed) -> None:
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 4.0)
+    timed.note_beside(3.0, times=2)
+    assert timed.prefers_side(20)
+    timed.note_beside(3.0, times=1)
+    assert not timed.prefers_side(20)
 
 
 def test_a_job_that_is_read_again_keeps_its_road(timed: Timed) -> None:

@@ -93,7 +93,7 @@ class _Timed(Estimates):
         elements = sum(weight.elements for weight in denoiser.weights.values())
         for activity, network, size, seconds in (
             ("denoise", "denoiser", CELLS, 1.0),
-            ("denoise", "denoiser with side branches of rank 16", CELLS, 1.25),
+            *[("denoise", "denoiser with side branches of rank 16", CELLS, 1.25)] * 3,
             ("load", "denoiser with patches", 4 * elements, 4.0),
         ):
             kind = Kind(activity, network, device.backend, device.name, "f32")
