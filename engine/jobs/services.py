@@ -28,6 +28,7 @@ from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.resolve import NamedFiles
+from engine.wanted_counts import WantedCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,8 @@ class JobServices:
     checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
     files are hashed in the background. LoRAs are looked for in the `lora_folders`; `loras` lists
-    those of a folder. Prompts name `embeddings`.
+    those of a folder; `wanted_loras` counts the jobs with each combination of them. Prompts name
+    `embeddings`.
     """
 
     cache: NetworkCache
@@ -47,6 +49,7 @@ class JobServices:
     devices: Devices
     crash_markers: CrashMarkers
     known_loras: KnownLoras
+    wanted_loras: WantedCounts
     lora_folders: LoraFolders
     loras: LoraIndex
     embeddings: EmbeddingLibrary
@@ -83,6 +86,7 @@ class JobServices:
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
             known_loras=loras_known,
+            wanted_loras=WantedCounts(cache / "wanted-loras.json"),
             lora_folders=LoraFolders(models, tuple(loras), loras_known),
             loras=LoraIndex(loras_known, LoraDescriber()),
             embeddings=EmbeddingLibrary(usual_folders(models, tuple(embeddings))),
