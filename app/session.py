@@ -10,6 +10,7 @@ from app.commands.checkpoints import CheckpointCommands
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
 from app.commands.opening import Opening
+from app.commands.packs import PackCommands
 from app.commands.pictures import PictureCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
@@ -95,6 +96,7 @@ class Session(QObject):
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
+        self.packs = PackCommands(self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
         self._announcements = Announcements(state, self.jobs, self)
 

@@ -1,35 +1,32 @@
 """The line below the form: the device in use and the reason for it."""
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.session import Session
+from ui.actions import ActionName, Actions
 from ui.device_labels import device_name
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel
 
-if TYPE_CHECKING:
-    from ui.dialogs.device_dialog import DeviceDialog
-
 
 class DevicePanel(QWidget):
-    """A line that shows `DeviceState`; its button opens the list of devices."""
+    """A line that shows `DeviceState`; its button opens the runtimes."""
 
-    def __init__(self, session: Session, theme: Theme) -> None:
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
         self._state = session.devices
         self.setProperty("role", "panel")
         self.words = ElidedLabel("caption")
-        self.open = IconButton(theme, "chip", self.tr("Devices…"))
+        self.open = IconButton(theme, "chip", self.tr("Runtimes…"))
+        self.open.set_name(self.tr("Runtimes…"), actions.key(ActionName.RUNTIMES))
         row = QHBoxLayout(self)
         row.setContentsMargins(M, XS, S, XS)
         row.setSpacing(S)
         row.addWidget(self.words, 1)
         row.addWidget(self.open)
-        self.open.clicked.connect(self.show_devices)
+        self.open.clicked.connect(actions[ActionName.RUNTIMES].trigger)
         for signal in (
             self._state.devices_changed,
             self._state.choice_changed,
@@ -37,15 +34,6 @@ class DevicePanel(QWidget):
         ):
             signal.connect(self._refresh)
         self._refresh()
-
-    def show_devices(self) -> "DeviceDialog":
-        """Open the list of devices."""
-        # Here, as the window starts sooner without its dialogs.
-        from ui.dialogs.device_dialog import DeviceDialog
-
-        dialog = DeviceDialog(self._state, self.window())
-        dialog.open()
-        return dialog
 
     def _refresh(self) -> None:
         chosen = self._state.chosen

@@ -1,0 +1,125 @@
+"""Packs as the window draws them: facts, the stage of an installation, possible actions."""
+
+from enum import StrEnum
+
+import msgspec
+
+from engine.api.values import ErrorInfo
+
+
+class PackStage(StrEnum):
+    """The stages of a pack, from its offer to its installation."""
+
+    AVAILABLE = "available"
+    # Another pack is being installed.
+    WAITING = "waiting"
+    DOWNLOADING = "downloading"
+    PAUSED = "paused"
+    VERIFYING = "verifying"
+    UNPACKING = "unpacking"
+    TRYING = "trying"
+    # Its trial was passed; the engine starts with it when it has no pictures to make.
+    READY = "ready"
+    INSTALLED = "installed"
+
+
+UNDER_WAY = frozenset(
+    {
+        PackStage.WAITING,
+        PackStage.DOWNLOADING,
+        PackStage.VERIFYING,
+        PackStage.UNPACKING,
+        PackStage.TRYING,
+    }
+)
+
+
+class PackAction(StrEnum):
+    """The actions of a pack's buttons, in the order of the buttons."""
+
+    INSTALL = "install"
+    USE_NOW = "use_now"
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+    UPGRADE = "upgrade"
+    REPAIR = "repair"
+    GO_BACK = "go_back"
+    REMOVE = "remove"
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a download; `bytes_per_second` is 0 while no speed is known."""
+
+    done_bytes: int = 0
+    total_bytes: int = 0
+    bytes_per_second: float = 0.0
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """The licence of a pack's packages, and the address of its text."""
+
+    name: str
+    url: str
+    is_proprietary: bool = False
+
+
+class PackRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A pack with all that the window says of it.
+
+    `reason` is why it does not suit this machine, empty if it does. `gain` is what it was measured
+    to bring, in words, `gain_source` where that is from; both are empty where nothing was measured.
+    `needs` is what the machine must have. `installed` is the version that is installed, `previous`
+    the one to go back to, each empty without one. `is_used` is True if pictures are made with it
+    now. `problem` is the failure of the last attempt,
+    `result` a sentence on its success.
+    """
+
+    id: str
+    version: str
+    title: str
+    summary: str
+    licences: tuple[Terms, ...]
+    hosts: tuple[str, ...]
+    download_bytes: int
+    disk_bytes: int
+    reason: str = ""
+    gain: str = ""
+    gain_source: str = ""
+    needs: str = ""
+    stage: PackStage = PackStage.AVAILABLE
+    progress: Progress = Progress()
+    installed: str = ""
+    previous: str = ""
+    is_used: bool = False
+    problem: ErrorInfo | None = None
+    result: str = ""
+
+    @property
+    def is_proprietary(self) -> bool:
+        """True if a person is to see a licence before the download."""
+        return any(terms.is_proprietary for terms in self.licences)
+
+
+def actions_of(row: PackRow) -> tuple[PackAction, ...]:
+    """Return what can be done with a pack at its present stage, in the order of `PackAction`."""
+    match row.stage:
+        case PackStage.AVAILABLE:
+            return () if row.reason else (PackAction.INSTALL,)
+        case PackStage.DOWNLOADING:
+            return PackAction.PAUSE, PackAction.CANCEL
+        case PackStage.PAUSED:
+            return PackAction.RESUME, PackAction.CANCEL
+        case PackStage.READY:
+            return (PackAction.USE_NOW, *_kept(row))
+        case PackStage.INSTALLED:
+            return _kept(row)
+        case _:
+            return (PackAction.CANCEL,)
+
+
+def _kept(row: PackRow) -> tuple[PackAction, ...]:
+    """Return what can be done with an installed pack."""
+    upgrade = (PackAction.UPGRADE,) if row.version != row.installed else ()
+    back = (PackAction.GO_BACK,) if row.previous else ()
+    return (*upgrade, PackAction.REPAIR, *back, PackAction.REMOVE)
