@@ -28,6 +28,8 @@ class Paths:
     # Safelight's own files that outlive a session: the queue's journal, the lock.
     state: Path
     logs: Path
+    # Runtimes that are installed on demand.
+    packs: Path
     # Folders of LoRAs, or of other tools that have some, beside the usual ones below `models`.
     loras: tuple[Path, ...] = ()
     # Folders of embeddings, beside the usual ones at `models`.
@@ -36,7 +38,7 @@ class Paths:
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """Return the system's folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
-    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE and SAFELIGHT_LOGS name.
+    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE, SAFELIGHT_LOGS and SAFELIGHT_PACKS name.
 
     SAFELIGHT_LORAS and SAFELIGHT_EMBEDDINGS name several folders each, which the system's separator
     of paths separates. Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
@@ -57,6 +59,7 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
         wildcards=folder("SAFELIGHT_WILDCARDS", data / "wildcards"),
         state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
         logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
+        packs=folder("SAFELIGHT_PACKS", data / "packs"),
         loras=folders("SAFELIGHT_LORAS"),
         embeddings=folders("SAFELIGHT_EMBEDDINGS"),
     )

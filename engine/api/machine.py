@@ -70,6 +70,16 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     failure: str = ""
 
 
+class PackVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a runtime pack's trial in a process of its own.
+
+    `sentence` says how its devices did, that it starts and finds none, or why it does not work.
+    """
+
+    works: bool
+    sentence: str
+
+
 class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
     """An artifact in the cache, which can be rebuilt; `last_used` is in seconds since 1970.
 
