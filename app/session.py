@@ -98,7 +98,7 @@ class Session(QObject):
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
-        self.packs = PackCommands(self)
+        self.packs = PackCommands(state, self.devices, self.downloads, paths, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
         self._announcements = Announcements(state, self.jobs, self)
 
@@ -120,6 +120,7 @@ class Session(QObject):
         self.gallery.refresh()
         self.prompts.start()
         self.downloads.start()
+        self.packs.start()
         memories = (self._checkpoint_memory, self._lora_memory, self.memory, self.downloads)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
 
@@ -140,6 +141,7 @@ class Session(QObject):
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()
+        self.packs.close()
         self.downloads.close()
         self.background.close()
 

@@ -154,6 +154,7 @@ class MainWindow(QMainWindow):
         on(ActionName.TRASH, self._with_picture(session.pictures.trash))
         on(ActionName.RUNTIMES, lambda: self.windows.show_runtimes())
         on(ActionName.DEVICES, self.windows.show_devices)
+        on(ActionName.DOWNLOADS, self.windows.show_downloads)
         on(ActionName.QUIT, self.close)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)

@@ -1,6 +1,6 @@
 """Descriptions of packs in the user's language; their titles and purposes are the catalogue's."""
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.commands.pack_rows import PackAction, PackRow, PackStage
 from app.notices.remedies import advice
@@ -33,10 +33,13 @@ def action_label(action: PackAction, row: PackRow) -> str:
 
 
 def purpose(row: PackRow) -> str:
-    """Return what a pack is for, and what it was measured to bring or else what it needs."""
-    if row.gain and not row.reason:
-        return f"{row.summary} {row.gain}"
-    return f"{row.summary} {row.needs}".strip()
+    """Return what a pack is for, what it was measured to bring, and what it needs."""
+    parts = [row.summary]
+    if row.gain and not row.reason and not row.installed:
+        parts.append(translate("packs", "Measured: {gain}.").format(gain=row.gain))
+    if row.needs and not row.installed:
+        parts.append(translate("packs", "Needs: {needs}").format(needs=row.needs))
+    return " ".join(parts)
 
 
 def cost(row: PackRow) -> str:
@@ -77,7 +80,7 @@ def stage_sentence(row: PackRow) -> str:
         case PackStage.READY:
             return translate("packs", "Works here. It is used once the pictures in hand are made.")
         case PackStage.INSTALLED:
-            return row.result or _installed(row)
+            return _installed(row)
 
 
 def problem_sentences(row: PackRow) -> str:
@@ -89,13 +92,21 @@ def problem_sentences(row: PackRow) -> str:
 
 def offer_sentences(row: PackRow) -> tuple[str, str]:
     """Return the offer of a pack on the first start: what it brings, and what it takes."""
-    text = translate("packs", "{title} suits this computer.")
-    return f"{text.format(title=row.title)} {row.gain}".strip(), cost(row)
+    text = translate("packs", "{title} suits this computer.").format(title=row.title)
+    if not row.gain:
+        return f"{text} {row.summary}", cost(row)
+    gain = translate("packs", "Measured: {gain}.").format(gain=row.gain)
+    return f"{text} {gain}", cost(row)
 
 
 def _installed(row: PackRow) -> str:
-    if row.is_used:
-        text = translate("packs", "In use: version {version}, {size} on disk.")
-    else:
-        text = translate("packs", "Installed: version {version}, {size} on disk.")
-    return text.format(version=row.installed, size=file_size(row.disk_bytes))
+    parts = [translate("packs", "In use.") if row.is_used else translate("packs", "Installed.")]
+    if row.times_as_fast is not None and row.times_as_fast > 1:
+        text = translate("packs", "About {n} times as fast as the plain processor here.")
+        digits = 1 if row.times_as_fast < 4.95 else 0
+        parts.append(text.format(n=QLocale().toString(row.times_as_fast, "f", digits)))
+    elif not row.is_used and row.times_as_fast is not None:
+        parts.append(translate("packs", "Not faster than the plain processor here."))
+    text = translate("packs", "Version {version}, {size} on disk.")
+    parts.append(text.format(version=row.installed, size=file_size(row.disk_bytes)))
+    return " ".join(parts)

@@ -9,6 +9,7 @@ from ui.theme.theme import Theme
 
 if TYPE_CHECKING:
     from ui.dialogs.device_dialog import DeviceDialog
+    from ui.dialogs.downloads_dialog import DownloadsDialog
     from ui.dialogs.runtimes_dialog import RuntimesDialog
 
 
@@ -36,6 +37,15 @@ class SideWindows:
         )
         _bring_forward(dialog)
         dialog.reveal(pack)
+        return dialog
+
+    def show_downloads(self) -> "DownloadsDialog":
+        """Open the list of downloads, or bring it forward."""
+        from ui.dialogs.downloads_dialog import DownloadsDialog
+
+        found = self._parent.findChild(DownloadsDialog)
+        dialog = found or DownloadsDialog(self._session.downloads, self._theme, self._parent)
+        _bring_forward(dialog)
         return dialog
 
 

@@ -71,8 +71,8 @@ class PackRow(msgspec.Struct, frozen=True, kw_only=True):
     to bring, in words, `gain_source` where that is from; both are empty where nothing was measured.
     `needs` is what the machine must have. `installed` is the version that is installed, `previous`
     the one to go back to, each empty without one. `is_used` is True if pictures are made with it
-    now. `problem` is the failure of the last attempt,
-    `result` a sentence on its success.
+    now, `times_as_fast` the measured gain over the plain processor in the trials of this machine.
+    `problem` is the failure of the last attempt.
     """
 
     id: str
@@ -93,7 +93,7 @@ class PackRow(msgspec.Struct, frozen=True, kw_only=True):
     previous: str = ""
     is_used: bool = False
     problem: ErrorInfo | None = None
-    result: str = ""
+    times_as_fast: float | None = None
 
     @property
     def is_proprietary(self) -> bool:
