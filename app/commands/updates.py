@@ -1,0 +1,154 @@
+"""Updates as the window shows them: their state, and the commands of a person."""
+
+from enum import StrEnum
+from threading import Event
+
+from PySide6.QtCore import QObject, Signal
+
+from app.background import Background
+from app.field import Field
+from app.updates.errors import UpdateCode, UpdateError
+from app.updates.offers import Offer
+from app.updates.updates import Updates
+
+
+class UpdateStage(StrEnum):
+    """The stages on the way to a new version."""
+
+    # Nothing was asked for yet, or the last command failed: then there is a `problem`.
+    IDLE = "idle"
+    CHECKING = "checking"
+    UP_TO_DATE = "up_to_date"
+    # `offer` can be installed.
+    OFFERED = "offered"
+    DOWNLOADING = "downloading"
+    # It is unpacked and tried; this cannot be stopped.
+    INSTALLING = "installing"
+    # `next_version` begins with the next start of Safelight.
+    WAITING_FOR_RESTART = "waiting_for_restart"
+
+
+class UpdateState(QObject):
+    """The state of updates. The window draws it."""
+
+    stage_changed = Signal(object)
+    offer_changed = Signal(object)
+    done_bytes_changed = Signal(object)
+    problem_changed = Signal(object)
+    next_version_changed = Signal(object)
+    back_to_changed = Signal(object)
+    automatic_changed = Signal(object)
+
+    stage = Field(UpdateStage.IDLE)
+    # The newer version that was found: version, date, notes, download_bytes, disk_bytes, hosts.
+    offer = Field[Offer | None](None)
+    # The part of the download that has arrived.
+    done_bytes = Field(0)
+    # Why the last command failed: its message and hint are sentences for a person.
+    problem = Field[UpdateError | None](None)
+    # The version of the next start where it is not the present one; empty otherwise.
+    next_version = Field("")
+    # The version that "Go back to ..." leads to; empty if there is none.
+    back_to = Field("")
+    # A check once a day at the start; off unless a person switched it on.
+    automatic = Field(False)
+
+
+class UpdateCommands(QObject):
+    """Looks for a new version, installs it, and goes back; all of it on another thread."""
+
+    # The person asked for a restart: the window closes, and Safelight starts again.
+    restart_asked = Signal()
+    _arrived = Signal(int)
+    _installing = Signal()
+
+    def __init__(self, updates: Updates, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._updates = updates
+        self.state = UpdateState(self)
+        self._background = Background(1, self)
+        self._cancelled = Event()
+        self.state.back_to = updates.back_to
+        self.state.automatic = updates.automatic
+        self._arrived.connect(self._on_arrived)
+        self._installing.connect(self._on_installing)
+
+    @property
+    def place(self) -> str:
+        """The web address or folder that is asked for updates, to be shown; empty if none is."""
+        return self._updates.place
+
+    @property
+    def version(self) -> str:
+        """The version that runs."""
+        return self._updates.version
+
+    @property
+    def available(self) -> bool:
+        """True if this Safelight was installed, and can have another version beside it."""
+        return self._updates.available
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a command is carried out."""
+        busy = (UpdateStage.CHECKING, UpdateStage.DOWNLOADING, UpdateStage.INSTALLING)
+        return self.state.stage in busy
+
+    def check(self) -> None:
+        """Ask `place` for a newer version."""
+        if self.is_busy:
+            return
+        self.state.problem = None
+        self.state.stage = UpdateStage.CHECKING
+        self._background.run(lambda: _outcome(self._updates.check), self._on_checked)
+
+    def check_if_due(self) -> None:
+        """Check, if a person switched that on and the last check is a day old."""
+        if self._updates.is_check_due():
+            self.check()
+
+    def install(self) -> None:
+        """Download the offer and install it beside this version, for the next start."""
+        offer = self.state.offer
+        if offer is None or self.is_busy:
+            return
+        self.state.problem = None
+        self.state.done_bytes = 0
+        self.state.stage = UpdateStage.DOWNLOADING
+        self._cancelled.clear()
+
+        def install() -> None:
+            self._updates.install(
+                offer,
+                on_progress=self._arrived.emit,
+                on_arrival=self._installing.emit,
+                cancelled=self._cancelled.is_set,
+            )
+
+        self._background.run(lambda: _outcome(install), self._on_installed)
+
+    def cancel(self) -> None:
+        """Stop the download; what has arrived is kept for the next time."""
+        self._cancelled.set()
+
+    def go_back(self) -> None:
+        """Use the version before this one from the next start on."""
+        if not self.is_busy:
+            self.state.problem = None
+            self._background.run(lambda: _outcome(self._updates.go_back), self._on_gone_back)
+
+    def set_automatic(self, automatic: bool) -> None:
+        """Switch the daily check on or off."""
+        self.state.automatic = automatic
+        self._background.run(
+            lambda: _outcome(lambda: self._updates.set_automatic(automatic)), self._tell
+        )
+
+    def restart(self) -> None:
+        """Have the app close and start again, with the version that is then due."""
+        self.restart_asked.emit()
+
+    def close(self) -> None:
+        """Stop a download and wait for what runs."""
+        self._cancelled.set()
+        self._background.close()

@@ -1,0 +1,143 @@
+"""The launcher's choice: a version beside the installed one, if it is newer and can be trusted.
+
+Standard library only. The usual cases take a few milliseconds: no folder of versions, or a version
+that has proved itself, which replaces this process. One on trial runs as a child, so that the
+version before can begin at once if it does not start.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.updates.folders import versions_folder
+from app.updates.state import CANNOT_RUN, TRIAL, Change, VersionsState, change_state, read_state
+from app.updates.trees import INSTALLED_AT, Tree, is_beside, read_tree, version_folder
+from app.updates.version_names import is_newer
+
+if TYPE_CHECKING:
+    import subprocess
+
+# One process at a time tries a version.
+_TRIAL_LOCK = "trial.lock"
+# The statuses of a process that a person or the system ended: by Ctrl-C, logging out, closing the
+# terminal.
+_ENDED = frozenset({0, -1, -2, -15, 129, 130, 143, 0xC000013A, 0xC000013A - (1 << 32)})
+
+
+def hand_over(own_folder: str, arguments: Sequence[str], *, window: bool) -> None:
+    """Run the active version in place of the tree in `own_folder`; return if this one is to run."""
+    if tuple(arguments[:2]) == ("updates", "back"):
+        return  # the way back must not lead through what is broken
+    versions = versions_folder(os.environ)
+    if not os.path.exists(versions):  # noqa: PTH110 (fast start)
+        return
+    own = read_tree(own_folder)
+    if own is None or is_beside(own, versions):
+        return
+    os.environ[INSTALLED_AT] = own_folder
+    start = _Start(own, versions, tuple(arguments), window=window)
+    while (state := read_state(versions)).active:
+        if not start.run_active(state):
+            break
+    del os.environ[INSTALLED_AT]
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """One start of Safelight from the installed tree `own`."""
+
+    own: Tree
+    versions: str
+    arguments: tuple[str, ...]
+    window: bool
+
+    def run_active(self, state: VersionsState) -> bool:
+        """Run the active version; return False if the installed one is to run, True to ask again.
+
+        Does not return if the version ran.
+        """
+        version = state.active
+        tree = read_tree(version_folder(self.versions, version))
+        if tree is None or tree.version != version or not is_newer(version, self.own.version):
+            return False
+        if state.stage == TRIAL:
+            return self._try(tree)
+        return self._replace_this_process(tree)
+
+    def _replace_this_process(self, tree: Tree) -> bool:
+        command = [tree.launcher(window=self.window), *self.arguments]
+        try:
+            if sys.platform != "win32":
+                os.execv(command[0], command)
+            import subprocess
+
+            child = subprocess.Popen(command)
+        except OSError as error:
+            return self._leave(tree, str(error))
+        # A window needs no waiting process, which would keep the installed files in use.
+        sys.exit(0 if self.window else _status_of(child))
+
+    def _try(self, tree: Tree) -> bool:
+        """Run a version that has not proved itself, and see whether it starts."""
+        from engine.file_lock import FileLock
+
+        try:
+            lock = FileLock(Path(self.versions, _TRIAL_LOCK), create=True)
+        except BlockingIOError:
+            # Another start tries it at this moment; this one only hands its files to that.
+            return self._replace_this_process(tree)
+        except OSError:
+            return False
+        try:
+            return self._try_locked(tree)
+        finally:
+            lock.release()
+
+    def _try_locked(self, tree: Tree) -> bool:
+        import subprocess
+
+        try:
+            counted = self._change(lambda state: state.counted(tree.version))
+        except OSError:
+            return False  # without counting, a version that never starts would be tried for ever
+        if counted.active != tree.version or counted.stage != TRIAL:
+            return True
+        command = [tree.launcher(window=self.window), *self.arguments]
+        try:
+            status = _status_of(subprocess.Popen(command))
+        except OSError as error:
+            return self._leave(tree, str(error))
+        after = read_state(self.versions)
+        if after.active != tree.version or after.starts == 0:
+            sys.exit(_exit_status(status))
+        if status in _ENDED:
+            self._change(lambda state: state.uncounted(tree.version))
+            sys.exit(_exit_status(status))
+        return True
+
+    def _leave(self, tree: Tree, detail: str) -> bool:
+        """Leave a version whose program cannot be run; return True if another is to be looked for."""
+        try:
+            self._change(lambda state: state.without(tree.version, CANNOT_RUN, detail))
+        except OSError:
+            return False
+        return True
+
+    def _change(self, change: Change) -> VersionsState:
+        return change_state(Path(self.versions), change)
+
+
+def _status_of(child: "subprocess.Popen[bytes]") -> int:
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:  # it hears Ctrl-C too, and says what becomes of it
+            continue
+
+
+def _exit_status(status: int) -> int:
+    """Return a child's status as a shell tells it: 128 and the signal that ended it."""
+    return status if status >= 0 or sys.platform == "win32" else 128 - status
