@@ -1,0 +1,146 @@
+"""One request to a server, on a thread of its own, so that nobody ever waits for the server."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, Full, Queue
+from ssl import SSLCertVerificationError
+
+import urllib3
+from urllib3 import exceptions
+
+from app.downloads.errors import DownloadCode
+from app.downloads.trust import request
+
+_CHUNK_BYTES = 256 << 10
+# So many chunks may wait to be written.
+_CHUNKS = 8
+# A person's wish to stop is looked for so often.
+_LOOK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The head of a server's answer; the names of its headers are in lower case."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+
+
+class ConnectionFailure(Exception):  # noqa: N818 (a finding, worded elsewhere)
+    """A request that got no answer, or an answer that broke off."""
+
+    def __init__(self, code: DownloadCode, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+class Stopped(Exception):  # noqa: N818 (a decision of the user, not a fault)
+    """The person who waited does not want the answer any more."""
+
+
+class Connection:
+    """A GET request. A thread waits for the server and hands over what comes."""
+
+    def __init__(
+        self, url: str, headers: dict[str, str], stall_s: float, stopped: Callable[[], bool]
+    ) -> None:
+        """Send the request. `stall_s` is the longest wait for a byte, in seconds."""
+        self._url, self._headers = url, headers
+        self._stall_s, self._stopped = stall_s, stopped
+        self._received: Queue[Answer | bytes | ConnectionFailure] = Queue(_CHUNKS)
+        self._closed = threading.Event()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._thread = threading.Thread(target=self._run, name="download", daemon=True)
+        self._thread.start()
+
+    def head(self) -> Answer:
+        """Wait for the head of the answer. Raises ConnectionFailure and Stopped."""
+        received = self._next()
+        assert isinstance(received, Answer)
+        return received
+
+    def body(self) -> Iterator[bytes]:
+        """Yield the body as it comes. Raises ConnectionFailure and Stopped."""
+        while received := self._next():
+            assert isinstance(received, bytes)
+            yield received
+
+    def close(self) -> None:
+        """Give the connection up, also in the middle of the answer; returns at once."""
+        self._closed.set()
+        response = self._response
+        if response is not None:
+            # Wakes the thread; it may have closed the socket already.
+            with suppress(OSError, ValueError, RuntimeError):
+                response.shutdown()
+
+    def _next(self) -> Answer | bytes:
+        begun = time.monotonic()
+        while True:
+            if self._stopped():
+                raise Stopped
+            try:
+                received = self._received.get(timeout=_LOOK_S)
+            except Empty:
+                if time.monotonic() - begun > self._stall_s:
+                    code = DownloadCode.STALLED
+                    raise ConnectionFailure(code, f"nothing for {self._stall_s:g} s") from None
+                continue
+            if isinstance(received, ConnectionFailure):
+                raise received
+            return received
+
+    def _run(self) -> None:
+        try:
+            self._receive()
+        except Exception as error:  # noqa: BLE001 (the other thread raises it)
+            self._hand_over(_failure(error))
+
+    def _receive(self) -> None:
+        pool, response = request(self._url, self._headers, self._stall_s)
+        self._response = response
+        try:
+            headers = {name.lower(): text for name, text in response.headers.items()}
+            self._hand_over(Answer(self._url, response.status, headers))
+            while chunk := response.read1(_CHUNK_BYTES):
+                if not self._hand_over(chunk):
+                    return
+            self._hand_over(b"")
+        finally:
+            response.close()
+            pool.clear()
+
+    def _hand_over(self, received: Answer | bytes | ConnectionFailure) -> bool:
+        """Give something to the other thread; return False once it has gone."""
+        while not self._closed.is_set():
+            with suppress(Full):
+                self._received.put(received, timeout=_LOOK_S)
+                return True
+        return False
+
+
+def _failure(error: Exception) -> ConnectionFailure:
+    detail = f"{type(error).__name__}: {error}"
+    match error:
+        case (
+            exceptions.ProxyError()
+            | exceptions.ProxySchemeUnknown()
+            | exceptions.LocationParseError()
+        ):
+            code = DownloadCode.PROXY
+        case exceptions.SSLError(args=(SSLCertVerificationError(), *_)):
+            code = DownloadCode.CERTIFICATE
+        case exceptions.NewConnectionError() | exceptions.ConnectTimeoutError():
+            code = DownloadCode.NO_CONNECTION
+        case exceptions.ReadTimeoutError():
+            code = DownloadCode.STALLED
+        case exceptions.HTTPError() | OSError():
+            code = DownloadCode.DROPPED
+        case _:
+            code = DownloadCode.WRONG_ANSWER
+    return ConnectionFailure(code, detail)
