@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from app.standard_streams import open_missing
-from safelight_launcher import opens_window, start_apart
+from safelight_launcher import hand_over, opens_window, start_apart
 
 if TYPE_CHECKING:
     from app.paths import Paths
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run `python -m app`, which does the same as the `safelight` command."""
     start_apart(sys.argv[1:])
+    hand_over(sys.argv[1:])
     start(sys.argv[1:])
 
 
@@ -61,6 +62,7 @@ def _run(application: "Application", files: Sequence[str]) -> int:
     from app.logs import start_logging
     from app.paths import find_paths
     from app.single_instance import SingleInstance, Start
+    from app.versions.handover import start_again
     from engine.errors import EngineError
     from ui.application import has_fonts, make_window
 
@@ -86,6 +88,7 @@ def _run(application: "Application", files: Sequence[str]) -> int:
             session.open_file(Path(file))
 
     instance.opened.connect(open_files)
+    session.updates.restart_asked.connect(window.close)
     window.show()
     _favour_the_gui_thread()
     session.start()
@@ -94,6 +97,8 @@ def _run(application: "Application", files: Sequence[str]) -> int:
     session.close()
     window.close_background()
     instance.release()
+    if session.updates.restarts:
+        start_again()
     return status
 
 

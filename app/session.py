@@ -13,6 +13,7 @@ from app.commands.opening import Opening
 from app.commands.pictures import PictureCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
+from app.commands.updates import UpdateCommands
 from app.engine.client import EngineClient
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
@@ -32,6 +33,9 @@ from app.notices.notices import NoticeState
 from app.paths import Paths
 from app.queue.job_queue import Job, JobQueue, JobState
 from app.queue.progress import ProgressState
+from app.updates.marks import TrialMarks
+from app.updates.updates import Updates
+from app.versions.trees import own_tree
 from app.view import ViewState
 from engine.api.values import ErrorCode
 
@@ -96,6 +100,9 @@ class Session(QObject):
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
+        tree = own_tree()
+        updates = Updates(paths.versions, paths.state, tree)
+        self.updates = UpdateCommands(updates, TrialMarks(paths.versions, tree), state, self)
         self._announcements = Announcements(state, self.jobs, self)
 
     def _connect(self) -> None:
@@ -117,6 +124,7 @@ class Session(QObject):
         self.prompts.start()
         memories = (self._checkpoint_memory, self._lora_memory, self.memory)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
+        self.updates.start()
 
     def look_again(self) -> None:
         """Read folders and files again, which the user may have changed in another program."""
@@ -132,6 +140,7 @@ class Session(QObject):
     def close(self) -> None:
         """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""
         self.memory.close()
+        self.updates.close()
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()

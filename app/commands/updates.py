@@ -1,15 +1,25 @@
 """Updates as the window shows them: their state, and the commands of a person."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from threading import Event
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
+from app.commands.state import AppState
+from app.engine.process import EngineState
 from app.field import Field
 from app.updates.errors import UpdateCode, UpdateError
+from app.updates.marks import TrialMarks
+from app.updates.news import News
 from app.updates.offers import Offer
 from app.updates.updates import Updates
+
+Result = TypeVar("Result")
+# A result, or the reason why there is none.
+Outcome = tuple[Result | None, UpdateError | None]
 
 
 class UpdateStage(StrEnum):
@@ -62,14 +72,18 @@ class UpdateCommands(QObject):
     _arrived = Signal(int)
     _installing = Signal()
 
-    def __init__(self, updates: Updates, parent: QObject | None = None) -> None:
+    def __init__(
+        self, updates: Updates, marks: TrialMarks, state: AppState, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._updates = updates
+        self._updates, self._marks, self._notices = updates, marks, state.notices
         self.state = UpdateState(self)
         self._background = Background(1, self)
         self._cancelled = Event()
-        self.state.back_to = updates.back_to
-        self.state.automatic = updates.automatic
+        # True once a person asked for a restart.
+        self.restarts = False
+        state.client.engine_state_changed.connect(self._on_engine_state)
+        state.client.image_saved.connect(self._on_picture)
         self._arrived.connect(self._on_arrived)
         self._installing.connect(self._on_installing)
 
@@ -94,18 +108,25 @@ class UpdateCommands(QObject):
         busy = (UpdateStage.CHECKING, UpdateStage.DOWNLOADING, UpdateStage.INSTALLING)
         return self.state.stage in busy
 
+    def start(self) -> None:
+        """Read the versions, tell of one that failed, and check if that is due."""
+        self._read_versions()
+        self.state.automatic = self._updates.automatic
+        self._background.run(self._updates.news, self._on_news)
+        if self._updates.is_check_due():
+            self.check()
+
     def check(self) -> None:
         """Ask `place` for a newer version."""
         if self.is_busy:
             return
         self.state.problem = None
         self.state.stage = UpdateStage.CHECKING
-        self._background.run(lambda: _outcome(self._updates.check), self._on_checked)
-
-    def check_if_due(self) -> None:
-        """Check, if a person switched that on and the last check is a day old."""
-        if self._updates.is_check_due():
-            self.check()
+        self._cancelled.clear()
+        self._background.run(
+            lambda: _outcome(lambda: self._updates.check(self._cancelled.is_set)),
+            self._on_checked,
+        )
 
     def install(self) -> None:
         """Download the offer and install it beside this version, for the next start."""
@@ -128,7 +149,7 @@ class UpdateCommands(QObject):
         self._background.run(lambda: _outcome(install), self._on_installed)
 
     def cancel(self) -> None:
-        """Stop the download; what has arrived is kept for the next time."""
+        """Stop the check or the download; what has arrived is kept for the next time."""
         self._cancelled.set()
 
     def go_back(self) -> None:
@@ -141,14 +162,76 @@ class UpdateCommands(QObject):
         """Switch the daily check on or off."""
         self.state.automatic = automatic
         self._background.run(
-            lambda: _outcome(lambda: self._updates.set_automatic(automatic)), self._tell
+            lambda: _outcome(lambda: self._updates.set_automatic(automatic=automatic)), self._tell
         )
 
     def restart(self) -> None:
         """Have the app close and start again, with the version that is then due."""
+        self.restarts = True
         self.restart_asked.emit()
 
     def close(self) -> None:
         """Stop a download and wait for what runs."""
         self._cancelled.set()
         self._background.close()
+
+    def _on_engine_state(self, engine: EngineState) -> None:
+        if engine is EngineState.READY:
+            self._background.run(self._marks.started, _nothing)
+
+    def _on_picture(self) -> None:
+        self._background.run(self._marks.proved, _nothing)
+
+    def _on_news(self, news: list[News]) -> None:
+        for one in news:
+            self._notices.tell(one.message, one.hint)
+
+    def _on_checked(self, outcome: Outcome[Offer | None]) -> None:
+        offer, problem = outcome
+        self.state.offer = offer
+        self._end(UpdateStage.OFFERED if offer else UpdateStage.UP_TO_DATE, problem)
+
+    def _on_arrived(self, count: int) -> None:
+        self.state.done_bytes = count
+
+    def _on_installing(self) -> None:
+        self.state.stage = UpdateStage.INSTALLING
+
+    def _on_installed(self, outcome: Outcome[None]) -> None:
+        self._read_versions()
+        if outcome[1] is None:
+            self.state.offer = None
+            self.state.stage = UpdateStage.WAITING_FOR_RESTART
+            return
+        cancelled = outcome[1].code is UpdateCode.CANCELLED
+        self.state.problem = None if cancelled else outcome[1]
+        self.state.stage = UpdateStage.OFFERED
+
+    def _on_gone_back(self, outcome: Outcome[str]) -> None:
+        self._read_versions()
+        goal, problem = outcome
+        here = goal == self.version
+        self._end(UpdateStage.IDLE if here else UpdateStage.WAITING_FOR_RESTART, problem)
+
+    def _end(self, stage: UpdateStage, problem: UpdateError | None) -> None:
+        self.state.problem = problem
+        self.state.stage = UpdateStage.IDLE if problem else stage
+
+    def _read_versions(self) -> None:
+        self.state.next_version = self._updates.next_version
+        self.state.back_to = self._updates.back_to
+
+    def _tell(self, outcome: Outcome[None]) -> None:
+        self.state.problem = outcome[1]
+
+
+def _nothing(_: None) -> None:
+    """Take the result of a function that has none."""
+
+
+def _outcome(function: Callable[[], Result]) -> Outcome[Result]:
+    """Return a function's result and None, or None and the UpdateError that it raised."""
+    try:
+        return function(), None
+    except UpdateError as error:
+        return None, error

@@ -1,6 +1,7 @@
-"""Reads small texts from web servers, such as lists of what can be downloaded."""
+"""Small texts of web servers, such as lists of what can be downloaded."""
 
 from collections.abc import Callable
+from urllib.parse import urljoin
 
 from app.downloads.connection import Stopped
 from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
@@ -10,10 +11,7 @@ from app.downloads.terms import USUAL_TERMS, Terms
 
 
 def read_text(
-    url: str,
-    most_bytes: int,
-    terms: Terms = USUAL_TERMS,
-    cancelled: Callable[[], bool] = lambda: False,
+    url: str, most_bytes: int, cancelled: Callable[[], bool], terms: Terms = USUAL_TERMS
 ) -> bytes:
     """Return the content of a URL, asked once. Raises DownloadError, also if it is longer.
 
@@ -34,3 +32,8 @@ def read_text(
     except Stopped:
         raise DownloadError(DownloadProblem(code=DownloadCode.CANCELLED, file=name)) from None
     return bytes(content)
+
+
+def address_in(folder: str, name: str) -> str:
+    """Return the URL of a name in the folder of a URL; a name that is a whole URL stays."""
+    return urljoin(folder if folder.endswith("/") else f"{folder}/", name)

@@ -36,3 +36,8 @@ class UpdateError(Exception):
         self.message = message
         self.hint = hint
         self.detail = detail
+
+
+def cancelled_error() -> UpdateError:
+    """Return the error for an update that a person stopped."""
+    return UpdateError(UpdateCode.CANCELLED, "The update was stopped.", "This version stays.")

@@ -6,7 +6,6 @@ Whatever ends this program in between, the folder of a version is whole, and a v
 only after it has run.
 """
 
-
 import os
 import shutil
 import subprocess
@@ -17,12 +16,12 @@ from secrets import token_hex
 
 import msgspec
 
-from app.updates.errors import UpdateCode, UpdateError
+from app.updates.errors import UpdateCode, UpdateError, cancelled_error
 from app.updates.offers import Offer
-from app.updates.state import change_state
-from app.updates.trees import FACTS, Tree, read_tree, version_folder
 from app.updates.unpacking import ArchiveError, unpack
 from app.updates.wholeness import LIST, InstalledFiles, damage_of
+from app.versions.state import change_state
+from app.versions.trees import FACTS, Tree, read_tree, version_folder
 from engine.durable import FULL, replace_file, sync_folder
 from engine.file_lock import FileLock
 
@@ -188,11 +187,6 @@ def disk_errors(folder: Path) -> Generator[None]:
             "See that the folder belongs to you and can be written, then try again.",
             str(error),
         ) from error
-
-
-def cancelled_error() -> UpdateError:
-    """Return the error for an installation that a person stopped."""
-    return UpdateError(UpdateCode.CANCELLED, "The update was stopped.", "This version stays.")
 
 
 def _require_version(staging: Path, version: str) -> None:

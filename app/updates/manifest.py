@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from app.updates.errors import UpdateCode, UpdateError
-from app.updates.version_names import is_newer, is_version, order_of
+from app.versions.names import is_newer, is_version, order_of
 from engine.untrusted_json import JsonError, decode_json
 
 FORMAT = 1

@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 
 from app.updates.installation import remove_others
-from app.updates.state import TRIAL, change_state, read_state
-from app.updates.trees import Tree, is_beside
+from app.versions.state import TRIAL, change_state, read_state
+from app.versions.trees import Tree, is_beside
 
 _log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class TrialMarks:
             self._change_state(version, proved=False)
 
     def proved(self) -> None:
-        """Note that the version made a picture; versions older than the one before it are removed."""
+        """Note that the version made a picture; only it and the one before it are kept."""
         if version := self._on_trial():
             self._change_state(version, proved=True)
             state = read_state(str(self._versions))

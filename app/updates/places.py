@@ -4,16 +4,14 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urljoin
 
 from app.downloads.connection import Stopped
 from app.downloads.errors import DownloadError
 from app.downloads.fetch import fetch
 from app.downloads.source import Source, host_of
 from app.downloads.terms import USUAL_TERMS, Terms
-from app.downloads.texts import read_text
-from app.updates.errors import UpdateCode, UpdateError
-from app.updates.installation import cancelled_error
+from app.downloads.texts import address_in, read_text
+from app.updates.errors import UpdateCode, UpdateError, cancelled_error
 from app.updates.manifest import MOST_BYTES, Archive
 from app.updates.offers import Offer
 from engine.durable import put_in_place, sync_file
@@ -33,13 +31,15 @@ def list_name(channel: str) -> str:
     return f"safelight-{channel}.updates"
 
 
-def signed_list(place: str, channel: str, terms: Terms = USUAL_TERMS) -> bytes:
+def signed_list(
+    place: str, channel: str, cancelled: Callable[[], bool], terms: Terms = USUAL_TERMS
+) -> bytes:
     """Return a channel's signed list as it is there. Raises UpdateError(UNREACHABLE)."""
     name = list_name(channel)
     try:
         if not is_web(place):
             return read_bounded(Path(place) / name, MOST_BYTES)
-        return read_text(urljoin(_as_folder(place), name), MOST_BYTES, terms)
+        return read_text(address_in(place, name), MOST_BYTES, cancelled, terms)
     except DownloadError as error:
         raise UpdateError(
             UpdateCode.UNREACHABLE, error.problem.message, error.problem.hint, error.problem.detail
@@ -56,7 +56,7 @@ def signed_list(place: str, channel: str, terms: Terms = USUAL_TERMS) -> bytes:
 def urls_of(archive: Archive, place: str) -> tuple[str, ...]:
     """Return an archive's web addresses or paths, those beside the list relative to `place`."""
     if is_web(place):
-        return tuple(urljoin(_as_folder(place), url) for url in archive.urls)
+        return tuple(address_in(place, url) for url in archive.urls)
     names = (url for url in archive.urls if not is_web(url) and url == os.path.basename(url))  # noqa: PTH119
     return (*(str(Path(place) / name) for name in names), *filter(is_web, archive.urls))
 
@@ -134,7 +134,3 @@ def _wrong(offer: Offer, detail: str) -> UpdateError:
         "Nothing of it is used. Copy the folder of updates again, or try again later.",
         detail,
     )
-
-
-def _as_folder(place: str) -> str:
-    return place if place.endswith("/") else f"{place}/"

@@ -144,7 +144,7 @@ class _Writer:
         mode = _EXECUTABLE if member.is_executable else _PLAIN
         assert member.content is not None
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        with member.content() as content, open(os.open(path, flags, mode), "wb") as file:
+        with member.content() as content, os.fdopen(os.open(path, flags, mode), "wb") as file:
             while chunk := content.read(_CHUNK_BYTES):
                 if cancelled():
                     raise InterruptedError

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,18 +20,21 @@ from app.updates.installation import (
     require_running,
 )
 from app.updates.manifest import (
+    Archive,
+    Release,
     best_release,
     machine_name,
     read_list,
     require_current,
     system_name,
 )
+from app.updates.news import News, news_of
 from app.updates.offers import Offer
 from app.updates.places import PLACE_VARIABLE, get_archive, hosts_of, signed_list, urls_of
 from app.updates.signatures import trusted_keys, verified_content
-from app.updates.state import GONE_BACK, VersionsState, change_state, read_state
-from app.updates.trees import INSTALLED_AT, Tree, own_tree, read_tree, version_folder
-from app.updates.version_names import is_newer
+from app.versions.names import is_newer
+from app.versions.state import GONE_BACK, VersionsState, change_state, read_state
+from app.versions.trees import INSTALLED_AT, Tree, read_tree, version_folder
 
 CHANNEL = "stable"
 _DOWNLOADS = ".downloads"
@@ -52,6 +56,11 @@ class Updates:
         self._keys = trusted_keys(environment)
         self._installed_at = environment.get(INSTALLED_AT, "")
         self.place = environment.get(PLACE_VARIABLE, "") or (tree.place if tree else "")
+
+    @property
+    def available(self) -> bool:
+        """True if this Safelight was installed, and can have another version beside it."""
+        return self._tree is not None
 
     @property
     def version(self) -> str:
@@ -88,7 +97,7 @@ class Updates:
         with disk_errors(self._state):
             memory.keep_automatic(self._state, automatic=automatic)
 
-    def check(self) -> Offer | None:
+    def check(self, cancelled: Callable[[], bool] = lambda: False) -> Offer | None:
         """Ask the place for the newest version that this one can go to; None if there is none.
 
         Raises UpdateError.
@@ -101,7 +110,9 @@ class Updates:
                 f"The variable {PLACE_VARIABLE} can name a web address or a folder.",
             )
         seen = memory.read_memory(self._state).sequences.get(self.place, 0)
-        content = verified_content(signed_list(self.place, CHANNEL, self._terms), self._keys)
+        content = verified_content(
+            signed_list(self.place, CHANNEL, cancelled, self._terms), self._keys
+        )
         read = read_list(content)
         require_current(read, CHANNEL, seen, datetime.now(UTC).date())
         with disk_errors(self._state):
@@ -109,20 +120,7 @@ class Updates:
         best = best_release(read, tree.version, system_name(), machine_name())
         if best is None or best[0].version == self.next_version:
             return None
-        release, archive = best
-        urls = urls_of(archive, self.place)
-        return Offer(
-            version=release.version,
-            date=release.date,
-            notes=release.notes,
-            download_bytes=archive.size,
-            disk_bytes=archive.disk_bytes,
-            hosts=hosts_of(urls),
-            gone_back_from=release.version in {left.version for left in self._now().left},
-            file_name=archive.name,
-            sha256=archive.sha256,
-            urls=urls,
-        )
+        return self._offer(*best)
 
     def install(
         self,
@@ -160,6 +158,31 @@ class Updates:
             change_state(self._versions, lambda state: state.without(state.active, GONE_BACK))
         return goal
 
+    def news(self) -> list[News]:
+        """Return the news of versions that failed; they are told once."""
+        left = self._now().left
+        if all(one.told for one in left):
+            return []
+        told = news_of(left, self._versions, self.version)
+        with suppress(OSError):  # then they are told again
+            change_state(self._versions, VersionsState.told)
+        return told
+
+    def _offer(self, release: Release, archive: Archive) -> Offer:
+        urls = urls_of(archive, self.place)
+        return Offer(
+            version=release.version,
+            date=release.date,
+            notes=release.notes,
+            download_bytes=archive.size,
+            disk_bytes=archive.disk_bytes,
+            hosts=hosts_of(urls),
+            gone_back_from=release.version in {left.version for left in self._now().left},
+            file_name=archive.name,
+            sha256=archive.sha256,
+            urls=urls,
+        )
+
     def _now(self) -> VersionsState:
         return read_state(str(self._versions))
 
@@ -184,8 +207,3 @@ class Updates:
                 "Update the sources, or use an installed Safelight.",
             )
         return self._tree
-
-
-def updates_of_this_tree(versions: Path, state: Path) -> Updates:
-    """Return the updates of the Safelight that runs."""
-    return Updates(versions, state, own_tree())

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from app.updates.version_names import is_version
+from app.versions.names import is_version
 
 FACTS = "version.json"
 # The variable with the folder of the tree that handed over to this version.

@@ -12,10 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.updates.folders import versions_folder
-from app.updates.state import CANNOT_RUN, TRIAL, Change, VersionsState, change_state, read_state
-from app.updates.trees import INSTALLED_AT, Tree, is_beside, read_tree, version_folder
-from app.updates.version_names import is_newer
+from app.versions.folders import versions_folder
+from app.versions.names import is_newer
+from app.versions.state import CANNOT_RUN, TRIAL, Change, VersionsState, change_state, read_state
+from app.versions.trees import (
+    INSTALLED_AT,
+    Tree,
+    is_beside,
+    own_tree,
+    read_tree,
+    tree_of,
+    version_folder,
+)
 
 if TYPE_CHECKING:
     import subprocess
@@ -27,22 +35,42 @@ _TRIAL_LOCK = "trial.lock"
 _ENDED = frozenset({0, -1, -2, -15, 129, 130, 143, 0xC000013A, 0xC000013A - (1 << 32)})
 
 
-def hand_over(own_folder: str, arguments: Sequence[str], *, window: bool) -> None:
-    """Run the active version in place of the tree in `own_folder`; return if this one is to run."""
-    if tuple(arguments[:2]) == ("updates", "back"):
-        return  # the way back must not lead through what is broken
+def run_newer(code: str, arguments: Sequence[str], *, window: bool) -> None:
+    """Run the active version in place of the tree whose code lies in `code`, if it is newer.
+
+    Returns if that tree is to run.
+    """
     versions = versions_folder(os.environ)
     if not os.path.exists(versions):  # noqa: PTH110 (fast start)
         return
-    own = read_tree(own_folder)
+    if tuple(arguments[:2]) == ("updates", "back"):
+        return  # the way back must not lead through what is broken
+    own = read_tree(tree_of(code))
     if own is None or is_beside(own, versions):
         return
-    os.environ[INSTALLED_AT] = own_folder
+    os.environ[INSTALLED_AT] = own.folder
     start = _Start(own, versions, tuple(arguments), window=window)
     while (state := read_state(versions)).active:
         if not start.run_active(state):
             break
     del os.environ[INSTALLED_AT]
+
+
+def start_again() -> None:
+    """Replace this process by a new start of Safelight; on Windows, begin one beside it.
+
+    Raises OSError if its program is gone.
+    """
+    installed = os.environ.pop(INSTALLED_AT, "")
+    tree = read_tree(installed) if installed else own_tree()
+    if tree is None:
+        return
+    launcher = tree.launcher(window=True)
+    if sys.platform != "win32":
+        os.execv(launcher, [launcher])
+    import subprocess
+
+    subprocess.Popen([launcher])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +147,7 @@ class _Start:
         return True
 
     def _leave(self, tree: Tree, detail: str) -> bool:
-        """Leave a version whose program cannot be run; return True if another is to be looked for."""
+        """Leave a version that cannot be run; return True if another is to be looked for."""
         try:
             self._change(lambda state: state.without(tree.version, CANNOT_RUN, detail))
         except OSError:

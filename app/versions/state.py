@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.updates.version_names import is_version
+from app.versions.names import is_version
 
 FORMAT = 1
 # Starts of a version on trial that may fail.
@@ -64,9 +64,7 @@ class VersionsState:
     def activated(self, version: str, previous: str) -> "VersionsState":
         """Return the state after a version was installed; it is on trial from its next start."""
         left = tuple(other for other in self.left if other.version != version)
-        return replace(
-            self, active=version, stage=TRIAL, starts=0, previous=previous, left=left
-        )
+        return replace(self, active=version, stage=TRIAL, starts=0, previous=previous, left=left)
 
     def counted(self, version: str) -> "VersionsState":
         """Return the state at the start of a version on trial; left if it failed too often."""
