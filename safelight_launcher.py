@@ -41,11 +41,16 @@ def main() -> None:
 def hand_over(arguments: Sequence[str]) -> None:
     """Run the version that this installation was updated to; return if it is the one that runs.
 
-    Without an update, and in a checkout, this takes microseconds.
+    Where nothing was ever updated, this takes a tenth of a millisecond.
     """
+    from app.versions.folders import versions_folder
+
+    versions = versions_folder(os.environ)
+    if not os.path.exists(versions):  # noqa: PTH110
+        return
     from app.versions.handover import run_newer
 
-    run_newer(_ROOT, arguments, window=opens_window(arguments))
+    run_newer(_ROOT, versions, arguments, window=opens_window(arguments))
 
 
 def start_apart(arguments: Sequence[str]) -> None:

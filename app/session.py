@@ -33,7 +33,7 @@ from app.notices.notices import NoticeState
 from app.paths import Paths
 from app.queue.job_queue import Job, JobQueue, JobState
 from app.queue.progress import ProgressState
-from app.updates.marks import TrialMarks
+from app.updates.running import RunningVersion
 from app.updates.updates import Updates
 from app.versions.trees import own_tree
 from app.view import ViewState
@@ -102,7 +102,7 @@ class Session(QObject):
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
         tree = own_tree()
         updates = Updates(paths.versions, paths.state, tree)
-        self.updates = UpdateCommands(updates, TrialMarks(paths.versions, tree), state, self)
+        self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)
         self._announcements = Announcements(state, self.jobs, self)
 
     def _connect(self) -> None:

@@ -12,9 +12,9 @@ from app.commands.state import AppState
 from app.engine.process import EngineState
 from app.field import Field
 from app.updates.errors import UpdateCode, UpdateError
-from app.updates.marks import TrialMarks
 from app.updates.news import News
 from app.updates.offers import Offer
+from app.updates.running import RunningVersion
 from app.updates.updates import Updates
 
 Result = TypeVar("Result")
@@ -73,10 +73,14 @@ class UpdateCommands(QObject):
     _installing = Signal()
 
     def __init__(
-        self, updates: Updates, marks: TrialMarks, state: AppState, parent: QObject | None = None
+        self,
+        updates: Updates,
+        running: RunningVersion,
+        state: AppState,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._updates, self._marks, self._notices = updates, marks, state.notices
+        self._updates, self._running, self._notices = updates, running, state.notices
         self.state = UpdateState(self)
         self._background = Background(1, self)
         self._cancelled = Event()
@@ -177,10 +181,10 @@ class UpdateCommands(QObject):
 
     def _on_engine_state(self, engine: EngineState) -> None:
         if engine is EngineState.READY:
-            self._background.run(self._marks.started, _nothing)
+            self._background.run(self._running.started, _nothing)
 
     def _on_picture(self) -> None:
-        self._background.run(self._marks.proved, _nothing)
+        self._background.run(self._running.proved, _nothing)
 
     def _on_news(self, news: list[News]) -> None:
         for one in news:

@@ -1,7 +1,6 @@
 """Small texts of web servers, such as lists of what can be downloaded."""
 
 from collections.abc import Callable
-from urllib.parse import urljoin
 
 from app.downloads.connection import Stopped
 from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
@@ -32,8 +31,3 @@ def read_text(
     except Stopped:
         raise DownloadError(DownloadProblem(code=DownloadCode.CANCELLED, file=name)) from None
     return bytes(content)
-
-
-def address_in(folder: str, name: str) -> str:
-    """Return the URL of a name in the folder of a URL; a name that is a whole URL stays."""
-    return urljoin(folder if folder.endswith("/") else f"{folder}/", name)

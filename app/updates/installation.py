@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
@@ -18,14 +18,15 @@ import msgspec
 
 from app.updates.errors import UpdateCode, UpdateError, cancelled_error
 from app.updates.offers import Offer
+from app.updates.removal import REMOVED, remove_tree
 from app.updates.unpacking import ArchiveError, unpack
-from app.updates.wholeness import LIST, InstalledFiles, damage_of
+from app.updates.wholeness import InstalledFiles, damage_of
 from app.versions.state import change_state
-from app.versions.trees import FACTS, Tree, read_tree, version_folder
+from app.versions.trees import FACTS, LIST, Tree, read_tree, version_folder
 from engine.durable import FULL, replace_file, sync_folder
 from engine.file_lock import FileLock
 
-STAGING, REMOVED = ".staging-", ".removed-"
+STAGING = ".staging-"
 _LOCK = "install.lock"
 # Antivirus programs read each file of a version that runs for the first time.
 _TRIAL_S = 120
@@ -127,45 +128,6 @@ def require_running(tree: Tree) -> None:
 def activate(versions: Path, version: str, previous: str) -> None:
     """Make a version the one that starts next, on trial. Raises OSError."""
     change_state(versions, lambda state: state.activated(version, previous))
-
-
-def remove_tree(tree: Path) -> None:
-    """Remove a version's tree: first its name, so that no half of it is ever used.
-
-    Raises OSError if it is in use on Windows.
-    """
-    gone = tree.with_name(f"{REMOVED}{tree.name}-{token_hex(4)}")
-    tree.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)
-
-
-def remove_others(versions: Path, kept: set[str]) -> None:
-    """Remove all versions but these; those in use stay until the next time."""
-    with suppress(OSError), os.scandir(versions) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            path = Path(entry.path)
-            if entry.name not in kept and (path / LIST).is_file() and not is_in_use(path):
-                with suppress(OSError):
-                    remove_tree(path)
-
-
-def hold(tree: Path) -> FileLock | None:
-    """Keep a version's tree from being removed while this process runs; None if it has no list."""
-    try:
-        return FileLock(tree / LIST, shared=True)
-    except OSError:
-        return None
-
-
-def is_in_use(tree: Path) -> bool:
-    """Return True if a process holds the tree."""
-    try:
-        FileLock(tree / LIST).release()
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from app.updates.installation import (
     disk_errors,
     install_archive,
     installing,
-    remove_others,
     require_room,
     require_running,
 )
@@ -31,6 +30,7 @@ from app.updates.manifest import (
 from app.updates.news import News, news_of
 from app.updates.offers import Offer
 from app.updates.places import PLACE_VARIABLE, get_archive, hosts_of, signed_list, urls_of
+from app.updates.removal import remove_others
 from app.updates.signatures import trusted_keys, verified_content
 from app.versions.names import is_newer
 from app.versions.state import GONE_BACK, VersionsState, change_state, read_state

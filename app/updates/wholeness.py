@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
+from app.versions.trees import LIST
 from engine.untrusted_json import JsonError, read_json
 
-LIST = "installed.json"
 _MOST_BYTES = 64 << 20
 
 

@@ -1,18 +1,15 @@
 """The launcher's choice: a version beside the installed one, if it is newer and can be trusted.
 
-Standard library only. The usual cases take a few milliseconds: no folder of versions, or a version
-that has proved itself, which replaces this process. One on trial runs as a child, so that the
-version before can begin at once if it does not start.
+Standard library only. A version that has proved itself replaces this process, which takes some
+milliseconds. One on trial runs as a child, so that the version before can begin at once if it does
+not start.
 """
 
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from app.versions.folders import versions_folder
 from app.versions.names import is_newer
 from app.versions.state import CANNOT_RUN, TRIAL, Change, VersionsState, change_state, read_state
 from app.versions.trees import (
@@ -35,14 +32,12 @@ _TRIAL_LOCK = "trial.lock"
 _ENDED = frozenset({0, -1, -2, -15, 129, 130, 143, 0xC000013A, 0xC000013A - (1 << 32)})
 
 
-def run_newer(code: str, arguments: Sequence[str], *, window: bool) -> None:
-    """Run the active version in place of the tree whose code lies in `code`, if it is newer.
+def run_newer(code: str, versions: str, arguments: Sequence[str], *, window: bool) -> None:
+    """Run the active version of the folder `versions`, if it is newer than the tree of `code`.
 
+        `code` is the folder of the running code.
     Returns if that tree is to run.
     """
-    versions = versions_folder(os.environ)
-    if not os.path.exists(versions):  # noqa: PTH110 (fast start)
-        return
     if tuple(arguments[:2]) == ("updates", "back"):
         return  # the way back must not lead through what is broken
     own = read_tree(tree_of(code))
@@ -73,8 +68,7 @@ def start_again() -> None:
     subprocess.Popen([launcher])
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
+class _Start(NamedTuple):
     """One start of Safelight from the installed tree `own`."""
 
     own: Tree
@@ -110,6 +104,8 @@ class _Start:
 
     def _try(self, tree: Tree) -> bool:
         """Run a version that has not proved itself, and see whether it starts."""
+        from pathlib import Path
+
         from engine.file_lock import FileLock
 
         try:
@@ -135,9 +131,11 @@ class _Start:
             return True
         command = [tree.launcher(window=self.window), *self.arguments]
         try:
-            status = _status_of(subprocess.Popen(command))
+            child = subprocess.Popen(command)
         except OSError as error:
             return self._leave(tree, str(error))
+        _pass_signals_on(child)
+        status = _status_of(child)
         after = read_state(self.versions)
         if after.active != tree.version or after.starts == 0:
             sys.exit(_exit_status(status))
@@ -155,6 +153,8 @@ class _Start:
         return True
 
     def _change(self, change: Change) -> VersionsState:
+        from pathlib import Path
+
         return change_state(Path(self.versions), change)
 
 
@@ -164,6 +164,14 @@ def _status_of(child: "subprocess.Popen[bytes]") -> int:
             return child.wait()
         except KeyboardInterrupt:  # it hears Ctrl-C too, and says what becomes of it
             continue
+
+
+def _pass_signals_on(child: "subprocess.Popen[bytes]") -> None:
+    """End the child where somebody ends this process, which waits for it."""
+    import signal
+
+    for number in (signal.SIGTERM, *((signal.SIGHUP,) if sys.platform != "win32" else ())):
+        signal.signal(number, lambda received, _: child.send_signal(received))
 
 
 def _exit_status(status: int) -> int:

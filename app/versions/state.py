@@ -14,11 +14,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.versions.names import is_version
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine.file_lock import FileLock
 
 FORMAT = 1
 # Starts of a version on trial that may fail.
@@ -32,8 +35,7 @@ _MOST_LEFT = 8
 _PATIENCE_S = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class LeftVersion:
+class LeftVersion(NamedTuple):
     """A version that is not used any more, and why: one of the reasons above.
 
     `detail` is for a report. `told` is set once a person was told; going back needs no telling.
@@ -45,8 +47,7 @@ class LeftVersion:
     told: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class VersionsState:
+class VersionsState(NamedTuple):
     """The state of one user's versions.
 
     `active` is the version that starts in place of an older installed one; empty: the installed
@@ -64,29 +65,29 @@ class VersionsState:
     def activated(self, version: str, previous: str) -> "VersionsState":
         """Return the state after a version was installed; it is on trial from its next start."""
         left = tuple(other for other in self.left if other.version != version)
-        return replace(self, active=version, stage=TRIAL, starts=0, previous=previous, left=left)
+        return self._replace(active=version, stage=TRIAL, starts=0, previous=previous, left=left)
 
     def counted(self, version: str) -> "VersionsState":
         """Return the state at the start of a version on trial; left if it failed too often."""
         if not self._is_on_trial(version):
             return self
         if self.starts < MOST_STARTS:
-            return replace(self, starts=self.starts + 1)
+            return self._replace(starts=self.starts + 1)
         return self.without(version, DID_NOT_START, f"{self.starts} starts failed")
 
     def uncounted(self, version: str) -> "VersionsState":
         """Return the state after a start that a person ended, which says nothing."""
         if not self._is_on_trial(version):
             return self
-        return replace(self, starts=max(0, self.starts - 1))
+        return self._replace(starts=max(0, self.starts - 1))
 
     def started(self, version: str) -> "VersionsState":
         """Return the state after a version's window is up and its engine answers."""
-        return replace(self, starts=0) if self._is_on_trial(version) else self
+        return self._replace(starts=0) if self._is_on_trial(version) else self
 
     def proved(self, version: str) -> "VersionsState":
         """Return the state after a version made a picture."""
-        return replace(self, stage=GOOD, starts=0) if self.active == version else self
+        return self._replace(stage=GOOD, starts=0) if self.active == version else self
 
     def without(self, version: str, reason: str, detail: str = "") -> "VersionsState":
         """Return the state after a version was left; the previous one is active, and good."""
@@ -94,13 +95,13 @@ class VersionsState:
             return self
         others = (other for other in self.left if other.version != version)
         left = (*others, LeftVersion(version, reason, detail, told=reason == GONE_BACK))
-        return replace(
-            self, active=self.previous, stage=GOOD, starts=0, previous="", left=left[-_MOST_LEFT:]
+        return self._replace(
+            active=self.previous, stage=GOOD, starts=0, previous="", left=left[-_MOST_LEFT:]
         )
 
     def told(self) -> "VersionsState":
         """Return the state after a person was told of all versions that were left."""
-        return replace(self, left=tuple(replace(left, told=True) for left in self.left))
+        return self._replace(left=tuple(left._replace(told=True) for left in self.left))
 
     def _is_on_trial(self, version: str) -> bool:
         return self.active == version and self.stage == TRIAL
@@ -120,7 +121,7 @@ def read_state(folder: str) -> VersionsState:
         return VersionsState()
 
 
-def change_state(folder: Path, change: Change) -> VersionsState:
+def change_state(folder: "Path", change: Change) -> VersionsState:
     """Apply a change to the state, one process at a time, and return the result.
 
     The result is on the disk. Raises OSError, also if another process keeps the lock for long.
@@ -139,7 +140,7 @@ def change_state(folder: Path, change: Change) -> VersionsState:
         lock.release()
 
 
-def _locked(path: Path) -> "Any":
+def _locked(path: "Path") -> "FileLock":
     from engine.file_lock import FileLock
 
     deadline = time.monotonic() + _PATIENCE_S

@@ -7,19 +7,19 @@ Standard library only, and paths are texts: the launcher uses it, and has millis
 import json
 import os
 import sys
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.versions.names import is_version
 
 FACTS = "version.json"
+# The list of a tree's files, which is there once a version beside the installed one is whole.
+LIST = "installed.json"
 # The variable with the folder of the tree that handed over to this version.
 INSTALLED_AT = "SAFELIGHT_INSTALLED_AT"
 _MOST_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(NamedTuple):
     """A tree with its version; `place` is where its updates are published, if anywhere."""
 
     folder: str

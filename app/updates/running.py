@@ -1,20 +1,33 @@
-"""What a version on trial reports of itself: it has started, it has made a picture."""
+"""The version that runs: it keeps its tree, and reports that it has started and made a picture."""
 
 import logging
+import os
 from pathlib import Path
 
-from app.updates.installation import remove_others
+from app.updates.removal import hold, remove_others
+from app.versions.folders import versions_folder
 from app.versions.state import TRIAL, change_state, read_state
-from app.versions.trees import Tree, is_beside
+from app.versions.trees import Tree, is_beside, own_tree
+from engine.file_lock import FileLock
 
 _log = logging.getLogger(__name__)
 
 
-class TrialMarks:
-    """The marks of the version that runs. Nothing is written unless it is on trial."""
+class RunningVersion:
+    """The version of this process, where its tree is one beside the installed one.
+
+    Nothing is written unless it is on trial; nothing is done for any other tree.
+    """
 
     def __init__(self, versions: Path, tree: Tree | None) -> None:
-        self._versions, self._tree = versions, tree
+        self._versions = versions
+        self._tree = tree if tree is not None and is_beside(tree, str(versions)) else None
+        self._lock: FileLock | None = None
+
+    def hold(self) -> None:
+        """Keep the tree from being removed by others until this process ends."""
+        if self._tree is not None:
+            self._lock = hold(Path(self._tree.folder))
 
     def started(self) -> None:
         """Note that the version is up: its window and its engine, or its command line."""
@@ -29,7 +42,7 @@ class TrialMarks:
             remove_others(self._versions, {version, state.previous})
 
     def _on_trial(self) -> str:
-        if self._tree is None or not is_beside(self._tree, str(self._versions)):
+        if self._tree is None:
             return ""
         state = read_state(str(self._versions))
         is_this = (state.active, state.stage) == (self._tree.version, TRIAL)
@@ -44,3 +57,8 @@ class TrialMarks:
         except OSError as error:
             # It is tried again at the next start; at worst the version before begins then.
             _log.warning("the version's state is not kept: %s", error)
+
+
+def running_version() -> RunningVersion:
+    """Return the version of this process."""
+    return RunningVersion(Path(versions_folder(os.environ)), own_tree())
