@@ -15,6 +15,7 @@ from app.commands.packs import PackCommands
 from app.commands.pictures import PictureCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
+from app.commands.updates import UpdateCommands
 from app.engine.client import EngineClient
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
@@ -34,6 +35,9 @@ from app.notices.notices import NoticeState
 from app.paths import Paths
 from app.queue.job_queue import Job, JobQueue, JobState
 from app.queue.progress import ProgressState
+from app.updates.running import RunningVersion
+from app.updates.updates import Updates
+from app.versions.trees import own_tree
 from app.view import ViewState
 from engine.api.values import ErrorCode
 
@@ -100,6 +104,9 @@ class Session(QObject):
         self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
+        tree = own_tree()
+        updates = Updates(paths.versions, paths.state, tree)
+        self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)
         self._announcements = Announcements(state, self.jobs, self)
 
     def _connect(self) -> None:
@@ -123,6 +130,7 @@ class Session(QObject):
         self.packs.start()
         memories = (self._checkpoint_memory, self._lora_memory, self.memory, self.downloads)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
+        self.updates.start()
 
     def look_again(self) -> None:
         """Read folders and files again, which the user may have changed in another program."""
@@ -138,6 +146,7 @@ class Session(QObject):
     def close(self) -> None:
         """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""
         self.memory.close()
+        self.updates.close()
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()
