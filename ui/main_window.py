@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
+from app.commands.updates import UpdateStage
 from app.form.changes import Reuse
 from app.library.file_kind import FileKind
 from app.library.gallery import is_picture
@@ -155,6 +156,7 @@ class MainWindow(QMainWindow):
         on(ActionName.RUNTIMES, lambda: self.windows.show_runtimes())
         on(ActionName.DEVICES, self.windows.show_devices)
         on(ActionName.DOWNLOADS, self.windows.show_downloads)
+        on(ActionName.UPDATES, self._check_for_updates)
         on(ActionName.QUIT, self.close)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
@@ -311,6 +313,13 @@ class MainWindow(QMainWindow):
         )
         if name:
             self.session.open_file(Path(name))
+
+    def _check_for_updates(self) -> None:
+        """Show the versions, and look for a newer one, as the menu says."""
+        self.windows.show_updates()
+        updates = self.session.updates
+        if updates.available and updates.state.stage in (UpdateStage.IDLE, UpdateStage.UP_TO_DATE):
+            updates.check()
 
     def _reuse(self, what: Reuse) -> Callable[[str], None]:
         return lambda path: self.session.pictures.use_settings(Path(path), what)

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.commands.pack_rows import PackAction, PackRow, PackStage
+from app.commands.pack_rows import PackAction, PackRow, PackStage, Terms
 from app.notices.remedies import advice
 from ui.labels import amount_label, file_size, transfer_label
 
@@ -38,7 +38,8 @@ def purpose(row: PackRow) -> str:
     if row.gain and not row.reason and not row.installed:
         parts.append(translate("packs", "Measured: {gain}.").format(gain=row.gain))
     if row.needs and not row.installed:
-        parts.append(translate("packs", "Needs: {needs}").format(needs=row.needs))
+        needs = f"{row.needs[:1].lower()}{row.needs[1:]}"
+        parts.append(translate("packs", "Needs {needs}").format(needs=needs))
     return " ".join(parts)
 
 
@@ -50,11 +51,9 @@ def cost(row: PackRow) -> str:
         hosts = ", ".join(row.hosts)
         parts.append(text.format(size=file_size(row.download_bytes), hosts=hosts))
     parts.append(translate("packs", "{size} on disk").format(size=file_size(row.disk_bytes)))
-    names = ", ".join(terms.name for terms in row.licences)
-    if row.is_proprietary:
-        parts.append(translate("packs", "proprietary licence: {names}").format(names=names))
-    elif names:
-        parts.append(translate("packs", "licence: {names}").format(names=names))
+    names = [_licence(terms) for terms in row.licences]
+    if names:
+        parts.append(translate("packs", "licence: {names}").format(names=", ".join(names)))
     return " · ".join(parts)
 
 
@@ -97,6 +96,12 @@ def offer_sentences(row: PackRow) -> tuple[str, str]:
         return f"{text} {row.summary}", cost(row)
     gain = translate("packs", "Measured: {gain}.").format(gain=row.gain)
     return f"{text} {gain}", cost(row)
+
+
+def _licence(terms: Terms) -> str:
+    if not terms.is_proprietary:
+        return terms.name
+    return translate("packs", "{name} (proprietary)").format(name=terms.name)
 
 
 def _installed(row: PackRow) -> str:

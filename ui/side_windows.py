@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ui.dialogs.device_dialog import DeviceDialog
     from ui.dialogs.downloads_dialog import DownloadsDialog
     from ui.dialogs.runtimes_dialog import RuntimesDialog
+    from ui.dialogs.updates_dialog import UpdatesDialog
 
 
 class SideWindows:
@@ -45,6 +46,15 @@ class SideWindows:
 
         found = self._parent.findChild(DownloadsDialog)
         dialog = found or DownloadsDialog(self._session.downloads, self._theme, self._parent)
+        _bring_forward(dialog)
+        return dialog
+
+    def show_updates(self) -> "UpdatesDialog":
+        """Open the list of versions, or bring it forward."""
+        from ui.dialogs.updates_dialog import UpdatesDialog
+
+        found = self._parent.findChild(UpdatesDialog)
+        dialog = found or UpdatesDialog(self._session.updates, self._parent)
         _bring_forward(dialog)
         return dialog
 
