@@ -122,9 +122,9 @@ def _facts(folder: Path) -> dict[str, Any]:
 def _object(path: Path) -> dict[str, Any]:
     """Read a JSON object. Raises OSError or ValueError."""
     value: object = json.loads(path.read_bytes())
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} is no object")
-    return cast("dict[str, Any]", value)
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    raise ValueError(f"{path} is no object")
 
 
 def _checked(folder: Path) -> PackInUse:
@@ -177,5 +177,5 @@ def _search(pack: PackInUse) -> None:
         _locks.append(FileLock(pack.folder.parent / LIST, shared=True))
     sys.path.insert(0, folder)
     if sys.platform == "win32":
-        for libraries in {path.parent for path in pack.folder.rglob("*.dll")}:
-            _dll_folders.append(os.add_dll_directory(str(libraries)))
+        folders = {str(path.parent) for path in pack.folder.rglob("*.dll")}
+        _dll_folders.extend(map(os.add_dll_directory, sorted(folders)))

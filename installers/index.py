@@ -67,7 +67,8 @@ def resolved(requirements: str, constraints: str, target: Target) -> dict[str, s
     path.write_text(constraints, encoding="utf-8")
     command = [
         str(_UV), "pip", "compile", "-", "--quiet", "--no-config", "--no-header", "--no-annotate",
-        "--only-binary", ":all:", "--system-certs", "--default-index", INDEX, "--constraint", str(path),
+        "--only-binary", ":all:", "--system-certs", "--default-index", INDEX,
+        "--constraint", str(path),
         "--python-version", ".".join(map(str, PYTHON)), "--python-platform", target.uv,
     ]  # fmt: skip
     done = subprocess.run(

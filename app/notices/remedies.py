@@ -5,13 +5,14 @@ from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication
 
+from app.packs.catalogue import Catalogue
 from engine.api.remedies import (
     CheckDevices,
     ChooseCheckpoint,
     ChooseFolder,
     ChooseStartPicture,
     DeclareFamily,
-    InstallPackages,
+    InstallPack,
     InvertMask,
     MakeSmaller,
     NameLoraFolder,
@@ -23,6 +24,7 @@ from engine.api.remedies import (
     UseAsPart,
 )
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.errors import EngineError
 
 translate = QCoreApplication.translate
 
@@ -113,10 +115,10 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate("remedies", "Make it anew: Safelight then chooses the device.")
         case UseAnotherDevice() | CheckDevices():
             return translate("remedies", "Have Safelight check the hardware again.")
-        case InstallPackages(packages=packages):
+        case InstallPack(pack=pack):
             return translate(
-                "remedies", "It needs what Safelight does not bring along: {names}."
-            ).format(names=", ".join(packages))
+                "remedies", "The runtime {name} brings what it needs; “Runtimes” installs it."
+            ).format(name=_title(pack))
         case SupplyParts():
             return translate("remedies", "Choose a file that has it, below the model's name.")
         case UseAsPart():
@@ -130,6 +132,13 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case NameLoraFolder():
             return translate("remedies", "Or name the folder that has it.")
     assert_never(remedy)
+
+
+def _title(pack: str) -> str:
+    try:
+        return Catalogue.read().named(pack).title
+    except EngineError:
+        return pack
 
 
 def _action(remedy: Remedy) -> NoticeAction | None:

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,8 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     wheels: tuple[Source, ...] = ()
     disk_bytes: int = 0
     unavailable: str = ""
+    # True if only the version of Python is another than its wheels are for, as in a checkout.
+    is_for_another_python: bool = False
 
     @property
     def download_bytes(self) -> int:
@@ -198,9 +200,9 @@ def _on(platform: Platform, name: str, described: _Described, builds: Iterable[_
     own = [build for build in builds if build.pack == name]
     build = next((build for build in own if _fits(build, platform)), None)
     if build is None:
-        reason = described.unavailable or _why_none_fits(own, platform)
-        facts["unavailable"] = reason
-        return Pack(id=name, **facts)
+        facts["unavailable"] = described.unavailable or _why_none_fits(own, platform)
+        anywhere = any(_fits(one, replace(platform, python=one.python)) for one in own)
+        return Pack(id=name, is_for_another_python=anywhere, **facts)
     return Pack(
         id=name,
         **facts,

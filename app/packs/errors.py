@@ -84,7 +84,7 @@ def not_here(wheel: Source, folder: Path) -> EngineError:
 
 
 def not_the_file(path: Path, wanted: tuple[Source, ...]) -> EngineError:
-    """Return the error for a file that is none of a pack's, or differs from the one it should be."""
+    """Return the error for a file that is none of a pack's, or differs from it."""
     if path.name in {wheel.file_name for wheel in wanted}:
         return EngineError(
             ErrorCode.REQUEST_INVALID,

@@ -1,4 +1,4 @@
-"""Installs, repairs and removes packs: nothing of a pack is used before all of it is here and works.
+"""Installs, repairs and removes packs; none is used before all of it is here and works.
 
 The wheels are downloaded and verified, unpacked into a staging folder, synced, and given their name
 by one rename. The runtime then runs a small network in a process of its own; only a pack that

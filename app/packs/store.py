@@ -105,6 +105,11 @@ class PackStore:
         name = self._state().previous.get(pack)
         return name if name and self.listed(name) else None
 
+    def resting(self, pack: str) -> Installed | None:
+        """Return a pack that gave way to another build of ONNX Runtime; None if it did not."""
+        name = self._state().inactive.get(pack)
+        return self.listed(name) if name else None
+
     def activate(self, name: str, tried: Installed) -> tuple[str, ...]:
         """Make a folder its pack's active one; return the ids of the packs that gave way.
 
@@ -149,7 +154,8 @@ class PackStore:
                 previous=_without(pack, state.previous),
             )
         )
-        return all([self._delete(name) for name in names])
+        left = [name for name in names if not self._delete(name)]
+        return not left
 
     def take(self, staging: Path, name: str) -> None:
         """Give a finished folder its name, in the place of a damaged one. Raises OSError."""

@@ -52,13 +52,15 @@ def try_pack(
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
     ) as child:
-        while True:
+        # Its stdin stays open, because its end would end the child; the verdict fits in a pipe.
+        while child.poll() is None:
             try:
-                said, _ = child.communicate(timeout=_LOOK_S)
-                break
+                child.wait(_LOOK_S)
             except subprocess.TimeoutExpired:
                 if cancelled():
                     child.kill()
+        assert child.stdout is not None
+        said = child.stdout.read()
     try:
         return _VERDICTS.decode(said)
     except msgspec.DecodeError:

@@ -125,11 +125,15 @@ class Shutdown(Message, frozen=True, kw_only=True):
 
 
 class Hello(Message, frozen=True, kw_only=True):
-    """The engine has started: the first event."""
+    """The engine has started: the first event.
+
+    `pack_problems` are sentences on active runtime packs that it runs without.
+    """
 
     version: str
     pid: int
     protocol: int = PROTOCOL_VERSION
+    pack_problems: tuple[str, ...] = ()
 
 
 class Ready(Message, frozen=True, kw_only=True):

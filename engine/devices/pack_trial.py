@@ -50,9 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _verdict(imports: Sequence[str], backends: Sequence[BackendReference]) -> PackVerdict:
-    problem = _left_out() or next(filter(None, map(_import_problem, imports)), "")
-    if problem:
-        return PackVerdict(works=False, sentence=problem)
+    if left_out := _left_out():
+        return PackVerdict(works=False, sentence=left_out)
+    for module in imports:
+        if problem := _import_problem(module):
+            return PackVerdict(works=False, sentence=problem)
     trials = Trials(TrialLimits.of_this_machine())
     with tempfile.TemporaryDirectory() as folder:
         cancel = CancelToken()
