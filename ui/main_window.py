@@ -83,7 +83,7 @@ class MainWindow(QMainWindow):
         self.generate = GeneratePanel(session, theme, actions)
         self.devices = DevicePanel(session, theme, actions)
         self.windows = SideWindows(session, theme, self)
-        self.notices = NoticePanel(session, theme, actions)
+        self.notices = NoticePanel(session, theme, actions, self.windows.show_runtimes)
         self.offer = OfferBar(session, theme, self.windows.show_runtimes)
         self.canvas = CanvasPanel(session, theme, actions)
         self.info = InfoPanel(session, theme, actions)

@@ -4,6 +4,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.commands.pack_rows import PackAction, PackRow, PackStage, Terms
 from app.notices.remedies import advice
+from ui.device_labels import with_pack
 from ui.labels import amount_label, file_size, transfer_label
 
 translate = QCoreApplication.translate
@@ -110,6 +111,8 @@ def _installed(row: PackRow) -> str:
         text = translate("packs", "About {n} times as fast as the plain processor here.")
         digits = 1 if row.times_as_fast < 4.95 else 0
         parts.append(text.format(n=QLocale().toString(row.times_as_fast, "f", digits)))
+    elif row.remark:
+        parts.append(with_pack(row.remark, ()) + ".")
     elif not row.is_used and row.times_as_fast is not None:
         parts.append(translate("packs", "Not faster than the plain processor here."))
     text = translate("packs", "Version {version}, {size} on disk.")

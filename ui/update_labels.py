@@ -1,8 +1,6 @@
 """Descriptions of updates in the user's language."""
 
-from urllib.parse import urlsplit
-
-from PySide6.QtCore import QCoreApplication, QDate, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QLocale, QUrl
 
 from app.commands.updates import UpdateStage, UpdateState
 from app.updates.offers import Offer
@@ -49,7 +47,7 @@ def offer_facts(offer: Offer) -> str:
 
 def place_sentence(place: str) -> str:
     """Return a sentence on where updates are looked for."""
-    where = urlsplit(place).hostname if "://" in place else place
+    where = QUrl(place).host() if "://" in place else place
     text = translate(
         "updates", "Safelight asks {place} only when you do. Nothing about you or it is sent."
     )

@@ -72,7 +72,8 @@ class PackRow(msgspec.Struct, frozen=True, kw_only=True):
     `needs` is what the machine must have. `installed` is the version that is installed, `previous`
     the one to go back to, each empty without one. `is_used` is True if pictures are made with it
     now, `times_as_fast` the measured gain over the plain processor in the trials of this machine.
-    `problem` is the failure of the last attempt.
+    `remark` is why an installed pack is not used, where that is known; `problem` is the failure of
+    the last attempt.
     """
 
     id: str
@@ -92,6 +93,7 @@ class PackRow(msgspec.Struct, frozen=True, kw_only=True):
     installed: str = ""
     previous: str = ""
     is_used: bool = False
+    remark: str = ""
     problem: ErrorInfo | None = None
     times_as_fast: float | None = None
 

@@ -1,15 +1,18 @@
 """The packs of this machine as they are on the disk, and the rows that the window draws of them."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.commands.pack_fit import preference, unfit_reason
 from app.commands.pack_rows import PackRow, PackStage, Progress, Terms
 from app.downloads.entries import ACTIVE, Download, DownloadState
 from app.downloads.errors import DownloadProblem
 from app.packs.catalogue import Catalogue, Pack
 from app.packs.installation import Stage
 from app.packs.store import Installed, PackStore
+from engine.api.machine import DeviceInfo, MachineInfo
 from engine.api.values import ErrorCode, ErrorInfo
 
 _PROCESSOR = "cpu"
@@ -34,16 +37,17 @@ class Doings:
     """What happens with packs at present, by their ids.
 
     `under_way` are installations and repairs, None before their first progress; `ready` are packs
-    that the running engine does not use yet. `used` are the backends that make pictures now,
-    `milliseconds` the times of each backend's trial.
+    that the running engine does not use yet. `machine` is None before it was read. `devices` are those of that engine, `chosen` is the
+    one that makes pictures.
     """
 
     downloads: Mapping[str, Download] = field(default_factory=dict[str, Download])
     under_way: Mapping[str, Stage | None] = field(default_factory=dict[str, Stage | None])
     ready: frozenset[str] = frozenset()
-    used: frozenset[str] = frozenset()
     problems: Mapping[str, ErrorInfo] = field(default_factory=dict[str, ErrorInfo])
-    milliseconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    machine: MachineInfo | None = None
+    devices: tuple[DeviceInfo, ...] = ()
+    chosen: DeviceInfo | None = None
 
 
 def read_shelf(folder: Path) -> Shelf:
@@ -61,8 +65,9 @@ def read_shelf(folder: Path) -> Shelf:
 
 
 def make_rows(shelf: Shelf, doings: Doings) -> tuple[PackRow, ...]:
-    """Return the packs as the window draws them, those for this machine first."""
-    rows = [_row(pack, shelf, doings) for pack in shelf.packs.values()]
+    """Return the packs as the window draws them, those for this machine first, the best first."""
+    packs = sorted(shelf.packs.values(), key=lambda pack: preference(pack, doings.machine))
+    rows = [_row(pack, shelf, doings) for pack in packs]
     return (*(row for row in rows if not row.reason), *(row for row in rows if row.reason))
 
 
@@ -85,7 +90,7 @@ def _row(pack: Pack, shelf: Shelf, doings: Doings) -> PackRow:
         download_bytes=pack.download_bytes,
         disk_bytes=installed.disk_bytes if installed else pack.disk_bytes,
         # An installed pack can be removed, whatever this version knows of it.
-        reason="" if installed else pack.unavailable,
+        reason="" if installed else unfit_reason(pack, doings.machine),
         gain=pack.gain,
         gain_source=pack.gain_source,
         needs=pack.needs,
@@ -93,9 +98,10 @@ def _row(pack: Pack, shelf: Shelf, doings: Doings) -> PackRow:
         progress=_progress(download),
         installed=installed.version if installed else "",
         previous=previous.version if previous else "",
-        is_used=bool(doings.used & set(pack.backends)),
+        is_used=doings.chosen is not None and doings.chosen.backend in pack.backends,
+        remark=_remark(pack, doings.devices),
         problem=problem_of(failed) if failed else doings.problems.get(pack.id),
-        times_as_fast=_times_as_fast(pack, doings.milliseconds),
+        times_as_fast=_times_as_fast(pack, doings.devices),
     )
 
 
@@ -116,11 +122,24 @@ def _stage(pack: Pack, installed: Installed | None, doings: Doings) -> PackStage
     return PackStage.READY if pack.id in doings.ready else PackStage.INSTALLED
 
 
-def _times_as_fast(pack: Pack, milliseconds: Mapping[str, float]) -> float | None:
+def _remark(pack: Pack, devices: Sequence[DeviceInfo]) -> str:
+    """Return why no device of a pack is used; empty if one is, or none was looked at."""
+    own = [device for device in devices if device.backend in pack.backends]
+    usable = any(not device.unusable for device in own)
+    return next((device.unusable for device in own if not usable and device.checked), "")
+
+
+def _times_as_fast(pack: Pack, devices: Sequence[DeviceInfo]) -> float | None:
     """Return how many times as fast as the plain processor a pack was in the trials here."""
-    own = [milliseconds[backend] for backend in pack.backends if backend in milliseconds]
-    processor = milliseconds.get(_PROCESSOR)
-    return processor / min(own) if own and processor else None
+    own = min((_time(one) for one in devices if one.backend in pack.backends), default=math.inf)
+    plain = min((_time(one) for one in devices if one.backend == _PROCESSOR), default=math.inf)
+    return plain / own if math.isfinite(plain) and math.isfinite(own) else None
+
+
+def _time(device: DeviceInfo) -> float:
+    """Return the least time of a device's trial in milliseconds; infinite without one."""
+    right = (one.milliseconds for one in device.figures if not one.problem)
+    return math.inf if device.unusable else min(right, default=math.inf)
 
 
 def _progress(download: Download | None) -> Progress:

@@ -4,8 +4,7 @@ A pack's wheels are an entry in the list of downloads; once they are here, the p
 a thread of its own, while pictures are made. The engine uses it from its next start on.
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -22,7 +21,6 @@ from app.downloads.entries import Download, DownloadState, Purpose
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineState
 from app.paths import Paths
-from engine.api.machine import DeviceInfo
 from engine.api.values import ErrorInfo
 from engine.errors import Cancelled, EngineError
 
@@ -76,14 +74,16 @@ class PackCommands(QObject):
         self._background.failed.connect(self._state.notices.tell_error)
         self._downloads.changed.connect(self._on_download)
         self._downloads.removed.connect(self._refresh_soon)
-        self._devices.devices_changed.connect(self._refresh_soon)
+        for news in (self._devices.devices_changed, self._devices.machine_changed):
+            news.connect(self._refresh_soon)
         self._state.queue.job_changed.connect(self._restart_if_idle)
         self._state.queue.job_removed.connect(self._restart_if_idle)
 
     @property
     def offer(self) -> PackRow | None:
         """The pack that is offered on the first start, until a person answers."""
-        if self._memory.is_answered or any(row.installed for row in self.rows):
+        known = self._devices.machine is not None
+        if not known or self._memory.is_answered or any(row.installed for row in self.rows):
             return None
         first = next((row for row in self.rows if not row.reason), None)
         return first if first and first.stage is PackStage.AVAILABLE else None
@@ -262,14 +262,14 @@ class PackCommands(QObject):
             return
         from app.commands.pack_shelf import Doings, make_rows
 
-        chosen = self._devices.chosen
         entries = ((self._pack_of(entry), entry) for entry in self._downloads.entries)
         doings = Doings(
             downloads={pack.id: entry for pack, entry in entries if pack is not None},
             under_way=dict(self._stages),
             ready=frozenset(self._ready),
-            used=frozenset() if chosen is None else frozenset({chosen.backend}),
-            milliseconds=_times(self._devices.devices),
+            machine=self._devices.machine,
+            devices=self._devices.devices,
+            chosen=self._devices.chosen,
             problems=dict(self._problems),
         )
         self.rows = make_rows(self._shelf, doings)
@@ -301,13 +301,3 @@ class PackCommands(QObject):
         if self._state.client.engine_state is not EngineState.STOPPED:
             self._state.client.restart_engine()
         self._refresh_soon()
-
-
-def _times(devices: Sequence[DeviceInfo]) -> dict[str, float]:
-    """Return each backend's least time in its trials, in milliseconds."""
-    found: dict[str, float] = {}
-    for device in devices:
-        right = [one.milliseconds for one in device.figures if not one.problem]
-        if right and not device.unusable:
-            found[device.backend] = min(*right, found.get(device.backend, math.inf))
-    return found

@@ -9,7 +9,8 @@ class AdapterInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A display adapter; empty texts and None mean that the system does not report the value.
 
     `pci` is maker and model, such as "10de:2684". `architecture` is "sm_89" or "gfx1103".
-    `unusable` is the reason why no backend can compute on the adapter, else empty.
+    `backends` are those that may use it, the preferred first; `unusable` is the reason why none can
+    compute on the adapter, else empty.
     """
 
     vendor: str
@@ -20,6 +21,7 @@ class AdapterInfo(msgspec.Struct, frozen=True, kw_only=True):
     driver_version: str = ""
     integrated: bool | None = None
     architecture: str = ""
+    backends: tuple[str, ...] = ()
     unusable: str = ""
 
 

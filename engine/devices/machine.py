@@ -1,6 +1,7 @@
 """The hardware of this machine, as the engine tells the app of it."""
 
 from backends.hardware import Adapter, cpu_name, host_memory, list_adapters
+from backends.preference import backends_for
 from engine.api.machine import AdapterInfo, MachineInfo
 
 
@@ -23,5 +24,6 @@ def _info(adapter: Adapter) -> AdapterInfo:
         driver_version=adapter.driver_version,
         integrated=adapter.integrated,
         architecture=adapter.architecture,
+        backends=backends_for(adapter),
         unusable=adapter.unusable,
     )

@@ -41,6 +41,8 @@ class RuntimesDialog(QDialog):
         super().__init__(parent)
         self._session, self._theme = session, theme
         self.cards: dict[str, PackCard] = {}
+        # The cards as they are laid out: each pack's id, and if it is for other computers.
+        self._order: list[tuple[str, bool]] = []
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Runtimes"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
@@ -151,7 +153,11 @@ class RuntimesDialog(QDialog):
                 self.cards[row.id].show_row(row)
             else:
                 self.cards[row.id] = PackCard(self._theme, row, self._session.packs.act)
-                (self.others if row.reason else self.suited).addWidget(self.cards[row.id])
+        order = [(row.id, bool(row.reason)) for row in rows]
+        if order != self._order:
+            self._order = order
+            for name, is_other in order:
+                (self.others if is_other else self.suited).addWidget(self.cards[name])
         self.others_shown.setVisible(any(row.reason for row in rows))
         self._show_others()
 
@@ -164,8 +170,8 @@ class RuntimesDialog(QDialog):
             else self.tr("Show what is for other computers ({n})").format(n=len(others))
         )
         self.others_shown.setText(text)
-        for card in others:
-            card.setVisible(shown)
+        for card in self.cards.values():
+            card.setVisible(shown or not card.row.reason)
 
     def _choose_file(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
