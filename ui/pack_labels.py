@@ -1,10 +1,9 @@
 """Descriptions of packs in the user's language; their titles and purposes are the catalogue's."""
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
-from app.commands.pack_rows import PackAction, PackRow, PackStage, Terms
+from app.commands.pack_rows import PackAction, PackRow, PackStage, Terms, standing
 from app.notices.remedies import advice
-from ui.device_labels import with_pack
 from ui.labels import amount_label, file_size, transfer_label
 
 translate = QCoreApplication.translate
@@ -83,6 +82,17 @@ def stage_sentence(row: PackRow) -> str:
             return _installed(row)
 
 
+def short_stage(row: PackRow) -> str:
+    """Return the state of a pack under way in a few words."""
+    total = row.progress.total_bytes
+    if row.stage is PackStage.DOWNLOADING and total:
+        percent = row.progress.done_bytes * 100 // total
+        return translate("packs", "downloading, {n} %").format(n=percent)
+    if row.stage is PackStage.TRYING:
+        return translate("packs", "being tried")
+    return translate("packs", "being installed")
+
+
 def problem_sentences(row: PackRow) -> str:
     """Return what went wrong in the last attempt and what to do; empty if nothing did."""
     if row.problem is None:
@@ -106,15 +116,6 @@ def _licence(terms: Terms) -> str:
 
 
 def _installed(row: PackRow) -> str:
-    parts = [translate("packs", "In use.") if row.is_used else translate("packs", "Installed.")]
-    if row.times_as_fast is not None and row.times_as_fast > 1:
-        text = translate("packs", "About {n} times as fast as the plain processor here.")
-        digits = 1 if row.times_as_fast < 4.95 else 0
-        parts.append(text.format(n=QLocale().toString(row.times_as_fast, "f", digits)))
-    elif row.remark:
-        parts.append(with_pack(row.remark, ()) + ".")
-    elif not row.is_used and row.times_as_fast is not None:
-        parts.append(translate("packs", "Not faster than the plain processor here."))
     text = translate("packs", "Version {version}, {size} on disk.")
-    parts.append(text.format(version=row.installed, size=file_size(row.disk_bytes)))
-    return " ".join(parts)
+    facts = text.format(version=row.installed, size=file_size(row.disk_bytes))
+    return f"{standing(row)} {facts}"

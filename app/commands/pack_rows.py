@@ -3,8 +3,13 @@
 from enum import StrEnum
 
 import msgspec
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from engine.api.values import ErrorInfo
+
+translate = QCoreApplication.translate
+# From here on a gain is told without decimals.
+_ROUND = 4.95
 
 
 class PackStage(StrEnum):
@@ -103,11 +108,31 @@ class PackRow(msgspec.Struct, frozen=True, kw_only=True):
         return any(terms.is_proprietary for terms in self.licences)
 
 
+def standing(row: PackRow) -> str:
+    """Return a sentence or two on the use of an installed pack."""
+    used, installed = (
+        translate("packs", "{title} is in use."),
+        translate("packs", "{title} is installed."),
+    )
+    parts = [(used if row.is_used else installed).format(title=row.title)]
+    if row.times_as_fast is not None and row.times_as_fast > 1:
+        text = translate("packs", "It is about {n} times as fast as the plain processor here.")
+        digits = 1 if row.times_as_fast < _ROUND else 0
+        parts.append(text.format(n=QLocale().toString(row.times_as_fast, "f", digits)))
+    elif row.remark:
+        text = translate("packs", "It cannot be used: {reason}.")
+        parts.append(text.format(reason=row.remark.rstrip(".")))
+    elif not row.is_used and row.times_as_fast is not None:
+        parts.append(translate("packs", "It is not faster than the plain processor here."))
+    return " ".join(parts)
+
+
 def actions_of(row: PackRow) -> tuple[PackAction, ...]:
     """Return what can be done with a pack at its present stage, in the order of `PackAction`."""
     match row.stage:
         case PackStage.AVAILABLE:
-            return () if row.reason else (PackAction.INSTALL,)
+            # Also for a card that was not recognised.
+            return (PackAction.INSTALL,) if row.download_bytes else ()
         case PackStage.DOWNLOADING:
             return PackAction.PAUSE, PackAction.CANCEL
         case PackStage.PAUSED:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from PySide6.QtCore import QCoreApplication
+
 from app.commands.pack_fit import preference, unfit_reason
 from app.commands.pack_rows import PackRow, PackStage, Progress, Terms
 from app.downloads.entries import ACTIVE, Download, DownloadState
@@ -15,6 +17,7 @@ from app.packs.store import Installed, PackStore
 from engine.api.machine import DeviceInfo, MachineInfo
 from engine.api.values import ErrorCode, ErrorInfo
 
+translate = QCoreApplication.translate
 _PROCESSOR = "cpu"
 _STAGES = {
     Stage.DOWNLOAD: PackStage.VERIFYING,
@@ -37,8 +40,8 @@ class Doings:
     """What happens with packs at present, by their ids.
 
     `under_way` are installations and repairs, None before their first progress; `ready` are packs
-    that the running engine does not use yet. `machine` is None before it was read. `devices` are those of that engine, `chosen` is the
-    one that makes pictures.
+    that the running engine does not use yet. `machine` is None before it was read; `devices` are
+    those of the running engine, `chosen` is the one that makes pictures.
     """
 
     downloads: Mapping[str, Download] = field(default_factory=dict[str, Download])
@@ -90,7 +93,7 @@ def _row(pack: Pack, shelf: Shelf, doings: Doings) -> PackRow:
         download_bytes=pack.download_bytes,
         disk_bytes=installed.disk_bytes if installed else pack.disk_bytes,
         # An installed pack can be removed, whatever this version knows of it.
-        reason="" if installed else unfit_reason(pack, doings.machine),
+        reason="" if installed else _reason(pack, doings),
         gain=pack.gain,
         gain_source=pack.gain_source,
         needs=pack.needs,
@@ -120,6 +123,12 @@ def _stage(pack: Pack, installed: Installed | None, doings: Doings) -> PackStage
     if installed is None:
         return PackStage.AVAILABLE
     return PackStage.READY if pack.id in doings.ready else PackStage.INSTALLED
+
+
+def _reason(pack: Pack, doings: Doings) -> str:
+    if any(one.backend in pack.backends and not one.unusable for one in doings.devices):
+        return translate("packs", "This Safelight has it already.")
+    return unfit_reason(pack, doings.machine)
 
 
 def _remark(pack: Pack, devices: Sequence[DeviceInfo]) -> str:

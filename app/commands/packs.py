@@ -15,9 +15,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.background import Background
 from app.commands.downloads import DownloadCommands
 from app.commands.pack_memory import PackMemory
-from app.commands.pack_rows import PackAction, PackRow, PackStage
+from app.commands.pack_rows import PackAction, PackRow, PackStage, standing
 from app.commands.state import AppState
 from app.downloads.entries import Download, DownloadState, Purpose
+from app.downloads.terms import Terms
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineState
 from app.paths import Paths
@@ -47,11 +48,12 @@ class PackCommands(QObject):
         devices: DeviceState,
         downloads: DownloadCommands,
         paths: Paths,
+        terms: Terms,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._state, self._devices, self._downloads = state, devices, downloads
-        self._folder = paths.packs
+        self._folder, self._terms = paths.packs, terms
         self._memory = PackMemory(paths.state)
         self.problem = self._memory.problem
         self.rows: tuple[PackRow, ...] = ()
@@ -62,6 +64,8 @@ class PackCommands(QObject):
         # Packs that the running engine does not have; true also after one was removed.
         self._ready: set[str] = set()
         self._is_restart_due = False
+        # Packs whose first use is to be told, once the new engine knows how its devices did.
+        self._news: set[str] = set()
         self._problems: dict[str, ErrorInfo] = {}
         # One thread: the store of packs has one writer at a time.
         self._background = Background(1, self)
@@ -74,7 +78,9 @@ class PackCommands(QObject):
         self._background.failed.connect(self._state.notices.tell_error)
         self._downloads.changed.connect(self._on_download)
         self._downloads.removed.connect(self._refresh_soon)
-        for news in (self._devices.devices_changed, self._devices.machine_changed):
+        devices = self._devices
+        devices.devices_changed.connect(self._on_devices)
+        for news in (devices.machine_changed, devices.checking_changed):
             news.connect(self._refresh_soon)
         self._state.queue.job_changed.connect(self._restart_if_idle)
         self._state.queue.job_removed.connect(self._restart_if_idle)
@@ -82,7 +88,8 @@ class PackCommands(QObject):
     @property
     def offer(self) -> PackRow | None:
         """The pack that is offered on the first start, until a person answers."""
-        known = self._devices.machine is not None
+        # Before, it is not known which runtimes are here already.
+        known = self._devices.machine is not None and not self._devices.checking
         if not known or self._memory.is_answered or any(row.installed for row in self.rows):
             return None
         first = next((row for row in self.rows if not row.reason), None)
@@ -180,7 +187,7 @@ class PackCommands(QObject):
 
         stop = self._stops[pack.id] = Event()
         self._stages[pack.id] = None
-        installation = Installation(PackStore(self._folder))
+        installation = Installation(PackStore(self._folder), terms=self._terms)
         wishes = Wishes(partial(self._progressed.emit, pack.id), stop.is_set)
 
         def run() -> "Outcome | bool | ErrorInfo | None":
@@ -211,6 +218,7 @@ class PackCommands(QObject):
             self._ready -= {pack.id}
             if not isinstance(answer, bool):
                 self._ready |= {pack.id}
+                self._news |= {pack.id}
         self._read_again(self._restart_if_idle)
 
     def _on_progress(self, pack: str, progress: "Progress") -> None:
@@ -274,6 +282,15 @@ class PackCommands(QObject):
         )
         self.rows = make_rows(self._shelf, doings)
         self.changed.emit()
+
+    def _on_devices(self, *_: object) -> None:
+        """Tell how the packs do that the engine has had since its last start."""
+        self._publish()
+        for row in self.rows:
+            is_known = row.is_used or row.remark or row.times_as_fast is not None
+            if row.id in self._news - self._ready and is_known:
+                self._news.discard(row.id)
+                self._state.notices.tell(standing(row))
 
     def _pack_of(self, entry: Download) -> "Pack | None":
         """Return the pack whose wheels a download is; None for another's, or another version's."""

@@ -64,7 +64,7 @@ class PackCard(QFrame):
         self.purpose.setText(breakable(purpose(row)))
         self.purpose.setToolTip(row.gain_source)
         self.cost.setText(breakable(cost(row)))
-        self.cost.setVisible(not row.reason and row.stage is not PackStage.INSTALLED)
+        self.cost.setVisible(bool(row.download_bytes) and row.stage is not PackStage.INSTALLED)
         for label, text in (
             (self.stage, stage_sentence(row)),
             (self.problem, problem_sentences(row)),
