@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from app.background import Background
 from app.commands.announcements import Announcements
 from app.commands.checkpoints import CheckpointCommands
+from app.commands.downloads import DownloadCommands
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
 from app.commands.opening import Opening
@@ -67,6 +68,7 @@ class Session(QObject):
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
+        self.downloads = DownloadCommands(paths.state, self)
         self._checkpoint_memory = CheckpointMemory(paths.state)
         # Before SessionMemory restores the last session, which has a declaration of its own.
         self.generation.declaration = self._checkpoint_memory.of(starter)
@@ -122,7 +124,8 @@ class Session(QObject):
         self.checkpoints.refresh()
         self.gallery.refresh()
         self.prompts.start()
-        memories = (self._checkpoint_memory, self._lora_memory, self.memory)
+        self.downloads.start()
+        memories = (self._checkpoint_memory, self._lora_memory, self.memory, self.downloads)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
         self.updates.start()
 
@@ -144,6 +147,7 @@ class Session(QObject):
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()
+        self.downloads.close()
         self.background.close()
 
     def _on_job_changed(self, job: Job) -> None:

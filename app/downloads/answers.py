@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin
 
 from app.downloads.connection import Answer
@@ -95,6 +94,9 @@ def wait_asked_s(answer: Answer) -> float | None:
 
 
 def _date(text: str) -> datetime | None:
+    # Imported where it is needed: it takes as long as the rest of the room.
+    from email.utils import parsedate_to_datetime
+
     try:
         found = parsedate_to_datetime(text)
     except ValueError:

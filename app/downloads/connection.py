@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, Full, Queue
-from ssl import SSLCertVerificationError
-
-import urllib3
-from urllib3 import exceptions
+from typing import TYPE_CHECKING
 
 from app.downloads.errors import DownloadCode
-from app.downloads.trust import request
 
-_CHUNK_BYTES = 256 << 10
+if TYPE_CHECKING:
+    from app.downloads.transport import Response
+
 # So many chunks may wait to be written.
 _CHUNKS = 8
-# A person's wish to stop is looked for so often.
-_LOOK_S = 0.1
+# A person's wish to stop is looked for so often, in seconds.
+LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class Connection:
         self._stall_s, self._stopped = stall_s, stopped
         self._received: Queue[Answer | bytes | ConnectionFailure] = Queue(_CHUNKS)
         self._closed = threading.Event()
-        self._response: urllib3.BaseHTTPResponse | None = None
+        self._response: Response | None = None
         self._thread = threading.Thread(target=self._run, name="download", daemon=True)
         self._thread.start()
 
@@ -73,11 +71,8 @@ class Connection:
     def close(self) -> None:
         """Give the connection up, also in the middle of the answer; returns at once."""
         self._closed.set()
-        response = self._response
-        if response is not None:
-            # Wakes the thread; it may have closed the socket already.
-            with suppress(OSError, ValueError, RuntimeError):
-                response.shutdown()
+        if self._response is not None:
+            self._response.wake()
 
     def _next(self) -> Answer | bytes:
         begun = time.monotonic()
@@ -85,7 +80,7 @@ class Connection:
             if self._stopped():
                 raise Stopped
             try:
-                received = self._received.get(timeout=_LOOK_S)
+                received = self._received.get(timeout=LOOK_S)
             except Empty:
                 if time.monotonic() - begun > self._stall_s:
                     code = DownloadCode.STALLED
@@ -96,51 +91,29 @@ class Connection:
             return received
 
     def _run(self) -> None:
-        try:
-            self._receive()
-        except Exception as error:  # noqa: BLE001 (the other thread raises it)
-            self._hand_over(_failure(error))
+        # Imported here: the window need not wait for it when it starts.
+        from app.downloads.transport import Response, failure_of
 
-    def _receive(self) -> None:
-        pool, response = request(self._url, self._headers, self._stall_s)
-        self._response = response
         try:
-            headers = {name.lower(): text for name, text in response.headers.items()}
-            self._hand_over(Answer(self._url, response.status, headers))
-            while chunk := response.read1(_CHUNK_BYTES):
-                if not self._hand_over(chunk):
-                    return
-            self._hand_over(b"")
-        finally:
-            response.close()
-            pool.clear()
+            response = self._response = Response(self._url, self._headers, self._stall_s)
+            try:
+                self._receive(response)
+            finally:
+                response.close()
+        except Exception as error:  # noqa: BLE001 (the other thread raises it)
+            self._hand_over(ConnectionFailure(*failure_of(error)))
+
+    def _receive(self, response: "Response") -> None:
+        self._hand_over(Answer(self._url, response.status, response.headers))
+        while chunk := response.read():
+            if not self._hand_over(chunk):
+                return
+        self._hand_over(b"")
 
     def _hand_over(self, received: Answer | bytes | ConnectionFailure) -> bool:
         """Give something to the other thread; return False once it has gone."""
         while not self._closed.is_set():
             with suppress(Full):
-                self._received.put(received, timeout=_LOOK_S)
+                self._received.put(received, timeout=LOOK_S)
                 return True
         return False
-
-
-def _failure(error: Exception) -> ConnectionFailure:
-    detail = f"{type(error).__name__}: {error}"
-    match error:
-        case (
-            exceptions.ProxyError()
-            | exceptions.ProxySchemeUnknown()
-            | exceptions.LocationParseError()
-        ):
-            code = DownloadCode.PROXY
-        case exceptions.SSLError(args=(SSLCertVerificationError(), *_)):
-            code = DownloadCode.CERTIFICATE
-        case exceptions.NewConnectionError() | exceptions.ConnectTimeoutError():
-            code = DownloadCode.NO_CONNECTION
-        case exceptions.ReadTimeoutError():
-            code = DownloadCode.STALLED
-        case exceptions.HTTPError() | OSError():
-            code = DownloadCode.DROPPED
-        case _:
-            code = DownloadCode.WRONG_ANSWER
-    return ConnectionFailure(code, detail)

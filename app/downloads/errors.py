@@ -24,6 +24,7 @@ class DownloadCode(StrEnum):
     WRONG_HASH = "wrong_hash"
     DISK_FULL = "disk_full"
     NOT_WRITABLE = "not_writable"
+    INTERNAL = "internal"
 
 
 _MESSAGES = {
@@ -45,6 +46,7 @@ _MESSAGES = {
     DownloadCode.WRONG_HASH: "{host} has another file under the name {file}: its hash differs.",
     DownloadCode.DISK_FULL: "There is no room for {file} in {folder}: {needed} more are needed.",
     DownloadCode.NOT_WRITABLE: "{file} cannot be written in {folder}: {detail}.",
+    DownloadCode.INTERNAL: "Something went wrong inside Safelight while it downloaded {file}.",
 }
 _SIGN_IN = "If this network asks for a sign-in first, do so in a web browser, then try again."
 _LATER = "Try again later; what has arrived is kept."
@@ -74,6 +76,7 @@ _HINTS = {
     DownloadCode.WRONG_HASH: "Nothing of it is used. Try again later.",
     DownloadCode.DISK_FULL: "Free some space, then go on; what has arrived is kept.",
     DownloadCode.NOT_WRITABLE: "See that the folder is there and can be written, then try again.",
+    DownloadCode.INTERNAL: "Copy the report and send it to us; then try again.",
 }
 
 

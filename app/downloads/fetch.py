@@ -9,17 +9,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from app.downloads.answers import Span, is_encoded, is_same_file, is_web_page, span_of, validator_of
-from app.downloads.connection import Answer, Stopped
+from app.downloads.connection import LOOK_S, Answer, Stopped
 from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
-from app.downloads.part import Part, discard, is_there, part_path
+from app.downloads.part import Part, arrived, discard, is_there, part_path
 from app.downloads.requests import Asker, Setback
 from app.downloads.source import Source
 from app.downloads.terms import USUAL_TERMS, Terms
 from engine.durable import FULL
 from engine.file_lock import FileLock
 
-# A person's wish to stop is looked for so often, in seconds.
-_LOOK_S = 0.1
 # So often a file is begun anew at one address, because what had arrived was not of it.
 _MOST_RESTARTS = 2
 _log = logging.getLogger(__name__)
@@ -31,17 +29,21 @@ def fetch(
     *,
     on_progress: Callable[[int], None],
     cancelled: Callable[[], bool],
+    on_verifying: Callable[[], None] = lambda: None,
     terms: Terms = USUAL_TERMS,
 ) -> Path:
     """Download a file into a folder, which is made; return its path.
 
     What has arrived is kept beside it and taken up by the next call. `on_progress` gets the number
-    of bytes that are here; `cancelled` is asked about ten times a second. If another process
-    downloads the same file, this waits for it. Raises DownloadError.
+    of bytes that are here, `on_verifying` announces that those of an earlier time are read from the
+    disk; `cancelled` is asked about ten times a second. If another process downloads the same file,
+    this waits for it. Raises DownloadError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _lock(folder / f"{source.file_name}.lock", cancelled):
+        with _lock(source, folder, cancelled):
+            if arrived(source, folder):
+                on_verifying()
             if is_there(source, folder, cancelled):
                 discard(source, folder)
                 on_progress(source.size)
@@ -52,6 +54,15 @@ def fetch(
         raise DownloadError(problem) from None
     except OSError as error:
         raise DownloadError(_disk_problem(source, folder, error)) from error
+
+
+def forget(source: Source, folder: Path) -> None:
+    """Remove what has arrived of a file that is not wanted any more, unless others download it.
+
+    Raises OSError.
+    """
+    with suppress(Stopped, FileNotFoundError), _lock(source, folder, stopped=lambda: True):
+        discard(source, folder)
 
 
 class _Unfit(Exception):  # noqa: N818 (caught below)
@@ -114,7 +125,7 @@ class _Fetch:
                 failures = 1 if part.length > furthest else failures + 1
                 if failures >= self._terms.tries:
                     raise DownloadError(setback.problem) from setback
-                self._wait(setback.wait_s or self._terms.wait_s(failures))
+                self._asker.wait(setback.wait_s or self._terms.wait_s(failures))
                 continue
             finally:
                 part.close()
@@ -170,25 +181,22 @@ class _Fetch:
         if missing > 0:
             raise DownloadError(_no_room(self._source, self._folder, missing))
 
-    def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while (rest := until - time.monotonic()) > 0:
-            if self._stopped():
-                raise Stopped
-            time.sleep(min(rest, _LOOK_S))
-
 
 @contextmanager
-def _lock(path: Path, stopped: Callable[[], bool]) -> Generator[None]:
-    """Keep other processes and threads from the same file; waits until they have left it."""
+def _lock(source: Source, folder: Path, stopped: Callable[[], bool]) -> Generator[None]:
+    """Keep other processes and threads from the same file; waits until they have left it.
+
+    Raises Stopped, and OSError where nothing can be written.
+    """
+    path = folder / f"{source.file_name}.lock"
     while True:
-        if stopped():
-            raise Stopped
         try:
             lock = FileLock(path, create=True)
             break
         except BlockingIOError:
-            time.sleep(_LOOK_S)
+            if stopped():
+                raise Stopped from None
+            time.sleep(LOOK_S)
         except FileNotFoundError:
             # The one who had it has removed it at this moment, unless the folder has gone.
             if not path.parent.is_dir():

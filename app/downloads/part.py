@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -129,6 +130,14 @@ def discard(source: Source, folder: Path) -> None:
     """Remove what has arrived of a file. Raises OSError."""
     part_path(source, folder).unlink(missing_ok=True)
     _note_path(source, folder).unlink(missing_ok=True)
+
+
+def arrived(source: Source, folder: Path) -> int:
+    """Return the number of bytes of a file that seem to be here, by the sizes on the disk."""
+    for path in (folder / source.file_name, part_path(source, folder)):
+        with suppress(OSError):
+            return min(path.stat().st_size, source.size)
+    return 0
 
 
 def part_path(source: Source, folder: Path) -> Path:

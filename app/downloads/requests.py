@@ -1,12 +1,13 @@
 """Requests to allowed hosts alone, through redirects, with failures told apart."""
 
+import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from app.downloads.answers import PASSING, REDIRECTS, next_address, wait_asked_s
-from app.downloads.connection import Answer, Connection, ConnectionFailure
+from app.downloads.connection import LOOK_S, Answer, Connection, ConnectionFailure, Stopped
 from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
 from app.downloads.source import host_of
 from app.downloads.terms import Terms
@@ -59,6 +60,14 @@ class Asker:
         raise self.error(
             DownloadCode.REDIRECT_REFUSED, url, detail=f"more than {_MOST_REDIRECTS} times"
         )
+
+    def wait(self, seconds: float) -> None:
+        """Wait before another attempt. Raises Stopped."""
+        until = time.monotonic() + seconds
+        while (rest := until - time.monotonic()) > 0:
+            if self.stopped():
+                raise Stopped
+            time.sleep(min(rest, LOOK_S))
 
     def require_encrypted(self, url: str) -> None:
         """Raise DownloadError for a URL that would be asked for without encryption."""
