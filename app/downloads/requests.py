@@ -57,9 +57,8 @@ class Asker:
             finally:
                 connection.close()
             place = self._redirected(url, next_address(answer))
-        raise self.error(
-            DownloadCode.REDIRECT_REFUSED, url, detail=f"more than {_MOST_REDIRECTS} times"
-        )
+        detail = "one address after another"
+        raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail)
 
     def wait(self, seconds: float) -> None:
         """Wait before another attempt. Raises Stopped."""

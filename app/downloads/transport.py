@@ -1,7 +1,7 @@
 """GET requests as urllib3 makes them."""
 
+import ssl
 from contextlib import suppress
-from ssl import SSLCertVerificationError
 
 import urllib3
 from urllib3 import exceptions
@@ -62,13 +62,13 @@ class Response:
 def failure_of(error: Exception) -> tuple[DownloadCode, str]:
     """Return the code of an exception of a `Response`, and its text for a report."""
     match error:
-        case exceptions.SSLError(args=(SSLCertVerificationError(), *_)):
+        case exceptions.SSLError(args=(ssl.SSLCertVerificationError(), *_)):
             code = DownloadCode.CERTIFICATE
         case (
             exceptions.ProxyError()
             | exceptions.ProxySchemeUnknown()
             | exceptions.ProxySchemeUnsupported()
-            | exceptions.LocationParseError()
+            | ValueError()  # of its address: the file's was looked at before
         ):
             code = DownloadCode.PROXY
         case exceptions.NewConnectionError() | exceptions.ConnectTimeoutError():
@@ -86,12 +86,17 @@ def _pool(url: str, timeout_s: float) -> urllib3.PoolManager:
     timeout = urllib3.Timeout(connect=timeout_s, read=timeout_s)
     proxy = proxy_to(url)
     if proxy is None:
-        return urllib3.PoolManager(timeout=timeout, ssl_context=trusted())
+        return urllib3.PoolManager(timeout=timeout, ssl_context=_context_for(url))
     headers = urllib3.make_headers(proxy_basic_auth=proxy.user) if proxy.user else None
     return urllib3.ProxyManager(
         proxy.url,
         timeout=timeout,
-        ssl_context=trusted(),
-        proxy_ssl_context=trusted(),
+        ssl_context=_context_for(url),
+        proxy_ssl_context=_context_for(proxy.url),
         proxy_headers=headers,
     )
+
+
+def _context_for(url: str) -> ssl.SSLContext | None:
+    # Reading a system's certificates takes a while.
+    return trusted() if url.startswith("https:") else None

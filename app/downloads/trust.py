@@ -18,8 +18,7 @@ def trusted() -> ssl.SSLContext:
     the store is found where the distribution keeps it, as our OpenSSL may not be its own.
     """
     context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    for variable in _NAMED_FILES:
-        file = os.environ.get(variable)
+    for file in dict.fromkeys(map(os.environ.get, _NAMED_FILES)):
         if file and Path(file).is_file():
             with suppress(OSError):  # ssl.SSLError is one: a file without certificates
                 context.load_verify_locations(cafile=file)
