@@ -25,6 +25,7 @@ from app.versions.state import change_state
 from app.versions.trees import FACTS, LIST, TREE, Tree, read_tree, version_folder
 from engine.durable import FULL, replace_file, sync_folder
 from engine.file_lock import FileLock
+from safelight_launcher import clean_environment
 
 STAGING = ".staging-"
 _LOCK = "install.lock"
@@ -112,6 +113,7 @@ def require_running(tree: Tree) -> None:
     try:
         done = subprocess.run(
             command,
+            env=clean_environment(os.environ, command[1:]),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_TRIAL_S,
