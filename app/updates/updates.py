@@ -1,6 +1,7 @@
 """Updates of this Safelight: look for a newer version, install it, and go back."""
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -144,7 +145,7 @@ class Updates:
             installed = Tree(tree_folder(str(self._versions), offer.version), offer.version)
             require_running(installed)
             activate(self._versions, offer.version, tree.version)
-            archive.unlink(missing_ok=True)
+            shutil.rmtree(downloads, ignore_errors=True)
             remove_others(self._versions, {offer.version, tree.version})
 
     def go_back(self) -> str:

@@ -172,7 +172,8 @@ def test_a_list_without_sense_is_refused(change: dict[str, object]) -> None:
 )
 def test_an_archive_without_sense_is_refused(change: dict[str, object]) -> None:
     content = msgspec.to_builtins(LIST)
-    content["releases"][0]["archives"][0] |= change
+    archive = {**msgspec.to_builtins(ARCHIVE), **change}
+    content["releases"] = [{**msgspec.to_builtins(LIST.releases[0]), "archives": [archive]}]
     with pytest.raises(UpdateError):
         read_list(msgspec.json.encode(content))
 
