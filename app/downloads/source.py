@@ -1,7 +1,7 @@
 """A file to download: its addresses, name, size and hash, and the hosts that may be asked."""
 
 import re
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -58,8 +58,3 @@ def host_of(url: str) -> str:
         raise ValueError(f"{url!r} is no web address")
     _ = parts.port  # raises ValueError for one that is no number
     return parts.hostname
-
-
-def address_in(folder: str, name: str) -> str:
-    """Return the URL of a name in the folder of a URL; a name that is a whole URL stays."""
-    return urljoin(folder if folder.endswith("/") else f"{folder}/", name)

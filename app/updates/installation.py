@@ -18,13 +18,14 @@ import msgspec
 
 from app.updates.errors import UpdateCode, UpdateError, cancelled_error
 from app.updates.offers import Offer
-from app.updates.removal import REMOVED, remove_tree
+from app.updates.removal import REMOVED, remove_version
 from app.updates.unpacking import ArchiveError, unpack
 from app.updates.wholeness import InstalledFiles, damage_of
 from app.versions.state import change_state
-from app.versions.trees import FACTS, LIST, Tree, read_tree, version_folder
+from app.versions.trees import FACTS, LIST, TREE, Tree, read_tree, version_folder
 from engine.durable import FULL, replace_file, sync_folder
 from engine.file_lock import FileLock
+from safelight_launcher import clean_environment
 
 STAGING = ".staging-"
 _LOCK = "install.lock"
@@ -81,12 +82,13 @@ def install_archive(
     if final.exists():
         if not damage_of(final):
             return
-        remove_tree(final)
+        remove_version(final)
     staging = versions / f"{STAGING}{offer.version}-{token_hex(4)}"
-    staging.mkdir(mode=0o755)
+    tree = staging / TREE
+    tree.mkdir(mode=0o755, parents=True)
     try:
-        unpacked = unpack(archive, staging, offer.disk_bytes, cancelled)
-        _require_version(staging, offer.version)
+        unpacked = unpack(archive, tree, offer.disk_bytes, cancelled)
+        _require_version(tree, offer.version)
         listed = InstalledFiles(files=unpacked.files, links=unpacked.links, sha256=offer.sha256)
         replace_file(staging / LIST, msgspec.json.encode(listed), durable=True)
         staging.rename(final)
@@ -111,6 +113,7 @@ def require_running(tree: Tree) -> None:
     try:
         done = subprocess.run(
             command,
+            env=clean_environment(os.environ, command[1:]),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_TRIAL_S,
@@ -151,9 +154,9 @@ def disk_errors(folder: Path) -> Generator[None]:
         ) from error
 
 
-def _require_version(staging: Path, version: str) -> None:
+def _require_version(folder: Path, version: str) -> None:
     """Raise ArchiveError unless the tree is that version's, with a launcher."""
-    tree = read_tree(str(staging))
+    tree = read_tree(str(folder))
     if tree is None or tree.version != version:
         found = "no version" if tree is None else f"version {tree.version}"
         raise ArchiveError(f"its {FACTS} tells of {found}")

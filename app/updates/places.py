@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.downloads.errors import DownloadError
-from app.downloads.source import Source, address_in, host_of
+from app.downloads.fetch import fetch
+from app.downloads.source import Source, host_of
 from app.downloads.terms import USUAL_TERMS, Terms
+from app.downloads.texts import address_in, read_text
 from app.updates.errors import UpdateCode, UpdateError, cancelled_error
 from app.updates.manifest import MOST_BYTES, Archive
 from app.updates.offers import Offer
@@ -36,9 +38,6 @@ def signed_list(
     try:
         if not is_web(place):
             return read_bounded(Path(place) / name, MOST_BYTES)
-        # Imported here: it takes 0.1 s, and most starts ask no server for anything.
-        from app.downloads.texts import read_text
-
         return read_text(address_in(place, name), MOST_BYTES, cancelled, terms)
     except DownloadError as error:
         raise UpdateError(
@@ -80,8 +79,6 @@ def get_archive(
     local = [url for url in offer.urls if not is_web(url)]
     if local:
         return _copied(Path(local[0]), offer, folder, on_progress, cancelled)
-    from app.downloads.fetch import fetch
-
     first, *mirrors = offer.urls
     source = Source(first, tuple(mirrors), offer.file_name, offer.download_bytes, offer.sha256)
     try:

@@ -12,13 +12,13 @@ from engine.file_lock import FileLock
 REMOVED = ".removed-"
 
 
-def remove_tree(tree: Path) -> None:
-    """Remove a version's tree: first its name, so that no half of it is ever used.
+def remove_version(folder: Path) -> None:
+    """Remove a version's folder: first its name, so that no half of it is ever used.
 
     Raises OSError if it is in use on Windows.
     """
-    gone = tree.with_name(f"{REMOVED}{tree.name}-{token_hex(4)}")
-    tree.rename(gone)
+    gone = folder.with_name(f"{REMOVED}{folder.name}-{token_hex(4)}")
+    folder.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)
 
 
@@ -27,23 +27,23 @@ def remove_others(versions: Path, kept: set[str]) -> None:
     with suppress(OSError), os.scandir(versions) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             path = Path(entry.path)
-            if entry.name not in kept and (path / LIST).is_file() and not is_in_use(path):
+            if entry.name not in kept and (path / LIST).is_file() and not _is_in_use(path):
                 with suppress(OSError):
-                    remove_tree(path)
+                    remove_version(path)
 
 
-def hold(tree: Path) -> FileLock | None:
-    """Keep a version's tree from being removed while this process runs; None if it has no list."""
+def hold(folder: Path) -> FileLock | None:
+    """Keep a version from being removed while this process runs; None if it has no list."""
     try:
-        return FileLock(tree / LIST, shared=True)
+        return FileLock(folder / LIST, shared=True)
     except OSError:
         return None
 
 
-def is_in_use(tree: Path) -> bool:
-    """Return True if a process holds the tree."""
+def _is_in_use(folder: Path) -> bool:
+    """Return True if a process holds the version."""
     try:
-        FileLock(tree / LIST).release()
+        FileLock(folder / LIST).release()
     except BlockingIOError:
         return True
     except OSError:

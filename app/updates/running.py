@@ -27,7 +27,7 @@ class RunningVersion:
     def hold(self) -> None:
         """Keep the tree from being removed by others until this process ends."""
         if self._tree is not None:
-            self._lock = hold(Path(self._tree.folder))
+            self._lock = hold(Path(self._tree.folder).parent)
 
     def started(self) -> None:
         """Note that the version is up: its window and its engine, or its command line."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from app.updates.errors import UpdateCode, UpdateError
 
 # The key of this project's releases.
-PUBLIC_KEYS: tuple[str, ...] = ()
+PUBLIC_KEYS: tuple[str, ...] = ("IMOxQa2MBb+gJpPa1F+l6ik9TmdP4QFymOYyfqveTjU=",)
 KEYS_VARIABLE = "SAFELIGHT_UPDATE_KEYS"
 # What is signed begins with its purpose, so that no other text signed by the key fits.
 PURPOSE = b"safelight list of updates\n"

@@ -1,6 +1,7 @@
 """Updates of this Safelight: look for a newer version, install it, and go back."""
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -34,7 +35,7 @@ from app.updates.removal import remove_others
 from app.updates.signatures import trusted_keys, verified_content
 from app.versions.names import is_newer
 from app.versions.state import GONE_BACK, VersionsState, change_state, read_state
-from app.versions.trees import INSTALLED_AT, Tree, read_tree, version_folder
+from app.versions.trees import INSTALLED_AT, Tree, read_tree, tree_folder
 
 CHANNEL = "stable"
 _DOWNLOADS = ".downloads"
@@ -141,10 +142,10 @@ class Updates:
             archive = get_archive(offer, downloads, on_progress, cancelled, self._terms)
             on_arrival()
             install_archive(archive, offer, self._versions, cancelled)
-            installed = Tree(version_folder(str(self._versions), offer.version), offer.version)
+            installed = Tree(tree_folder(str(self._versions), offer.version), offer.version)
             require_running(installed)
             activate(self._versions, offer.version, tree.version)
-            archive.unlink(missing_ok=True)
+            shutil.rmtree(downloads, ignore_errors=True)
             remove_others(self._versions, {offer.version, tree.version})
 
     def go_back(self) -> str:
@@ -193,7 +194,7 @@ class Updates:
 
     def _tree_before(self, state: VersionsState) -> Tree | None:
         """Return the tree that starts once the active version is left."""
-        beside = read_tree(version_folder(str(self._versions), state.previous))
+        beside = read_tree(tree_folder(str(self._versions), state.previous))
         installed = read_tree(self._installed_at) if self._installed_at else None
         if beside and installed and is_newer(installed.version, beside.version):
             return installed

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.versions.trees import LIST
+from app.versions.trees import LIST, TREE
 from engine.untrusted_json import JsonError, read_json
 
 _MOST_BYTES = 64 << 20
@@ -22,15 +22,16 @@ class InstalledFiles(msgspec.Struct, frozen=True, kw_only=True):
 _DECODER = msgspec.json.Decoder(InstalledFiles)
 
 
-def damage_of(tree: Path) -> list[str]:
-    """Return the paths of files in a version's tree that are missing or changed; its list first.
+def damage_of(folder: Path) -> list[str]:
+    """Return the paths of files in the tree of a version's folder that are missing or changed.
 
     Reads the whole tree: about a second.
     """
     try:
-        listed = read_json(tree / LIST, _DECODER, _MOST_BYTES)
+        listed = read_json(folder / LIST, _DECODER, _MOST_BYTES)
     except (OSError, JsonError):
         return [LIST]
+    tree = folder / TREE
     files = (name for name, digest in listed.files.items() if _digest(tree / name) != digest)
     links = (name for name, target in listed.links.items() if _target(tree / name) != target)
     return [*files, *links]

@@ -18,8 +18,8 @@ from app.versions.trees import (
     is_beside,
     own_tree,
     read_tree,
+    tree_folder,
     tree_of,
-    version_folder,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class _Start(NamedTuple):
         Does not return if the version ran.
         """
         version = state.active
-        tree = read_tree(version_folder(self.versions, version))
+        tree = read_tree(tree_folder(self.versions, version))
         if tree is None or tree.version != version or not is_newer(version, self.own.version):
             return False
         if state.stage == TRIAL:

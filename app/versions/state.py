@@ -117,7 +117,7 @@ def read_state(folder: str) -> VersionsState:
         with open(os.path.join(folder, _FILE), "rb") as file:  # noqa: PTH118, PTH123 (fast start)
             content: Any = json.loads(file.read(_MOST_BYTES))
         return _from_json(content)
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return VersionsState()
 
 

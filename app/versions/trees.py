@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from app.versions.names import is_version
 
 FACTS = "version.json"
-# The list of a tree's files, which is there once a version beside the installed one is whole.
+# In the folder of a version: its tree, and the list of its files, which is there once the tree is
+# whole. The list is not in the tree, because macOS takes a bundle with another file for damaged.
+TREE = "Safelight.app" if sys.platform == "darwin" else "tree"
 LIST = "installed.json"
 # The variable with the folder of the tree that handed over to this version.
 INSTALLED_AT = "SAFELIGHT_INSTALLED_AT"
@@ -36,7 +38,7 @@ def _launcher_name(*, window: bool) -> str:
     if sys.platform == "win32":
         return "safelight.exe" if window else "safelight.com"
     if sys.platform == "darwin":
-        return "Contents/MacOS/safelight"
+        return "Contents/MacOS/Safelight"
     return "safelight"
 
 
@@ -68,8 +70,13 @@ def tree_of(code: str) -> str:
 
 
 def version_folder(versions: str, version: str) -> str:
-    """Return the place of a version's tree in the folder of versions."""
+    """Return the folder of a version in the folder of versions: its tree, and the tree's list."""
     return os.path.join(versions, version)  # noqa: PTH118
+
+
+def tree_folder(versions: str, version: str) -> str:
+    """Return the folder of a version's tree in the folder of versions."""
+    return os.path.join(version_folder(versions, version), TREE)  # noqa: PTH118
 
 
 def is_beside(tree: Tree, versions: str) -> bool:
