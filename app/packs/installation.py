@@ -77,7 +77,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a person sees of an installation, and the wish to stop it."""
+    """A person's view of an installation, and the wish to stop it."""
 
     on_progress: Callable[[Progress], None] = lambda _: None
     cancelled: Callable[[], bool] = lambda: False

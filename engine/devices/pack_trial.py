@@ -88,7 +88,7 @@ def _told(report: BackendReport) -> Iterator[str]:
         if device.works:
             yield f"{title(report.backend)} on {device.name}: {device.sentence}"
         elif device.unusable:
-            yield f"{title(report.backend)} is not used here yet: {device.unusable}."
+            yield f"{title(report.backend)} starts, and has no device here yet: {device.unusable}."
 
 
 def _left_out() -> str:
