@@ -14,7 +14,7 @@ def action_label(action: PackAction, row: PackRow) -> str:
     match action:
         case PackAction.INSTALL if row.is_proprietary:
             return translate("packs", "Accept and install")
-        case PackAction.INSTALL if row.problem is not None:
+        case PackAction.INSTALL | PackAction.RESUME if row.problem is not None:
             return translate("packs", "Try again")
         case PackAction.GO_BACK:
             return translate("packs", "Go back to {version}").format(version=row.previous)

@@ -62,6 +62,8 @@ def use_all(desk: Desk, start: Path) -> None:
         window.form.checkpoint.show_details(),
         window.windows.show_devices(),
         window.windows.show_runtimes(),
+        window.windows.show_downloads(),
+        window.windows.show_updates(),
     ):
         settle()
         dialog.close()

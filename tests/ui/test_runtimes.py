@@ -300,7 +300,7 @@ def test_a_proprietary_licence_is_named_and_can_be_read_before(desk: Desk) -> No
     dialog = show_rows(desk, TENSORRT, OPENVINO)
     card = dialog.cards[TENSORRT.id]
     assert "NVIDIA Software Licence (proprietary)" in card.cost.text()
-    assert visible(card) == ["Accept and install", "Read the licence: NVIDIA Software Licence"]
+    assert visible(card) == ["Read the licence: NVIDIA Software Licence", "Accept and install"]
 
 
 def test_what_is_for_other_computers_is_folded_away(desk: Desk) -> None:

@@ -52,6 +52,7 @@ class DownloadsDialog(QDialog):
         foot.addStretch()
         foot.addWidget(self.close_button)
         whole = QVBoxLayout(self)
+        whole.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(self.rows, 1)

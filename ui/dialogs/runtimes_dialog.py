@@ -112,6 +112,7 @@ class RuntimesDialog(QDialog):
         buttons.addStretch()
         buttons.addWidget(self.close_button)
         whole = QVBoxLayout(self)
+        whole.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(self.rows, 1)

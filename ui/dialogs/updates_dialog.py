@@ -149,9 +149,10 @@ class UpdatesDialog(QDialog):
         self.install.setText(self.tr("Download and install"))
         self.cancel.setVisible(stage is UpdateStage.DOWNLOADING)
         self.restart.setVisible(waits)
-        back = self.tr("Go back to {version}").format(version=state.back_to)
-        self.go_back.setText(back)
-        self.go_back.setVisible(bool(state.back_to) and not updates.is_busy and not waits)
+        # Before the restart the version to go back to is the present one.
+        back = self.tr("Stay with {version}") if waits else self.tr("Go back to {version}")
+        self.go_back.setText(back.format(version=state.back_to))
+        self.go_back.setVisible(bool(state.back_to) and not updates.is_busy)
 
     def _unavailable(self) -> str:
         return self.tr(

@@ -97,7 +97,9 @@ def names_in(folder: Path) -> set[str]:
 
 def state_of(store: PackStore) -> dict[str, dict[str, str]]:
     """Return what `active.json` says."""
-    content = msgspec.json.decode((store.folder / "active.json").read_bytes(), type=dict[str, object])
+    content = msgspec.json.decode(
+        (store.folder / "active.json").read_bytes(), type=dict[str, object]
+    )
     return msgspec.convert(
         {key: content[key] for key in ("active", "inactive", "previous")},
         dict[str, dict[str, str]],

@@ -210,7 +210,12 @@ ADAPTERS = {
 @pytest.mark.skipif(sys.platform != "linux", reason="torchruntime's choice is another elsewhere")
 @pytest.mark.parametrize(
     ("vendor", "pack"),
-    [("NVIDIA", "torch-cuda"), ("AMD", "torch-rocm"), ("Intel", "torch-xpu"), ("Apple", "torch-mps")],
+    [
+        ("NVIDIA", "torch-cuda"),
+        ("AMD", "torch-rocm"),
+        ("Intel", "torch-xpu"),
+        ("Apple", "torch-mps"),
+    ],
 )
 def test_without_torch_the_pack_is_that_of_torchruntimes_choice(
     vendor: str, pack: str, monkeypatch: pytest.MonkeyPatch
