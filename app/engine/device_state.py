@@ -5,7 +5,7 @@ from PySide6.QtCore import QObject, Signal
 from app.engine.client import EngineClient
 from app.engine.process import EngineState
 from app.field import Field
-from engine.api.machine import DeviceInfo
+from engine.api.machine import DeviceInfo, MachineInfo
 from engine.api.messages import DevicesFound, JobFinished, QueryFailed
 from engine.api.values import ErrorCode
 
@@ -24,10 +24,13 @@ class DeviceState(QObject):
     devices_changed = Signal(object)
     choice_changed = Signal(str)
     checking_changed = Signal(bool)
+    machine_changed = Signal(object)
 
     devices = Field[tuple[DeviceInfo, ...]](())
     choice = Field("")
     checking = Field(default=False)
+    # The hardware; None until the first scan.
+    machine = Field[MachineInfo | None](None)
 
     def __init__(self, client: EngineClient, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +69,7 @@ class DeviceState(QObject):
         if event.query != self._query:
             return
         self._query = None
+        self.machine = event.machine or self.machine
         self.choice = event.choice
         self.devices = event.devices
         self.checking = False
