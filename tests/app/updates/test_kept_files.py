@@ -74,7 +74,7 @@ def test_a_version_on_trial_keeps_the_files_of_the_one_before_it(home: Home) -> 
 
 
 def test_a_queue_of_a_newer_version_is_put_aside_whole(tmp_path: Path) -> None:
-    """It is not taken from before the update: those jobs may be done."""
+    """The copy from before the update is not taken: its jobs may be done."""
     journal = queue_journal(tmp_path)
     content = b'{"journal":99,"kind":"queue"}\n{"what":"ever"}\n'
     journal.path.write_bytes(content)
