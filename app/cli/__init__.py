@@ -1,4 +1,4 @@
-"""The command line: generate, inspect, bake, devices, packs, models, cache, bench, doctor, engine.
+"""The command line: its commands are in `_COMMANDS`, a module each.
 
 Exit status 0; 1 for a failure, with one line and a hint on stderr; 2 for wrong usage. With `--json`
 stdout holds one JSON object and nothing else.
@@ -11,7 +11,19 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from app.cli import bake, bench, cache, devices, doctor, engine, generate, inspect, models, packs
+from app.cli import (
+    bake,
+    bench,
+    cache,
+    devices,
+    doctor,
+    engine,
+    generate,
+    inspect,
+    models,
+    packs,
+    updates,
+)
 from app.cli.terminal import Usage, harmless, print_error, print_note
 from app.paths import find_paths
 from app.standard_streams import OutputLost, guarded
@@ -30,6 +42,7 @@ _COMMANDS = {
     "bench": bench,
     "doctor": doctor,
     "engine": engine,
+    "updates": updates,
 }
 
 

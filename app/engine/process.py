@@ -181,6 +181,11 @@ class EngineProcess(QObject):
         self._connection.close_input()
         self._deadline.start()
 
+    def restart(self) -> None:
+        """Have the engine exit as by `stop`, and start another; a job that it ran begins anew."""
+        self.stop()
+        self.start()
+
     def wait_until_stopped(self) -> None:
         """Block after `stop` until the process is gone, for at most about 3 s."""
         if self._connection is None:

@@ -38,6 +38,7 @@ class NoticeAction(StrEnum):
     CHOOSE_START_PICTURE = "choose_start_picture"
     CHECK_DEVICES = "check_devices"
     LORA_FOLDERS = "lora_folders"
+    RUNTIMES = "runtimes"
     UNDO_CHANGE = "undo_change"
     MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"
@@ -94,6 +95,12 @@ def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:
     if error.code in _PASSING:
         found.append(NoticeAction.RETRY)
     return tuple(dict.fromkeys(one for one in found if of_a_job or one not in OF_A_JOB))
+
+
+def pack_wanted(error: ErrorInfo | None) -> str:
+    """Return the id of the pack that is a remedy for an error; empty if none is."""
+    remedies = error.remedies if error is not None else ()
+    return next((one.pack for one in remedies if isinstance(one, InstallPack)), "")
 
 
 def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
@@ -155,5 +162,7 @@ def _action(remedy: Remedy) -> NoticeAction | None:
             return NoticeAction.CHECK_DEVICES
         case NameLoraFolder():
             return NoticeAction.LORA_FOLDERS
+        case InstallPack():
+            return NoticeAction.RUNTIMES
         case _:
             return None

@@ -5,6 +5,34 @@ import msgspec
 from engine.api.values import ArtifactKind
 
 
+class AdapterInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A display adapter; empty texts and None mean that the system does not report the value.
+
+    `pci` is maker and model, such as "10de:2684". `architecture` is "sm_89" or "gfx1103".
+    `backends` are those that may use it, the preferred first; `unusable` is the reason why none can
+    compute on the adapter, else empty.
+    """
+
+    vendor: str
+    name: str
+    pci: str = ""
+    memory_total_bytes: int | None = None
+    driver: str = ""
+    driver_version: str = ""
+    integrated: bool | None = None
+    architecture: str = ""
+    backends: tuple[str, ...] = ()
+    unusable: str = ""
+
+
+class MachineInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The hardware of this machine, whether or not a backend can use it."""
+
+    processor: str
+    memory_total_bytes: int
+    adapters: tuple[AdapterInfo, ...] = ()
+
+
 class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
     """A device's measurements in one precision: the median time of its runs, and its error.
 

@@ -2,6 +2,7 @@
 
 import struct
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 

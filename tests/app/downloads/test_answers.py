@@ -63,7 +63,7 @@ def test_a_wait_is_never_negative(text: str, date: str) -> None:
 
 
 def test_a_date_to_wait_for_is_measured_from_the_servers_own_clock() -> None:
-    """This machine's clock may be years off."""
+    """The clock of this machine may be years off."""
     then, now = "Fri, 01 Jan 1971 00:00:30 GMT", "Fri, 01 Jan 1971 00:00:00 GMT"
     assert wait_asked_s(answer(429, retry_after=then, date=now)) == 30.0
     assert wait_asked_s(answer(429, retry_after="120")) == 120.0
