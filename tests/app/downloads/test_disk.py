@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 
 from app.downloads import part
+from app.downloads.entries import DownloadState
 from app.downloads.errors import DownloadCode
 from app.downloads.fetch import forget
+from app.downloads.source import Source
 from engine.file_lock import FileLock
 from tests.app.downloads.faulty_server import FaultyServer, drop_after, refuse
 from tests.app.downloads.fetching import CONTENT, QUICK, get, names_in, problem_of, source_of
+from tests.app.downloads.listed import started
 
 # A mount of its own, which nobody else sees and which ends with the command.
 SMALL_DISK = 'mount -t tmpfs -o size=400k none "$0" && exec "$@"'
@@ -181,3 +184,18 @@ def test_a_forgotten_download_leaves_nothing_unless_it_is_under_way(
     forget(source, tmp_path)
     assert names_in(tmp_path) == set()
     forget(source, tmp_path / "never made")
+
+
+def test_files_that_do_not_fit_together_are_told_before_the_first(
+    server: FaultyServer, tmp_path: Path
+) -> None:
+    small, large = source_of(server.url), Source(server.url, (), "large", 1 << 60, "0" * 64)
+    with started(tmp_path) as listed:
+        name = listed.add(small, large, title="A pack")
+        problem = listed.wait_for_state(name, DownloadState.FAILED)[-1].problem
+    assert problem is not None
+    assert problem.code is DownloadCode.DISK_FULL
+    free = shutil.disk_usage(tmp_path).free
+    assert abs(problem.bytes_needed + free - (1 << 60)) < 1 << 40
+    assert f"no room for A pack in {listed.folder}" in problem.message
+    assert server.asked == []
