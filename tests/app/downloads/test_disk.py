@@ -59,7 +59,9 @@ def test_a_disk_without_room_is_told_before_anything_is_asked(
     found = on_a_small_disk("before", server, tmp_path / "disk")
     assert found["code"] == DownloadCode.DISK_FULL
     assert found["folder"] == str(tmp_path / "disk")
-    assert found["needed"] == len(CONTENT)
+    needed = found["needed"]
+    assert isinstance(needed, int)
+    assert len(CONTENT) - 40_000 < needed < len(CONTENT)
     assert server.ranges == [None]  # of the second download
     assert found["then"] == source_of("http://a").sha256
 
