@@ -148,6 +148,24 @@ def test_a_disk_that_fails_to_sync_leaves_no_file(
     assert problem.detail == os.strerror(errno.EIO)
 
 
+def test_a_file_is_on_the_disk_before_it_has_its_name_and_its_name_before_it_is_told(
+    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[tuple[str, bool]] = []
+    final = tmp_path / "file.bin"
+
+    def sync_file(descriptor: int) -> None:
+        order.append(("file", final.exists()))
+
+    def sync_folder(folder: Path) -> None:
+        order.append((folder.name, final.exists()))
+
+    monkeypatch.setattr(part, "sync_file", sync_file)
+    monkeypatch.setattr(part, "sync_folder", sync_folder)
+    get(source_of(server.url), tmp_path)
+    assert order == [("file", False), (tmp_path.name, True)]
+
+
 def test_two_downloads_of_a_file_ask_for_it_once(server: FaultyServer, tmp_path: Path) -> None:
     found: list[bytes] = []
     source = source_of(server.url)
