@@ -40,6 +40,9 @@ class PackCard(QFrame):
         self.bar.setTextVisible(False)
         self.bar.setRange(0, _STEPS)
         self.buttons = {action: QPushButton() for action in PackAction if action not in _RARE}
+        self.buttons[PackAction.USE_NOW].setToolTip(
+            self.tr("The picture that is being made then begins anew.")
+        )
         self.licences = [
             self._licence(terms.name, terms.url) for terms in row.licences if terms.is_proprietary
         ]
