@@ -25,6 +25,8 @@ STAGING = ".staging-"
 LEFT = ".removed-"
 _DOWNLOADS = ".downloads"
 _LOCK = ".lock"
+# A new `active.json` before its rename.
+_PART = ".part"
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,7 +172,8 @@ class PackStore:
 
     def downloaded(self, pack: str) -> int:
         """Return the bytes that have arrived of a pack's wheels."""
-        files = (self.downloads / pack).glob("*.whl*")
+        folder = self.downloads / pack
+        files = (file for form in ("*.whl", "*.whl.part") for file in folder.glob(form))
         return sum(file.stat().st_size for file in files)
 
     def unfinished(self) -> tuple[str, ...]:
@@ -193,7 +196,9 @@ class PackStore:
         kept = {name for names in named for name in names.values()} | {_DOWNLOADS, keep}
         with suppress(OSError):
             for path in self.folder.iterdir():
-                if path.name not in kept and path.is_dir():
+                if path.suffix == _PART:
+                    path.unlink()
+                elif path.name not in kept and path.is_dir():
                     self._delete(path.name)
 
     @contextmanager

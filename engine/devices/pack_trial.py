@@ -70,7 +70,7 @@ def judged(reports: Sequence[BackendReport]) -> PackVerdict:
     """
     failures = tuple(failure for report in reports for failure in _failures(report))
     sentences = " ".join(failures or (said for report in reports for said in _told(report)))
-    return PackVerdict(works=not failures, sentence=sentences)
+    return PackVerdict(works=not failures, sentence=sentences or "It starts.")
 
 
 def _failures(report: BackendReport) -> Iterator[str]:

@@ -62,7 +62,7 @@ def a_pack(
         title=name.title(),
         summary="A runtime that is made up.",
         version=version,
-        imports=(f"{name}_runtime",),
+        imports=("tiny_runtime",),
         system=here.system,
         machine=here.machine,
         replaces_onnxruntime=replaces_onnxruntime,

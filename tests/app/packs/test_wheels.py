@@ -140,7 +140,7 @@ def test_wrong_numbers_of_an_archive_are_damage(tmp_path: Path) -> None:
 
 
 def test_a_wish_to_stop_is_heard_within_a_wheel(tmp_path: Path) -> None:
-    class Stop(Exception):
+    class Stop(Exception):  # noqa: N818 (a wish)
         """A person's wish."""
 
     def stop() -> None:
