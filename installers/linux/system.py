@@ -19,8 +19,9 @@ _LIBRARY = Path("lib") / "python3.13"
 _PATHS = "../../../../lib\n../../../../site\n"
 # Libraries below site/ with half a megabyte or more of symbols for debuggers.
 _STRIPPED = (
-    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "nacl/_sodium.*.so", "numpy.libs/libscipy_openblas*.so",
-    "numpy/_core/_multiarray_umath.*.so", "tokenizers/tokenizers.*.so",
+    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "nacl/_sodium.*.so",
+    "numpy.libs/libscipy_openblas*.so", "numpy/_core/_multiarray_umath.*.so",
+    "tokenizers/tokenizers.*.so",
 )  # fmt: skip
 _FULL_OF_HOLES = "pillow.libs/libXau-*"
 _ICU_DATA = "PySide6/Qt/lib/libicudata.so.*"
