@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from installers.inputs import Inputs, Target
+from installers.system import Tree
 from installers.windows import imports
 from installers.windows.imports import ImportsError, require_resolved, unresolved
-from installers.windows.installer import file_macros, longest_path
+from installers.windows.installer import file_macros, longest_path, write_installer
 from installers.windows.launcher import build_launchers, version_numbers
 
 WINDOW, CONSOLE = 2, 3
@@ -144,3 +146,15 @@ def test_the_uninstaller_removes_only_the_tops_of_the_tree(files: Path) -> None:
 
 def test_the_longest_path_counts_the_folder_of_the_installation(files: Path) -> None:
     assert longest_path(files) == len("\\new\\site\\b\\deep file.py")
+
+
+@pytest.mark.skipif(not shutil.which("makensis"), reason="NSIS is not installed")
+def test_the_same_tree_gives_the_same_installer(files: Path, tmp_path: Path) -> None:
+    made: list[bytes] = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (files / "safelight.exe").touch()
+        tree = Tree(files, Target.WINDOWS, "1.2.3", Inputs((), ()))
+        made.append(write_installer(tree, tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+    assert made[0].startswith(b"MZ")
