@@ -6,11 +6,11 @@ import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from installers.archives import write_tar_xz
 from installers.bytecode import Compilation
 from installers.inputs import File
 from installers.linux import debian, elf, icu
 from installers.linux.interpreter import interpreter
+from installers.linux.packages import write_deb, write_portable
 from installers.system import Packager, Tree
 from installers.trimming import TrimError
 
@@ -33,7 +33,7 @@ class LinuxSystem:
     @property
     def formats(self) -> Mapping[str, Packager]:
         """The formats by name; the first is the default."""
-        return {"tar.xz": write_portable}
+        return {"tar.xz": write_portable, "deb": write_deb}
 
     @property
     def compilation(self) -> Compilation:
@@ -84,9 +84,3 @@ def matching(folder: Path, pattern: str) -> list[Path]:
     if not found:
         raise TrimError(f"No file below {folder} fits {pattern!r}.")
     return found
-
-
-def write_portable(tree: Tree, folder: Path) -> Path:
-    """Write the folder that runs from anywhere, as .tar.xz."""
-    name = f"safelight-{tree.version}-linux-x86_64"
-    return write_tar_xz(tree.root, folder / f"{name}.tar.xz", name)
