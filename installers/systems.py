@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from installers.inputs import Target
 from installers.linux.system import LinuxSystem
 from installers.system import System
+from installers.windows.system import WindowsSystem
 
 SYSTEMS: Mapping[Target, System] = {
     Target.LINUX: LinuxSystem(),
+    Target.WINDOWS: WindowsSystem(),
 }
