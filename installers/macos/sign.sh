@@ -1,0 +1,63 @@
+#!/bin/sh
+# Signs Safelight.app on a Mac, has Apple notarise it, and writes a disk image:
+#
+#     sign.sh SAFELIGHT.APP IMAGE.DMG
+#
+# IDENTITY is the name of a "Developer ID Application" certificate in the keychain, PROFILE one that
+# `xcrun notarytool store-credentials` has stored. Without IDENTITY the signature is nobody's: the app
+# runs where it was built, and elsewhere after "Open Anyway" in the settings of macOS.
+set -eu
+app=$1
+image=$2
+identity=${IDENTITY:--}
+here=$(cd "$(dirname "$0")" && pwd)
+interpreter=Contents/Resources/runtime/bin/python3.13
+
+# The hardened runtime lets a process load libraries of its own signer only; a nobody has none.
+hardened="--options runtime --timestamp"
+[ "$identity" = - ] && hardened=
+
+# sign FILE [OPTION ...]
+sign() {
+  file=$1
+  shift
+  # shellcheck disable=SC2086 # several options
+  codesign --force $hardened --sign "$identity" "$@" "$file"
+}
+
+# A signature covers those inside: libraries first, then frameworks, then the bundle. Executables get
+# the rights of their process.
+find "$app/Contents/Resources" -type f ! -path '*.framework/*' \( -name '*.so' -o -name '*.dylib' \) |
+  while IFS= read -r library; do
+    sign "$library"
+  done
+find "$app/Contents/Resources" -type d -path '*.framework/Versions/?' |
+  while IFS= read -r framework; do
+    sign "$framework"
+  done
+sign "$app/$interpreter" --entitlements "$here/engine.entitlements"
+sign "$app"
+codesign --verify --strict --deep "$app"
+
+# notarise FILE: waits for Apple's verdict, and fails if there is none.
+notarise() {
+  xcrun notarytool submit "$1" --keychain-profile "$PROFILE" --wait
+}
+
+if [ -n "${PROFILE:-}" ]; then
+  archive=$(mktemp -d)/Safelight.zip
+  ditto -c -k --keepParent "$app" "$archive"
+  notarise "$archive"
+  xcrun stapler staple "$app"
+fi
+
+folder=$(mktemp -d)
+ditto "$app" "$folder/$(basename "$app")"
+ln -s /Applications "$folder/Applications"
+hdiutil create -quiet -ov -volname Safelight -srcfolder "$folder" -format ULFO "$image"
+rm -r "$folder"
+sign "$image"
+if [ -n "${PROFILE:-}" ]; then
+  notarise "$image"
+  xcrun stapler staple "$image"
+fi
