@@ -1,0 +1,11 @@
+"""The systems that trees are built for."""
+
+from collections.abc import Mapping
+
+from installers.inputs import Target
+from installers.linux.system import LinuxSystem
+from installers.system import System
+
+SYSTEMS: Mapping[Target, System] = {
+    Target.LINUX: LinuxSystem(),
+}

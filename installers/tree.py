@@ -1,0 +1,99 @@
+"""The tree: interpreter, packages and our code in one folder that runs from anywhere.
+
+safelight      the launcher
+runtime/       the interpreter
+site/          packages of others, unpacked and trimmed
+lib/           our code
+version.json   the version, and the hash of everything that the tree was made of
+"""
+
+import hashlib
+import shutil
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from installers import bytecode, wheels
+from installers.inputs import INPUTS, Target, fetch, read_inputs
+from installers.system import System, Tree
+from installers.trimming import TRIM, read_trim, trim
+
+REPOSITORY = Path(__file__).parents[1]
+_PACKAGES = ("app", "backends", "engine", "starter", "ui")
+# What only makes the starter or judges it.
+_LEFT_OUT = ("starter/run", "starter/training", "starter/contact_sheet.png")
+
+
+class Version(msgspec.Struct, frozen=True):
+    """The content of version.json."""
+
+    version: str
+    target: Target
+    python: str
+    # SHA-256 of the pinned inputs and of the list of what is left out.
+    inputs: str
+
+
+def own_version() -> str:
+    """Return the version of Safelight that pyproject.toml states."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    return project["project"]["version"]
+
+
+def assemble(system: System, target: Target, root: Path, interpreter: Path | None = None) -> Tree:
+    """Build the tree of a system at `root`, which is emptied first.
+
+    `interpreter` is an archive of one that a person gives, where the system takes it.
+    """
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    inputs = read_inputs()
+    tree = Tree(root, target, own_version(), inputs)
+    system.place_interpreter(tree, interpreter)
+    place_packages(tree)
+    place_code(tree)
+    trim(root, read_trim().entries, target)
+    system.place_launcher(tree)
+    python = bytecode.compiler(system.runs_here(tree))
+    bytecode.compile_all(root, (*system.compiled_folders, "site", "lib"), python)
+    _write_version(tree)
+    return tree
+
+
+def place_packages(tree: Tree) -> None:
+    """Unpack the wheels of a tree's system into `site/`."""
+    tree.site.mkdir()
+    wheels.unpack((fetch(wheel) for wheel in tree.inputs.wheels_for(tree.target)), tree.site)
+
+
+def place_code(tree: Tree) -> None:
+    """Copy our code and its data into `lib/`, with the version where Python looks for it."""
+    for package in _PACKAGES:
+        for path in sorted((REPOSITORY / package).rglob("*")):
+            if path.is_file() and _is_shipped(path.relative_to(REPOSITORY)):
+                _copy(path, tree.lib / path.relative_to(REPOSITORY))
+    for name in ("safelight_launcher.py", "installers/packs.toml"):
+        if (REPOSITORY / name).exists():
+            _copy(REPOSITORY / name, tree.lib / name)
+    metadata = tree.lib / f"safelight-{tree.version}.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text(f"Metadata-Version: 2.1\nName: safelight\nVersion: {tree.version}\n")
+    _copy(REPOSITORY / "LICENSE", tree.root / "LICENSE")
+
+
+def _is_shipped(path: Path) -> bool:
+    left_out = any(path.is_relative_to(one) for one in _LEFT_OUT)
+    return "__pycache__" not in path.parts and not left_out
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def _write_version(tree: Tree) -> None:
+    pinned = hashlib.sha256(INPUTS.read_bytes() + TRIM.read_bytes()).hexdigest()
+    python = ".".join(map(str, bytecode.VERSION))
+    version = Version(tree.version, tree.target, python, pinned)
+    (tree.root / "version.json").write_bytes(msgspec.json.format(msgspec.json.encode(version)))
