@@ -32,8 +32,8 @@ def members(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, PurePos
     Raises WheelError for a path that leads out of it.
     """
     for member in archive.infolist():
-        place = _place(PurePosixPath(member.filename))
-        if member.is_dir() or place is None:
+        place = None if member.is_dir() else _place(PurePosixPath(member.filename))
+        if place is None:
             continue
         if place.is_absolute() or ".." in place.parts or "\\" in member.filename:
             raise WheelError(f"{member.filename!r} leads out of the folder.")
