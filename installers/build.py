@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from installers.bytecode import BytecodeError
+from installers.errors import BuildError
 from installers.inputs import InputError, Target
 from installers.linux.interpreter import InterpreterError
 from installers.systems import SYSTEMS
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         tree = assemble(system, target, options.out / f"tree-{target}", options.interpreter)
         for name in wanted:
             print(tree.root if name == FOLDER else system.formats[name](tree, options.out))
-    except (BytecodeError, InputError, InterpreterError, TrimError, WheelError) as error:
+    except (BuildError, BytecodeError, InputError, InterpreterError, TrimError, WheelError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

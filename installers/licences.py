@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from installers import wheels
+from installers.errors import BuildError
 from installers.inputs import File, Inputs, Target, fetch
 
 _LICENCES = Path(__file__).with_name("licences.toml")
@@ -33,7 +34,7 @@ sources are at the addresses below.
 """
 
 
-class LicenceError(Exception):
+class LicenceError(BuildError):
     """A part whose licence nothing states, or whose text is missing."""
 
 

@@ -11,6 +11,7 @@ import zipfile
 from enum import Enum
 from pathlib import Path
 
+from installers.errors import BuildError
 from installers.inputs import Inputs, cache_folder, fetch
 from installers.macos.libraries import MINIMUM_SYSTEM
 
@@ -27,7 +28,7 @@ class Executable(Enum):
     INTERPRETER = ("-DINTERPRETER",)
 
 
-class CompilerError(Exception):
+class CompilerError(BuildError):
     """A compiler that does not run here, or that refuses the launcher."""
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import lief
 
+from installers.errors import BuildError
+
 lief.logging.disable()
 
 _THIN_MAGIC = b"\xcf\xfa\xed\xfe"
@@ -21,7 +23,7 @@ _TYPE = lief.MachO.LoadCommand.TYPE
 _NEEDED = frozenset({_TYPE.LOAD_DYLIB, _TYPE.REEXPORT_DYLIB, _TYPE.LOAD_UPWARD_DYLIB})
 
 
-class MachOError(Exception):
+class MachOError(BuildError):
     """A Mach-O file that cannot be read, or lacks the wanted architecture."""
 
 

@@ -1,0 +1,76 @@
+"""The macOS tree, which becomes a bundle: its interpreter, launcher and formats."""
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from installers.archives import write_tar_xz
+from installers.errors import BuildError
+from installers.inputs import File
+from installers.macos.bundle import ARCHITECTURE, NAME, link_frameworks, make_bundle, thin_all
+from installers.macos.interpreter import newest_files, place_interpreter
+from installers.macos.launcher import PYTHON, Executable, compile_launcher
+from installers.macos.libraries import problems
+from installers.system import Packager, Tree
+
+# Relative paths in a .pth file start at its folder.
+_PATHS = "../../../../lib\n../../../../site\n"
+
+
+class BundleError(BuildError):
+    """A bundle whose code would not load."""
+
+
+class MacosSystem:
+    """macOS 14 or newer on Apple silicon.
+
+    There is none for Intel: the last ONNX Runtime with wheels for it, 1.23, cannot share weights
+    with the files that they are in, and the last OpenVINO for it reads no opset 23.
+    """
+
+    @property
+    def formats(self) -> Mapping[str, Packager]:
+        """The bundle in an archive, for `sign.sh` on a Mac."""
+        return {"app": write_bundle}
+
+    @property
+    def compiled_folders(self) -> Sequence[str]:
+        """The standard library."""
+        return ("runtime",)
+
+    def newest_files(self) -> Iterable[File]:
+        """Return the interpreter's archive and the launcher's compiler."""
+        return newest_files()
+
+    def place_interpreter(self, tree: Tree, given: Path | None) -> None:
+        """Make `runtime/` of the pinned archive, or of a copy of it, with our executable."""
+        place_interpreter(tree.runtime, tree.inputs, given)
+        compile_launcher(Executable.INTERPRETER, tree.runtime / "bin" / PYTHON, tree.inputs)
+        packages = tree.runtime / "lib" / PYTHON / "site-packages"
+        packages.mkdir()
+        (packages / "safelight.pth").write_text(_PATHS)
+
+    def place_launcher(self, tree: Tree) -> None:
+        """Take the code for other processors out, and make Qt's frameworks whole.
+
+        The launcher's place is outside the tree, in the bundle.
+        """
+        thin_all(tree.root)
+        link_frameworks(tree.site)
+
+    def runs_here(self, tree: Tree) -> Path | None:
+        """Return nothing, as bundles are put together on Linux."""
+        return None
+
+
+def write_bundle(tree: Tree, folder: Path) -> Path:
+    """Write Safelight.app in a .tar.xz, unsigned; raises BundleError if its code would not load."""
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        executable = Path(scratch) / NAME
+        compile_launcher(Executable.WINDOW, executable, tree.inputs)
+        top = Path(scratch) / "top"
+        bundle = make_bundle(tree.root, executable, tree.version, top)
+        if found := problems(bundle, ARCHITECTURE):
+            raise BundleError("\n".join(found))
+        name = f"safelight-{tree.version}-macos-{ARCHITECTURE}"
+        return write_tar_xz(top, folder / f"{name}.tar.xz", name)
