@@ -44,17 +44,29 @@ def problems(bundle: Path, architecture: str) -> list[str]:
         if [one.architecture for one in code] != [architecture]:
             found.append(f"{name} is not for {architecture} alone.")
             continue
+        if not _is_signed_by_name(path, executables):
+            found.append(f"{name} is code that sign.sh would not find.")
         found.extend(f"{name} {text}" for text in _problems(path, code[0], bundle, executables))
     return found
+
+
+def _is_signed_by_name(path: Path, executables: list[Path]) -> bool:
+    """Return True if `sign.sh`, which goes by names, finds this code."""
+    is_library = path.suffix in {".so", ".dylib"} or path.parents[2].suffix == ".framework"
+    return is_library or path.parent in executables
 
 
 def _problems(path: Path, code: Slice, bundle: Path, executables: list[Path]) -> Iterator[str]:
     if not code.signed:
         yield "has no signature, without which Apple silicon does not run it."
-    if code.minimum_system > MINIMUM_SYSTEM and not any(part in str(path) for part in _SAY_TOO_MUCH):
+    if code.minimum_system > MINIMUM_SYSTEM and not any(
+        part in str(path) for part in _SAY_TOO_MUCH
+    ):
         yield f"needs macOS {'.'.join(map(str, code.minimum_system))}."
     for library in code.libraries:
-        if not _is_of_system(library) and not _is_in_bundle(library, path, code, bundle, executables):
+        if not _is_of_system(library) and not _is_in_bundle(
+            library, path, code, bundle, executables
+        ):
             yield f"needs {library}, which is neither in the bundle nor in macOS."
 
 
