@@ -19,8 +19,8 @@ from installers.windows.signatures import SignatureError
 _OUT = REPOSITORY / "build" / "installers"
 # What an input or the reviewed lists can be wrong about; the message says it.
 _ERRORS = (
-    BuildError, BytecodeError, ImportsError, InputError, InterpreterError, SignatureError, TrimError,
-    WheelError,
+    BuildError, BytecodeError, ImportsError, InputError, InterpreterError, SignatureError,
+    TrimError, WheelError,
 )  # fmt: skip
 # The tree itself, as a folder.
 FOLDER = "folder"

@@ -88,7 +88,7 @@ def parts(inputs: Inputs, target: Target) -> list[Part]:
 
 
 def write_licences(root: Path, shipped: Sequence[Part]) -> None:
-    """Write the folder of licences into a tree; raises LicenceError if a text is not in the tree."""
+    """Write the folder of licences into a tree; raises LicenceError if a text is not there."""
     folder = root / FOLDER
     folder.mkdir()
     sections = [_HEAD]
@@ -141,6 +141,6 @@ def _expression(headers: Message) -> str:
 def _texts(names: Mapping[str, PurePosixPath]) -> Iterator[str]:
     """Yield the texts in a wheel's information, and those in the top folder of a package."""
     for place in names.values():
-        is_near = ".dist-info" in place.parts[0] or len(place.parts) == 2  # noqa: PLR2004
+        is_near = ".dist-info" in place.parts[0] or len(place.parts) == 2
         if is_near and _IS_TEXT.search(place.name) and place.suffix not in {".py", ".pyi"}:
             yield f"site/{place}"

@@ -31,60 +31,56 @@ _SYSTEM_LIBRARIES = "/usr/lib/"
 MINIMUM_SYSTEM = (14, 0)
 # PySide6's bindings say 15, while their wheel and the Qt in it say 13. The loader does not ask a
 # library for this number, and they import nothing of the system that is newer than Qt's imports.
-_SAY_TOO_MUCH = ("PySide6/", "shiboken6/")
+_SAY_TOO_MUCH = frozenset({"PySide6", "shiboken6"})
 
 
 def problems(bundle: Path, architecture: str) -> list[str]:
-    """Return a sentence for each reason why code of a bundle would not load; empty if all is well."""
-    executables = [bundle / "Contents" / "MacOS", bundle / "Contents/Resources/runtime/bin"]
-    found: list[str] = []
-    for path in mach_o_files(bundle):
-        name = path.relative_to(bundle).as_posix()
-        code = slices(path)
-        if [one.architecture for one in code] != [architecture]:
-            found.append(f"{name} is not for {architecture} alone.")
-            continue
-        if not _is_signed_by_name(path, executables):
-            found.append(f"{name} is code that sign.sh would not find.")
-        found.extend(f"{name} {text}" for text in _problems(path, code[0], bundle, executables))
-    return found
+    """Return a sentence for each reason why code would not load on macOS; none if all is well."""
+    return [
+        f"{path.relative_to(bundle).as_posix()} {text}"
+        for path in mach_o_files(bundle)
+        for text in _problems(path, bundle, architecture)
+    ]
 
 
-def _is_signed_by_name(path: Path, executables: list[Path]) -> bool:
-    """Return True if `sign.sh`, which goes by names, finds this code."""
-    is_library = path.suffix in {".so", ".dylib"} or path.parents[2].suffix == ".framework"
-    return is_library or path.parent in executables
-
-
-def _problems(path: Path, code: Slice, bundle: Path, executables: list[Path]) -> Iterator[str]:
+def _problems(path: Path, bundle: Path, architecture: str) -> Iterator[str]:
+    code, *others = slices(path)
+    if others or code.architecture != architecture:
+        yield f"is not for {architecture} alone."
+        return
+    if not _is_signed_by_name(path, bundle):
+        yield "is code that sign.sh would not find."
     if not code.signed:
         yield "has no signature, without which Apple silicon does not run it."
-    if code.minimum_system > MINIMUM_SYSTEM and not any(
-        part in str(path) for part in _SAY_TOO_MUCH
-    ):
+    if code.minimum_system > MINIMUM_SYSTEM and not _SAY_TOO_MUCH.intersection(path.parts):
         yield f"needs macOS {'.'.join(map(str, code.minimum_system))}."
     for library in code.libraries:
-        if not _is_of_system(library) and not _is_in_bundle(
-            library, path, code, bundle, executables
-        ):
+        if not _is_of_system(library) and not _is_in_bundle(library, path, code, bundle):
             yield f"needs {library}, which is neither in the bundle nor in macOS."
+
+
+def _executables(bundle: Path) -> list[Path]:
+    """Return the folders of the executables, which are all of the code in them."""
+    return [bundle / "Contents" / place for place in ("MacOS", "Resources/runtime/bin")]
+
+
+def _is_signed_by_name(path: Path, bundle: Path) -> bool:
+    """Return True if `sign.sh`, which goes by names, finds this code."""
+    is_library = path.suffix in {".so", ".dylib"} or path.parents[2].suffix == ".framework"
+    return is_library or path.parent in _executables(bundle)
 
 
 def _is_of_system(library: str) -> bool:
     if library.startswith(_SYSTEM_FRAMEWORKS):
         return library.removeprefix(_SYSTEM_FRAMEWORKS).split(".framework/")[0] in _FRAMEWORKS
-    return (
-        library.startswith(_SYSTEM_LIBRARIES)
-        and library.removeprefix(_SYSTEM_LIBRARIES) in _LIBRARIES
-    )
+    name = library.removeprefix(_SYSTEM_LIBRARIES)
+    return name in _LIBRARIES and library == _SYSTEM_LIBRARIES + name
 
 
-def _is_in_bundle(
-    library: str, path: Path, code: Slice, bundle: Path, executables: list[Path]
-) -> bool:
+def _is_in_bundle(library: str, path: Path, code: Slice, bundle: Path) -> bool:
     """Return True if each of the executables finds the library inside the bundle."""
     root = bundle.resolve()
-    for executable in executables:
+    for executable in _executables(bundle):
         starts = {"@loader_path": path.parent, "@executable_path": executable}
         places = [place for start in _starts(library, code) for place in _place(start, starts)]
         if not any(place.is_file() and place.resolve().is_relative_to(root) for place in places):

@@ -15,12 +15,8 @@ _FAT_MAGIC = b"\xca\xfe\xba\xbe"
 # Java's classes begin like fat files; their next number is a version, 45 or more.
 _MOST_SLICES = 20
 
-_ARCHITECTURES = {
-    lief.MachO.Header.CPU_TYPE.ARM64: "arm64",
-    lief.MachO.Header.CPU_TYPE.X86_64: "x86_64",
-}
 _TYPE = lief.MachO.LoadCommand.TYPE
-_NEEDED = frozenset({_TYPE.LOAD_DYLIB, _TYPE.REEXPORT_DYLIB, _TYPE.LOAD_UPWARD_DYLIB})
+_NEEDED = (_TYPE.LOAD_DYLIB, _TYPE.REEXPORT_DYLIB, _TYPE.LOAD_UPWARD_DYLIB)
 
 
 class MachOError(BuildError):
@@ -62,7 +58,9 @@ def mach_o_files(root: Path) -> Iterator[Path]:
 
 def slices(path: Path) -> tuple[Slice, ...]:
     """Return the architectures of a file; raises MachOError if it cannot be read."""
-    parsed = lief.MachO.parse(str(path), lief.MachO.ParserConfig.quick)
+    parsed = lief.MachO.parse(  # pyright: ignore[reportUnknownMemberType] (a bare PathLike)
+        str(path), lief.MachO.ParserConfig.quick
+    )
     if parsed is None:
         raise MachOError(f"{path} is no Mach-O file that can be read.")
     return tuple(_slice(binary) for binary in parsed)
@@ -86,9 +84,9 @@ def thin(path: Path, architecture: str) -> int:
 
 
 def _slice(binary: lief.MachO.Binary) -> Slice:
-    kind = binary.header.cpu_type
     return Slice(
-        _ARCHITECTURES.get(kind, str(kind)),
+        # "arm64" and "x86_64", as macOS calls them.
+        binary.header.cpu_type.name.lower(),
         binary.fat_offset,
         binary.original_size,
         tuple(str(one.name) for one in binary.libraries if one.command in _NEEDED),
