@@ -16,6 +16,7 @@ import msgspec
 
 from installers import bytecode, wheels
 from installers.inputs import INPUTS, Target, fetch, read_inputs
+from installers.licences import parts, write_licences
 from installers.system import System, Tree
 from installers.trimming import TRIM, read_trim, trim
 
@@ -54,6 +55,7 @@ def assemble(system: System, target: Target, root: Path, interpreter: Path | Non
     place_packages(tree)
     place_code(tree)
     trim(root, read_trim().entries, target)
+    write_licences(root, parts(inputs, target))
     system.place_launcher(tree)
     python = bytecode.compiler(system.runs_here(tree))
     bytecode.compile_all(root, (*system.compiled_folders, "site", "lib"), python)

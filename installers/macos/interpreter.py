@@ -91,7 +91,7 @@ def place_interpreter(runtime: Path, inputs: Inputs, given: Path | None) -> None
 
 
 def unpack(archive: Path, runtime: Path) -> None:
-    """Unpack the library and the standard library of an archive; raises InputError if it has none."""
+    """Unpack the library and the standard library; raises InputError if the archive has none."""
     with tarfile.open(archive) as members:
         for member in members:
             place = PurePosixPath(member.name).relative_to(_TOP)

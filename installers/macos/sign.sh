@@ -1,5 +1,6 @@
 #!/bin/sh
-# Signs Safelight.app on a Mac, has Apple notarise it, and writes a disk image:
+# Signs Safelight.app on a Mac, has Apple notarise it, and writes a disk image, and beside it an
+# archive of the app for updates, with .tar.xz in place of .dmg:
 #
 #     sign.sh SAFELIGHT.APP IMAGE.DMG
 #
@@ -61,3 +62,6 @@ if [ -n "${PROFILE:-}" ]; then
   notarise "$image"
   xcrun stapler staple "$image"
 fi
+
+# Without the system's own files of extended attributes, which updates do not unpack.
+COPYFILE_DISABLE=1 tar -cJf "${image%.dmg}.tar.xz" -C "$(dirname "$app")" "$(basename "$app")"

@@ -68,9 +68,8 @@ def write_bundle(tree: Tree, folder: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         executable = Path(scratch) / NAME
         compile_launcher(Executable.WINDOW, executable, tree.inputs)
-        top = Path(scratch) / "top"
-        bundle = make_bundle(tree.root, executable, tree.version, top)
+        bundle = make_bundle(tree.root, executable, tree.version, Path(scratch) / "bundle")
         if found := problems(bundle, ARCHITECTURE):
             raise BundleError("\n".join(found))
-        name = f"safelight-{tree.version}-macos-{ARCHITECTURE}"
-        return write_tar_xz(top, folder / f"{name}.tar.xz", name)
+        archive = folder / f"safelight-{tree.version}-macos-{ARCHITECTURE}.tar.xz"
+        return write_tar_xz(bundle, archive, bundle.name)

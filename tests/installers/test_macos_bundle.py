@@ -175,6 +175,13 @@ def test_bundle_and_image_are_notarised_and_stapled(app: Path) -> None:
     assert all("notary" in call for call in calls if "notarytool" in call)
 
 
+def test_beside_the_image_is_an_archive_for_updates(app: Path) -> None:
+    sign(app)
+    with tarfile.open(app.parent / "Safelight.tar.xz") as archive:
+        names = archive.getnames()
+    assert "Safelight.app/Contents/Resources/lib/code.py" in names
+
+
 def test_the_entitlements_let_packs_in_and_nothing_else() -> None:
     rights = plistlib.loads((MACOS / "engine.entitlements").read_bytes())
     assert rights == {"com.apple.security.cs.disable-library-validation": True}
