@@ -2,37 +2,44 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 VERSION = (3, 13)
-
-# Runs in the interpreter whose bytecode is wanted. One process and sorted names: references within
-# a file depend on what was compiled before it. Hashes that are not checked need no times of files.
-_PROGRAM = """
-import py_compile, sys
-from pathlib import Path
-root = Path(sys.argv[1])
-for folder in sys.argv[2:]:
-    for path in sorted((root / folder).rglob("*.py")):
-        py_compile.compile(
-            str(path), dfile=path.relative_to(root).as_posix(), doraise=True,
-            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
-        )
-"""
+# Runs in the interpreter whose bytecode is wanted.
+_PROGRAM = Path(__file__).with_name("compiling.py")
 
 
 class BytecodeError(Exception):
     """A file that does not compile, or no Python to compile it."""
 
 
-def compile_all(root: Path, folders: Sequence[str], python: Path) -> None:
-    """Compile every module below folders of a tree; raises BytecodeError if one has an error."""
-    command = [str(python), "-S", "-s", "-c", _PROGRAM, str(root), *folders]
+@dataclass(frozen=True)
+class Compilation:
+    """Folders of a tree, below its root, by what becomes of their modules."""
+
+    # Bytecode beside the sources: our own code, whose lines are wanted in reports.
+    beside: tuple[str, ...] = ()
+    # Bytecode without docstrings in the sources' place: 10 MB less.
+    instead: tuple[str, ...] = ()
+    # Like `instead`, then packed into the .zip file of the same index.
+    packed: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
+
+
+def compile_all(root: Path, compilation: Compilation, python: Path) -> None:
+    """Compile the modules of a tree; raises BytecodeError if one has an error."""
+    pairs = zip(compilation.packed, compilation.archives, strict=True)
+    arguments = [
+        *(f"beside={folder}" for folder in compilation.beside),
+        *(f"instead={folder}" for folder in compilation.instead),
+        *(f"packed={folder}={archive}" for folder, archive in pairs),
+    ]
     # A fixed seed, because the order of sets reaches the bytecode.
     done = subprocess.run(
-        command, env={"PYTHONHASHSEED": "0"}, check=False, capture_output=True, text=True
-    )
+        [str(python), "-S", "-s", str(_PROGRAM), str(root), *arguments],
+        env={"PYTHONHASHSEED": "0"}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
     if done.returncode:
         raise BytecodeError(done.stderr)
 

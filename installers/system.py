@@ -1,10 +1,11 @@
 """A tree while it is built, and the interface that each system fills."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from installers.bytecode import Compilation
 from installers.inputs import File, Inputs, Target
 
 
@@ -47,8 +48,8 @@ class System(Protocol):
         ...
 
     @property
-    def compiled_folders(self) -> Sequence[str]:
-        """The folders of the interpreter's own modules, below the root, to be compiled."""
+    def compilation(self) -> Compilation:
+        """The folders whose modules are compiled."""
         ...
 
     def newest_files(self) -> Iterable[File]:
@@ -60,6 +61,10 @@ class System(Protocol):
 
         Its interpreter finds `site` and `lib` by itself, so that children need no variables.
         """
+        ...
+
+    def shrink(self, tree: Tree) -> None:
+        """Make files in `site/` smaller, once the tree is trimmed."""
         ...
 
     def place_launcher(self, tree: Tree) -> None:

@@ -55,10 +55,11 @@ def assemble(system: System, target: Target, root: Path, interpreter: Path | Non
     place_packages(tree)
     place_code(tree)
     trim(root, read_trim().entries, target)
+    system.shrink(tree)
     write_licences(root, parts(inputs, target))
     system.place_launcher(tree)
     python = bytecode.compiler(system.runs_here(tree))
-    bytecode.compile_all(root, (*system.compiled_folders, "site", "lib"), python)
+    bytecode.compile_all(root, system.compilation, python)
     _write_version(tree)
     return tree
 

@@ -21,7 +21,10 @@ from installers.linux.debian import OLD_PACKAGES, OLD_SUITE, SOURCES
 _SCRIPT = Path(__file__).with_name("interpreter.sh")
 _LAUNCHER = Path(__file__).with_name("launcher.c")
 _MIRROR = "http://deb.debian.org/debian"  # debootstrap checks signatures itself
-_TOOLS = "gcc,g++,make,libc6-dev,patch,perl,tcl,autoconf,automake,libtool,libltdl-dev,pkg-config,xz-utils,bzip2"
+_TOOLS = (
+    "gcc", "g++", "make", "libc6-dev", "patch", "perl", "tcl", "autoconf", "automake", "libtool",
+    "libltdl-dev", "pkg-config", "xz-utils", "bzip2",
+)  # fmt: skip
 _LISTS = Path("var/lib/apt/lists")
 
 
@@ -69,7 +72,7 @@ def _build(inputs: Inputs, folder: Path) -> Path:
             [
                 "debootstrap",
                 "--variant=minbase",
-                f"--include={_TOOLS}",
+                f"--include={','.join(_TOOLS)}",
                 OLD_SUITE,
                 str(root),
                 _MIRROR,

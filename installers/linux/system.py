@@ -1,19 +1,29 @@
 """The Linux tree: its interpreter, launcher and formats."""
 
 import shutil
+import subprocess
 import tarfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from installers.archives import write_tar_xz
+from installers.bytecode import Compilation
 from installers.inputs import File
-from installers.linux import debian
+from installers.linux import debian, elf, icu
 from installers.linux.interpreter import interpreter
 from installers.system import Packager, Tree
+from installers.trimming import TrimError
 
 _LIBRARY = Path("lib") / "python3.13"
 # Relative paths in a .pth file start at its folder.
 _PATHS = "../../../../lib\n../../../../site\n"
+# Libraries below site/ with half a megabyte or more of symbols for debuggers.
+_STRIPPED = (
+    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "numpy.libs/libscipy_openblas*.so",
+    "numpy/_core/_multiarray_umath.*.so", "tokenizers/tokenizers.*.so",
+)  # fmt: skip
+_FULL_OF_HOLES = "pillow.libs/libXau-*"
+_ICU_DATA = "PySide6/Qt/lib/libicudata.so.*"
 
 
 class LinuxSystem:
@@ -25,9 +35,10 @@ class LinuxSystem:
         return {"tar.xz": write_portable}
 
     @property
-    def compiled_folders(self) -> Sequence[str]:
-        """The standard library."""
-        return ("runtime",)
+    def compilation(self) -> Compilation:
+        """Our code as it is, packages as bytecode, and the standard library packed."""
+        packed, archive = f"runtime/{_LIBRARY}", "runtime/lib/python313.zip"
+        return Compilation(("lib",), ("site",), (packed,), (archive,))
 
     def newest_files(self) -> Iterable[File]:
         """Return the sources of the interpreter, and the list of the old Debian's packages."""
@@ -41,6 +52,16 @@ class LinuxSystem:
         packages.mkdir(exist_ok=True)
         (packages / "safelight.pth").write_text(_PATHS)
 
+    def shrink(self, tree: Tree) -> None:
+        """Strip symbols where they are many, and cut ICU's data."""
+        for pattern in _STRIPPED:
+            for path in matching(tree.site, pattern):
+                subprocess.run(["strip", "--strip-all", str(path)], check=True)
+        for path in matching(tree.site, _FULL_OF_HOLES):
+            path.write_bytes(elf.close_holes(path.read_bytes()))
+        for path in matching(tree.site, _ICU_DATA):
+            path.write_bytes(icu.smaller(path.read_bytes()))
+
     def place_launcher(self, tree: Tree) -> None:
         """Put the launcher, which was built with the interpreter, into the root."""
         shutil.move(tree.runtime / "launcher", tree.root / "safelight")
@@ -48,6 +69,14 @@ class LinuxSystem:
     def runs_here(self, tree: Tree) -> Path | None:
         """Return the tree's interpreter."""
         return tree.runtime / "bin" / "python3.13"
+
+
+def matching(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that a pattern names; raises TrimError if there are none."""
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise TrimError(f"No file below {folder} fits {pattern!r}.")
+    return found
 
 
 def write_portable(tree: Tree, folder: Path) -> Path:

@@ -1,10 +1,11 @@
 """The macOS tree, which becomes a bundle: its interpreter, launcher and formats."""
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from installers.archives import write_tar_xz
+from installers.bytecode import Compilation
 from installers.errors import BuildError
 from installers.inputs import File
 from installers.macos.bundle import ARCHITECTURE, NAME, link_frameworks, make_bundle, thin_all
@@ -34,9 +35,11 @@ class MacosSystem:
         return {"app": write_bundle}
 
     @property
-    def compiled_folders(self) -> Sequence[str]:
-        """The standard library."""
-        return ("runtime",)
+    def compilation(self) -> Compilation:
+        """Our code as it is, packages as bytecode, and the standard library packed."""
+        modules = f"runtime/lib/{PYTHON}"
+        archive = f"runtime/lib/{PYTHON.replace('.', '')}.zip"
+        return Compilation(("lib",), ("site",), (modules,), (archive,))
 
     def newest_files(self) -> Iterable[File]:
         """Return the interpreter's archive and the launcher's compiler."""
@@ -50,12 +53,12 @@ class MacosSystem:
         packages.mkdir()
         (packages / "safelight.pth").write_text(_PATHS)
 
-    def place_launcher(self, tree: Tree) -> None:
-        """Take the code for other processors out, and make Qt's frameworks whole.
-
-        The launcher's place is outside the tree, in the bundle.
-        """
+    def shrink(self, tree: Tree) -> None:
+        """Take the code for other processors out."""
         thin_all(tree.root)
+
+    def place_launcher(self, tree: Tree) -> None:
+        """Make Qt's frameworks whole; the launcher's place is in the bundle, outside the tree."""
         link_frameworks(tree.site)
 
     def runs_here(self, tree: Tree) -> Path | None:

@@ -1,0 +1,71 @@
+"""Compiles modules; runs in the interpreter that shall load them, with its standard library alone.
+
+`compiling.py ROOT beside=FOLDER instead=FOLDER packed=FOLDER=ARCHIVE ...`, as in
+`bytecode.Compilation`. One process and sorted names, because what was compiled before reaches the
+references within a file. Hashes in the files are not checked when they are loaded, so that times of
+files do not matter.
+"""
+
+import ast
+import importlib.util
+import marshal
+import sys
+import zipfile
+from pathlib import Path
+from types import CodeType
+
+_UNCHECKED_HASH = 1
+_TIME = (2026, 1, 1, 0, 0, 0)
+# The interpreter finds its library's folder by this module, which therefore is not packed.
+_LANDMARK = "os.pyc"
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def main(root: Path, orders: list[str]) -> None:
+    """Carry out each order."""
+    for order in orders:
+        kind, folder, *archive = order.split("=")
+        modules = sorted((root / folder).rglob("*.py"))
+        for path in modules:
+            _compile(path, root, beside=kind == "beside")
+        if archive:
+            _pack(root / folder, root / archive[0])
+
+
+def _compile(path: Path, root: Path, *, beside: bool) -> None:
+    source, name = path.read_bytes(), path.relative_to(root).as_posix()
+    code = compile(source, name, "exec", dont_inherit=True) if beside else _bare(source, name)
+    target = Path(importlib.util.cache_from_source(path)) if beside else path.with_suffix(".pyc")
+    target.parent.mkdir(exist_ok=True)
+    header = importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH.to_bytes(4, "little")
+    target.write_bytes(header + importlib.util.source_hash(source) + marshal.dumps(code))
+    if not beside:
+        path.unlink()
+
+
+def _bare(source: bytes, name: str) -> CodeType:
+    """Compile with empty docstrings. NumPy asks that there are some; assertions stay."""
+    module = ast.parse(source, name)
+    for node in ast.walk(module):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body[0] = ast.copy_location(ast.Expr(ast.Constant("")), node.body[0])
+    ast.fix_missing_locations(module)
+    return compile(module, name, "exec", dont_inherit=True)
+
+
+def _pack(folder: Path, archive: Path) -> None:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for path in sorted(folder.rglob("*.pyc")):
+            name = path.relative_to(folder).as_posix()
+            if name != _LANDMARK and not name.startswith("site-packages/"):
+                entry = zipfile.ZipInfo(name, _TIME)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                packed.writestr(entry, path.read_bytes())
+                path.unlink()
+    for path in sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True):
+        if not any(path.iterdir()) and path.name != "lib-dynload":
+            path.rmdir()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
