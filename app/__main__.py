@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from app.standard_streams import open_missing
-from safelight_launcher import opens_window, start_apart
+from app.updates.running import RunningVersion, running_version
+from safelight_launcher import hand_over, opens_window, start_apart
 
 if TYPE_CHECKING:
     from app.paths import Paths
@@ -23,27 +24,33 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run `python -m app`, which does the same as the `safelight` command."""
     start_apart(sys.argv[1:])
+    hand_over(sys.argv[1:])
     start(sys.argv[1:])
 
 
 def start(arguments: Sequence[str]) -> NoReturn:
     """Open the window, or run the command line, and exit with its status."""
     open_missing()
+    running = running_version()
+    running.hold()
     if opens_window(arguments):
-        sys.exit(open_window(arguments))
+        sys.exit(open_window(arguments, running))
     from app.cli import run
 
+    running.started()
     sys.exit(run(arguments))
 
 
-def open_window(files: Sequence[str] = ()) -> int:
+def open_window(files: Sequence[str] = (), running: RunningVersion | None = None) -> int:
     """Show the window with these files open until it is closed; return the exit status.
 
-    A second start hands its files to the running instance and returns.
+    A second start hands its files to the running instance and returns. Where the surroundings do
+    not let the window open, the version has started all the same.
     """
     from app.display import import_problem, prepare_display
     from app.environment import forget_foreign_qt
 
+    running = running or running_version()
     forget_foreign_qt(os.environ)
     problem = prepare_display(os.environ)
     if problem is None:
@@ -53,26 +60,31 @@ def open_window(files: Sequence[str] = ()) -> int:
         except ImportError as error:
             problem = import_problem(error)
         else:
-            return _run(Application(), files)
+            return _run(Application(), running, files)
+    else:
+        running.started()
     return _say(problem.message, problem.hint)
 
 
-def _run(application: "Application", files: Sequence[str]) -> int:
+def _run(application: "Application", running: RunningVersion, files: Sequence[str]) -> int:
     from app.logs import start_logging
     from app.paths import find_paths
     from app.single_instance import SingleInstance, Start
+    from app.versions.handover import start_again
     from engine.errors import EngineError
     from ui.application import has_fonts, make_window
 
     try:
         paths = find_paths()
     except EngineError as error:
+        running.started()
         return _say(error.message, error.hint)
     instance = SingleInstance(paths.state)
     start = instance.claim(files)
     if start is Start.HANDED_OVER:
         return 0
     if start is Start.NOT_ANSWERING:
+        running.started()
         return _say("Safelight is open already, but does not answer.", "End it, then try again.")
     start_logging(paths.logs)
     if not has_fonts():
@@ -86,6 +98,7 @@ def _run(application: "Application", files: Sequence[str]) -> int:
             session.open_file(Path(file))
 
     instance.opened.connect(open_files)
+    session.updates.restart_asked.connect(window.close)
     window.show()
     _favour_the_gui_thread()
     session.start()
@@ -94,6 +107,8 @@ def _run(application: "Application", files: Sequence[str]) -> int:
     session.close()
     window.close_background()
     instance.release()
+    if session.updates.restarts:
+        start_again()
     return status
 
 

@@ -7,12 +7,14 @@ from PySide6.QtCore import QObject
 from app.background import Background
 from app.commands.announcements import Announcements
 from app.commands.checkpoints import CheckpointCommands
+from app.commands.downloads import DownloadCommands
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
 from app.commands.opening import Opening
 from app.commands.pictures import PictureCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
+from app.commands.updates import UpdateCommands
 from app.engine.client import EngineClient
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
@@ -32,6 +34,9 @@ from app.notices.notices import NoticeState
 from app.paths import Paths
 from app.queue.job_queue import Job, JobQueue, JobState
 from app.queue.progress import ProgressState
+from app.updates.running import RunningVersion
+from app.updates.updates import Updates
+from app.versions.trees import own_tree
 from app.view import ViewState
 from engine.api.values import ErrorCode
 
@@ -63,6 +68,7 @@ class Session(QObject):
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
+        self.downloads = DownloadCommands(paths.state, self)
         self._checkpoint_memory = CheckpointMemory(paths.state)
         # Before SessionMemory restores the last session, which has a declaration of its own.
         self.generation.declaration = self._checkpoint_memory.of(starter)
@@ -96,6 +102,9 @@ class Session(QObject):
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
+        tree = own_tree()
+        updates = Updates(paths.versions, paths.state, tree)
+        self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)
         self._announcements = Announcements(state, self.jobs, self)
 
     def _connect(self) -> None:
@@ -115,8 +124,10 @@ class Session(QObject):
         self.checkpoints.refresh()
         self.gallery.refresh()
         self.prompts.start()
-        memories = (self._checkpoint_memory, self._lora_memory, self.memory)
+        self.downloads.start()
+        memories = (self._checkpoint_memory, self._lora_memory, self.memory, self.downloads)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
+        self.updates.start()
 
     def look_again(self) -> None:
         """Read folders and files again, which the user may have changed in another program."""
@@ -132,9 +143,11 @@ class Session(QObject):
     def close(self) -> None:
         """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""
         self.memory.close()
+        self.updates.close()
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()
+        self.downloads.close()
         self.background.close()
 
     def _on_job_changed(self, job: Job) -> None:

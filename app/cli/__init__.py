@@ -1,4 +1,4 @@
-"""The command line: generate, inspect, bake, devices, models, cache, bench, doctor, engine.
+"""The command line: its commands are in `_COMMANDS`, a module each.
 
 Exit status 0; 1 for a failure, with one line and a hint on stderr; 2 for wrong usage. With `--json`
 stdout holds one JSON object and nothing else.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from app.cli import bake, bench, cache, devices, doctor, engine, generate, inspect, models
+from app.cli import bake, bench, cache, devices, doctor, engine, generate, inspect, models, updates
 from app.cli.terminal import Usage, harmless, print_error, print_note
 from app.standard_streams import OutputLost, guarded
 from engine.errors import EngineError
@@ -26,6 +26,7 @@ _COMMANDS = {
     "bench": bench,
     "doctor": doctor,
     "engine": engine,
+    "updates": updates,
 }
 
 

@@ -19,6 +19,7 @@ from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.library.checkpoints import find_checkpoint
 from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
 from app.standard_streams import OutputLost
+from app.updates.running import running_version
 from backends.hardware import private_bytes
 from engine.api.fields import fields_of
 from engine.api.record import Timings
@@ -180,6 +181,7 @@ def run(options: argparse.Namespace) -> int:
             result = JobRunner(services).run(request, saver, reporter, token)
         finally:
             reporter.close()
+    running_version().proved()
     if options.json:
         _print_json(result, memory.peak)
     else:

@@ -1,0 +1,1 @@
+"""Downloads: the one part of the app that connects to other machines, when a person asks."""
