@@ -98,6 +98,7 @@ def _run(application: "Application", running: RunningVersion, files: Sequence[st
             session.open_file(Path(file))
 
     instance.opened.connect(open_files)
+    application.files_asked.connect(open_files)
     session.updates.restart_asked.connect(window.close)
     window.show()
     _favour_the_gui_thread()

@@ -35,6 +35,7 @@ def test_rights_are_none_but_what_a_job_asks_for(path: Path) -> None:
 def test_installers_of_each_system_are_built_and_tried_before_a_release() -> None:
     text = (FOLDER / "package.yml").read_text(encoding="utf-8")
     assert set(re.findall(r"- \{ target: (\w+),", text)) == set(Target)
-    assert re.search(r"  release:\n    needs: \[(.*)\]", text)[1].split(", ") == list(Target)  # pyright: ignore[reportOptionalSubscript]
+    tried = [str(target) for target in Target]
+    assert f"  release:\n    needs: [{', '.join(tried)}]\n" in text
     assert text.count(" generate --steps ") >= len(Target)
     assert "--draft" in text
