@@ -10,12 +10,18 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
+from app.updates.manifest import read_list
+from app.updates.places import list_name
+from app.updates.signatures import verified_content
+from app.updates.updates import CHANNEL
 from installers import licences
+from installers.archives import write_tar_xz
 from installers.errors import BuildError
 from installers.inputs import File, Inputs, Target, read_inputs, sha256
 from installers.licences import FOLDER, OVERVIEW, LicenceError, Part, parts, write_licences
 from installers.release import CHECKSUMS, PAGE, checksums, make_release, notes_of
 from installers.sbom import package_url, sbom
+from installers.update_manifest import make_key
 
 LINUX = (Target.LINUX,)
 URL = "https://host/numpy-2.5.5-cp313-cp313-win_amd64.whl"
@@ -162,6 +168,25 @@ def test_a_release_has_a_list_for_each_system_and_hashes_of_all(
     assert "safelight-1.2-windows.cdx.json" not in names
     listed = [line.split("  ")[1] for line in (folder / CHECKSUMS).read_text().splitlines()]
     assert listed == sorted(names - {CHECKSUMS})
+
+
+def test_with_the_key_the_whole_trees_are_offered_as_updates(
+    folder: Path, inputs: Inputs, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    facts = {"version": "1.2", "target": "linux", "python": "3.13", "inputs": ""}
+    (tree / "version.json").write_bytes(msgspec.json.encode(facts))
+    archive = write_tar_xz(tree, folder / "safelight-1.2-linux-x86_64.tar.xz", "safelight")
+    (folder / "safelight-1.2-macos-arm64.dmg").unlink()
+    key = tmp_path / "key"
+    public = make_key(key)
+    make_release(folder, "1.2", inputs, key)
+    content = verified_content((folder / list_name(CHANNEL)).read_bytes(), (public,))
+    (offered,) = read_list(content).releases
+    assert offered.version == "1.2"
+    assert [one.name for one in offered.archives] == [archive.name]
+    assert list_name(CHANNEL) in (folder / CHECKSUMS).read_text()
 
 
 def test_sha256sum_accepts_the_hashes_and_sees_a_change(folder: Path) -> None:
