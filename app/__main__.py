@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from app.faulty_start import say, say_of_import
 from app.standard_streams import open_missing
 from app.updates.running import RunningVersion, running_version
 from safelight_launcher import hand_over, opens_window, start_apart
@@ -28,6 +29,7 @@ def main() -> None:
     start(sys.argv[1:])
 
 
+@say_of_import
 def start(arguments: Sequence[str]) -> NoReturn:
     """Open the window, or run the command line, and exit with its status."""
     open_missing()
@@ -63,7 +65,7 @@ def open_window(files: Sequence[str] = (), running: RunningVersion | None = None
             return _run(Application(), running, files)
     else:
         running.started()
-    return _say(problem.message, problem.hint)
+    return say(problem.message, problem.hint)
 
 
 def _run(application: "Application", running: RunningVersion, files: Sequence[str]) -> int:
@@ -78,17 +80,17 @@ def _run(application: "Application", running: RunningVersion, files: Sequence[st
         paths = find_paths()
     except EngineError as error:
         running.started()
-        return _say(error.message, error.hint)
+        return say(error.message, error.hint)
     instance = SingleInstance(paths.state)
     start = instance.claim(files)
     if start is Start.HANDED_OVER:
         return 0
     if start is Start.NOT_ANSWERING:
         running.started()
-        return _say("Safelight is open already, but does not answer.", "End it, then try again.")
+        return say("Safelight is open already, but does not answer.", "End it, then try again.")
     start_logging(paths.logs)
     if not has_fonts():
-        _say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
+        say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)
     window = make_window(application, session)
 
@@ -133,11 +135,6 @@ def make_session(paths: "Paths") -> "Session":
     session = Session(paths, starter_checkpoint(), process, client, JobQueue(client, paths.state))
     report_faults(session.notices)
     return session
-
-
-def _say(message: str, hint: str) -> int:
-    print(f"{message} {hint}", file=sys.stderr)  # noqa: T201
-    return 1
 
 
 if __name__ == "__main__":

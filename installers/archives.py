@@ -8,7 +8,7 @@ from pathlib import Path
 
 # Seconds since 1970, for everything that carries a time: 2026-01-01.
 EPOCH = 1_767_225_600
-EPOCH_ZIP = (2026, 1, 1, 0, 0, 0)
+_ZIP_TIME = (2026, 1, 1, 0, 0, 0)
 _EXECUTABLE, _PLAIN = 0o755, 0o644
 
 
@@ -50,7 +50,7 @@ def write_zip(root: Path, target: Path, top: str) -> Path:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, path in files_of(root):
             if path.is_file():
-                entry = zipfile.ZipInfo(f"{top}/{name}", EPOCH_ZIP)
+                entry = zipfile.ZipInfo(f"{top}/{name}", _ZIP_TIME)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.create_system = 3  # so that the modes count, wherever it is written
                 entry.external_attr = (0o100000 | mode_of(path)) << 16

@@ -5,6 +5,7 @@ runtime/       the interpreter
 site/          packages of others, unpacked and trimmed
 lib/           our code
 version.json   the version, and the hash of everything that the tree was made of
+files.json     the hash of every file, for `safelight doctor`
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from installers import bytecode, wheels
+from installers.file_list import write_file_list
 from installers.inputs import INPUTS, Target, fetch, read_inputs
 from installers.licences import parts, write_licences
 from installers.system import System, Tree
@@ -61,6 +63,7 @@ def assemble(system: System, target: Target, root: Path, interpreter: Path | Non
     python = bytecode.compiler(system.runs_here(tree))
     bytecode.compile_all(root, system.compilation, python)
     _write_version(tree)
+    write_file_list(root)
     return tree
 
 

@@ -105,5 +105,8 @@ def _is_windows(library: str) -> bool:
 
 
 def _is_found(name: str, library: str, files: Mapping[str, Path]) -> bool:
-    folders = (str(PurePosixPath(name).parent), *(folder.lower() for folder in _SEARCHED))
+    parents = [str(parent) for parent in PurePosixPath(name).parents]
+    # Wheels that delvewheel made have their libraries in `site/NAME.libs`, which the package adds.
+    own = [f"{parent}.libs" for parent in parents if parent.count("/") == 1]
+    folders = (parents[0], *own, *(folder.lower() for folder in _SEARCHED))
     return any(f"{folder}/{library}" in files for folder in folders)

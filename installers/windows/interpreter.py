@@ -26,7 +26,7 @@ CPP_RUNTIME = (
     "vcruntime140.dll", "vcruntime140_1.dll",
 )  # fmt: skip
 # `sys.path`, relative to this folder; with this file Python ignores variables and the registry.
-_PATHS = f"{PYTHON}.zip\n.\n..\\lib\n..\\site\n"
+_PATHS = f"{PYTHON}.zip\nLib\n.\n..\\lib\n..\\site\n"
 
 
 def unpack_interpreter(inputs: Inputs, given: Path | None, runtime: Path) -> None:

@@ -8,14 +8,11 @@ Debian those that a later one left as they were.
 
 import hashlib
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 
-from installers import bytecode
-from installers.archives import EPOCH_ZIP
 from installers.inputs import Inputs, fetch
 from installers.windows.signatures import Catalogue, SignatureError
 
@@ -28,23 +25,34 @@ _REVIEWED = {
     "xml/__init__.py": "34296f728e7fe68cccb97a9f6edbf3bf3a686f44044c744fe85f207a92ed4811",
     "zipfile/__init__.py": "8dc6352b3c366d2cc4a4ed8bb2053149218a48a543a1f83f1400aceed47e636e",
 }
+# The folder of modules below the interpreter, until they are compiled and packed.
+FOLDER = "Lib"
 # Texts of help, and a package of tests.
 _LEFT_OUT = ("pydoc_data/", "__phello__/")
 
 
-def write_standard_library(inputs: Inputs, runtime: Path, archive: str, catalogue: str) -> None:
-    """Replace an archive of modules by one with the same modules, compiled from signed sources.
+def place_signed_modules(inputs: Inputs, runtime: Path, archive: str, catalogue: str) -> None:
+    """Replace an archive of bytecode by a folder with the sources of the same modules.
 
-    The catalogue is removed. Raises SignatureError for a module without such a source.
+    The catalogue is removed. Raises SignatureError for a module without a signed source.
     """
     with zipfile.ZipFile(runtime / archive) as present:
         modules = [name[:-1] for name in present.namelist() if name.endswith(".pyc")]
     wanted = [name for name in sorted(modules) if not name.startswith(_LEFT_OUT)]
     signed = Catalogue(runtime / catalogue)
-    sources = signed_sources(wanted, (_pyodide(inputs), _debian(inputs)), signed)
-    with tempfile.TemporaryDirectory() as work:
-        compiled = _compile(sources, Path(work))
-        write_modules(compiled, runtime / archive)
+    for name, source in signed_sources(wanted, (_pyodide(inputs), _debian(inputs)), signed).items():
+        path = runtime / FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(source)
+    (runtime / archive).unlink()
+    (runtime / catalogue).unlink()
+
+
+def place_given_modules(runtime: Path, archive: str, catalogue: str) -> None:
+    """Unpack an archive of bytecode that comes from python.org itself into the same folder."""
+    with zipfile.ZipFile(runtime / archive) as present:
+        present.extractall(runtime / FOLDER)
+    (runtime / archive).unlink()
     (runtime / catalogue).unlink()
 
 
@@ -66,37 +74,12 @@ def signed_sources(
     return found
 
 
-def write_modules(compiled: Mapping[str, bytes], target: Path) -> None:
-    """Write bytecode by the names of its sources into an archive that Python imports from."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, code in sorted(compiled.items()):
-            entry = zipfile.ZipInfo(f"{name}c", EPOCH_ZIP)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, code)
-
-
 def _is_genuine(name: str, source: bytes, signed: Catalogue) -> bool:
     # Windows' releases are made of sources with its own ends of lines.
     text = source.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     if not text or signed.lists(text):
         return True
     return hashlib.sha256(source).hexdigest() == _REVIEWED.get(name)
-
-
-def _compile(sources: Mapping[str, bytes], work: Path) -> dict[str, bytes]:
-    for name, source in sources.items():
-        path = work / "Lib" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(source)
-    bytecode.compile_all(work, ["Lib"], bytecode.compiler(None))
-    tag = "cpython-" + "".join(map(str, bytecode.VERSION))
-    folder = work / "Lib"
-    return {
-        name: (folder / name)
-        .parent.joinpath("__pycache__", f"{Path(name).stem}.{tag}.pyc")
-        .read_bytes()
-        for name in sources
-    }
 
 
 def _pyodide(inputs: Inputs) -> dict[str, bytes]:

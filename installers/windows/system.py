@@ -2,17 +2,24 @@
 
 import hashlib
 import urllib.request
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from installers.archives import write_zip
+from installers.bytecode import Compilation
 from installers.inputs import File, InputError, Target
 from installers.system import Packager, Tree
 from installers.windows import interpreter
 from installers.windows.imports import require_resolved
 from installers.windows.installer import write_installer
 from installers.windows.launcher import build_launchers
-from installers.windows.standard_library import PYODIDE, PYODIDE_VERSION, write_standard_library
+from installers.windows.standard_library import (
+    FOLDER,
+    PYODIDE,
+    PYODIDE_VERSION,
+    place_given_modules,
+    place_signed_modules,
+)
 
 # The newest version of the carrier for the tree's Python.
 _CARRIER_VERSION = "3.13.0"
@@ -28,9 +35,10 @@ class WindowsSystem:
         return {"exe": write_installer, "zip": write_portable}
 
     @property
-    def compiled_folders(self) -> Sequence[str]:
-        """None: the standard library is an archive, which is compiled when it is made."""
-        return ()
+    def compilation(self) -> Compilation:
+        """Our code, packages, and the standard library."""
+        packed, archive = f"runtime/{FOLDER}", f"runtime/{interpreter.PYTHON}.zip"
+        return Compilation(("lib",), ("site",), (packed,), (archive,))
 
     def newest_files(self) -> Iterable[File]:
         """Return the carriers of the signed interpreter and of the sources of its modules."""
@@ -52,9 +60,14 @@ class WindowsSystem:
         """Make `runtime/` of the signed interpreter, or of python.org's embeddable archive."""
         interpreter.unpack_interpreter(tree.inputs, given, tree.runtime)
         interpreter.place_cpp_runtime(tree.inputs, tree.runtime)
-        if given is None:
-            archive = f"{interpreter.PYTHON}.zip"
-            write_standard_library(tree.inputs, tree.runtime, archive, interpreter.CATALOGUE)
+        archive, catalogue = f"{interpreter.PYTHON}.zip", interpreter.CATALOGUE
+        if given:
+            place_given_modules(tree.runtime, archive, catalogue)
+        else:
+            place_signed_modules(tree.inputs, tree.runtime, archive, catalogue)
+
+    def shrink(self, tree: Tree) -> None:
+        """Leave every file as it is, because Windows' trust is in what was signed."""
 
     def place_launcher(self, tree: Tree) -> None:
         """Put the launchers into the root; all libraries of the tree are in their places then.
