@@ -24,13 +24,23 @@
 #define PROGRAM "-I", "-X", "utf8", "-c", "from safelight_launcher import main; main()",
 #endif
 
+#ifndef SCRIPT_RUNNER
+#define SCRIPT_RUNNER "/usr/bin/osascript"
+#endif
+
 static char *const PROGRAM_ARGUMENTS[] = {PROGRAM NULL};
 static const int PROGRAM_COUNT = sizeof PROGRAM_ARGUMENTS / sizeof *PROGRAM_ARGUMENTS - 1;
 
+/* Says why nothing starts: on the error stream, or in a box if nobody reads that. */
 static int fail(const char *file, const char *reason)
 {
-    fprintf(stderr, "Safelight cannot start, because %s cannot be used: %s\n"
-            "Install Safelight again; your pictures, models and settings stay.\n", file, reason);
+    static char text[3 * PATH_MAX];
+    snprintf(text, sizeof text, "Safelight cannot start, because %s cannot be used: %s\n"
+             "Install Safelight again; your pictures, models and settings stay.", file, reason);
+    fprintf(stderr, "%s\n", text);
+    if (PROGRAM_COUNT && !isatty(STDERR_FILENO))
+        execl(SCRIPT_RUNNER, SCRIPT_RUNNER, "-e", "on run {said}", "-e",
+              "display alert \"Safelight\" message said as critical", "-e", "end run", text, NULL);
     return 1;
 }
 

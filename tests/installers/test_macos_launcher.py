@@ -62,7 +62,11 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "          sys.flags.isolated, sys.flags.utf8_mode, sep='\\n')\n"
         "    sys.exit(7)\n"
     )
-    compile_here(app / "Contents" / "MacOS" / "Safelight", headers)
+    runner = folder / "osascript"
+    runner.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nexit 1\n')
+    runner.chmod(0o755)
+    alert = f'-DSCRIPT_RUNNER="{runner}"'
+    compile_here(app / "Contents" / "MacOS" / "Safelight", headers, alert)
     compile_here(runtime / "bin" / NAME, headers, "-DINTERPRETER")
     return app
 
@@ -110,4 +114,10 @@ def test_a_missing_library_is_named(bundle: Path, tmp_path: Path) -> None:
     (broken / "Contents" / "Resources" / "runtime" / "lib" / f"lib{NAME}.dylib").unlink()
     done = run(broken / "Contents" / "MacOS" / "Safelight")
     assert done.returncode == 1
-    assert f"runtime/lib/lib{NAME}.dylib cannot be used" in done.stderr
+    message = f"runtime/lib/lib{NAME}.dylib cannot be used"
+    assert message in done.stderr
+    # Nobody reads the error stream of a window.
+    *script, said, hint = done.stdout.splitlines()
+    assert 'display alert "Safelight" message said as critical' in script
+    assert message in said
+    assert "Install Safelight again" in hint
