@@ -90,9 +90,16 @@ def test_a_box_tells_of_a_window_on_macos_whose_error_stream_nobody_sees(
     command = faulty_start.alert_command("It does not start.", 'Say "help" & go.')
     assert command[0] == "/usr/bin/osascript"
     told = [sys.executable, "-c", f"import sys; open({str(box)!r}, 'w').write(repr(sys.argv[1:]))"]
-    monkeypatch.setattr(faulty_start, "alert_command", lambda *texts: [*told, *texts])  # pyright: ignore[reportUnknownLambdaType]
+
+    def recorded(*texts: str) -> list[str]:
+        return [*told, *texts]
+
+    def unseen(_descriptor: int) -> bool:
+        return False
+
+    monkeypatch.setattr(faulty_start, "alert_command", recorded)
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(os, "isatty", lambda _descriptor: False)  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(os, "isatty", unseen)
     monkeypatch.setattr(sys, "argv", ["safelight", *arguments])
     assert faulty_start.say("It does not start.", 'Say "help" & go.') == 1
     assert box.exists() == shown
