@@ -95,7 +95,7 @@ front-page: $(BASE)/.tools
 
 $(BASE)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BASE)
-	$(PY) -m $(INSTALL) .
+	$(PY) -m $(INSTALL) ".[intel-openvino]"
 	touch $@
 
 $(BASE)/.tools: $(BASE)/.installed

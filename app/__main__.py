@@ -8,17 +8,19 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from app.faulty_start import say, say_of_import
 from app.standard_streams import open_missing
-from app.updates.running import RunningVersion, running_version
 from safelight_launcher import hand_over, opens_window, start_apart
 
 if TYPE_CHECKING:
     from app.paths import Paths
     from app.session import Session
+    from app.single_instance import SingleInstance
+    from app.updates.running import RunningVersion
     from ui.application import Application
 
 
@@ -32,6 +34,8 @@ def main() -> None:
 @say_of_import
 def start(arguments: Sequence[str]) -> NoReturn:
     """Open the window, or run the command line, and exit with its status."""
+    from app.updates.running import running_version
+
     open_missing()
     running = running_version()
     running.hold()
@@ -43,7 +47,7 @@ def start(arguments: Sequence[str]) -> NoReturn:
     sys.exit(run(arguments))
 
 
-def open_window(files: Sequence[str] = (), running: RunningVersion | None = None) -> int:
+def open_window(files: Sequence[str] = (), running: "RunningVersion | None" = None) -> int:
     """Show the window with these files open until it is closed; return the exit status.
 
     A second start hands its files to the running instance and returns. Where the surroundings do
@@ -51,6 +55,7 @@ def open_window(files: Sequence[str] = (), running: RunningVersion | None = None
     """
     from app.display import import_problem, prepare_display
     from app.environment import forget_foreign_qt
+    from app.updates.running import running_version
 
     running = running or running_version()
     forget_foreign_qt(os.environ)
@@ -68,13 +73,11 @@ def open_window(files: Sequence[str] = (), running: RunningVersion | None = None
     return say(problem.message, problem.hint)
 
 
-def _run(application: "Application", running: RunningVersion, files: Sequence[str]) -> int:
-    from app.logs import start_logging
+def _run(application: "Application", running: "RunningVersion", files: Sequence[str]) -> int:
     from app.paths import find_paths
     from app.single_instance import SingleInstance, Start
     from app.versions.handover import start_again
     from engine.errors import EngineError
-    from ui.application import has_fonts, make_window
 
     try:
         paths = find_paths()
@@ -88,10 +91,27 @@ def _run(application: "Application", running: RunningVersion, files: Sequence[st
     if start is Start.NOT_ANSWERING:
         running.started()
         return say("Safelight is open already, but does not answer.", "End it, then try again.")
+    running.keep_files(paths.state)
+    status, restarts = _show(application, paths, instance, files)
+    instance.release()
+    if restarts:
+        start_again()
+    return status
+
+
+def _show(
+    application: "Application", paths: "Paths", instance: "SingleInstance", files: Sequence[str]
+) -> tuple[int, bool]:
+    """Show the window until it is closed; return its status, and whether to start again."""
+    from app.logs import start_logging
+    from app.versions.kept_files import forget_files
+    from ui.application import has_fonts, make_window
+
     start_logging(paths.logs)
     if not has_fonts():
         say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)
+    forget_files(paths.state, version("safelight"))
     window = make_window(application, session)
 
     def open_files(files: Sequence[str]) -> None:
@@ -109,10 +129,7 @@ def _run(application: "Application", running: RunningVersion, files: Sequence[st
     status = application.exec()
     session.close()
     window.close_background()
-    instance.release()
-    if session.updates.restarts:
-        start_again()
-    return status
+    return status, session.updates.restarts
 
 
 def _favour_the_gui_thread() -> None:

@@ -29,6 +29,8 @@ class Paths:
     # Safelight's own files that outlive a session: the queue's journal, the lock.
     state: Path
     logs: Path
+    # Runtimes that are installed on demand.
+    packs: Path
     # Versions beside the installed one.
     versions: Path
     # Folders of LoRAs, or of other tools that have some, beside the usual ones below `models`.
@@ -39,8 +41,8 @@ class Paths:
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """Return the system's folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
-    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE, SAFELIGHT_LOGS and SAFELIGHT_VERSIONS
-    name.
+    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE, SAFELIGHT_LOGS, SAFELIGHT_PACKS and
+    SAFELIGHT_VERSIONS name.
 
     SAFELIGHT_LORAS and SAFELIGHT_EMBEDDINGS name several folders each, which the system's separator
     of paths separates. Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
@@ -61,6 +63,7 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
         wildcards=folder("SAFELIGHT_WILDCARDS", data / "wildcards"),
         state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
         logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
+        packs=folder("SAFELIGHT_PACKS", data / "packs"),
         versions=Path(versions_folder(environment)),
         loras=folders("SAFELIGHT_LORAS"),
         embeddings=folders("SAFELIGHT_EMBEDDINGS"),

@@ -11,10 +11,12 @@ from app.commands.downloads import DownloadCommands
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
 from app.commands.opening import Opening
+from app.commands.packs import PackCommands
 from app.commands.pictures import PictureCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
 from app.commands.updates import UpdateCommands
+from app.downloads.terms import USUAL_TERMS, Terms
 from app.engine.client import EngineClient
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
@@ -52,6 +54,7 @@ class Session(QObject):
         client: EngineClient,
         queue: JobQueue,
         parent: QObject | None = None,
+        terms: Terms = USUAL_TERMS,
     ) -> None:
         super().__init__(parent)
         self.process, self.client, self.queue = process, client, queue
@@ -68,7 +71,7 @@ class Session(QObject):
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
-        self.downloads = DownloadCommands(paths.state, self)
+        self.downloads = DownloadCommands(paths.state, self, terms)
         self._checkpoint_memory = CheckpointMemory(paths.state)
         # Before SessionMemory restores the last session, which has a declaration of its own.
         self.generation.declaration = self._checkpoint_memory.of(starter)
@@ -76,10 +79,10 @@ class Session(QObject):
         self.prompts = PromptStates(client, self.generation, self.checkpoints, self)
         self.obstacle = ObstacleState(self.generation, self.checkpoints, self.background, self)
         self.lora_list = LoraList(self.generation, self.loras, self.checkpoints, self)
-        self._add_commands(paths)
+        self._add_commands(paths, terms)
         self._connect()
 
-    def _add_commands(self, paths: Paths) -> None:
+    def _add_commands(self, paths: Paths, terms: Terms) -> None:
         state = AppState(
             background=self.background,
             client=self.client,
@@ -101,6 +104,7 @@ class Session(QObject):
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
+        self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
         tree = own_tree()
         updates = Updates(paths.versions, paths.state, tree)
@@ -125,7 +129,9 @@ class Session(QObject):
         self.gallery.refresh()
         self.prompts.start()
         self.downloads.start()
-        memories = (self._checkpoint_memory, self._lora_memory, self.memory, self.downloads)
+        self.packs.start()
+        stores = (self._checkpoint_memory, self._lora_memory, self.memory)
+        memories = (*stores, self.downloads, self.packs)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
         self.updates.start()
 
@@ -147,6 +153,7 @@ class Session(QObject):
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()
+        self.packs.close()
         self.downloads.close()
         self.background.close()
 

@@ -14,6 +14,7 @@ microsoft/onnxruntime and onnxruntime/onnxruntime-ep-amdgpu.
 import sys
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,11 @@ from backends.base import (
     ShapeProfile,
     ShapeSupport,
 )
+from backends.hardware import Adapter
 from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
 from backends.onnx_runtime.installed import (
     installed,
+    lacks,
     library_fault,
     package_version,
     unusable,
@@ -89,14 +92,19 @@ class MiGraphXBackend(Backend):
         if not adapters:
             return [self._device(0, "AMD graphics", "no AMD graphics card found")]
         missing = _source().missing
-        return [
-            self._device(i, a.name, a.unusable or _without_support(a.architecture) or missing)
-            for i, a in enumerate(adapters)
-        ]
+        return [self._judged(i, adapter, missing) for i, adapter in enumerate(adapters)]
 
-    def _device(self, index: int, name: str, reason: str | None) -> Device:
+    def _judged(self, index: int, adapter: Adapter, missing: str | None) -> Device:
+        reason = adapter.unusable or _without_support(adapter.architecture)
+        install = _packs() if missing and not reason else ()
+        return self._device(index, adapter.name, reason or missing, install)
+
+    def _device(
+        self, index: int, name: str, reason: str | None, install: tuple[str, ...] = ()
+    ) -> Device:
         precisions = () if reason else (Precision.F16, Precision.F32)
-        return Device(self.name, str(index), name, precisions, unusable=reason)
+        identity = str(index)
+        return Device(self.name, identity, name, precisions, unusable=reason, install=install)
 
     def operators(self, device: Device) -> OperatorSet:
         """Return the operator forms that MIGraphX documents, up to opset 19.
@@ -145,6 +153,13 @@ class MiGraphXBackend(Backend):
         from backends.onnx_runtime.static import load_static
 
         return load_static(graph, _provider_for(device), artifact, progress, cancel)
+
+
+def _packs() -> tuple[str, ...]:
+    """Return the runtime pack that has the provider on this system, unless it is installed."""
+    if sys.platform == "win32":
+        return () if find_spec("windowsml") else ("windows-ml",)
+    return ("amd-migraphx",) if lacks(_DISTRIBUTION) and not package_version(_PLUGIN) else ()
 
 
 def _without_support(architecture: str) -> str | None:

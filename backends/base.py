@@ -192,10 +192,10 @@ class OperatorSet:
 
 
 @dataclass(frozen=True, slots=True)
-class MissingPackage:
-    """A package that a backend needs: its name on PyPI, and a sentence for the user."""
+class MissingPack:
+    """A runtime pack that a backend needs: its id, and a sentence for the user."""
 
-    name: str
+    pack: str
     sentence: str
 
 
@@ -203,8 +203,8 @@ class MissingPackage:
 class Device:
     """A piece of hardware as one backend sees it; `unusable` is the reason it cannot be used.
 
-    `install` names packages on PyPI that would make it usable, if only packages are missing:
-    "torch" means the build for this machine.
+    `install` names the runtime packs of which one would make it usable, the best first, if only
+    that is missing (installers/packs.toml).
     """
 
     backend: str

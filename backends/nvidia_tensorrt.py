@@ -27,7 +27,7 @@ from backends.base import (
     Device,
     Graph,
     MemoryInfo,
-    MissingPackage,
+    MissingPack,
     OperatorSet,
     Precision,
     Progress,
@@ -47,6 +47,8 @@ from backends.tensorrt.session import TensorRtSession
 ENGINE = "network.engine"
 KERNELS = "kernels.cache"
 _FULL, _RTX = "tensorrt", "tensorrt_rtx"
+# The runtime pack with either.
+_PACK = "nvidia-tensorrt"
 _TURING, _AMPERE = (7, 5), (8, 0)
 # CUDA 13's drivers, docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html.
 _RTX_DRIVER = (580, 0)
@@ -174,13 +176,13 @@ class TensorRtBackend(Backend):
             raise
 
 
-def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
+def _judge(card: Card) -> tuple[Precision, ...] | MissingPack | str:
     """Return TensorRT's precisions on a card, or why it cannot use the card."""
     if card.capability < _TURING:
         return f"TensorRT starts with compute capability 7.5 (this is {card.generation})"
     package = _serving(card)
     if find_spec(package) is None:
-        return MissingPackage(package, f"{package} is not installed")
+        return MissingPack(_PACK, f"{package} is not installed")
     old = cards.too_old(card, _RTX_DRIVER, "TensorRT-RTX") if package == _RTX else None
     if old:
         return old

@@ -27,7 +27,7 @@ from backends.base import (
     Device,
     Graph,
     MemoryInfo,
-    MissingPackage,
+    MissingPack,
     OperatorSet,
     Precision,
     Progress,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 PROVIDER = "NvTensorRTRTXExecutionProvider"
 _MODULE = "onnxruntime_ep_nv_tensorrt_rtx"
+# The runtime pack that has it.
+_PACK = "nvidia-tensorrt-rtx"
 # The packages that contain the module, and the oldest driver for their CUDA version:
 # docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, and for CUDA 12 the
 # plug-in's own requirement for the newest cards.
@@ -183,7 +185,7 @@ def provider_options(
     return options
 
 
-def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
+def _judge(card: Card) -> tuple[Precision, ...] | MissingPack | str:
     """Return TensorRT-RTX's precisions on a card, or why it cannot use the card."""
     if card.capability not in _CAPABILITIES and card.capability < _NEWEST:
         return (
@@ -192,7 +194,7 @@ def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
         )
     package = _package()
     if package is None:
-        return MissingPackage(next(iter(_PACKAGES)), "the plug-in is not installed")
+        return MissingPack(_PACK, "the plug-in is not installed")
     old = cards.too_old(card, _PACKAGES[package], package)
     if old:
         return old

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,7 @@ OPTIONS = {
 # The id of the device on a processor; a graphics processor's is its number among the adapters.
 SOFTWARE = "software"
 _DISTRIBUTION = "onnxruntime-ep-webgpu"
+_PACKS = ("webgpu",)
 _NO_ADAPTER = "no driver offers a graphics processor to WebGPU ({api})"
 _LARGEST_ERRORS = {Precision.F32: 1e-3, Precision.F16: 1e-2}
 # More tokens than the 32 from which on attention is fused, and not a multiple of its tiles.
@@ -75,6 +77,8 @@ class WebGpuBackend(Backend):
 
         Computes a few numbers on the adapter that the provider takes. Never raises.
         """
+        if find_spec(MODULE) is None:
+            return _without_plugin(hardware.list_adapters())
         try:
             listed = real_devices()
         except BackendError as error:
@@ -147,6 +151,20 @@ class WebGpuBackend(Backend):
         from backends.onnx_runtime.static import quiet_options
 
         return _load(graph, quiet_options(), cancel)
+
+
+def _without_plugin(adapters: tuple[hardware.Adapter, ...]) -> list[Device]:
+    """Return the graphics processor that the plug-in could use, or none."""
+    named = next((adapter.name for adapter in adapters if not adapter.unusable), None)
+    return [
+        Device(
+            WebGpuBackend.name,
+            "0",
+            named or "graphics",
+            unusable=f"{_DISTRIBUTION} is not installed",
+            install=_PACKS if named else (),
+        )
+    ]
 
 
 def provider(device: "ort.OrtEpDevice", layout: str = "NHWC") -> Provider:

@@ -30,7 +30,7 @@ from backends.base import (
 )
 from backends.hardware import Adapter
 from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
-from backends.onnx_runtime.installed import installed, unusable
+from backends.onnx_runtime.installed import installed, lacks, unusable
 from backends.onnx_runtime.provider import Provider
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 _PROVIDER = "DmlExecutionProvider"
 _DISTRIBUTION = "onnxruntime-directml"
+_HAVE_IT = (_DISTRIBUTION, "onnxruntime-windowsml")
+# The newer one first.
+_PACKS = ("windows-ml", "windows-directml")
 
 
 def provider(device: "ort.OrtEpDevice") -> Provider:
@@ -58,11 +61,18 @@ class DirectMlBackend(Backend):
         if not adapters:
             return [self._device(0, "graphics", "Windows lists no graphics processor")]
         missing = unusable(_PROVIDER, _DISTRIBUTION)
-        return [self._device(i, a.name, a.unusable or missing) for i, a in enumerate(adapters)]
+        install = _PACKS if missing and all(map(lacks, _HAVE_IT)) else ()
+        return [
+            self._device(i, a.name, a.unusable or missing, () if a.unusable else install)
+            for i, a in enumerate(adapters)
+        ]
 
-    def _device(self, index: int, name: str, reason: str | None) -> Device:
+    def _device(
+        self, index: int, name: str, reason: str | None, install: tuple[str, ...] = ()
+    ) -> Device:
         precisions = () if reason else (Precision.F16, Precision.F32)
-        return Device(self.name, str(index), name, precisions, unusable=reason)
+        identity = str(index)
+        return Device(self.name, identity, name, precisions, unusable=reason, install=install)
 
     def operators(self, device: Device) -> OperatorSet:
         """Return the operator forms of opset 19, for which every operator has a kernel.

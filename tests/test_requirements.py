@@ -16,7 +16,7 @@ SHIPPED = ("app", "backends", "engine", "ui")
 PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("linux", "darwin", "win32")
 # A backend imports it where a person installed it.
-OPTIONAL = ("torch",)
+OPTIONAL = ("openvino", "torch")
 IMPORTED = re.compile(r"^ *(?:import (?=[\w., ]+$)|from (?=[\w.]+ import ))(\w+)", re.MULTILINE)
 
 
@@ -26,7 +26,11 @@ def of_the_app() -> list[Requirement]:
 
 def of_developers() -> list[Requirement]:
     extras = PROJECT["optional-dependencies"]
-    return [Requirement(line) for line in (*extras["dev"], *extras["oracle"])]
+    lines = [Requirement(line) for line in (*extras["dev"], *extras["oracle"])]
+    # What is tested with packs has them by their extras.
+    packs = [one for line in lines if line.name == PROJECT["name"] for one in line.extras]
+    of_packs = [Requirement(line) for pack in packs for line in extras[pack]]
+    return [*(line for line in lines if line.name != PROJECT["name"]), *of_packs]
 
 
 def pins() -> list[Requirement]:

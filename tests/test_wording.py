@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 # An option, something in backquotes, pip, or one of our commands.
 _OF_THE_COMMAND_LINE = re.compile(
     r"(?<![\w-])--[a-z]|`|\bpip\b|\btorchruntime install\b"
-    r"|\bsafelight (generate|inspect|devices|models|cache|bench|doctor|engine)\b"
+    r"|\bsafelight (generate|inspect|devices|packs|models|cache|bench|doctor|engine)\b"
 )
 # How a process is started and reads its arguments: nothing but an option.
 _ARGUMENT = re.compile(r"--[a-z-]+=?")
@@ -19,6 +19,7 @@ _PROCESSES = {
     "engine/checkpoints/background_hash.py",
     "engine/compile/child.py",
     "engine/compile/compile_process.py",
+    "engine/devices/pack_trial.py",
     "engine/devices/trial_process.py",
     "engine/devices/trials.py",
     "engine/server/process.py",

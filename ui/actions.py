@@ -29,6 +29,10 @@ class ActionName(StrEnum):
     COPY_PATH = "copy_path"
     REVEAL = "reveal"
     TRASH = "trash"
+    RUNTIMES = "runtimes"
+    DEVICES = "devices"
+    DOWNLOADS = "downloads"
+    UPDATES = "updates"
     QUIT = "quit"
 
 
@@ -71,6 +75,10 @@ _ENTRIES = {
     ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
     ActionName.REVEAL: _Entry(QT_TRANSLATE_NOOP("Actions", "Show in file manager"), "Ctrl+Shift+F"),
     ActionName.TRASH: _Entry(QT_TRANSLATE_NOOP("Actions", "Move to trash"), "Del", in_strip=True),
+    ActionName.RUNTIMES: _Entry(QT_TRANSLATE_NOOP("Actions", "Runtimes…"), "Ctrl+R"),
+    ActionName.DEVICES: _Entry(QT_TRANSLATE_NOOP("Actions", "Devices…"), "Ctrl+Shift+R"),
+    ActionName.DOWNLOADS: _Entry(QT_TRANSLATE_NOOP("Actions", "Downloads…"), "Ctrl+J"),
+    ActionName.UPDATES: _Entry(QT_TRANSLATE_NOOP("Actions", "Check for updates…"), "Ctrl+Alt+U"),
     ActionName.QUIT: _Entry(QT_TRANSLATE_NOOP("Actions", "Quit"), "Ctrl+Q"),
 }
 # Actions that reuse a picture's settings, the most usual first.

@@ -4,7 +4,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.notices.remedies import remedy_words
 from engine.api.machine import DeviceInfo
-from engine.api.remedies import InstallPackages
+from engine.api.remedies import InstallPack
 from engine.api.values import PrecisionName
 
 translate = QCoreApplication.translate
@@ -30,7 +30,7 @@ def device_words(device: DeviceInfo, choice: str) -> str:
     if choice:
         return translate("devices", "In use: {reason}.").format(reason=choice)
     if device.unusable:
-        return with_packages(device.unusable, device.install)
+        return with_pack(device.unusable, device.install)
     if device.failure:
         return translate("devices", "Comes last, because a job failed on it: {reason}").format(
             reason=device.failure
@@ -52,12 +52,12 @@ def _works_only_in(precisions: list[str]) -> str:
     )
 
 
-def with_packages(reason: str, packages: tuple[str, ...]) -> str:
-    """Return why a device cannot be used, and the packages that it lacks."""
+def with_pack(reason: str, packs: tuple[str, ...]) -> str:
+    """Return why a device cannot be used, and the best of the packs that would make it usable."""
     sentence = f"{reason[:1].upper()}{reason[1:]}"
-    if not packages:
+    if not packs:
         return sentence
-    return f"{sentence}. {remedy_words(InstallPackages(packages=packages))}"
+    return f"{sentence}. {remedy_words(InstallPack(pack=packs[0]))}"
 
 
 def _milliseconds(value: float) -> str:

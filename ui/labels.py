@@ -87,6 +87,26 @@ def file_size(size: int) -> str:
     return QLocale().formattedDataSize(size, 1 if size > 999_999_999 else 0, fmt)
 
 
+def amount_label(done: int, total: int) -> str:
+    """Return an amount of bytes out of all."""
+    text = translate("labels", "{done} of {total}")
+    return text.format(done=file_size(done), total=file_size(total))
+
+
+def transfer_label(done: int, total: int, bytes_per_second: float) -> str:
+    """Return a line on bytes that arrive: how many, how fast, how long the others take.
+
+    A speed of 0 is an unknown one.
+    """
+    parts = [translate("labels", "Downloading"), amount_label(done, total)]
+    if bytes_per_second > 0:
+        speed = file_size(round(bytes_per_second))
+        parts.append(translate("labels", "{size} per second").format(size=speed))
+        left = duration(max(total - done, 0) / bytes_per_second)
+        parts.append(translate("labels", "{time} left").format(time=left))
+    return " · ".join(parts)
+
+
 def size_label(width: int, height: int) -> str:
     """Return width and height in pixels, in this order also in right-to-left text."""
     # A neutral sign between numbers would take the direction of the text around it.

@@ -17,20 +17,24 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
+from app.commands.updates import UpdateStage
 from app.form.changes import Reuse
 from app.library.file_kind import FileKind
 from app.library.gallery import is_picture
 from app.paths import nearest_folder
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.menus import MenuBar
 from ui.panels.canvas_panel import CanvasPanel
 from ui.panels.device_panel import DevicePanel
 from ui.panels.form_panel import FormPanel
 from ui.panels.generate_panel import GeneratePanel
 from ui.panels.info_panel import InfoPanel
 from ui.panels.notice_panel import NoticePanel
+from ui.panels.offer_bar import OfferBar
 from ui.panels.strip_panel import StripPanel
 from ui.picture_actions import copy_path, copy_picture, reveal
+from ui.side_windows import SideWindows
 from ui.theme.app_icon import app_icon
 from ui.theme.metrics import LORA_PICTURE, SIDE_PANEL_WIDTH, THUMBNAIL, S
 from ui.theme.theme import Theme
@@ -76,8 +80,10 @@ class MainWindow(QMainWindow):
         actions = self.actions_by_name
         self.form = FormPanel(session, theme, actions, self.lora_pictures)
         self.generate = GeneratePanel(session, theme, actions)
-        self.devices = DevicePanel(session, theme)
-        self.notices = NoticePanel(session, theme, actions)
+        self.devices = DevicePanel(session, theme, actions)
+        self.windows = SideWindows(session, theme, self)
+        self.notices = NoticePanel(session, theme, actions, self.windows.show_runtimes)
+        self.offer = OfferBar(session, theme, self.windows.show_runtimes)
         self.canvas = CanvasPanel(session, theme, actions)
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)
@@ -101,6 +107,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.devices)
         middle = QWidget()
         column = _column(middle)
+        column.addWidget(self.offer)
         column.addWidget(self.notices)
         column.addWidget(self.canvas, 1)
         column.addWidget(self.info)
@@ -117,6 +124,7 @@ class MainWindow(QMainWindow):
         row.addWidget(rule(Qt.Orientation.Vertical))
         row.addWidget(middle, 1)
         self.setCentralWidget(whole)
+        self.setMenuBar(MenuBar(self.actions_by_name, self))
 
     def _connect(self) -> None:
         session, actions = self.session, self.actions_by_name
@@ -144,6 +152,10 @@ class MainWindow(QMainWindow):
             self._with_picture(lambda path: copy_picture(path, session.background)),
         )
         on(ActionName.TRASH, self._with_picture(session.pictures.trash))
+        on(ActionName.RUNTIMES, lambda: self.windows.show_runtimes())
+        on(ActionName.DEVICES, self.windows.show_devices)
+        on(ActionName.DOWNLOADS, self.windows.show_downloads)
+        on(ActionName.UPDATES, self._check_for_updates)
         on(ActionName.QUIT, self.close)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
@@ -300,6 +312,13 @@ class MainWindow(QMainWindow):
         )
         if name:
             self.session.open_file(Path(name))
+
+    def _check_for_updates(self) -> None:
+        """Show the versions, and look for a newer one, as the menu says."""
+        self.windows.show_updates()
+        updates = self.session.updates
+        if updates.available and updates.state.stage in (UpdateStage.IDLE, UpdateStage.UP_TO_DATE):
+            updates.check()
 
     def _reuse(self, what: Reuse) -> Callable[[str], None]:
         return lambda path: self.session.pictures.use_settings(Path(path), what)

@@ -6,14 +6,29 @@ stdout holds one JSON object and nothing else.
 
 import argparse
 import errno
+import os
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
-from app.cli import bake, bench, cache, devices, doctor, engine, generate, inspect, models, updates
+from app.cli import (
+    bake,
+    bench,
+    cache,
+    devices,
+    doctor,
+    engine,
+    generate,
+    inspect,
+    models,
+    packs,
+    updates,
+)
 from app.cli.terminal import Usage, harmless, print_error, print_note
+from app.paths import find_paths
 from app.standard_streams import OutputLost, guarded
 from engine.errors import EngineError
+from engine.packs import FOLDER, use_packs
 
 # The module of each command: HELP, add_arguments(parser) and run(options) -> exit status.
 _COMMANDS = {
@@ -21,6 +36,7 @@ _COMMANDS = {
     "inspect": inspect,
     "bake": bake,
     "devices": devices,
+    "packs": packs,
     "models": models,
     "cache": cache,
     "bench": bench,
@@ -28,6 +44,10 @@ _COMMANDS = {
     "engine": engine,
     "updates": updates,
 }
+
+
+# Commands that load no runtime, and so keep none from being removed.
+_WITHOUT_RUNTIMES = ("packs",)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -62,12 +82,21 @@ def _run(arguments: Sequence[str]) -> int:
     if rest:
         parser.error(_superfluous(options.command, rest))
     try:
+        if options.command not in _WITHOUT_RUNTIMES:
+            _use_packs()
         return int(options.run(options))
     except Usage as error:
         parser.error(str(error))
     except EngineError as error:
         print_error(error.info)
         return 1
+
+
+def _use_packs() -> None:
+    """Search the active runtime packs first, here and in the processes that are started."""
+    os.environ[FOLDER] = str(find_paths().packs)
+    for problem in use_packs().problems:
+        print_note(problem)
 
 
 def _superfluous(command: str, rest: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from app.cli.terminal import print_error, print_json, print_note, print_table, s
 from app.paths import find_paths
 from backends.base import Cancellation
 from engine.api.machine import DeviceInfo, PrecisionFigures
-from engine.api.remedies import InstallPackages
+from engine.api.remedies import InstallPack
 from engine.devices.choice import Devices
 from engine.errors import Cancelled, EngineError
 
@@ -20,7 +20,7 @@ HELP = "list backends and devices, and how fast each is here"
 class DeviceOutput(msgspec.Struct, frozen=True):
     """A device in the JSON output; `reason` says why it cannot be used.
 
-    `install` names the packages that would make it usable, if nothing else is missing.
+    `install` names the runtime packs of which one would make it usable, if nothing else is missing.
 
     `verdict` is the result of its trial, with `figures` by precision: the median milliseconds of
     SD 1.5's blocks, and the difference from the cpu backend. `failure` is why an earlier job had
@@ -134,10 +134,10 @@ def device_verdict(device: DeviceOutput) -> str:
 
 
 def unusable_words(device: DeviceOutput) -> str:
-    """Return why the device cannot be used, and how to install the packages that it lacks."""
+    """Return why the device cannot be used, and how to install the pack that it lacks."""
     if not device.install:
         return device.reason
-    return f"{device.reason}. {remedy_words(InstallPackages(packages=device.install))}"
+    return f"{device.reason}. {remedy_words(InstallPack(pack=device.install[0]))}"
 
 
 def _output(device: DeviceInfo) -> DeviceOutput:

@@ -4,13 +4,15 @@ import shlex
 from collections.abc import Sequence
 from typing import assert_never
 
+from app.packs.catalogue import Catalogue
+from app.packs.sizes import megabytes
 from engine.api.remedies import (
     CheckDevices,
     ChooseCheckpoint,
     ChooseFolder,
     ChooseStartPicture,
     DeclareFamily,
-    InstallPackages,
+    InstallPack,
     InvertMask,
     MakeSmaller,
     NameLoraFolder,
@@ -22,9 +24,7 @@ from engine.api.remedies import (
     UseAsPart,
 )
 from engine.api.values import ErrorInfo
-
-# Packages whose build depends on the machine: the installer that finds it, and its command.
-_FOUND_BY = {"torch": ("torchruntime", "`torchruntime install`, which finds the build for it")}
+from engine.errors import EngineError
 
 
 def advice(error: ErrorInfo) -> str:
@@ -58,8 +58,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return "Try another backend with --backend; `safelight devices` lists them."
         case CheckDevices():
             return "`safelight devices --recheck` checks it."
-        case InstallPackages(packages=packages):
-            return " ".join(_installing(package) for package in packages)
+        case InstallPack(pack=pack):
+            return _installing(pack)
         case SupplyParts():
             return _supplying(remedy)
         case UseAsPart(components=components):
@@ -72,12 +72,18 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
     assert_never(remedy)
 
 
-def _installing(package: str) -> str:
-    installer, then = _FOUND_BY.get(package, (package, ""))
-    line = f"`python -m pip install {shlex.quote(installer)}`"
-    return (
-        f"Install it for this machine with {line} and {then}." if then else f"Install it: {line}."
-    )
+def _installing(name: str) -> str:
+    """Return how a runtime pack is installed, or why it cannot be."""
+    try:
+        pack = Catalogue.read().named(name)
+    except EngineError as error:
+        return f"{error.message} {error.hint}"
+    if not pack.unavailable:
+        return f"Install it: `safelight packs install {name}`, {megabytes(pack.download_bytes)}."
+    if pack.is_for_another_python:
+        # An installed Safelight has the Python that packs are made for.
+        return f"Install it: `python -m pip install --editable '.[{name}]'`."
+    return f"The runtime pack {pack.title} has it. {pack.unavailable}"
 
 
 def _supplying(remedy: SupplyParts) -> str:

@@ -35,7 +35,7 @@ _MESSAGES = {
     DownloadCode.REDIRECT_REFUSED: "{host} sends the download of {file} elsewhere, to {detail}.",
     DownloadCode.NO_CONNECTION: "There is no connection to {host}.",
     DownloadCode.CERTIFICATE: "{host} could not prove that it is {host}.",
-    DownloadCode.PROXY: "The proxy of this network does not let {file} through.",
+    DownloadCode.PROXY: "The proxy of this network does not lead to {host}.",
     DownloadCode.DROPPED: "The connection to {host} broke off again and again.",
     DownloadCode.STALLED: "{host} stopped sending.",
     DownloadCode.STATUS: "{host} does not give out {file} (status {status}).",
@@ -58,7 +58,8 @@ _HINTS = {
     DownloadCode.CERTIFICATE: (
         "If this computer's date is wrong, set it right. If this network inspects connections,"
         " its certificate must be among those that this system trusts, or in the file that"
-        " the variable SSL_CERT_FILE names."
+        " the variable SSL_CERT_FILE names. On Linux the package ca-certificates has the usual"
+        " ones."
     ),
     DownloadCode.PROXY: (
         "See that the proxy in the system's settings is right;"

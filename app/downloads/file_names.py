@@ -21,8 +21,9 @@ def safe_file_name(name: str) -> str:
         for sign in unicodedata.normalize("NFC", name)
     )
     plain = _FORBIDDEN.sub("_", plain).lstrip(" .").rstrip(" .")
-    plain = _RESERVED.sub(lambda found: f"_{found[0]}", plain, count=1) if plain else _NO_NAME
-    return _shortened(plain)
+    if _RESERVED.match(plain):
+        plain = f"_{plain}"
+    return _shortened(plain or _NO_NAME)
 
 
 def _shortened(name: str) -> str:

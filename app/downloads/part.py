@@ -11,7 +11,7 @@ import msgspec
 
 from app.downloads.connection import Stopped
 from app.downloads.source import Source
-from engine.durable import put_in_place, replace_file, sync_file, sync_folder
+from engine.durable import put_in_place, sync_file, sync_folder
 from engine.regular_file import NONBLOCKING, open_regular
 from engine.untrusted_json import JsonError, read_json
 
@@ -75,7 +75,8 @@ class Part:
         self.length = 0
         source = self._source
         self._note = _Note(url=url, validator=validator, size=source.size, sha256=source.sha256)
-        replace_file(self._note_path, msgspec.json.encode(self._note))
+        # One that is half written counts as none, and nothing is here that it could cost.
+        self._note_path.write_bytes(msgspec.json.encode(self._note))
 
     def write(self, content: bytes) -> None:
         """Append bytes. Raises OSError; those that were written until then are kept."""

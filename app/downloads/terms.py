@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How long servers are waited for, in seconds, and how often they are asked again.
+    """Times to wait for servers, in seconds, and the number of times they are asked again.
 
     `tries` counts failures in a row, without a byte in between, at one address. The wait after each
     doubles from `first_wait_s` up to `longest_wait_s`; a server that asks for a longer one than

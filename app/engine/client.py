@@ -173,6 +173,10 @@ class EngineClient(QObject):
         """Kill the engine, whatever it does; another one is started."""
         self._process.force_stop()
 
+    def restart_engine(self) -> None:
+        """Exchange the engine for a new one, which has the packs that are active now."""
+        self._process.restart()
+
     def start_engine(self) -> None:
         """Start the engine if it is stopped or was given up."""
         self._process.start()

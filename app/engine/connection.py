@@ -33,10 +33,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EngineCommand:
-    """The program and arguments that start the engine."""
+    """The program and arguments that start the engine, and the folder of its runtime packs."""
 
     program: str
     arguments: tuple[str, ...] = ()
+    packs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class EngineConnection(QObject):
         process = QProcess(self)
         process.setProgram(self._command.program)
         process.setArguments(self._command.arguments)
-        process.setProcessEnvironment(engine_environment())
+        process.setProcessEnvironment(engine_environment(self._command.packs))
         if sys.platform != "win32":
             flags = QProcess.UnixProcessFlag
             # A session of its own: Ctrl-C in a terminal is for the app, which stops the engine.

@@ -5,24 +5,32 @@ from PySide6.QtCore import QObject, Signal
 from app.engine.client import EngineClient
 from app.engine.process import EngineState
 from app.field import Field
-from engine.api.machine import DeviceInfo
+from engine.api.machine import DeviceInfo, MachineInfo
 from engine.api.messages import DevicesFound, JobFinished, QueryFailed
+from engine.api.values import ErrorCode
+
+# Warnings of jobs after which the engine may put the devices in another order.
+_OF_DEVICES = frozenset({ErrorCode.BACKEND_FAILED, ErrorCode.PREPARING})
 
 
 class DeviceState(QObject):
     """All devices, in the order that "auto" takes them; `choice` is why the first comes first.
 
     New devices are tried in the background, once for each start of the engine; `checking` is true
-    meanwhile. A job with warnings, which may have changed the device, causes another scan.
+    meanwhile. A job that warns of its device, after which others may come first, has them
+    scanned again.
     """
 
     devices_changed = Signal(object)
     choice_changed = Signal(str)
     checking_changed = Signal(bool)
+    machine_changed = Signal(object)
 
     devices = Field[tuple[DeviceInfo, ...]](())
     choice = Field("")
     checking = Field(default=False)
+    # The hardware; None until the first scan.
+    machine = Field[MachineInfo | None](None)
 
     def __init__(self, client: EngineClient, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +69,7 @@ class DeviceState(QObject):
         if event.query != self._query:
             return
         self._query = None
+        self.machine = event.machine or self.machine
         self.choice = event.choice
         self.devices = event.devices
         self.checking = False
@@ -73,5 +82,6 @@ class DeviceState(QObject):
             self.checking = False
 
     def _on_job_finished(self, event: JobFinished) -> None:
-        if event.warnings and self._query is None:
+        of_devices = any(warning.code in _OF_DEVICES for warning in event.warnings)
+        if of_devices and self._query is None:
             self._query = self._client.scan_devices()

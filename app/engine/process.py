@@ -10,6 +10,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -71,10 +72,10 @@ class Supervision:
     reading: ReadingLimits = field(default_factory=ReadingLimits)
 
 
-def engine_command() -> EngineCommand:
+def engine_command(packs: Path) -> EngineCommand:
     """Return the command that starts this installation's engine in Python's isolated mode."""
     arguments = ("-I", "-m", "engine", "--parent", str(os.getpid()))
-    return EngineCommand(sys.executable, arguments)
+    return EngineCommand(sys.executable, arguments, str(packs))
 
 
 class EngineProcess(QObject):
@@ -108,7 +109,7 @@ class EngineProcess(QObject):
             lora_folders=self._own_lora_folders,
             embedding_folders=tuple(map(str, paths.embeddings)),
         )
-        self._command = command or engine_command()
+        self._command = command or engine_command(paths.packs)
         self._supervision = supervision or Supervision()
         self._log = RotatingLog(paths.logs / "engine.log")
         self._state = EngineState.STOPPED
@@ -179,6 +180,11 @@ class EngineProcess(QObject):
         self._connection.send(Shutdown())
         self._connection.close_input()
         self._deadline.start()
+
+    def restart(self) -> None:
+        """Have the engine exit as by `stop`, and start another; a job that it ran begins anew."""
+        self.stop()
+        self.start()
 
     def wait_until_stopped(self) -> None:
         """Block after `stop` until the process is gone, for at most about 3 s."""

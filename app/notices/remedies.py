@@ -5,13 +5,14 @@ from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication
 
+from app.packs.catalogue import Catalogue
 from engine.api.remedies import (
     CheckDevices,
     ChooseCheckpoint,
     ChooseFolder,
     ChooseStartPicture,
     DeclareFamily,
-    InstallPackages,
+    InstallPack,
     InvertMask,
     MakeSmaller,
     NameLoraFolder,
@@ -23,6 +24,7 @@ from engine.api.remedies import (
     UseAsPart,
 )
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.errors import EngineError
 
 translate = QCoreApplication.translate
 
@@ -36,6 +38,7 @@ class NoticeAction(StrEnum):
     CHOOSE_START_PICTURE = "choose_start_picture"
     CHECK_DEVICES = "check_devices"
     LORA_FOLDERS = "lora_folders"
+    RUNTIMES = "runtimes"
     UNDO_CHANGE = "undo_change"
     MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"
@@ -94,6 +97,12 @@ def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:
     return tuple(dict.fromkeys(one for one in found if of_a_job or one not in OF_A_JOB))
 
 
+def pack_wanted(error: ErrorInfo | None) -> str:
+    """Return the id of the pack that is a remedy for an error; empty if none is."""
+    remedies = error.remedies if error is not None else ()
+    return next((one.pack for one in remedies if isinstance(one, InstallPack)), "")
+
+
 def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
     """Return a remedy in a sentence or two."""
     match remedy:
@@ -113,10 +122,10 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate("remedies", "Make it anew: Safelight then chooses the device.")
         case UseAnotherDevice() | CheckDevices():
             return translate("remedies", "Have Safelight check the hardware again.")
-        case InstallPackages(packages=packages):
+        case InstallPack(pack=pack):
             return translate(
-                "remedies", "It needs what Safelight does not bring along: {names}."
-            ).format(names=", ".join(packages))
+                "remedies", "The runtime {name} brings what it needs; “Runtimes” installs it."
+            ).format(name=_title(pack))
         case SupplyParts():
             return translate("remedies", "Choose a file that has it, below the model's name.")
         case UseAsPart():
@@ -130,6 +139,13 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case NameLoraFolder():
             return translate("remedies", "Or name the folder that has it.")
     assert_never(remedy)
+
+
+def _title(pack: str) -> str:
+    try:
+        return Catalogue.read().named(pack).title
+    except EngineError:
+        return pack
 
 
 def _action(remedy: Remedy) -> NoticeAction | None:
@@ -146,5 +162,7 @@ def _action(remedy: Remedy) -> NoticeAction | None:
             return NoticeAction.CHECK_DEVICES
         case NameLoraFolder():
             return NoticeAction.LORA_FOLDERS
+        case InstallPack():
+            return NoticeAction.RUNTIMES
         case _:
             return None

@@ -1,17 +1,24 @@
 """Small JSON files of the application's own; a damaged one is put aside and reported."""
 
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
 
 from app.storage.aside import put_aside
+from app.versions.kept_files import kept_file
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.regular_file import read_bounded
 from engine.untrusted_json import decode_json
 
 Value = TypeVar("Value")
+
+_BEFORE_UPDATE = (
+    "A newer version of Safelight left a file that this one cannot read; what was in it before the"
+    " update is used."
+)
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -38,23 +45,36 @@ class DocumentKind(Generic[Value]):
     def read(self, path: Path) -> tuple[Value | None, ErrorInfo | None]:
         """Return the content and the problem with the file; None for either that is missing.
 
-        A file that cannot be read is put aside, and the problem names its new place. Never raises.
+        A file that cannot be read is put aside, and the problem names its new place. If it is of a
+        newer Safelight, the content is that of the copy from before the update, where there is one.
+        Never raises.
         """
         try:
             content = read_bounded(path, self.most_bytes)
             if self._is_newer(content):
-                return None, self._put_aside(path, "newer", "")
+                return self._before_update(path, self._put_aside(path, "newer", ""))
             return decode_json(content, self.decoder), None
         except (FileNotFoundError, NotADirectoryError):
             return None, None
         except OSError as error:
             return None, self._put_aside(path, "unreadable", str(error))
         except ValueError as error:  # JsonError, and what a decoder's own hook raises
-            return None, self.reject(path, str(error))
+            # Also a file with words that only a newer version knows.
+            return self._before_update(path, self.reject(path, str(error)))
 
     def reject(self, path: Path, reason: str) -> ErrorInfo:
         """Put a file aside whose content makes no sense, and return the problem."""
         return self._put_aside(path, "damaged", reason)
+
+    def _before_update(self, path: Path, problem: ErrorInfo) -> tuple[Value | None, ErrorInfo]:
+        """Return the content of a file's copy, if there is one, and the problem with the file."""
+        try:
+            content = read_bounded(kept_file(path, version("safelight")), self.most_bytes)
+            return decode_json(content, self.decoder), msgspec.structs.replace(
+                problem, message=_BEFORE_UPDATE
+            )
+        except (OSError, ValueError):
+            return None, problem
 
     def _is_newer(self, content: bytes) -> bool:
         if self.version is None:

@@ -14,7 +14,7 @@ _DAY_S = 24 * 3600
 
 
 class UpdateMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """What is remembered. `checked` is in seconds since 1970.
+    """The settings and findings of checks. `checked` is in seconds since 1970.
 
     `sequences` has the highest number of a list that each place gave.
     """

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app.updates.removal import hold, remove_others
 from app.versions.folders import versions_folder
+from app.versions.kept_files import keep_files
 from app.versions.state import TRIAL, change_state, read_state
 from app.versions.trees import Tree, is_beside, own_tree
 from engine.file_lock import FileLock
@@ -28,6 +29,12 @@ class RunningVersion:
         """Keep the tree from being removed by others until this process ends."""
         if self._tree is not None:
             self._lock = hold(Path(self._tree.folder).parent)
+
+    def keep_files(self, state: Path) -> None:
+        """Copy the files of the version before, which this one may change, if it is on trial."""
+        previous = read_state(str(self._versions)).previous
+        if previous and self._on_trial():
+            keep_files(state, previous)
 
     def started(self) -> None:
         """Note that the version is up: its window and its engine, or its command line."""

@@ -42,7 +42,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """What was written: the SHA-256 of each file, and the target of each link, by path."""
+    """The content of a tree: the SHA-256 of each file, and the target of each link, by path."""
 
     files: dict[str, str]
     links: dict[str, str]

@@ -53,6 +53,7 @@ from backends.intel_openvino.session import BLOB, OpenVinoSession, translated_er
 if TYPE_CHECKING:
     import openvino as ov
 
+_PACKS = ("intel-openvino",)
 _CPU_OPERATORS = OperatorSet(
     opset=23,
     elements=(DType.F32, DType.BF16),
@@ -81,7 +82,8 @@ class OpenVinoBackend(Backend):
         """List cards, integrated graphics, the processor, the NPU; and unusable Intel adapters."""
         cpu = hardware.cpu_name()
         if find_spec("openvino") is None:
-            return [Device(self.name, "cpu", cpu, unusable="openvino is not installed")]
+            missing = "openvino is not installed"
+            return [Device(self.name, "cpu", cpu, unusable=missing, install=_PACKS)]
         try:
             return devices.found(core(), hardware.list_adapters(), cpu)
         except (ImportError, RuntimeError) as error:

@@ -45,10 +45,11 @@ from backends.forms import (
 from backends.hardware import Adapter
 from backends.hardware.nvidia import computes_wrongly_in_half
 from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
-from backends.onnx_runtime.installed import installed, library_fault, unusable
+from backends.onnx_runtime.installed import installed, lacks, library_fault, unusable
 
 PROVIDER = "CUDAExecutionProvider"
 DISTRIBUTION = "onnxruntime-gpu"
+_PACKS = ("nvidia-cuda",)
 # The architectures that the wheel has machine code for; it has no PTX to translate for newer ones.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 # The names of all options given to the provider.
@@ -115,7 +116,8 @@ class CudaBackend(Backend):
     def _device(self, index: int, adapter: Adapter, missing: str | None) -> Device:
         reason = adapter.unusable or without_kernels(adapter.architecture) or missing
         if reason:
-            return Device(self.name, str(index), adapter.name, unusable=reason)
+            install = _PACKS if reason is missing and lacks(DISTRIBUTION) else ()
+            return Device(self.name, str(index), adapter.name, unusable=reason, install=install)
         half = () if computes_wrongly_in_half(adapter.name) else (Precision.F16,)
         return Device(self.name, str(index), adapter.name, (*half, Precision.F32))
 
@@ -197,7 +199,7 @@ def _missing() -> str | None:
     fault = library_fault("cuda") or _load_fault(_CUDNN)
     if fault is None:
         return None
-    return f'CUDA or cuDNN is absent: install "{DISTRIBUTION}[cuda,cudnn]" ({fault})'
+    return f"CUDA or cuDNN is absent, or of another version than {DISTRIBUTION} needs ({fault})"
 
 
 def _load_fault(library: str) -> str | None:

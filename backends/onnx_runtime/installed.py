@@ -104,6 +104,11 @@ def unusable(
     return _lacking(provider, distribution, found)
 
 
+def lacks(distribution: str) -> bool:
+    """True if no such distribution is installed, whatever another one has in its place."""
+    return all(build.name != distribution for build in builds())
+
+
 def library_fault(provider: str) -> str | None:
     """Return why the library of a built-in provider ("cuda", "migraphx") does not load, or None.
 
@@ -134,7 +139,7 @@ def package_version(module: str) -> str | None:
 
 def _lacking(provider: str, distribution: str, found: tuple[Build, ...]) -> str:
     if all(build.name != distribution for build in found):
-        return f"{installed(found)} has no {provider}: install {distribution} in its place"
+        return f"{installed(found)} has no {provider}, which {distribution} has"
     if len(found) > 1:
         return (
             f"{installed(found)} lies over {distribution} and has no {provider}: uninstall "

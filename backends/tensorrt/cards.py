@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from backends import hardware
-from backends.base import BackendError, Device, MemoryInfo, MissingPackage, Precision
+from backends.base import BackendError, Device, MemoryInfo, MissingPack, Precision
 from backends.hardware import Adapter
 
 Capability = tuple[int, int]
@@ -44,7 +44,7 @@ class Card:
 
 
 # A backend's judgement of a card: its precisions there, or why it cannot be used.
-Judge = Callable[[Card], tuple[Precision, ...] | MissingPackage | str]
+Judge = Callable[[Card], tuple[Precision, ...] | MissingPack | str]
 
 
 def devices(backend: str, adapters: Iterable[Adapter], judge: Judge) -> list[Device]:
@@ -63,8 +63,8 @@ def _device(backend: str, adapter: Adapter, judge: Judge) -> Device:
     card = card_of(adapter)
     said = card if isinstance(card, str) else judge(card)
     id_, name = identity(adapter), adapter.name
-    if isinstance(said, MissingPackage):
-        return Device(backend, id_, name, unusable=said.sentence, install=(said.name,))
+    if isinstance(said, MissingPack):
+        return Device(backend, id_, name, unusable=said.sentence, install=(said.pack,))
     if isinstance(said, str):
         return Device(backend, id_, name, unusable=said)
     return Device(backend, id_, name, said)

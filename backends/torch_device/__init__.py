@@ -1,8 +1,8 @@
 """Our graphs interpreted with torch's operators, for devices without a compiler backend.
 
 Supports the devices of torch's build: CUDA, ROCm, XPU, MPS, and the processor on request. torch is
-never installed with the app; a system that has it (torchruntime finds the build) gets this backend.
-`plan` turns a graph into steps, `operators` maps each to torch, `session` runs them.
+never installed with the app; a system that has it gets this backend. `builds` finds the build that
+it needs, `plan` turns a graph into steps, `operators` maps each to torch, `session` runs them.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
@@ -36,6 +36,7 @@ from backends.base import (
     UpsamplingForm,
 )
 from backends.torch_device import devices
+from backends.torch_device.builds import pack_for
 
 _NOT_INSTALLED = "torch is not installed"
 _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, NameError, ValueError)
@@ -69,7 +70,7 @@ class TorchBackend(Backend):
         torch = _torch()
         if isinstance(torch, str):
             name = hardware.cpu_name()
-            install = (devices.PACKAGE,) if torch == _NOT_INSTALLED else ()
+            install = pack_for(hardware.list_adapters()) if torch == _NOT_INSTALLED else ()
             return [
                 Device(self.name, "cpu", name, unusable=torch, automatic=False, install=install)
             ]

@@ -15,12 +15,11 @@ from typing import Any
 from backends import hardware
 from backends.base import Device, MemoryInfo, Precision
 from backends.hardware.nvidia import computes_wrongly_in_half
+from backends.torch_device.builds import pack_for
 
 BACKEND = "torch_device"
 # Intel's names of cards; B370 and B390 are parts of processors, as are all other names.
 _INTEL_CARD = re.compile(r"Arc\(TM\) (Pro )?(?!B3[79]0\b)[AB]\d{2,3}|Data Center|\b(Flex|Max)\b")
-# The name on PyPI; each vendor's hardware needs another build.
-PACKAGE = "torch"
 # From Volta on, half precision is faster than single.
 _FAST_HALF = (7, 0)
 _FAULTS = (AssertionError, AttributeError, ImportError, OSError, RuntimeError, ValueError)
@@ -116,7 +115,8 @@ def _without_kernels(
 ) -> Device:
     kernels = f"no kernels for {target}, only for {', '.join(compiled)}"
     reason = f"torch {torch.__version__} has {kernels}; another build has them"
-    return Device(BACKEND, address, name, unusable=reason, install=(PACKAGE,))
+    install = pack_for(hardware.list_adapters())
+    return Device(BACKEND, address, name, unusable=reason, install=install)
 
 
 def _xpu(torch: Any) -> list[Device]:

@@ -54,7 +54,7 @@ class EngineJobs:
         """Make a "picture" of `steps` steps with `loras`, pairs of a file and a strength.
 
         `mode` is a `LoraMode`. The answer has the seconds from the request to the first step, those
-        of each step, and the picture's path.
+        of each step, the mode that was chosen, and the picture's path.
         """
         times, request = _Times(), self._request(**options)
         saver = PictureSaver(Destination(Path(self._out.name)))
@@ -66,6 +66,7 @@ class EngineJobs:
             "seconds": seconds,
             "first_step_s": times.began - start,
             "steps_s": [end - begin for begin, end in pairwise(ends)],
+            "mode": result.images[0].record.request.lora_mode.value,
             "picture": str(result.images[0].path),
             "warnings": [warning.message for warning in result.warnings],
         }

@@ -9,7 +9,7 @@ from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
 from benchmarks.sections.identify import identify_files
-from benchmarks.sections.lora import lora
+from benchmarks.sections.lora import lora, lora_sdxl
 from benchmarks.sections.memory import memory
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
@@ -31,6 +31,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "start": start,
     "memory": memory,
     "lora": lora,
+    "lora_sdxl": lora_sdxl,
     "starter": starter,
     "window": window,
     "parity": parity,
@@ -52,6 +53,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
 ASKED_FOR = (
     "blob",
     "lora",
+    "lora_sdxl",
     "shapes",
     "compilers",
     "tensorrt",

@@ -1,7 +1,7 @@
 """LoRAs of rank 32 on every layer: steps, new strengths and memory; and a folder of files."""
 
 import itertools
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,18 +11,20 @@ from backends.base import DType
 from benchmarks.checkpoints import prepare_lora, prepare_sdxl, warm
 from benchmarks.child import Answer, Child
 from benchmarks.measure import PrivateMemoryPeak, Series, interleave
-from benchmarks.report import Findings, Table, Target
+from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.lora_files import list_files
 from benchmarks.sections.setting import Setting
 from benchmarks.workload import SIZE
+from engine.api.lora import LoraMode
 from engine.families import identify
 from engine.families.base import Component
 
 _BACKEND = "intel_openvino"
 _PLAIN, _MERGE, _SIDE = "without LoRA", "merge", "side"
-# The usual mode where merging is the faster way.
+# The usual mode where weights are merged.
 _TEXT_SIDE = "text_side"
 _LOADED, _FUSED = "diffusers, load_lora_weights + fuse_lora", "diffusers, unfuse_lora + fuse_lora"
+_AUTOMATIC = "a new strength, branches loaded"
 _CACHED = "cached start without LoRA, to the first step"
 _STEPS = 4
 _MERGED_STEP, _SIDE_STEP, _FIRST_STEP_S, _OF_DIFFUSERS = 1.02, 1.25, 2.6, 0.5
@@ -42,29 +44,33 @@ class _Model:
 
 
 def lora(setting: Setting) -> Findings:
-    """Measure SD 1.5 and SDXL, then the listing of files."""
-    models = [
-        _Model(
-            "SD 1.5",
-            "sd15",
-            setting.files.f16,
-            prepare_lora(setting.folder, "sd15", setting.say),
-            setting.rounds(5),
-            in_turns=True,
-        ),
-        _Model(
-            "SDXL",
-            "sdxl",
-            prepare_sdxl(setting.folder, setting.say),
-            prepare_lora(setting.folder, "sdxl", setting.say),
-            setting.rounds(3),
-            in_turns=False,
-        ),
-    ]
-    found = [
-        measure(setting, model) for model in models for measure in (_steps, _new_strengths, _memory)
-    ]
-    found.append(list_files(setting))
+    """Measure SD 1.5, then the listing of files."""
+    model = _Model(
+        "SD 1.5",
+        "sd15",
+        setting.files.f16,
+        prepare_lora(setting.folder, "sd15", setting.say),
+        setting.rounds(5),
+        in_turns=True,
+    )
+    of_model = (_steps, _new_strengths, _automatic, _memory)
+    return _joined([*(measure(setting, model) for measure in of_model), list_files(setting)])
+
+
+def lora_sdxl(setting: Setting) -> Findings:
+    """Measure SDXL, without whole pictures: they take a quarter of an hour."""
+    model = _Model(
+        "SDXL",
+        "sdxl",
+        prepare_sdxl(setting.folder, setting.say),
+        prepare_lora(setting.folder, "sdxl", setting.say),
+        setting.rounds(3),
+        in_turns=False,
+    )
+    return _joined([measure(setting, model) for measure in (_steps, _new_strengths, _memory)])
+
+
+def _joined(found: Sequence[Findings]) -> Findings:
     return Findings(
         tuple(table for one in found for table in one.tables),
         tuple(target for one in found for target in one.targets),
@@ -77,12 +83,15 @@ class _Engine:
     def __init__(self, child: Child, model: _Model) -> None:
         self.child, self._model = child, model
         self._strengths = _different_strengths()
+        self._strength = 0.0
 
-    def picture(self, mode: str, steps: int = 1) -> Answer:
-        """Make a picture with the LoRA in a mode, or without."""
+    def picture(self, mode: str, steps: int = 1, *, again: bool = False) -> Answer:
+        """Make a picture with the LoRA in a mode, or without; `again`: at the last strength."""
         if mode == _PLAIN:
             return self.child.ask("picture", steps=steps)
-        loras = [(str(self._model.lora), next(self._strengths))]
+        if not again:
+            self._strength = next(self._strengths)
+        loras = [(str(self._model.lora), self._strength)]
         return self.child.ask("picture", steps=steps, mode=mode, loras=loras)
 
     def first_step_s(self, mode: str) -> float:
@@ -183,6 +192,35 @@ def _timed_strengths(setting: Setting, model: _Model) -> dict[str, Series]:
     else:
         series[_CACHED] = _cached_starts(setting, model)
     return series
+
+
+def _automatic(setting: Setting, model: _Model) -> Findings:
+    """Measure whole pictures in the usual mode: new strengths, and one that is wanted again."""
+    asked = (
+        ("the first with a LoRA", False),
+        ("a new strength, merged weights loaded", False),
+        (_AUTOMATIC, False),
+        (_AUTOMATIC, False),
+        ("the same again", True),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    begun: list[float] = []
+    with _engine(setting, model) as engine:
+        engine.picture(_PLAIN, setting.steps)
+        for name, again in asked:
+            answer = engine.picture(LoraMode.AUTO, setting.steps, again=again)
+            setting.report(f"{name}, {answer['mode']}", answer["first_step_s"])
+            rows.append((name, answer["mode"], answer["first_step_s"], answer["seconds"]))
+            if name == _AUTOMATIC:
+                begun.append(answer["first_step_s"])
+    table = Table(
+        f"One picture after another in `auto`, {model.title}, {setting.steps} steps",
+        ("", "mode", "first step s", "picture s"),
+        tuple(rows),
+        "From the request to the first step, and to the saved picture.",
+    )
+    name = f"{model.title}: new strength, auto"
+    return Findings((table,), (Target(name, Series(begun).median, _FIRST_STEP_S, "s"),))
 
 
 def _different_strengths() -> Iterator[float]:

@@ -5,6 +5,34 @@ import msgspec
 from engine.api.values import ArtifactKind
 
 
+class AdapterInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A display adapter; empty texts and None mean that the system does not report the value.
+
+    `pci` is maker and model, such as "10de:2684". `architecture` is "sm_89" or "gfx1103".
+    `backends` are those that may use it, the preferred first; `unusable` is the reason why none can
+    compute on the adapter, else empty.
+    """
+
+    vendor: str
+    name: str
+    pci: str = ""
+    memory_total_bytes: int | None = None
+    driver: str = ""
+    driver_version: str = ""
+    integrated: bool | None = None
+    architecture: str = ""
+    backends: tuple[str, ...] = ()
+    unusable: str = ""
+
+
+class MachineInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The hardware of this machine, whether or not a backend can use it."""
+
+    processor: str
+    memory_total_bytes: int
+    adapters: tuple[AdapterInfo, ...] = ()
+
+
 class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
     """A device's measurements in one precision: the median time of its runs, and its error.
 
@@ -21,7 +49,8 @@ class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty.
 
-    `install` names the packages on PyPI that would make it usable, if only packages are missing.
+    `install` names the runtime packs of which one would make it usable, the best first, if only
+    that is missing.
     `checked` is True if the device has had its trial run, and `verdict` is a sentence on the
     result. `failure` is the reason why a job had to move to another device. A device that was
     never probed, because probing might crash the process, has only the backend's name.
@@ -42,6 +71,16 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[PrecisionFigures, ...] = ()
     verdict: str = ""
     failure: str = ""
+
+
+class PackVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a runtime pack's trial in a process of its own.
+
+    `sentence` says how its devices did, that it starts and finds none, or why it does not work.
+    """
+
+    works: bool
+    sentence: str
 
 
 class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ import msgspec
 
 from engine.api.checkpoints import CheckpointInfo, FamilyName
 from engine.api.lora_files import LoraInfo
-from engine.api.machine import DeviceInfo
+from engine.api.machine import DeviceInfo, MachineInfo
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
@@ -125,11 +125,15 @@ class Shutdown(Message, frozen=True, kw_only=True):
 
 
 class Hello(Message, frozen=True, kw_only=True):
-    """The engine has started: the first event."""
+    """The engine has started: the first event.
+
+    `pack_problems` are sentences on active runtime packs that it runs without.
+    """
 
     version: str
     pid: int
     protocol: int = PROTOCOL_VERSION
+    pack_problems: tuple[str, ...] = ()
 
 
 class Ready(Message, frozen=True, kw_only=True):
@@ -151,6 +155,7 @@ class DevicesFound(Message, frozen=True, kw_only=True):
     query: int
     devices: tuple[DeviceInfo, ...]
     choice: str = ""
+    machine: MachineInfo | None = None
     # True if "auto" has no results for some devices yet: send VerifyDevices to get them.
     news: bool = False
 

@@ -52,13 +52,10 @@ class CheckDevices(_Remedy, frozen=True):
     """Repeat the trial of every device and forget earlier failures."""
 
 
-class InstallPackages(_Remedy, frozen=True):
-    """Install the packages that a device needs, by their names on PyPI.
+class InstallPack(_Remedy, frozen=True):
+    """Install the runtime pack that a device needs, by its id in installers/packs.toml."""
 
-    "torch" stands for the PyTorch build for this machine's hardware.
-    """
-
-    packages: tuple[str, ...]
+    pack: str
 
 
 class PartFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +102,7 @@ Remedy: TypeAlias = (
     | UseAnyDevice
     | UseAnotherDevice
     | CheckDevices
-    | InstallPackages
+    | InstallPack
     | SupplyParts
     | UseAsPart
     | DeclareFamily

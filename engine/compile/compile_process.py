@@ -17,6 +17,7 @@ import msgspec
 
 from backends.base import Artifact, BackendError, Device, Graph, ShapeProfile
 from backends.registry import find
+from engine.packs import use_packs
 from engine.parent import die_first
 from engine.stdio import take_stdio
 
@@ -72,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--parent", type=int, required=True)
     parent = parser.parse_args(arguments).parent
     pipes = take_stdio()
+    use_packs()
     with os.fdopen(os.dup(pipes.commands), "rb") as commands:
         order = cast("Order", pickle.load(commands))
     die_first(parent, pipes.commands)

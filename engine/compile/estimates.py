@@ -109,11 +109,11 @@ class Estimates:
             _add(self._learnt, work.kind, sample)
             self._news.append((work.kind, sample))
 
-    def expect(self, work: Work) -> float | None:
-        """Return the seconds that work should take; None if no such work was timed."""
+    def expect(self, work: Work, least: int = 1) -> float | None:
+        """Return the seconds that work should take; None if timed less than `least` times."""
         with self._lock:
             samples = self._learnt.get(work.kind) or self._in_other_precisions(work.kind)
-        if samples:
+        if len(samples) >= least:
             return work.times * _median(samples, work.size)
         prior = FIRST_COMPILE_S_PER_GB.get(work.kind.backend)
         if work.kind.activity != COMPILE or prior is None:

@@ -10,9 +10,9 @@ from engine.weights.side_branches import SideBranches
 from engine.weights.weight_set import WeightSet
 
 
-def name_with_branches(name: str) -> str:
-    """Return the name under which runs of a network with side branches are timed."""
-    return f"{name} with side branches"
+def name_with_branches(name: str, rank: int) -> str:
+    """Return the name under which runs of a network with side branches of a rank are timed."""
+    return f"{name} with side branches of rank {rank}"
 
 
 def name_with_patches(name: str) -> str:
@@ -49,7 +49,9 @@ class Network:
     @property
     def runs_as(self) -> str:
         """The name under which its runs are timed."""
-        return self.name if self.branches is None else name_with_branches(self.name)
+        if self.branches is None:
+            return self.name
+        return name_with_branches(self.name, self.branches.rank)
 
     @property
     def loads_as(self) -> str:

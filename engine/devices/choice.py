@@ -18,7 +18,7 @@ import msgspec
 from backends.base import Backend, Cancellation, Device
 from backends.registry import BACKENDS, BackendReference, find, title
 from engine.api.machine import DeviceInfo
-from engine.api.remedies import CheckDevices, InstallPackages, Remedy, UseAnyDevice
+from engine.api.remedies import CheckDevices, InstallPack, Remedy, UseAnyDevice
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.devices import trial_network
@@ -242,7 +242,7 @@ class Devices:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """The reason why a backend or a device is no candidate, and the packages that would cure it."""
+    """The reason why a backend or a device is no candidate, and the packs that would cure it."""
 
     reason: str
     install: tuple[str, ...] = ()
@@ -254,8 +254,8 @@ def _refusal(reference: BackendReference, device: TriedDevice) -> _Refusal:
 
 def _cures(refused: list[_Refusal], wanted: str) -> tuple[Remedy, ...]:
     """Return the remedies for the user if no device of the wanted backend is usable."""
-    packages = tuple(dict.fromkeys(name for refusal in refused for name in refusal.install))
-    install = (InstallPackages(packages=packages),) if packages else ()
+    packs = dict.fromkeys(refusal.install[0] for refusal in refused if refusal.install)
+    install = (InstallPack(pack=pack) for pack in packs)
     return (*install, CheckDevices() if wanted == _AUTO else UseAnyDevice())
 
 

@@ -36,6 +36,7 @@ from engine.devices.trial_messages import (
 from engine.devices.verdicts import untried
 from engine.errors import EngineError
 from engine.memory.plan import WeightPlacement
+from engine.packs import use_packs
 from engine.parent import die_first
 from engine.stdio import take_stdio
 from engine.weights.working_copies import WorkingCopies
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     pipes = take_stdio()
     die_first(options.parent, pipes.commands)
+    use_packs()
 
     def send(message: TrialMessage) -> None:
         os.write(pipes.events, encode_message(message))

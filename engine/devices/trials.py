@@ -191,9 +191,7 @@ class _Child:
             status = self.process.wait(_POLL_S)
         except subprocess.TimeoutExpired:
             return "It closed its pipe and did not end."
-        last = self._tail.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
-        how = f"It crashed ({_signal_name(status)})" if _is_crash(status) else "It ended by itself"
-        return f"{how}: {last}" if last else f"{how}."
+        return child_failure(status, self._tail)
 
     def kill(self) -> None:
         """Kill the process and wait until it has ended."""
@@ -233,6 +231,13 @@ def _started(command: tuple[str, ...]) -> Generator[_Child]:
             yield child
         finally:
             child.kill()
+
+
+def child_failure(status: int, written: bytes) -> str:
+    """Return the failure of a child as a sentence, by its exit status and the end of its stderr."""
+    last = written.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+    how = f"It crashed ({_signal_name(status)})" if _is_crash(status) else "It ended by itself"
+    return f"{how}: {last}" if last else f"{how}."
 
 
 def _read_some(pipe: IO[bytes] | None) -> bytes:

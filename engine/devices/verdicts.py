@@ -28,9 +28,10 @@ _log = logging.getLogger(__name__)
 class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
     """A device as a child process found it, with the results of its trial.
 
-    `unusable` is the backend's reason why the device cannot be used, `install` the packages that
-    would make it usable. `problem` is the reason why its trial ended early, `failure` the reason
-    why a job on it moved to another device. `disturbed`: its figures were measured during a job.
+    `unusable` is the backend's reason why the device cannot be used, `install` the runtime packs
+    of which one would make it usable. `problem` is the reason why its trial ended early, `failure`
+    the reason why a job on it moved to another device. `disturbed`: its figures were measured
+    during a job.
     """
 
     id: str

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from engine.embeddings.file import LEARNED, PICTURE_SUFFIXES, WEIGHT_SUFFIXES
 from engine.embeddings.pictures import name_in_picture
+from engine.file_paths import is_folder
 from engine.folders import Folder, walk
 
 # The folders below a folder of models where tools keep embeddings: A1111 (beside its `models`) and
@@ -52,7 +53,7 @@ def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path
     `models` is the folder of checkpoints. A named folder may also be that of a tool, with folders
     of embeddings in it. None of the folders need exist.
     """
-    found = [folder for one in named for folder in _within(one)]
+    found = [folder for one in named for folder in folders_of_tools([one]) or (one,)]
     if models is not None:
         found += [models / name for name in FOLDER_NAMES]
         if models.name.lower() in _MODEL_FOLDERS:
@@ -62,13 +63,15 @@ def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path
     return tuple(dict.fromkeys(found))
 
 
-def _within(folder: Path) -> tuple[Path, ...]:
-    """Return a tool's folders of embeddings in its own folder; the folder itself if none exists."""
+def folders_of_tools(tools: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders of embeddings that are in the folders of tools, or in their models'."""
     below = (
-        *(folder / name for name in FOLDER_NAMES),
-        *(folder / "models" / n for n in FOLDER_NAMES),
+        folder / models / name
+        for folder in tools
+        for models in ("", "models")
+        for name in FOLDER_NAMES
     )
-    return tuple(one for one in below if one.is_dir()) or (folder,)
+    return tuple(one for one in below if is_folder(one))
 
 
 def list_folders(folders: Iterable[Path]) -> Listing:

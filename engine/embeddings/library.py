@@ -1,7 +1,7 @@
 """Finding embeddings by name in folders; a file is read only when a text names it."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +15,7 @@ from engine.embeddings.file import (
     ReadIndex,
     read_embeddings,
 )
-from engine.embeddings.folder import EmbeddingFile, Listing, list_folders
+from engine.embeddings.folder import EmbeddingFile, Listing, folders_of_tools, list_folders
 from engine.errors import EngineError
 
 _MOST_KEPT = 512
@@ -141,17 +141,26 @@ class _Known:
 class EmbeddingLibrary:
     """The embeddings in folders and their subfolders, those of the first folders first.
 
-    Folders need not exist. May be used from any thread.
+    Folders need not exist. Last come those in the folders of tools that were named later. May be
+    used from any thread.
     """
 
     def __init__(self, folders: Sequence[Path], read: ReadIndex = read_index) -> None:
         """`read` reads the index of a file of tensors."""
         self._folders, self._read = tuple(folders), read
+        self._of_tools: tuple[Path, ...] = ()
         self._lock = threading.Lock()
         self._known: _Known | None = None
         # The result of reading a file in a state: path, time of modification in ns, size.
         self._kept: dict[tuple[Path, int, int], tuple[Embedding, ...] | EngineError] = {}
         self._digests: dict[tuple[Path, int, int], tuple[str, ...]] = {}
+
+    def look_into_tools(self, tools: Iterable[Path]) -> None:
+        """Look into the folders of embeddings of these tools, too, instead of the last ones."""
+        found = folders_of_tools(tools)
+        with self._lock:
+            if found != self._of_tools:
+                self._of_tools, self._known = found, None
 
     def names(self) -> tuple[str, ...]:
         """Return the names without suffixes, without duplicates, in order of folders and paths."""
@@ -259,7 +268,7 @@ class EmbeddingLibrary:
     def _listed(self) -> _Known:
         """Return the files of all folders, listed again if a folder has changed."""
         if self._known is None or not self._known.listing.is_current:
-            self._known = _Known(list_folders(self._folders))
+            self._known = _Known(list_folders((*self._folders, *self._of_tools)))
             for file in self._known.listing.files:
                 self._known.add(file)
         return self._known

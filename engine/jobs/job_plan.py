@@ -1,5 +1,6 @@
 """The plan of a job on one device, made before anything is loaded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -83,21 +84,23 @@ def _needs(
     allowance: MemoryAllowance,
 ) -> MemoryNeeds:
     size = partial(_component_bytes, compiler)
-    passes = read.first.passes
-    request, checkpoint = read.job.request, passes[0].checkpoint
+    base, *refined = (
+        [one.checkpoint for one in variants]
+        for variants in zip(*read.passes_with_loras, strict=True)
+    )
+    request, checkpoint = read.job.request, base[0]
     precision, denoiser = offered[0], (Component.DENOISER,)
     vae_precision = checkpoint.architecture.autoencoder.decoder().precisions(offered)[0]
     texts = checkpoint.architecture.text.components
-    refiner = passes[1].checkpoint if len(passes) > 1 else None
     latent, tile = checkpoint.latent.downscale, request.vae_tile
     return MemoryNeeds(
-        denoiser=size(checkpoint, denoiser, precision),
-        vae=size(checkpoint, (Component.VAE,), vae_precision),
-        text_encoder=size(checkpoint, texts, precision),
+        denoiser=size(base, denoiser, precision),
+        vae=size(base, (Component.VAE,), vae_precision),
+        text_encoder=size(base, texts, precision),
         largest_text=max(
-            (size(checkpoint, (one,), precision) for one in texts), key=lambda one: one.packed
+            (size(base, (one,), precision) for one in texts), key=lambda one: one.packed
         ),
-        refiner=size(refiner, denoiser, precision) if refiner else None,
+        refiner=size(refined[0], denoiser, precision) if refined else None,
         facts=checkpoint.architecture.memory,
         cells=(request.width // latent) * (request.height // latent),
         # Image guidance adds an evaluation without the picture.
@@ -110,20 +113,25 @@ def _needs(
 
 def _component_bytes(
     compiler: Compiler,
-    checkpoint: IdentifiedCheckpoint,
+    variants: Sequence[IdentifiedCheckpoint],
     components: tuple[Component, ...],
     precision: Precision,
 ) -> ComponentBytes:
-    """Return the bytes of the weights of some components, all loaded at once."""
+    """Return the bytes of the weights of some components, all loaded at once.
+
+    `variants` are a checkpoint with the LoRAs of different pictures: those that take most count.
+    """
     packed = converted = patched = 0
     for component in components:
-        weights = checkpoint.components[component].weights
+        weights = variants[0].components[component].weights
         packed += sum(ref.elements for ref in weights.values()) * precision.dtype.itemsize
         converted += compiler.converted_bytes(weights, precision)
-        patches = checkpoint.patches.get(component)
-        if patches is not None:
-            patched += compiler.patched_bytes(weights, patches.merged, precision)
-            patched += patches.branch_bytes
+        patched += max(
+            compiler.patched_bytes(weights, patches.merged, precision) + patches.branch_bytes
+            if patches is not None
+            else 0
+            for patches in (one.patches.get(component) for one in variants)
+        )
     return ComponentBytes(packed, converted, patched)
 
 

@@ -1,13 +1,16 @@
 """The road of LoRAs that a device should take: merged weights, or side branches at every step.
 
-Merging makes steps no slower, but computes and loads the denoiser's weights anew. Where the run is
-short, side branches may cost less; the times are those that this machine has taken before. Where
-compiled networks carry their weights and cannot take others, each strength would be compiled for
-minutes, while one network with side branches serves all.
+Merging makes steps no slower, but computes and loads the denoiser's weights anew. Side branches
+begin at once. A new combination of LoRAs and strengths may be one of many that a person tries with
+a slider, so it gets branches unless the whole job would take clearly longer; a combination that is
+wanted again is merged once that saves time. The times are those that this machine has taken before.
+Where compiled networks carry their weights and cannot take others, each strength would be compiled
+for minutes, while one network with side branches serves all.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from backends.base import Precision
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
 from engine.compile.estimates import Estimates, Kind, Work
@@ -15,52 +18,104 @@ from engine.compile.network import Preparation, name_with_branches, name_with_pa
 from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.pipeline.lora_patches import LoraCombination
 from engine.pipeline.place import precisions
 from engine.text.lora_strengths import RunLength
+from engine.wanted_counts import WantedCounts
+from engine.weights.side_branches import SideBranches
 
-# The time of a step with side branches, in steps without, until one was timed.
-_SHARE_WITH_BRANCHES = 1.25
+# The time that a step with side branches takes longer for each of their ranks, in steps without: a
+# sixth for rank 32 (`python -m benchmarks lora`). So it is taken to be until runs of some jobs were
+# timed: after a single one on a busy machine no job might have branches, and none be timed, again.
+_SHARE_OF_RANK = 1 / 6 / 32
+_LEAST_TIMED = 3
+# The share of a job's time that beginning at once may cost with a combination that is new.
+_PATIENCE = 0.15
 _DENOISER = "denoiser"
 
 
 @dataclass(frozen=True, slots=True)
 class LoraRoad:
-    """A `PrefersSide` for `count` pictures on a device, by the times in `estimates`."""
+    """A `PrefersSide` for a job of `count` pictures on a device, by the times in `estimates`.
+
+    `wanted` counts the jobs with each combination. The same one gets the same answer throughout a
+    job, unless the device has failed to take other weights meanwhile.
+    """
 
     estimates: Estimates
     refit_failures: RefitFailures
+    wanted: WantedCounts
     candidate: Candidate
     checkpoint: IdentifiedCheckpoint
     count: int
+    # How often each combination was wanted by earlier jobs.
+    _earlier: dict[str, int] = field(default_factory=dict[str, int], init=False, repr=False)
 
-    def __call__(self, request: ResolvedRequest, run: RunLength) -> bool:
-        """Return True if side branches should take less time than merging for the same steps.
+    def __call__(
+        self, request: ResolvedRequest, run: RunLength, combination: LoraCombination
+    ) -> bool:
+        """Return True if the denoiser should have side branches.
 
-        True where each set of weights would be compiled; else False while loading merged weights
-        or a step without LoRAs was never timed here.
+        True where each set of weights would be compiled. Else False where some of the changes must
+        be merged anyway, where branches would need more memory, and while loading merged weights or
+        a step without LoRAs was never timed here.
         """
-        device = self.candidate.device
+        device, branches = self.candidate.device, combination.branches
         if self.refit_failures.compiles_each(self.candidate.backend, device):
             return True
         precision = precisions(request.precision, device)[0]
-
-        def seconds(activity: str, network: str, size: float, times: float = 1) -> float | None:
-            kind = Kind(activity, network, device.backend, device.name, precision.value)
-            return self.estimates.expect(Work(kind, size, times))
-
+        if branches is None or branches.nbytes > self._merged_bytes(branches, precision):
+            return False
+        earlier = self._wanted_before(combination.key)
         cell = self.checkpoint.latent.downscale
         cells = (request.height // cell) * (request.width // cell)
         times = run.evaluations * (1 + (request.guidance != 1)) * self.count
         denoise = Phase.DENOISE.value
-        merged = seconds(denoise, _DENOISER, cells, times)
-        weights = self.checkpoint.components[Component.DENOISER].weights.values()
-        size = sum(weight.elements for weight in weights) * precision.dtype.itemsize
-        loads = (
-            seconds(activity.value, name_with_patches(_DENOISER), size)
-            for activity in (Preparation.LOAD, Preparation.CONVERT)
-        )
-        loading = next((known for known in loads if known is not None), None)
+        merged = self._seconds(precision, denoise, _DENOISER, cells, times)
+        loading = self._loading(precision)
         if merged is None or loading is None:
             return False
-        beside = seconds(denoise, name_with_branches(_DENOISER), cells, times)
-        return (beside or _SHARE_WITH_BRANCHES * merged) - merged < loading
+        name = name_with_branches(_DENOISER, branches.rank)
+        beside = self._seconds(precision, denoise, name, cells, times, least=_LEAST_TIMED)
+        more = merged * _SHARE_OF_RANK * branches.rank if beside is None else beside - merged
+        if not earlier:
+            return more < loading + _PATIENCE * (loading + merged)
+        # Whoever wanted a combination n times may want it as often again: merging then pays once
+        # branches would have cost its time, with those of the earlier jobs.
+        return more * (1 + earlier) < loading
+
+    def _wanted_before(self, key: str) -> int:
+        """Return the number of earlier jobs that wanted a combination; count this job once."""
+        if key not in self._earlier:
+            self._earlier[key] = self.wanted.add(key)
+        return self._earlier[key]
+
+    def _loading(self, precision: Precision) -> float | None:
+        """Return the seconds that computing and loading merged weights take."""
+        weights = self.checkpoint.components[Component.DENOISER].weights.values()
+        size = sum(weight.elements for weight in weights) * precision.dtype.itemsize
+        name = name_with_patches(_DENOISER)
+        loads = (
+            self._seconds(precision, activity.value, name, size)
+            for activity in (Preparation.LOAD, Preparation.CONVERT)
+        )
+        return next((known for known in loads if known is not None), None)
+
+    def _merged_bytes(self, branches: SideBranches, precision: Precision) -> int:
+        """Return the bytes that the changed weights would take in memory if they were merged."""
+        weights = self.checkpoint.components[Component.DENOISER].weights
+        elements = sum(weights[f"{layer}.weight"].elements for layer in branches.layers)
+        return elements * precision.dtype.itemsize
+
+    def _seconds(
+        self,
+        precision: Precision,
+        activity: str,
+        network: str,
+        size: float,
+        times: float = 1,
+        least: int = 1,
+    ) -> float | None:
+        device = self.candidate.device
+        kind = Kind(activity, network, device.backend, device.name, precision.value)
+        return self.estimates.expect(Work(kind, size, times), least)

@@ -94,6 +94,7 @@ class JobRunner:
             road = LoraRoad(
                 services.estimates,
                 services.refit_failures,
+                services.wanted_loras,
                 candidates[0],
                 checkpoint,
                 request.count,

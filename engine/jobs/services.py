@@ -28,6 +28,7 @@ from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.resolve import NamedFiles
+from engine.wanted_counts import WantedCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,8 @@ class JobServices:
     checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
     files are hashed in the background. LoRAs are looked for in the `lora_folders`; `loras` lists
-    those of a folder. Prompts name `embeddings`.
+    those of a folder; `wanted_loras` counts the jobs with each combination of them. Prompts name
+    `embeddings`.
     """
 
     cache: NetworkCache
@@ -47,6 +49,7 @@ class JobServices:
     devices: Devices
     crash_markers: CrashMarkers
     known_loras: KnownLoras
+    wanted_loras: WantedCounts
     lora_folders: LoraFolders
     loras: LoraIndex
     embeddings: EmbeddingLibrary
@@ -73,9 +76,11 @@ class JobServices:
         """Return services that keep their files in the folder `cache`, which may be deleted.
 
         `loras` are folders with LoRAs and `embeddings` folders with embeddings, beside the usual
-        ones at `models`.
+        ones at `models`. One of the `loras` that is a tool's folder is looked into for both.
         """
-        known, loras_known = known_files(cache), known_loras(cache)
+        known, loras_known, named = known_files(cache), known_loras(cache), tuple(loras)
+        library = EmbeddingLibrary(usual_folders(models, tuple(embeddings)))
+        library.look_into_tools(named)
         return cls(
             cache=NetworkCache(cache),
             known_files=known,
@@ -83,15 +88,24 @@ class JobServices:
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
             known_loras=loras_known,
-            lora_folders=LoraFolders(models, tuple(loras), loras_known),
+            wanted_loras=WantedCounts(cache / "wanted-loras.json"),
+            lora_folders=LoraFolders(models, named, loras_known),
             loras=LoraIndex(loras_known, LoraDescriber()),
-            embeddings=EmbeddingLibrary(usual_folders(models, tuple(embeddings))),
+            embeddings=library,
             wildcards=wildcards,
             models=models,
             parts_index=PartsIndex(models, known) if models else None,
             residency=residency,
             hashes=hashes,
         )
+
+    def look_for_loras_in(self, folders: Iterable[Path]) -> None:
+        """Look for LoRAs in these folders, too, and for embeddings where they are those of tools.
+
+        They replace the ones of the last call.
+        """
+        self.lora_folders.chosen = tuple(folders)
+        self.embeddings.look_into_tools((*self.lora_folders.named, *self.lora_folders.chosen))
 
     def named_files(self, report: Report = report_nothing) -> NamedFiles:
         """Return the files that requests and prompts may name, as they are now.

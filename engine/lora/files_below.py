@@ -6,12 +6,11 @@ from pathlib import Path
 
 import msgspec
 
+from engine.api.lora_names import LORA_SUFFIXES
 from engine.checkpoints.index import Stamp
 from engine.checkpoints.sidecars import CARD_ENDINGS
-from engine.folders import SAFETENSORS_SUFFIXES, entries_of, has_suffix, walk
+from engine.folders import entries_of, has_suffix, walk
 
-# The suffixes that A1111 lists, and safetensors' short one.
-LORA_SUFFIXES = SAFETENSORS_SUFFIXES | {".pt", ".ckpt"}
 # The ends of the names of a picture beside a file, in the order of preference (A1111's
 # `find_preview`, ComfyUI-Lora-Manager).
 _PREVIEWS = tuple(

@@ -1,21 +1,19 @@
 """Finds LoRA files by the names and hashes that requests, prompts and other tools' pictures have.
 
-A name is, in this order: a path; the end of a path below one of the folders, with or without its
-suffix; the name in the file's metadata (A1111's alias, `ss_output_name`). Upper and lower case
-count only where they tell files apart. Of several files the first is taken: folders in their order,
-within a folder files that lie less deep, then the alphabet. A file with the hash that is asked for
-comes before all others; where neither name nor hash is known, files are hashed to find it.
+A name is a path, or what `engine.api.lora_names` says. Of several files the first is taken: folders
+in their order, within a folder by `order_in_folder`. A file with the hash that is asked for comes
+before all others; where neither name nor hash is known, files are hashed to find it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from engine.api.lora_names import LORA_SUFFIXES, NamedFiles, order_in_folder
 from engine.file_paths import is_file, is_folder
-from engine.folders import SAFETENSORS_SUFFIXES, weights_below
-from engine.lora.files_below import LORA_SUFFIXES
+from engine.folders import weights_below
 from engine.lora.known_loras import KnownLoras
 from engine.lora.names_below import NamesBelow, Report, report_nothing
 from engine.lora.preset_files import PresetTexts, preset_texts
@@ -72,10 +70,6 @@ class _Listed:
     path: Path
     name: str
 
-    @property
-    def folded(self) -> str:
-        return self.name.casefold()
-
 
 @dataclass(slots=True)
 class LoraFolders:
@@ -111,7 +105,6 @@ class LoraLookup:
     ) -> None:
         self.folders = tuple(folders)
         self._names = NamesBelow(self.folders, known or KnownLoras(), report)
-        self._listed: list[_Listed] | None = None
         # Files that were found by new hashes, under whose paths they are asked for again.
         self._hashed: dict[Path, int] = {}
 
@@ -139,15 +132,15 @@ class LoraLookup:
         Prompts come from strangers, too: opening a path on another machine would tell it of this.
         """
         wanted = _plain_hash(hash_digits)
-        named = self._named(name)
+        named = self._named.meant_by(name)
         if not named and (found := _WITH_HASH.fullmatch(name.strip())):
-            named, wanted = self._named(found[1]), wanted or found[2].lower()
+            named, wanted = self._named.meant_by(found[1]), wanted or found[2].lower()
         if wanted is None:
             digits = _plain_hash(name)
             return _first_of(named) or self._by_hash(digits) or self._by_new_hash(digits)
         return self._with_hash(named, wanted)
 
-    def _with_hash(self, named: list[_Listed], wanted: str) -> FoundFile | None:
+    def _with_hash(self, named: Sequence[_Listed], wanted: str) -> FoundFile | None:
         """Return the file with a hash among those of a name, else among all."""
         matches = [(one, self._names.of(one.path).has(wanted)) for one in named]
         right = next((one for one, has in matches if has), None)
@@ -161,31 +154,10 @@ class LoraLookup:
         first = _first_of(named)
         return first and FoundFile(first.path, first.others, differs=True)
 
-    def _named(self, file: str) -> list[_Listed]:
-        """Return the files that a name may mean, the best first."""
-        parts = [part for part in file.strip().replace("\\", "/").split("/") if part]
-        if not parts:
-            return []
-        parts[-1] = _without_suffix(parts[-1])
-        for first in range(len(parts)):
-            if found := self._ending_with("/".join(parts[first:])):
-                return found
-        return self._by_alias(parts[-1]) if len(parts) == 1 else []
-
-    def _ending_with(self, tail: str) -> list[_Listed]:
-        folded = tail.casefold()
-        near = [one for one in self._files() if _ends(one.folded, folded)]
-        return [one for one in near if _ends(one.name, tail)] or near
-
-    def _by_alias(self, name: str) -> list[_Listed]:
-        folded = name.casefold()
-        near = [one for one in self._files() if self._alias(one).casefold() == folded]
-        return [one for one in near if self._alias(one) == name] or near
-
     def _by_hash(self, wanted: str | None) -> FoundFile | None:
         if wanted is None:
             return None
-        found = (one for one in self._files() if self._names.of(one.path).has(wanted))
+        found = (one for one in self._files if self._names.of(one.path).has(wanted))
         first = next(found, None)
         return None if first is None else FoundFile(first.path)
 
@@ -193,7 +165,7 @@ class LoraLookup:
         """Return the file with a hash among those whose hashes are not known yet."""
         if wanted is None:
             return None
-        found = self._names.hash_until(wanted, (one.path for one in self._files()))
+        found = self._names.hash_until(wanted, (one.path for one in self._files))
         if found is None:
             return None
         self._hashed[found.path] = found.hashed
@@ -202,17 +174,19 @@ class LoraLookup:
     def _alias(self, one: _Listed) -> str:
         return self._names.of(one.path).alias
 
+    @cached_property
     def _files(self) -> list[_Listed]:
-        if self._listed is None:
-            self._listed = [one for folder in self.folders for one in _below(folder)]
-            del self._listed[_MOST_FILES:]
-        return self._listed
+        return [one for folder in self.folders for one in _below(folder)][:_MOST_FILES]
+
+    @cached_property
+    def _named(self) -> NamedFiles[_Listed]:
+        return NamedFiles(self._files, lambda one: one.name, self._alias)
 
 
 def _below(folder: Path) -> list[_Listed]:
     """Return the files below a folder in the order in which they are taken."""
     files = [_Listed(path, _name(path, folder)) for path in weights_below(folder, LORA_SUFFIXES)]
-    files.sort(key=lambda one: (one.name.count("/"), one.folded, _rank(one.path)))
+    files.sort(key=lambda one: order_in_folder(one.name, one.path.name))
     return files
 
 
@@ -223,20 +197,7 @@ def _name(path: Path, folder: Path) -> str:
     return below.as_posix()
 
 
-def _rank(path: Path) -> int:
-    return 0 if path.suffix.lower() in SAFETENSORS_SUFFIXES else 1
-
-
-def _ends(name: str, tail: str) -> bool:
-    return name == tail or name.endswith(f"/{tail}")
-
-
-def _without_suffix(name: str) -> str:
-    stem, dot, suffix = name.rpartition(".")
-    return stem if stem and f"{dot}{suffix}".lower() in LORA_SUFFIXES else name
-
-
-def _first_of(files: list[_Listed]) -> FoundFile | None:
+def _first_of(files: Sequence[_Listed]) -> FoundFile | None:
     if not files:
         return None
     first, *others = (one.path for one in files)

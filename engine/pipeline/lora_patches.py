@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from engine.api.lora import LoraMode
 from engine.api.lora_rules import LoraRules
@@ -21,6 +22,18 @@ from engine.weights.side_branches import SideBranches
 
 _DENOISER, _TEXT_SIDE = Component.DENOISER, LoraMode.TEXT_SIDE
 Changes = Mapping[str, tuple[Patch, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoraCombination:
+    """The LoRAs that act on a denoiser, with their strengths.
+
+    `key` identifies checkpoint, LoRAs and strengths. `branches` are all of the changes as side
+    branches; None where some cannot be.
+    """
+
+    key: str
+    branches: SideBranches | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +100,20 @@ def _misfit(file: str, name: str) -> EngineError:
         f"The LoRA {file} does not work: its change of {name} is of another size.",
         "It may be for other checkpoints, or it is damaged.",
     )
+
+
+def combination_of(
+    loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint
+) -> LoraCombination:
+    """Return those of the LoRAs that act on the checkpoint's denoiser. Raises EngineError."""
+    acting = [one for one in loras if any(one.use.strengths)]
+    told = [
+        (one.digest, one.use.strengths, one.use.blocks, one.use.rank, one.rules) for one in acting
+    ]
+    key = sha256(repr((checkpoint.digest, told)).encode()).hexdigest()
+    low = bool(acting) and all(is_low_rank(one, checkpoint, _DENOISER) for one in acting)
+    branches = side_branches(acting, checkpoint, _DENOISER) if low else None
+    return LoraCombination(key, branches)
 
 
 def pass_loras(

@@ -19,7 +19,7 @@ from engine.lora.layers import FittedLora
 from engine.pipeline.bundled_embeddings import bundled_embeddings
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.pipeline.found_loras import NamedLora, find_loras
-from engine.pipeline.lora_patches import ActingLora, pass_loras
+from engine.pipeline.lora_patches import ActingLora, LoraCombination, combination_of, pass_loras
 from engine.pipeline.picture_loras import PictureLoras
 from engine.text.lora_strengths import RunLength, described
 
@@ -27,11 +27,11 @@ from engine.text.lora_strengths import RunLength, described
 _MOST_NAMED = 8
 
 
-# Returns True if a run with side branches should take less time than merging the weights first.
-PrefersSide = Callable[[ResolvedRequest, RunLength], bool]
+# Returns True if a run should have side branches, instead of merged weights.
+PrefersSide = Callable[[ResolvedRequest, RunLength, LoraCombination], bool]
 
 
-def merges(_request: ResolvedRequest, _run: RunLength) -> bool:
+def merges(_request: ResolvedRequest, _run: RunLength, _wanted: LoraCombination) -> bool:
     """Return False: merge."""
     return False
 
@@ -55,6 +55,7 @@ class JobLoras:
         self._prefers_side, self._remarks = prefers_side, remarks
         self._files: dict[Path, LoraFile] = {}
         self._fitted: dict[tuple[Path, bool], FittedLora | None] = {}
+        self._combinations: dict[tuple[NamedLora, ...], LoraCombination] = {}
         # What LoRAs do to the passes, and the changes among them that found no weight.
         self._made: dict[object, tuple[tuple[PassLoras, ...], tuple[ErrorInfo, ...]]] = {}
 
@@ -73,7 +74,7 @@ class JobLoras:
         acting = tuple(one for one in named if one.acts)
         if not acting:
             return PictureLoras(warnings=tuple(dict.fromkeys(warnings)), reports=reports)
-        mode = self._mode(request, run)
+        mode = self._mode(acting, request, run)
         key = acting, mode, run
         if key not in self._made:
             lacking: list[ErrorInfo] = []
@@ -85,10 +86,16 @@ class JobLoras:
         unique = tuple(dict.fromkeys((*warnings, *without_weight, *problems)))
         return PictureLoras(key, passes, unique, reports, embeddings, mode)
 
-    def _mode(self, request: ResolvedRequest, run: RunLength) -> LoraMode:
+    def _mode(
+        self, named: tuple[NamedLora, ...], request: ResolvedRequest, run: RunLength
+    ) -> LoraMode:
         if request.lora_mode is not LoraMode.AUTO:
             return request.lora_mode
-        return LoraMode.SIDE if self._prefers_side(request, run) else LoraMode.TEXT_SIDE
+        if named not in self._combinations:
+            acting = self._acting(named, request, refines=False)
+            self._combinations[named] = combination_of(acting, self._checkpoint)
+        beside = self._prefers_side(request, run, self._combinations[named])
+        return LoraMode.SIDE if beside else LoraMode.TEXT_SIDE
 
     def _file(self, path: Path) -> LoraFile:
         if path not in self._files:
@@ -125,18 +132,21 @@ class JobLoras:
         for checkpoint in (self._checkpoint, self._checkpoint.refiner):
             if checkpoint is None:
                 continue
-            refines = checkpoint is self._checkpoint.refiner
-            fits = (
-                (self._fit(one.path, refines), one.use) for one in named if one.path is not None
-            )
-            acting = [
-                ActingLora(fitted, use, request.convention.lora)
-                for fitted, use in fits
-                if fitted is not None
-            ]
+            acting = self._acting(named, request, refines=checkpoint is self._checkpoint.refiner)
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
             lacking += (lacking_weights(one) for one in acting if one.missing)
             lacking += (_measured_otherwise(one) for one in acting if one.is_measured_otherwise)
+
+    def _acting(
+        self, named: tuple[NamedLora, ...], request: ResolvedRequest, *, refines: bool
+    ) -> list[ActingLora]:
+        """Return those of the LoRAs whose files are for the base, or for the refiner."""
+        fits = ((self._fit(one.path, refines), one.use) for one in named if one.path is not None)
+        return [
+            ActingLora(fitted, use, request.convention.lora)
+            for fitted, use in fits
+            if fitted is not None
+        ]
 
     def _reported(self, named: NamedLora, warnings: list[ErrorInfo]) -> LoraReport:
         """Return the report of a LoRA; warns of keys of its file that are not applied."""

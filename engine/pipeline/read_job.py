@@ -46,7 +46,8 @@ class ReadJob:
     """A job whose pictures and prompts are read.
 
     `canvas` is the picture to redraw, if any, and `to_encode` the pictures of it that the VAE
-    encodes. `first` is the first group of pictures.
+    encodes. `first` is the first group of pictures; `passes_with_loras` are the passes with the
+    LoRAs of that group, and of the others that were read with it.
     """
 
     job: ResolvedJob
@@ -54,6 +55,7 @@ class ReadJob:
     to_encode: CanvasPictures
     passes: tuple[DenoisingPass, ...]
     first: PictureGroup
+    passes_with_loras: tuple[tuple[DenoisingPass, ...], ...]
 
     @property
     def foreign_syntax(self) -> tuple[ErrorInfo, ...]:
@@ -79,7 +81,8 @@ class ReadJob:
             places = places[count:]
         left = self.job.pictures(places)
         while pictures := tuple(islice(left, _PICTURES_AT_ONCE)):
-            yield from _groups(self.job, pictures, self.passes)
+            for loras, members in _alike(self.job, pictures, self.passes):
+                yield _read(members, _with_loras(self.passes, loras), loras, self.job.embeddings)
 
 
 def read_job(job: ResolvedJob) -> ReadJob:
@@ -98,22 +101,30 @@ def read_job(job: ResolvedJob) -> ReadJob:
         (request.height, request.width),
         encodes_init=passes[0].denoising.encodes_init,
     )
-    return ReadJob(job, canvas, to_encode, passes, next(_groups(job, first, passes)))
+    groups = _alike(job, first, passes)
+    variants = {loras.key: _with_loras(passes, loras) for loras, _ in groups}
+    loras, members = groups[0]
+    group = _read(members, variants[loras.key], loras, job.embeddings)
+    return ReadJob(job, canvas, to_encode, passes, group, tuple(variants.values()))
 
 
-def _groups(
+def _alike(
     job: ResolvedJob, pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...]
-) -> Iterator[PictureGroup]:
-    """Yield successive pictures with the same LoRAs as a group; reads the LoRAs of all first."""
+) -> list[tuple[PictureLoras, tuple[BatchPicture, ...]]]:
+    """Return successive pictures with the same LoRAs together, with these LoRAs."""
     evaluations = SAMPLERS[job.request.sampler].evaluations
     run = RunLength(passes[0].denoising.steps, evaluations, job.request.steps)
     found = [(job.read_loras(picture.request, run), picture) for picture in pictures]
     # Pictures of a group also share what is told of their LoRAs.
-    for _, members in groupby(found, lambda one: (one[0].key, one[0].warnings, one[0].reports)):
-        same = tuple(members)
-        loras = same[0][0]
-        own = tuple(one.with_loras(loras.of_pass(place)) for place, one in enumerate(passes))
-        yield _read(tuple(picture for _, picture in same), own, loras, job.embeddings)
+    groups = groupby(found, lambda one: (one[0].key, one[0].warnings, one[0].reports))
+    lists = [tuple(members) for _, members in groups]
+    return [(same[0][0], tuple(picture for _, picture in same)) for same in lists]
+
+
+def _with_loras(
+    passes: tuple[DenoisingPass, ...], loras: PictureLoras
+) -> tuple[DenoisingPass, ...]:
+    return tuple(one.with_loras(loras.of_pass(place)) for place, one in enumerate(passes))
 
 
 def _read(

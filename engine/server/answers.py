@@ -83,9 +83,8 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
 
 def _listed(query: ListLoras, services: JobServices) -> _Answer:
     # Jobs look for the LoRAs of prompts there, too.
-    places = services.lora_folders
-    places.chosen = tuple(map(Path, query.folders))
-    looking = services.loras.list(places.folders)
+    services.look_for_loras_in(map(Path, query.folders))
+    looking = services.loras.list(services.lora_folders.folders)
     while True:
         try:
             part = next(looking)

@@ -3,6 +3,7 @@
 from threading import Thread
 
 from engine.api.messages import DevicesFound, QueryFailed, VerifyDevices
+from engine.devices.machine import this_machine
 from engine.jobs.runner import JobRunner
 from engine.server.failures import error_info
 from engine.server.outbox import Put
@@ -16,6 +17,7 @@ def devices_found(query: int, runner: JobRunner) -> DevicesFound:
         devices=devices.listed(),
         choice=devices.choice(),
         news=devices.has_news(),
+        machine=this_machine(),
     )
 
 

@@ -32,6 +32,7 @@ from engine.api.messages import (
 )
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, WireError, decode_command
+from engine.packs import use_packs
 from engine.parent import die_with_parent
 from engine.server.failures import error_info, speakable
 from engine.server.job_line import JobLine
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser = argparse.ArgumentParser(prog="engine", description="The engine process.")
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
     parent = parser.parse_args(arguments).parent
-    engine = Engine(take_stdio())
+    engine = Engine(take_stdio(), use_packs().problems)
     faulthandler.enable(_STDERR)
     die_with_parent(parent)
     # With a parent, Ctrl-C in its terminal is the parent's to handle.
@@ -70,8 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 class Engine:
     """The engine's side of one connection with the app, from Hello to the end."""
 
-    def __init__(self, pipes: Pipes) -> None:
+    def __init__(self, pipes: Pipes, pack_problems: tuple[str, ...] = ()) -> None:
         self._commands = pipes.commands
+        self._pack_problems = pack_problems
         self._outbox = Outbox(pipes.events, gone=self.stop)
         self._jobs = JobLine(self._outbox.put)
         self._queries: SimpleQueue[Query] = SimpleQueue()
@@ -85,7 +87,10 @@ class Engine:
         """Serve the app from Hello to the end, on the main thread; return the exit status."""
         threading.excepthook = self._thread_died
         self._outbox.start()
-        self._outbox.put(Hello(version=version("safelight"), pid=os.getpid()))
+        hello = Hello(
+            version=version("safelight"), pid=os.getpid(), pack_problems=self._pack_problems
+        )
+        self._outbox.put(hello)
         Thread(target=self._read, name=_READER, daemon=True).start()
         self._work()
         self._outbox.close()

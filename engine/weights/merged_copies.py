@@ -5,27 +5,17 @@ job runs, and only of weights that are wanted a second time: moving a slider mus
 gigabytes.
 """
 
-import contextlib
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Lock
-
-import msgspec
 
 from backends.base import DType, WeightRef
 from engine.api.values import ArtifactKind
-from engine.cached_state import recall
 from engine.checkpoints.known_files import KnownFiles
-from engine.durable import replace_file
+from engine.wanted_counts import WantedCounts
 from engine.weights import working_copies
 from engine.weights.working_copies import WorkingCopies
 
 CAP_BYTES = 12 << 30
-_WANTED = "wanted.json"
-# The most keys that are remembered; the one wanted longest ago is forgotten first.
-_MOST_KEYS = 512
-_MOST_BYTES = 1 << 20
-_DECODER = msgspec.json.Decoder(tuple[str, ...])
 
 
 class MergedCopies:
@@ -41,7 +31,7 @@ class MergedCopies:
         """Open the folder; the arguments are those of `WorkingCopies`."""
         spare = working_copies.SPARE_BYTES if spare_bytes is None else spare_bytes
         self.copies = WorkingCopies(folder, cap_bytes, spare, known, ArtifactKind.MERGED_WEIGHTS)
-        self._wanted_file, self._lock = folder / _WANTED, Lock()
+        self._wanted = WantedCounts(folder / "wanted.json")
 
     def keep(
         self,
@@ -54,14 +44,5 @@ class MergedCopies:
 
         See `WorkingCopies.make_beside`.
         """
-        if self._wanted_before(key):
+        if self._wanted.add(key):
             self.copies.make_beside(key, weights, element, made_of)
-
-    def _wanted_before(self, key: str) -> bool:
-        with self._lock:
-            known = recall(self._wanted_file, _DECODER, _MOST_BYTES) or ()
-            if known[-1:] != (key,):
-                latest = (*(one for one in known if one != key), key)[-_MOST_KEYS:]
-                with contextlib.suppress(OSError):  # a cache that cannot be written to
-                    replace_file(self._wanted_file, msgspec.json.encode(latest))
-        return key in known

@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
+from engine.weights.conversion import convert
 from engine.weights.products import product
 from engine.weights.sources import Description, Place, WeightSource
-from engine.weights.widening import widen
 
 # Sums are computed in pieces of this many elements, which stay in a processor's cache.
 _PIECE = 1 << 18
@@ -259,10 +259,10 @@ class PatchedWeight:
         for first in range(0, self.elements, piece):
             last = min(first + piece, self.elements)
             numbers = sums[: last - first]
-            widen(stored[first:last], numbers)
+            convert(stored[first:last], numbers)
             for read in reads:
                 numbers += read(self.start + first, self.start + last)
-            flat[first:last] = numbers
+            convert(numbers, flat[first:last])
         return total
 
     def _transformed(self) -> Array:

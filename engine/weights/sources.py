@@ -15,6 +15,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
+from engine.weights.conversion import converted
 
 # The description of a weight, as input of a digest: lists, texts and integers, for JSON.
 Description = list[object]
@@ -241,7 +242,7 @@ def _converted(stored: FileSlice, scale: Array | None, element: DType) -> Array:
         with np.errstate(over="ignore"):  # values that overflow may not occur in the weight
             values = _scaled(every, scale).astype(element.numpy)
         return values[mapped(stored).view(np.uint8)]
-    return _scaled(mapped(stored), scale).astype(element.numpy)
+    return converted(_scaled(mapped(stored), scale), element)
 
 
 def _scaled(values: Array, scale: Array | None) -> Array:

@@ -6,6 +6,7 @@ from typing import Self
 
 from pytestqt.qtbot import QtBot
 
+from app.downloads.terms import Terms
 from app.engine.client import EngineClient
 from app.engine.connection import EngineCommand
 from app.engine.process import EngineProcess, EngineState, Supervision
@@ -16,6 +17,8 @@ from app.session import Session
 from tests.app.folders import folders_in
 from tests.app.supervised import PATIENCE_MS
 
+# Servers of tests are on this machine, and no test waits for one.
+TERMS = Terms(stall_s=20, tries=3, first_wait_s=0.01, loopback_http=True)
 # Kept to the end: Python collects what is unreachable on whichever thread it notices, and Qt's
 # objects may only end on their own.
 _ended: list[Session] = []
@@ -37,7 +40,7 @@ class Staged:
         self.client = EngineClient(self.process)
         self.queue = JobQueue(self.client, self.paths.state)
         self.session = Session(
-            self.paths, starter_checkpoint(), self.process, self.client, self.queue
+            self.paths, starter_checkpoint(), self.process, self.client, self.queue, terms=TERMS
         )
 
     def wait(self, condition: Callable[[], bool]) -> None:

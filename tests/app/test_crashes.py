@@ -213,7 +213,7 @@ def test_an_app_killed_while_it_works_finds_its_queue_again(
     pictures = Pictures(tmp_path / "out")
     pictures.check()
     assert pictures.count() == 1
-    engine = supervise(command=engine_command())
+    engine = supervise(command=engine_command(tmp_path / "packs"))
     engine.wait(lambda: not is_alive(pid))
     queue = JobQueue(engine.client, tmp_path / "state")
     assert [(job.state, job.attempts, job.request.seed) for job in queue.jobs] == [

@@ -116,14 +116,19 @@ def test_the_wait_for_devices_ends(
     assert not state.checking
 
 
+def _finished(*warnings: ErrorInfo) -> JobFinished:
+    return JobFinished(job="a", device="", timings=NO_TIME, warnings=warnings)
+
+
 def test_a_job_that_changed_the_device_has_them_looked_at(
     client: Client, state: DeviceState
 ) -> None:
     client.answer(FAST)
-    finished = JobFinished(job="a", device="", timings=NO_TIME)
-    client.job_finished.emit(finished)
+    remark = ErrorInfo(ErrorCode.LORA_REMARK, "2 of the keys were not applied.")
+    for warnings in ((), (remark,)):
+        client.job_finished.emit(_finished(*warnings))
     assert client.asked == ["scan"]
-    client.job_finished.emit(JobFinished(job="b", device="", timings=NO_TIME, warnings=(WARNING,)))
+    client.job_finished.emit(_finished(remark, WARNING))
     assert client.asked == ["scan", "scan"]
 
 

@@ -63,7 +63,7 @@ def test_the_real_engine_starts_in_a_hostile_environment(
     (tmp_path / "engine.py").write_text("raise SystemExit('the wrong engine')")
     (tmp_path / "msgspec.py").write_text("raise SystemExit('the wrong msgspec')")
     monkeypatch.chdir(tmp_path)
-    engine = supervise(supervision=QUICK, command=engine_command()).start()
+    engine = supervise(supervision=QUICK, command=engine_command(tmp_path / "packs")).start()
     assert engine.process.state is EngineState.READY
     # The loader would have complained of a library to preload.
     assert [line for line in engine.process.last_lines if "---" not in line] == []

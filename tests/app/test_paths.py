@@ -4,6 +4,7 @@ import os
 from dataclasses import fields
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from app.paths import find_paths
@@ -23,7 +24,7 @@ _SEVERAL = ("loras", "embeddings")
 def test_the_systems_folders_are_apart_from_each_other() -> None:
     paths = find_paths({"SAFELIGHT_STATE": ""})
     folders = [getattr(paths, field.name) for field in fields(paths) if field.name not in _SEVERAL]
-    assert len(set(folders)) == 6
+    assert len(set(folders)) == len(folders)
     assert all(folder.is_absolute() for folder in folders)
 
 
@@ -39,3 +40,8 @@ def test_home_is_understood(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     assert find_paths({"SAFELIGHT_LOGS": "~/logs"}).logs == tmp_path / "logs"
+
+
+def test_versions_are_in_the_users_data_where_the_launcher_finds_them_by_itself() -> None:
+    data = platformdirs.user_data_path("safelight", appauthor=False)
+    assert find_paths({**os.environ, "SAFELIGHT_VERSIONS": ""}).versions == data / "versions"

@@ -169,6 +169,25 @@ def test_the_folders_of_tools_are_known(tmp_path: Path) -> None:
     assert usual_folders(None) == ()
 
 
+def test_embeddings_of_tools_that_are_named_later_are_found_after_the_others(
+    tmp_path: Path,
+) -> None:
+    first, tool, other = (tmp_path / name for name in ("mine", "webui", "comfy"))
+    for path in (first / "x", tool / "embeddings" / "x", tool / "models" / "Lora" / "ink"):
+        write(path.with_suffix(".safetensors"))
+    write(other / "models" / "embeddings" / "y.safetensors")
+    library = EmbeddingLibrary([first])
+    assert library.names() == ("x",)
+    library.look_into_tools([tool, tool / "models" / "Lora", tmp_path / "missing"])
+    assert library.names() == ("x",)
+    found = library.named("x")
+    assert found is not None
+    assert found.embedding is not None
+    assert found.embedding.others == (tool / "embeddings" / "x.safetensors",)
+    library.look_into_tools([other])
+    assert library.names() == ("x", "y")
+
+
 def test_bundled_embeddings_come_first(tmp_path: Path) -> None:
     write(tmp_path / "x.safetensors")
     mine = Embedding("x", {"": np.zeros((1, 8), np.float32)})

@@ -1,5 +1,7 @@
-"""LoRAs are merged, unless a short run was measured to be quicker with side branches."""
+"""New combinations of LoRAs begin beside the layers, and are merged once that saves time."""
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -10,22 +12,32 @@ from backends.base import Precision, ShapeSupport
 from backends.cpu import CpuBackend
 from backends.null import Compiling, NullBackend
 from engine.api.lora import LoraChoice, LoraMode
+from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.values import ConventionName
+from engine.checkpoints.files import read_index
 from engine.compile.estimates import Estimates, Kind, Work
 from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate
 from engine.families import Component, identify
+from engine.families.lora_purpose import fit_lora
 from engine.jobs.lora_road import LoraRoad
+from engine.lora.file import read_lora
 from engine.lora.folder import LoraLookup
+from engine.pipeline.lora_patches import ActingLora, LoraCombination, combination_of
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
+from engine.text.lora_blocks import BLOCKS, BlockWeights
 from engine.text.lora_strengths import RunLength
+from engine.text.lora_tags import LoraUse
+from engine.wanted_counts import WantedCounts
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
 from tests.tiny_checkpoint import DOWNSCALE, SIDE, write_checkpoint
 
 DEVICE = CpuBackend().probe()[0]
 CELLS = (SIDE // DOWNSCALE) ** 2
+_BESIDE = "denoiser with side branches of rank 16"
+_FULL, _RULES = LoraUse("style"), LoraRules()
 
 
 class Timed:
@@ -37,6 +49,17 @@ class Timed:
         self.estimates = Estimates(None)
         self.refit_failures = RefitFailures()
         self.candidate = Candidate(CpuBackend(), DEVICE)
+        self.wanted = WantedCounts(folder / "wanted.json")
+        self.numbers = itertools.count()
+        self.lora = FileLora(folder / "style.safetensors", self.path)
+        self.combination = self.combined(self.lora)
+
+    def combined(
+        self, lora: FileLora, use: LoraUse = _FULL, rules: LoraRules = _RULES
+    ) -> LoraCombination:
+        """A LoRA alone."""
+        fitted = fit_lora(read_lora(read_index(lora.path)), self.checkpoint)
+        return combination_of([ActingLora(fitted, use, rules)], self.checkpoint)
 
     def note(self, activity: str, network: str, seconds: float) -> None:
         kind = Kind(activity, network, DEVICE.backend, DEVICE.name, Precision.F32.value)
@@ -44,12 +67,25 @@ class Timed:
         size = CELLS if activity == "denoise" else 4 * sum(one.elements for one in weights)
         self.estimates.note(Work(kind, size), seconds)
 
-    def prefers_side(self, steps: int, count: int = 1) -> bool:
+    def note_beside(self, seconds: float, times: int = 3) -> None:
+        for _ in range(times):
+            self.note("denoise", _BESIDE, seconds)
+
+    def prefers_side(self, steps: int, count: int = 1, key: str = "") -> bool:
+        """Ask for a combination; without a key for one that was never wanted."""
         request = resolve(a_request(self.path, steps=steps), self.checkpoint)
-        return self.road(count)(request, RunLength(steps))
+        combination = replace(self.combination, key=key or f"new {next(self.numbers)}")
+        return self.road(count)(request, RunLength(steps), combination)
 
     def road(self, count: int = 1) -> LoraRoad:
-        return LoraRoad(self.estimates, self.refit_failures, self.candidate, self.checkpoint, count)
+        return LoraRoad(
+            self.estimates,
+            self.refit_failures,
+            self.wanted,
+            self.candidate,
+            self.checkpoint,
+            count,
+        )
 
 
 @pytest.fixture
@@ -65,15 +101,105 @@ def test_loras_are_merged_until_both_roads_are_timed(timed: Timed) -> None:
     assert timed.prefers_side(1)
 
 
-def test_the_number_of_steps_decides(timed: Timed) -> None:
+def test_a_new_combination_begins_at_once_unless_the_job_would_take_much_longer(
+    timed: Timed,
+) -> None:
     """A step evaluates the denoiser under two contexts, each of which takes a second."""
     timed.note("denoise", "denoiser", 1.0)
     timed.note("load", "denoiser with patches", 4.0)
-    # A quarter more is assumed for side branches.
-    assert [timed.prefers_side(steps) for steps in (4, 7, 8, 20)] == [True, True, False, False]
-    assert not timed.prefers_side(4, count=2)
-    timed.note("denoise", "denoiser with side branches", 1.1)
-    assert [timed.prefers_side(steps) for steps in (8, 19, 21)] == [True, True, False]
+    timed.note_beside(1.25)
+    # 22 steps: 48 s merged, 55 s beside; 24 steps: 52 and 60.
+    assert [timed.prefers_side(steps) for steps in (4, 22, 24)] == [True, True, False]
+    assert [timed.prefers_side(4, count) for count in (5, 6)] == [True, False]
+
+
+def test_a_combination_is_merged_once_it_is_wanted_again_and_merging_pays(timed: Timed) -> None:
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 4.0)
+    timed.note_beside(1.25)
+    assert [timed.prefers_side(10, key="one") for _ in range(3)] == [True, False, False]
+    assert timed.prefers_side(10, key="another")
+    # Three jobs of a second each are less than loading; with the fourth there are more.
+    assert [timed.prefers_side(2, key="few steps") for _ in range(5)] == [True] * 3 + [False] * 2
+    timed.wanted = WantedCounts(timed.path.parent / "wanted.json")
+    assert not timed.prefers_side(10, key="one")
+
+
+def test_branches_that_were_slow_once_or_twice_are_still_taken(timed: Timed) -> None:
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 4.0)
+    timed.note_beside(3.0, times=2)
+    assert timed.prefers_side(20)
+    timed.note_beside(3.0, times=1)
+    assert not timed.prefers_side(20)
+
+
+def test_a_job_that_is_read_again_keeps_its_road(timed: Timed) -> None:
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 4.0)
+    request = resolve(a_request(timed.path, steps=10), timed.checkpoint)
+    road = timed.road()
+    assert all(road(request, RunLength(10), timed.combination) for _ in range(3))
+    assert not timed.road()(request, RunLength(30), timed.combination)
+
+
+def test_branches_are_taken_to_cost_by_their_rank_until_they_are_timed(timed: Timed) -> None:
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 4.0)
+    # Rank 16 costs a twelfth of 20 s, and rank 48 a quarter.
+    assert [timed.prefers_side(10, key="thin") for _ in range(3)] == [True, True, False]
+    wide = FileLora(timed.path.parent / "wide.safetensors", timed.path, rank=48)
+    timed.combination = timed.combined(wide)
+    assert [timed.prefers_side(10, key="wide") for _ in range(2)] == [True, False]
+
+
+def test_changes_that_cannot_run_beside_or_need_more_memory_there_are_merged(timed: Timed) -> None:
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 1000.0)
+    assert timed.prefers_side(1)
+    timed.combination = replace(timed.combination, branches=None)
+    assert not timed.prefers_side(1)
+    wide = FileLora(timed.path.parent / "wide.safetensors", timed.path, rank=128)
+    timed.combination = timed.combined(wide)
+    assert timed.combination.branches is not None
+    assert not timed.prefers_side(1)
+
+
+def test_a_combination_is_told_by_all_that_its_weights_depend_on(
+    timed: Timed, tmp_path: Path
+) -> None:
+    other = FileLora(tmp_path / "other.safetensors", timed.path, seed=2)
+    plain, blocks = LoraUse("style"), BlockWeights((0.5,) * len(BLOCKS), "half")
+    different = (
+        timed.combined(timed.lora),
+        timed.combined(other),
+        timed.combined(timed.lora, replace(plain, strengths=(0.9,))),
+        timed.combined(timed.lora, replace(plain, strengths=(0.9, 1.0))),
+        timed.combined(timed.lora, replace(plain, blocks=blocks)),
+        timed.combined(timed.lora, replace(plain, rank=2)),
+        timed.combined(timed.lora, rules=LoraRules(dora=DoraRule.TRAINED)),
+    )
+    assert len({one.key for one in different}) == len(different)
+    text = replace(plain, name="another name", text_strength=0.3)
+    assert timed.combined(timed.lora, text).key == different[0].key
+
+
+def test_changes_that_are_no_products_and_absent_ones_have_no_branches(
+    timed: Timed, tmp_path: Path
+) -> None:
+    assert timed.combination.branches is not None
+    bias = next(
+        name
+        for name in timed.checkpoint.components[Component.DENOISER].weights
+        if name.endswith("proj_in.bias")
+    )
+    layer = "lora_unet_" + bias.removesuffix(".bias").replace(".", "_")
+    shape = timed.checkpoint.components[Component.DENOISER].weights[bias].shape
+    extra = {f"{layer}.diff_b": np.ones(shape, np.float32)}
+    mixed = FileLora(tmp_path / "mixed.safetensors", timed.path, extra=extra)
+    assert timed.combined(mixed).branches is None
+    off = LoraUse("style", strengths=(0.0,))
+    assert timed.combined(timed.lora, off).branches is None
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Whole jobs with LoRAs: what they load, what they record, and that nothing stays of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -14,8 +15,10 @@ from engine.api.lora import LoraChoice, LoraMode
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorCode
 from engine.cancel import CancelToken
+from engine.compile.estimates import Estimates, Kind, Work
 from engine.devices.choice import Candidate, Devices
 from engine.errors import EngineError
+from engine.families import Component, identify
 from engine.jobs.attempts import JobResult
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
@@ -27,10 +30,11 @@ from tests.checkpoints.arrays import write_arrays
 from tests.jobs.test_residency import NETWORKS, Bench
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
-from tests.tiny_checkpoint import write_checkpoint
+from tests.tiny_checkpoint import DOWNSCALE, SIDE, write_checkpoint
 
 Pixels = NDArray[np.uint8]
-MERGE = LoraMode.MERGE
+CELLS = (SIDE // DOWNSCALE) ** 2
+MERGE, A1111 = LoraMode.MERGE, ConventionName.A1111
 STYLE = LoraChoice(file="style", strength=0.8, text_strength=0.0)
 
 
@@ -79,10 +83,63 @@ def test_text_encoders_beside_which_branches_run_are_not_loaded_for_a_new_streng
     assert bench.loaded(loras=(second,), lora_mode=mode) == ["denoiser"]
 
 
+class _Timed(Estimates):
+    """A step of a second for each context, and four seconds to load merged weights; no others."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(None)
+        device = bench.backend.probe()[0]
+        denoiser = identify(Path(bench.request.checkpoint or "")).components[Component.DENOISER]
+        elements = sum(weight.elements for weight in denoiser.weights.values())
+        for activity, network, size, seconds in (
+            ("denoise", "denoiser", CELLS, 1.0),
+            *[("denoise", "denoiser with side branches of rank 16", CELLS, 1.25)] * 3,
+            ("load", "denoiser with patches", 4 * elements, 4.0),
+        ):
+            kind = Kind(activity, network, device.backend, device.name, "f32")
+            super().note(Work(kind, size), seconds)
+
+    def note(self, work: Work, seconds: float) -> None:
+        """Learn nothing from the null backend."""
+
+
+def test_auto_begins_a_new_strength_at_once_and_merges_the_one_that_is_wanted_again(
+    bench: Bench,
+) -> None:
+    services = replace(bench.runner.services, estimates=_Timed(bench))
+    bench.runner = JobRunner(services)
+    bench.run()
+
+    def made(strength: float) -> tuple[list[str], LoraMode]:
+        bench.backend.loads.clear()
+        choice = msgspec.structs.replace(STYLE, strength=strength)
+        result = bench.run(msgspec.structs.replace(bench.request, loras=(choice,), steps=10))
+        mode = result.images[0].record.request.lora_mode
+        return [name for name, _ in bench.backend.loads], mode
+
+    beside, merged = LoraMode.SIDE, LoraMode.TEXT_SIDE
+    assert made(0.8) == (["denoiser"], beside)
+    assert [made(strength) for strength in (0.7, 0.6)] == [([], beside)] * 2
+    assert made(0.6) == (["denoiser"], merged)
+    assert made(0.6) == ([], merged)
+    assert made(0.5) == (["denoiser"], beside)
+    assert made(0.8) == (["denoiser"], merged)
+
+
 def test_the_memory_plan_counts_the_weights_that_are_changed(bench: Bench) -> None:
     plain = bench.run().plan.peak_bytes
-    request = msgspec.structs.replace(bench.request, loras=(STYLE,))
-    assert bench.run(request).plan.peak_bytes > plain
+    request = msgspec.structs.replace(bench.request, loras=(STYLE,), lora_mode=MERGE)
+    with_lora = bench.run(request).plan.peak_bytes
+    assert with_lora > plain
+    # Of pictures with different LoRAs those that take most count, wherever they come.
+    prompts = {"prompt": "a {bird|<lora:style:0.8>bird}", "lora_mode": MERGE}
+    for seed in range(4):
+        several = msgspec.structs.replace(
+            bench.request, **prompts, convention=A1111, count=8, seed=seed
+        )
+        result = bench.run(several)
+        assert {len(image.record.loras) for image in result.images} == {0, 1}
+        assert result.plan.peak_bytes > with_lora
 
 
 def test_a_lora_for_another_family_is_refused_before_anything_is_loaded(

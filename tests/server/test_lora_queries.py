@@ -5,6 +5,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
 
+import numpy as np
 import pytest
 
 from engine.api.messages import (
@@ -28,6 +29,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
 from engine.lora.files_below import list_one
 from engine.server.answers import answer_all
+from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
 from tests.families.test_identify import SMALL
 from tests.jobs.test_lora_index import KEYS, RANK
@@ -115,6 +117,29 @@ def test_jobs_look_for_names_in_the_folders_that_were_listed_last(
     found = runner.services.lora_folders.look().find("ink")
     assert found is not None
     assert found.path == loras / "ink.safetensors"
+    runner.close()
+
+
+def test_embeddings_of_a_tool_whose_folder_was_listed_last_are_found(tmp_path: Path) -> None:
+    for tool, name in (("webui", "mine"), ("comfy", "yours")):
+        (tmp_path / tool / "embeddings").mkdir(parents=True)
+        arrays = {"emb_params": np.ones((2, 768), np.float32)}
+        write_arrays(tmp_path / tool / "embeddings" / f"{name}.safetensors", arrays)
+    services = JobServices.in_cache(tmp_path / "cache", loras=[tmp_path / "webui"])
+    assert services.embeddings.names() == ("mine",)
+    runner = JobRunner(services)
+    queries: SimpleQueue[Query] = SimpleQueue()
+    listed: SimpleQueue[Message] = SimpleQueue()
+
+    def put(event: Message) -> None:
+        if isinstance(event, LorasListed):
+            listed.put(event)
+
+    Thread(target=answer_all, args=(queries, runner, put), daemon=True).start()
+    for folders, names in (((str(tmp_path / "comfy"),), ("mine", "yours")), ((), ("mine",))):
+        queries.put(ListLoras(query=1, folders=folders))
+        listed.get(timeout=60)
+        assert services.embeddings.names() == names
     runner.close()
 
 

@@ -351,7 +351,7 @@ def devices(photographer: Photographer) -> None:
     state = photographer.session.devices
     state.choice, state.devices = CHOICE, DEVICES
     photographer.save("13-device")
-    dialog = photographer.window.devices.show_devices()
+    dialog = photographer.window.windows.show_devices()
     for look, colours in LOOKS:
         photographer.theme.use_colours(colours)
         photographer.settle()

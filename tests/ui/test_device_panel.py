@@ -43,7 +43,7 @@ def test_the_line_says_what_is_used_and_why(desk: Desk) -> None:
 
 
 def test_the_list_says_how_each_did(desk: Desk) -> None:
-    dialog = desk.window.devices.show_devices()
+    dialog = desk.window.windows.show_devices()
     assert rows(dialog)[:4] == [
         [
             "TensorRT-RTX · NVIDIA GeForce RTX 4070",
@@ -74,7 +74,7 @@ def test_devices_can_be_checked_again_while_they_are_shown(
         state.checking = True
 
     monkeypatch.setattr(DeviceState, "check_again", check)
-    dialog = desk.window.devices.show_devices()
+    dialog = desk.window.windows.show_devices()
     dialog.again.click()
     assert asked == [True]
     assert not dialog.again.isEnabled()
@@ -89,5 +89,5 @@ def test_the_real_engine_fills_it(make_desk: MakeDesk) -> None:
     desk.wait(lambda: bool(desk.session.devices.devices))
     assert desk.window.devices.words.text() == "ONNX Runtime · processor"
     assert not desk.session.devices.checking
-    dialog = desk.window.devices.show_devices()
+    dialog = desk.window.windows.show_devices()
     assert rows(dialog)[0][-1] == "In use: the only one that is known to work here."

@@ -17,6 +17,7 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.packs import ROWS
 from ui.dialogs.mask_dialog import MaskDialog
 
 
@@ -56,7 +57,14 @@ def paint_a_mask(desk: Desk) -> None:
 def use_all(desk: Desk, start: Path) -> None:
     """Open and close what can be opened, make a picture, and have something told and undone."""
     window, session = desk.window, desk.session
-    for dialog in (window.form.checkpoint.show_details(), window.devices.show_devices()):
+    session.packs.rows = ROWS
+    for dialog in (
+        window.form.checkpoint.show_details(),
+        window.windows.show_devices(),
+        window.windows.show_runtimes(),
+        window.windows.show_downloads(),
+        window.windows.show_updates(),
+    ):
         settle()
         dialog.close()
     window.info._show_menu()  # pyright: ignore[reportPrivateUsage]

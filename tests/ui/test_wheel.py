@@ -25,9 +25,12 @@ from tests.app.loras import INK
 from tests.ui.conftest import Desk
 from ui.dialogs.checkpoint_dialog import CheckpointDialog
 from ui.dialogs.device_dialog import DeviceDialog
+from ui.dialogs.downloads_dialog import DownloadsDialog
 from ui.dialogs.lora_dialog import LoraDialog
 from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 from ui.dialogs.mask_dialog import MaskDialog
+from ui.dialogs.runtimes_dialog import RuntimesDialog
+from ui.dialogs.updates_dialog import UpdatesDialog
 from ui.pictures import ReadPicture
 from ui.theme.theme import Theme
 
@@ -50,6 +53,13 @@ DIALOGS: dict[type[QDialog], Callable[[Desk, Theme], QDialog]] = {
     LoraFoldersDialog: lambda desk, _theme: LoraFoldersDialog(desk.session, desk.window),
     DeviceDialog: lambda desk, theme: DeviceDialog(desk.session.devices, desk.window),
     MaskDialog: mask_dialog,
+    RuntimesDialog: lambda desk, theme: RuntimesDialog(
+        desk.session, theme, desk.window, desk.window.windows.show_devices
+    ),
+    DownloadsDialog: lambda desk, theme: DownloadsDialog(
+        desk.session.downloads, theme, desk.window
+    ),
+    UpdatesDialog: lambda desk, _theme: UpdatesDialog(desk.session.updates, desk.window),
 }
 
 

@@ -57,7 +57,7 @@ class LoraFoldersDialog(QDialog):
         usual = self.tr(
             "Safelight looks into the folders Lora, loras and LyCORIS of {models}, and into the "
             "folders below. Name the folder of AUTOMATIC1111, ComfyUI or Easy Diffusion: its LoRA "
-            "files are found in it. Nothing is copied."
+            "files and embeddings are found in it. Nothing is copied."
         ).format(models=self._session.checkpoints.models)
         words = plain_label(usual, "caption", wrap=True)
         buttons = QHBoxLayout()

@@ -1,5 +1,6 @@
 """The bars at the top of the canvas: a problem of the engine, and the latest notice."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QVBoxLayou
 
 from app.engine.process import EngineState
 from app.notices.notices import Notice
-from app.notices.remedies import NoticeAction, advice
+from app.notices.remedies import NoticeAction, advice, pack_wanted
 from app.notices.report import error_report
 from app.paths import nearest_folder
 from app.session import Session
@@ -26,9 +27,17 @@ _CHOSEN_BY = {
 class NoticePanel(QWidget):
     """A bar for the engine's problem and a bar for the latest notice, each hidden without one."""
 
-    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+    def __init__(
+        self,
+        session: Session,
+        theme: Theme,
+        actions: Actions,
+        show_runtimes: Callable[[str], object],
+    ) -> None:
+        """Create the bars; `show_runtimes` opens the runtimes at a pack."""
         super().__init__()
         self._session, self._actions = session, actions
+        self._show_runtimes = show_runtimes
         # The notice whose button last asked for a choice.
         self._asking: Notice | None = None
         self.engine_bar = NoticeBar(theme)
@@ -121,6 +130,7 @@ class NoticePanel(QWidget):
             NoticeAction.CHOOSE_CHECKPOINT: self.tr("Choose a model…"),
             NoticeAction.CHOOSE_START_PICTURE: self.tr("Choose a picture…"),
             NoticeAction.LORA_FOLDERS: self.tr("LoRA folders…"),
+            NoticeAction.RUNTIMES: self.tr("Runtimes…"),
             NoticeAction.CHECK_DEVICES: self.tr("Check the hardware again"),
             NoticeAction.UNDO_CHANGE: self.tr("Undo"),
             NoticeAction.MAKE_AGAIN: self.tr("Make it again"),
@@ -142,6 +152,9 @@ class NoticePanel(QWidget):
         elif action is NoticeAction.LORA_FOLDERS:
             self._session.remedies.dismiss(notice)
             self._show_lora_folders()
+        elif action is NoticeAction.RUNTIMES:
+            self._session.remedies.dismiss(notice)
+            self._show_runtimes(pack_wanted(notice.error))
         elif action in _CHOSEN_BY:
             # The notice stays until the user has chosen.
             self._asking = notice

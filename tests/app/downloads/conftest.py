@@ -38,6 +38,14 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
+def vouched_for(authority: trustme.CA, *hosts: str) -> ssl.SSLContext:
+    """A server's context with a certificate of these hosts."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with authority.issue_cert(*hosts).private_key_and_cert_chain_pem.tempfile() as file:
+        context.load_cert_chain(file)
+    return context
+
+
 @dataclass(frozen=True)
 class Sites:
     """Web sites with TLS behind a proxy: each name leads to one server."""
@@ -53,8 +61,7 @@ def sites(
     """Sites below `test`, whose authority the environment names, as a company's does."""
     if sys.platform == "darwin":
         pytest.skip("macOS verifies chains itself, and wants certificates as of real sites")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("files.test", "mirror.test", "cdn.test").configure_cert(context)
+    context = vouched_for(authority, "files.test", "mirror.test", "cdn.test")
     trusted = tmp_path / "authority.pem"
     authority.cert_pem.write_to_path(str(trusted))
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))

@@ -3,7 +3,7 @@
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -168,7 +168,7 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def running(server: FaultyServer, context: ssl.SSLContext | None = None) -> Iterator[FaultyServer]:
+def running(server: FaultyServer, context: ssl.SSLContext | None = None) -> Generator[FaultyServer]:
     """Run a server until the block ends, with TLS if a context is given."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -205,7 +205,7 @@ class Tunnel:
 
 
 @contextmanager
-def tunnel(to_port: int, status: bytes = b"200 OK") -> Iterator[Tunnel]:
+def tunnel(to_port: int, status: bytes = b"200 OK") -> Generator[Tunnel]:
     """Run a proxy for CONNECT requests, which it answers with `status`."""
     proxy = Tunnel(to_port)
     listener = socket.create_server(("127.0.0.1", 0))

@@ -1,6 +1,5 @@
 """Connections go to the hosts that were shown, encrypted, and through the system's proxy."""
 
-import ssl
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import trustme
 
 from app.downloads.errors import DownloadCode, DownloadError
 from app.downloads.texts import read_text
-from tests.app.downloads.conftest import Sites
+from tests.app.downloads.conftest import Sites, vouched_for
 from tests.app.downloads.faulty_server import (
     Exchange,
     FaultyServer,
@@ -184,8 +183,7 @@ def test_a_host_that_has_no_proxy_is_asked_directly(
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "localhost")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
+    context = vouched_for(authority, "localhost")
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     with running(FaultyServer(CONTENT), context) as server:

@@ -171,7 +171,11 @@ def test_a_full_disk_is_noticed_before_the_download(
         free: int
 
     publisher.publish(NEW)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1_000_000))
+
+    def usage(_: Path) -> Usage:
+        return Usage(1_000_000)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
     assert refused(updates) is UpdateCode.DISK_FULL
     assert leftovers(home) == set()
 

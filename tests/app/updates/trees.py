@@ -12,7 +12,6 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.versions.names import order_of
 from app.versions.state import VersionsState, read_state
 from installers.archives import write_tar_xz
 
@@ -95,8 +94,10 @@ def pack(tree: Path, folder: Path) -> Path:
     return write_tar_xz(tree, folder / f"{name}.tar.xz", name)
 
 
-def pack_zip(tree: Path, target: Path) -> Path:
-    """Pack a tree as a zip."""
+def pack_zip(tree: Path, folder: Path) -> Path:
+    """Pack a tree as a zip; return the archive."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / "tree.zip"
     with zipfile.ZipFile(target, "w") as archive:
         for path in sorted(tree.rglob("*")):
             if path.is_file():
@@ -151,8 +152,3 @@ class Home:
     def now(self) -> VersionsState:
         """Return the state of the versions."""
         return read_state(str(self.versions))
-
-
-def is_ordered(*versions: str) -> bool:
-    """Return True if the versions are in order."""
-    return list(versions) == sorted(versions, key=order_of)

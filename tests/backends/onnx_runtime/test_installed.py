@@ -124,9 +124,7 @@ def test_a_build_without_the_provider_is_unusable() -> None:
     """The build of this environment is the wrong one for all of them."""
     version = builds()[0].version
     reason = unusable(DML, "onnxruntime-directml")
-    assert (
-        reason == f"onnxruntime {version} has no {DML}: install onnxruntime-directml in its place"
-    )
+    assert reason == f"onnxruntime {version} has no {DML}, which onnxruntime-directml has"
     assert unusable(MGX, "onnxruntime") == f"onnxruntime {version} has no {MGX} on this system"
 
 
@@ -198,8 +196,10 @@ def test_migraphx_needs_amds_build(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "linux", RADEON, OLDER)
     first, second = MiGraphXBackend().probe()
     assert (first.name, first.id) == ("Radeon RX 7900 XTX", "0")
-    assert "install onnxruntime-migraphx in its place" in (first.unusable or "")
+    assert "which onnxruntime-migraphx has" in (first.unusable or "")
+    assert first.install == ("amd-migraphx",)
     assert second.unusable == "AMD does not list gfx1030 for MIGraphX"
+    assert second.install == ()
 
 
 def test_migraphx_has_no_device_without_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,13 +212,15 @@ def test_migraphx_comes_from_windows_ml_on_windows(monkeypatch: pytest.MonkeyPat
     machine(monkeypatch, "win32", RADEON)
     (device,) = MiGraphXBackend().probe()
     assert device.unusable == "windowsml is not installed"
+    assert device.install == ("windows-ml",)
 
 
 def test_directml_needs_its_build_and_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "win32", RADEON, OLDER)
     devices = DirectMlBackend().probe()
     assert [device.id for device in devices] == ["0", "1"]
-    assert all("install onnxruntime-directml" in (d.unusable or "") for d in devices)
+    assert all("which onnxruntime-directml has" in (d.unusable or "") for d in devices)
+    assert {d.install for d in devices} == {("windows-ml", "windows-directml")}
     machine(monkeypatch, "linux", RADEON)
     (device,) = DirectMlBackend().probe()
     assert device.unusable == "DirectML is a part of Windows"

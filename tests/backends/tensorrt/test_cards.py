@@ -90,14 +90,14 @@ def test_a_server_without_the_plug_in(tmp_path: Path) -> None:
         ("0000:91:00.0", "NVIDIA L40S"),
     ]
     assert reasons(devices) == ["the plug-in is not installed"] * 2
-    assert {device.install for device in devices} == {("onnxruntime-ep-nv-tensorrt-rtx-cu13",)}
+    assert {device.install for device in devices} == {("nvidia-tensorrt-rtx",)}
 
 
 @without_tensorrt
 def test_a_server_without_tensorrt(tmp_path: Path) -> None:
     devices = NATIVE.judged(two_l40s(tmp_path))
     assert reasons(devices) == ["tensorrt is not installed"] * 2
-    assert {device.install for device in devices} == {("tensorrt",)}
+    assert {device.install for device in devices} == {("nvidia-tensorrt",)}
 
 
 @pytest.mark.oracle
@@ -171,7 +171,7 @@ def test_turing_uses_tensorrt_rtx_if_tensorrt_is_missing() -> None:
         assert old == "driver 575.64.03 is too old: TensorRT-RTX needs 580 or newer"
     else:
         assert device.unusable == "tensorrt_rtx is not installed"
-        assert device.install == ("tensorrt_rtx",)
+        assert device.install == ("nvidia-tensorrt",)
 
 
 def test_a_capability_of_two_digits_is_read_as_one() -> None:

@@ -1,5 +1,6 @@
 """The devices that torch reports on machines that are not here, and ours made of them."""
 
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -9,7 +10,9 @@ import pytest
 
 from backends import hardware
 from backends.base import Device, Precision
+from backends.hardware import Adapter, PciId
 from backends.torch_device import TorchBackend, TorchOptions, devices
+from backends.torch_device.builds import pack_for
 from tests.backends.torch_device.fake_torch import (
     GB,
     torch_cpu,
@@ -66,7 +69,7 @@ def test_a_build_without_kernels_for_a_card_is_a_reason(
     assert card.usable == usable
     if not usable:
         assert f"sm_{capability[0]}{capability[1]}" in (card.unusable or "")
-        assert card.install == ("torch",)
+        assert card.install == pack_for(hardware.list_adapters())
 
 
 def test_old_cards_are_faster_in_single_precision() -> None:
@@ -196,11 +199,45 @@ def test_the_fingerprint_has_the_runtimes_version(told: str, torch: Any) -> None
 # --- the backend where torch is not what it should be ---
 
 
-def test_without_torch_the_reason_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+ADAPTERS = {
+    "NVIDIA": Adapter("NVIDIA", "GeForce RTX 4070", PciId(0x10DE, 0x2786)),
+    "AMD": Adapter("AMD", "Radeon RX 7900 XTX", PciId(0x1002, 0x744C)),
+    "Intel": Adapter("Intel", "Arc A770", PciId(0x8086, 0x56A0)),
+    "Apple": Adapter("Apple", "Apple M3 Pro"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="torchruntime's choice is another elsewhere")
+@pytest.mark.parametrize(
+    ("vendor", "pack"),
+    [
+        ("NVIDIA", "torch-cuda"),
+        ("AMD", "torch-rocm"),
+        ("Intel", "torch-xpu"),
+        ("Apple", "torch-mps"),
+    ],
+)
+def test_without_torch_the_pack_is_that_of_torchruntimes_choice(
+    vendor: str, pack: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("backends.torch_device.find_spec", lambda _name: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(hardware, "list_adapters", lambda: (ADAPTERS[vendor],))
+    (device,) = TorchBackend().probe()
+    assert device.install == (pack,)
+
+
+def test_cards_of_two_makers_have_no_choice_of_torchruntime() -> None:
+    assert pack_for([ADAPTERS["AMD"], ADAPTERS["Intel"]]) == ()
+    assert pack_for([ADAPTERS["AMD"], ADAPTERS["NVIDIA"]]) == ("torch-cuda",)
+
+
+def test_without_torch_a_processor_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backends.torch_device.find_spec", lambda _name: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(hardware, "list_adapters", lambda: ())
     backend = TorchBackend()
     (device,) = backend.probe()
-    assert device.install == ("torch",)
+    assert device.unusable == "torch is not installed"
+    assert device.install == ()
     assert not device.automatic
     assert backend.memory(device).total == hardware.host_memory().total
 

@@ -1,0 +1,68 @@
+"""The answers to offers of packs, and the installations that were begun, kept between sessions."""
+
+import logging
+from pathlib import Path
+
+import msgspec
+
+from app.storage.document import DocumentKind
+from engine.api.texts import encode_json
+from engine.durable import replace_file
+
+_FILE = "packs.json"
+# Installations that begin by themselves at the start; one that ended the computer must not go on.
+_MOST_BEGUN = 2
+_log = logging.getLogger(__name__)
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    is_answered: bool = False
+    begun: dict[str, int] = {}
+
+
+_KIND = DocumentKind(
+    msgspec.json.Decoder(_Kept),
+    1 << 16,
+    "The list of begun installations of runtimes could not be read.",
+)
+
+
+class PackMemory:
+    """The file of the state folder; `problem` says what is wrong with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
+        kept, self.problem = _KIND.read(self._path)
+        self._kept = kept or _Kept()
+
+    @property
+    def is_answered(self) -> bool:
+        """True once a person answered the offer."""
+        return self._kept.is_answered
+
+    def answer(self) -> None:
+        """Offer nothing by itself any more."""
+        self._keep(msgspec.structs.replace(self._kept, is_answered=True))
+
+    def begin(self, pack: str) -> None:
+        """Count an installation that begins."""
+        begun = self._kept.begun | {pack: self._kept.begun.get(pack, 0) + 1}
+        self._keep(msgspec.structs.replace(self._kept, begun=begun))
+
+    def end(self, pack: str) -> None:
+        """Forget an installation that ended, well or not."""
+        begun = {one: count for one, count in self._kept.begun.items() if one != pack}
+        self._keep(msgspec.structs.replace(self._kept, begun=begun))
+
+    def may_go_on(self, pack: str) -> bool:
+        """Return False if the installation was interrupted too often to go on by itself."""
+        return self._kept.begun.get(pack, 0) < _MOST_BEGUN
+
+    def _keep(self, kept: _Kept) -> None:
+        if kept == self._kept:
+            return
+        self._kept = kept
+        try:
+            replace_file(self._path, encode_json(kept), durable=True)
+        except OSError as error:
+            _log.warning("the answers to offers of packs cannot be kept: %s", error)

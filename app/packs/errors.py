@@ -1,0 +1,146 @@
+"""Failures of packs in words."""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from app.downloads.errors import DownloadCode, DownloadProblem
+from app.downloads.source import Source
+from engine.api.machine import PackVerdict
+from engine.api.values import ErrorCode
+from engine.durable import FULL
+from engine.errors import EngineError
+
+# Windows' errors for a file that its application control or a virus scanner blocks.
+_BLOCKED = ("WinError 4551", "WinError 225", "WinError 1260")
+_UNBLOCK = (
+    "Windows, or a virus scanner, keeps one of its files from being used; whoever administers this"
+    " computer can allow it."
+)
+
+
+class WheelError(Exception):
+    """A wheel that is damaged, or that holds what no wheel may hold."""
+
+    def __init__(self, wheel: str, reason: str) -> None:
+        super().__init__(f"{wheel}: {reason}")
+        self.wheel, self.reason = wheel, reason
+
+
+def in_use_elsewhere() -> EngineError:
+    """Return the error for a second installation at once."""
+    return EngineError(
+        ErrorCode.PREPARING,
+        "Another Safelight is installing or removing a runtime pack now.",
+        "Wait until it has finished, then try again.",
+    )
+
+
+def not_installed(pack: str) -> EngineError:
+    """Return the error for a pack that is not there."""
+    return EngineError(ErrorCode.REQUEST_INVALID, f"The runtime pack {pack} is not installed.")
+
+
+def nothing_before(pack: str) -> EngineError:
+    """Return the error for a pack without an earlier version."""
+    return EngineError(
+        ErrorCode.REQUEST_INVALID, f"There is no earlier version of the runtime pack {pack} here."
+    )
+
+
+def no_room(folder: Path, missing: int) -> EngineError:
+    """Return the error for a disk with `missing` bytes too few."""
+    return EngineError(
+        ErrorCode.DISK_FULL,
+        f"There is no room for it in {folder}: {-(-missing // 1_000_000):,} MB more are needed.",
+        "Free some space, then try again.",
+    )
+
+
+def unavailable(title: str, reason: str) -> EngineError:
+    """Return the error for a pack that does not exist for this machine."""
+    return EngineError(ErrorCode.NOT_AVAILABLE, f"{title} cannot be installed here. {reason}")
+
+
+def not_downloaded(problem: DownloadProblem) -> EngineError:
+    """Return the error for a download that ended without its file."""
+    code = {
+        DownloadCode.DISK_FULL: ErrorCode.DISK_FULL,
+        DownloadCode.NOT_WRITABLE: ErrorCode.OUTPUT_NOT_WRITABLE,
+    }.get(problem.code, ErrorCode.NOT_AVAILABLE)
+    return EngineError(code, problem.message, problem.hint, problem.detail)
+
+
+def not_here(wheel: Source, folder: Path) -> EngineError:
+    """Return the error for a wheel that a person's folder lacks."""
+    name, others = wheel.file_name.partition("-")[0], ""
+    with suppress(OSError):
+        others = ", ".join(sorted(path.name for path in folder.glob(f"{name}-*.whl")))
+    return EngineError(
+        ErrorCode.REQUEST_INVALID,
+        f"{folder} has no {wheel.file_name}.",
+        f"It has {others}, for another version, system or Python." if others else "",
+    )
+
+
+def not_the_file(path: Path, wanted: tuple[Source, ...]) -> EngineError:
+    """Return the error for a file that is none of a pack's, or differs from it."""
+    if path.name in {wheel.file_name for wheel in wanted}:
+        return EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"{path.name} is damaged, or another file of that name: its hash differs.",
+            f"Nothing of it is used. Download it again from {_address(path.name, wanted)}",
+        )
+    names = ", ".join(wheel.file_name for wheel in wanted)
+    return EngineError(
+        ErrorCode.REQUEST_INVALID,
+        f"{path.name} is no part of this runtime pack on this system.",
+        f"It consists of {names}.",
+    )
+
+
+def damaged_wheel(error: WheelError) -> EngineError:
+    """Return the error for a wheel that cannot be unpacked safely."""
+    return EngineError(
+        ErrorCode.NOT_AVAILABLE,
+        f"{error.wheel} is not installed: {error.reason}.",
+        "Nothing of it is used.",
+    )
+
+
+def failed_trial(title: str, verdict: PackVerdict, *, stays: bool) -> EngineError:
+    """Return the error for a pack that does not work here; `stays`: an earlier version does."""
+    kept = "The version before it stays in use." if stays else "Nothing was changed."
+    blocked = any(sign in verdict.sentence for sign in _BLOCKED)
+    return EngineError(
+        ErrorCode.BACKEND_FAILED,
+        f"{title} does not work here and is not used. {verdict.sentence}",
+        f"{_UNBLOCK} {kept}" if blocked else kept,
+    )
+
+
+def _address(name: str, wanted: tuple[Source, ...]) -> str:
+    return next(wheel.url for wheel in wanted if wheel.file_name == name)
+
+
+@contextmanager
+def store_errors(folder: Path) -> Generator[None]:
+    """Turn an OSError of writing in the folder of packs into an EngineError."""
+    try:
+        yield
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        if error.errno in FULL:
+            raise EngineError(
+                ErrorCode.DISK_FULL,
+                f"There is no room left in {folder}.",
+                "Free some space, then try again.",
+                str(error),
+            ) from error
+        raise EngineError(
+            ErrorCode.OUTPUT_NOT_WRITABLE,
+            f"The folder of runtime packs cannot be written: {error.strerror or error}.",
+            f"See that {folder} can be written, then try again.",
+            str(error),
+        ) from error

@@ -1,0 +1,42 @@
+"""Copies of Safelight's small files as a version left them, for a person who goes back to it.
+
+A newer version may write files that an older one cannot read. So the newer one, at its first start,
+copies what it finds; the older one reads its copy where it cannot read the file.
+"""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+# Lists of jobs and of downloads are left out: what was waiting then may have been done since.
+_NAMES = ("session.json", "checkpoints.json", "loras.json", "updates.json")
+
+
+def keep_files(state: Path, version: str) -> None:
+    """Copy the files in the folder `state` as that version left them, unless they are copied."""
+    folder = _folder(state, version)
+    if folder.exists():
+        return
+    staging = folder.with_name(f"{folder.name}.{token_hex(4)}.part")
+    with suppress(OSError):  # without a copy, the older version begins anew
+        staging.mkdir(mode=0o700, parents=True)
+        for name in _NAMES:
+            with suppress(FileNotFoundError):
+                shutil.copy2(state / name, staging / name)
+        staging.rename(folder)
+    shutil.rmtree(staging, ignore_errors=True)
+
+
+def forget_files(state: Path, version: str) -> None:
+    """Remove the copies of a version that runs again, and writes the files itself."""
+    shutil.rmtree(_folder(state, version), ignore_errors=True)
+
+
+def kept_file(path: Path, version: str) -> Path:
+    """Return the place of a file's copy as that version left it; it need not exist."""
+    return _folder(path.parent, version) / path.name
+
+
+def _folder(state: Path, version: str) -> Path:
+    return state / f"left-by-{version}"

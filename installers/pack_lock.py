@@ -1,0 +1,172 @@
+"""Renews the wheels in `packs.toml`: `python -m installers.pack_lock [PACK ...]`.
+
+A pack consists of what the extra of its name adds to the app's own requirements. uv resolves both
+for each platform; addresses, sizes and hashes come from the package index, and the bytes on disk
+from the wheels' own tables of contents, of which nothing else is downloaded.
+"""
+
+import argparse
+import io
+import sys
+import tomllib
+import urllib.request
+import zipfile
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from app.packs.wheels import is_dropped
+from installers.index import ROOT, TARGETS, IndexLacks, Target, resolved, wheel
+
+PACKS = ROOT / "installers" / "packs.toml"
+_LINE = "# " + "-" * 96
+_WRITTEN = f"{_LINE}\n# Written by `python -m installers.pack_lock`.\n"
+_SYSTEMS = {"linux": "linux", "windows": "win32", "macos": "darwin"}
+_MACHINES = {("linux", "x86_64"): "x86_64", ("windows", "x86_64"): "AMD64"}
+
+
+class _Wheel(msgspec.Struct, frozen=True):
+    """A pinned wheel."""
+
+    url: str
+    size: int
+    sha256: str
+
+
+class _Build(msgspec.Struct, frozen=True, kw_only=True):
+    """A pack's wheels for one platform."""
+
+    pack: str
+    version: str
+    system: str
+    machine: str
+    python: str
+    disk_bytes: int
+    wheels: tuple[_Wheel, ...]
+
+    def toml(self) -> str:
+        """Return the build as a table, each wheel on a line of its own."""
+        wheels = "".join(
+            f'  {{ url = "{one.url}", size = {one.size}, sha256 = "{one.sha256}" }},\n'
+            for one in self.wheels
+        )
+        return (
+            f'\n[[builds]]\npack = "{self.pack}"\nversion = "{self.version}"\n'
+            f'system = "{self.system}"\nmachine = "{self.machine}"\n'
+            f'python = "{self.python}"\ndisk_bytes = {self.disk_bytes}\n'
+            f"wheels = [\n{wheels}]\n"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the wheels of all packs anew, or of those that are named."""
+    parser = argparse.ArgumentParser(prog="pack_lock", description="Renews packs.toml.")
+    parser.add_argument("packs", nargs="*", metavar="PACK")
+    wanted = parser.parse_args(arguments).packs
+    described, _, written = PACKS.read_text(encoding="utf-8").partition(_LINE)
+    old = msgspec.convert(tomllib.loads(written).get("builds", []), list[_Build])
+    builds: list[_Build] = []
+    for name, pack in tomllib.loads(described)["packs"].items():
+        if wanted and name not in wanted:
+            builds += [build for build in old if build.pack == name]
+        else:
+            builds += _builds(name, pack.get("without", []), pack.get("drop", []))
+    text = "".join(build.toml() for build in builds)
+    PACKS.write_text(described + _WRITTEN + text, encoding="utf-8")
+
+
+def _builds(name: str, without: Sequence[str], drop: Sequence[str]) -> Iterator[_Build]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    base, extra = project["dependencies"], project["optional-dependencies"].get(name, [])
+    for target in TARGETS:
+        own = [line for line in extra if _applies(line, target)]
+        if not own:
+            continue
+        try:
+            yield _build(name, base, own, target, without, drop)
+        except IndexLacks as lack:
+            sys.stderr.write(f"{name} on {target.system}: {lack}\n")
+
+
+def _build(
+    name: str,
+    base: Sequence[str],
+    own: Sequence[str],
+    target: Target,
+    without: Sequence[str],
+    drop: Sequence[str],
+) -> _Build:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    of_the_app = resolved("\n".join(base), pins, target)
+    fixed = "\n".join(f"{one}=={version}" for one, version in of_the_app.items())
+    every = resolved("\n".join((*base, *own)), fixed, target)
+    skipped = {*of_the_app, *without}
+    wheels = tuple(wheel(one, every[one], target) for one in every if one not in skipped)
+    sys.stderr.write(f"{name} on {target.system}: {', '.join(w.name for w in wheels)}\n")
+    version = every[canonicalize_name(Requirement(own[0]).name)]
+    return _Build(
+        pack=name,
+        version=version,
+        system=target.system,
+        machine=target.machine,
+        python=next((one.python for one in wheels if one.python), ""),
+        disk_bytes=sum(_unpacked(one.url, drop) for one in wheels),
+        wheels=tuple(_Wheel(one.url, one.size, one.sha256) for one in wheels),
+    )
+
+
+def _applies(line: str, target: Target) -> bool:
+    marker = Requirement(line).marker
+    machine = _MACHINES.get((target.system, target.machine), target.machine)
+    where = {"sys_platform": _SYSTEMS[target.system], "platform_machine": machine}
+    return marker is None or marker.evaluate(where)
+
+
+def _unpacked(url: str, drop: Sequence[str]) -> int:
+    """Return the bytes of a wheel's files on the disk, without those that are dropped."""
+    with zipfile.ZipFile(_RemoteFile(url)) as archive:  # pyright: ignore[reportArgumentType]
+        files = archive.infolist()
+    return sum(file.file_size for file in files if not is_dropped(file.filename, drop))
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file on a server that answers requests for ranges; it reads what is asked for alone."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url, self._place = url, 0
+        request = urllib.request.Request(url, method="HEAD")
+        with urllib.request.urlopen(request, timeout=60) as response:
+            self._size = int(response.headers["Content-Length"])
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
+        self._place = start + offset
+        return self._place
+
+    def readinto(self, buffer: bytearray) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        end = min(self._place + len(buffer), self._size)
+        if end <= self._place:
+            return 0
+        request = urllib.request.Request(self._url)
+        request.add_header("Range", f"bytes={self._place}-{end - 1}")
+        with urllib.request.urlopen(request, timeout=60) as response:
+            data = response.read()
+        buffer[: len(data)] = data
+        self._place += len(data)
+        return len(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""A program that installs a pack over another and dies at every line of the code that does it.
+
+    python -m tests.app.packs.killed FOLDER
+
+For each line it forks a child that is killed there, and prints a JSON object: the line, the active
+folder, the files of it that are damaged, and what lies in the folder of packs. From each state that
+is new a second child installs the pack again and is not killed; what it leaves is printed, too.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from app.packs import installation, store, wheels
+from app.packs.catalogue import Pack
+from app.packs.installation import Wishes
+from app.packs.store import PackStore
+from engine import durable, packs
+from tests.app.packs import made
+
+_WATCHED = {module.__file__ for module in (installation, store, wheels, durable)}
+
+
+def _in_child(act: Callable[[], object]) -> int:
+    """Run a function in a fork; return the number of the signal that ended it."""
+    child = os.fork()
+    if not child:
+        act()
+        os._exit(0)
+    return os.WTERMSIG(os.waitpid(child, 0)[1])
+
+
+def _killed_at(number: int) -> None:
+    """Have this process killed before it runs the watched line of this number, from 1 on."""
+    left = number
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename not in _WATCHED:
+            return None
+        if event == "line":
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    sys.settrace(trace)
+
+
+def _report(folder: Path) -> dict[str, object]:
+    """Return what an engine would use now, and what is there."""
+    found = PackStore(folder)
+    name = found.active().get("tiny", "")
+    listed = found.listed(name)
+    return {
+        "active": name,
+        "damaged": found.damaged_files(name, listed) if listed else ["installed.json"],
+        "there": sorted(made.names_in(folder)),
+        "problems": _used(folder),
+    }
+
+
+def _used(folder: Path) -> list[str]:
+    """Return the problems of an engine that starts with these packs; its path stays as it is."""
+    os.environ[packs.FOLDER] = str(folder)
+    before = list(sys.path)
+    try:
+        return list(packs.use_packs().problems)
+    finally:
+        sys.path[:] = before
+        for lock in packs._locks:  # pyright: ignore[reportPrivateUsage]
+            lock.release()
+
+
+def _install(folder: Path, pack: Pack, source: Path) -> None:
+    made.installation(PackStore(folder)).install(pack, Wishes(), source=source)
+
+
+def main() -> None:
+    """Kill one child after the other, until one comes to its end."""
+    place = Path(sys.argv[1])
+    source, folder, first = place / "wheels", place / "packs", place / "first"
+    old, new = made.a_pack(source, "1.0"), made.a_pack(source, "1.1")
+    _install(first, old, source)
+    number, killed = 0, signal.SIGKILL
+    seen: list[object] = []
+    while killed == signal.SIGKILL:
+        number += 1
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(first, folder)
+
+        def die() -> None:
+            _killed_at(number)  # noqa: B023 (runs at once)
+            _install(folder, new, source)
+
+        killed = _in_child(die)
+        line = {"line": number, "killed": _report(folder)}
+        # Once from each state on the disk.
+        state = sorted(
+            (str(path.relative_to(folder)), path.stat().st_size) for path in folder.rglob("*")
+        )
+        if state not in seen:
+            seen.append(state)
+            _in_child(lambda: _install(folder, new, source))
+            line["then"] = _report(folder)
+        print(json.dumps(line), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

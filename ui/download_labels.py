@@ -1,0 +1,29 @@
+"""Descriptions of downloads in the user's language."""
+
+from PySide6.QtCore import QCoreApplication
+
+from app.downloads.entries import Download, DownloadState
+from ui.labels import amount_label, file_size, transfer_label
+
+translate = QCoreApplication.translate
+
+
+def download_sentence(download: Download) -> str:
+    """Return a line on the state of a download: how much, how fast, how long it takes."""
+    amount = amount_label(download.bytes_done, download.size)
+    match download.state:
+        case DownloadState.WAITING:
+            return translate("downloads", "Waits for the one before it")
+        case DownloadState.RUNNING:
+            return transfer_label(download.bytes_done, download.size, download.bytes_per_second)
+        case DownloadState.VERIFYING:
+            return translate("downloads", "Checking what has arrived · {amount}").format(
+                amount=amount
+            )
+        case DownloadState.PAUSED:
+            return translate("downloads", "Paused · {amount}").format(amount=amount)
+        case DownloadState.DONE:
+            return translate("downloads", "Here · {size}").format(size=file_size(download.size))
+        case DownloadState.FAILED:
+            problem = download.problem
+            return f"{problem.message} {problem.hint}".strip() if problem else ""

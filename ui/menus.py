@@ -1,0 +1,43 @@
+"""The menu bar: every action of the window by name, and what has no place in the window."""
+
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from ui.actions import REUSING, ActionName, Actions
+
+_PICTURES = (
+    ActionName.GENERATE,
+    ActionName.GENERATE_FIRST,
+    ActionName.CANCEL,
+    ActionName.CANCEL_ALL,
+    None,
+    *REUSING,
+    ActionName.START_FROM,
+    None,
+    ActionName.COPY_PICTURE,
+    ActionName.COPY_PATH,
+    ActionName.REVEAL,
+    ActionName.TRASH,
+)
+_FILES = (ActionName.OPEN, ActionName.OPEN_START, None, ActionName.QUIT)
+_TOOLS = (ActionName.RUNTIMES, ActionName.DEVICES, ActionName.DOWNLOADS)
+
+
+class MenuBar(QMenuBar):
+    """The window's menus; macOS shows them at the top of the screen."""
+
+    def __init__(self, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._actions = actions
+        self.files = self._add(self.tr("&File"), _FILES)
+        self.pictures = self._add(self.tr("&Picture"), _PICTURES)
+        self.tools = self._add(self.tr("&Tools"), _TOOLS)
+        self.help = self._add(self.tr("&Help"), (ActionName.UPDATES,))
+
+    def _add(self, title: str, names: tuple[ActionName | None, ...]) -> QMenu:
+        menu = self.addMenu(title)
+        for name in names:
+            if name is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(self._actions[name])
+        return menu
