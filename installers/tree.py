@@ -57,6 +57,7 @@ def assemble(system: System, target: Target, root: Path, interpreter: Path | Non
     place_packages(tree)
     place_code(tree)
     trim(root, read_trim().entries, target)
+    _copy(REPOSITORY / "installers" / "onnx_names.py", tree.site / "onnx" / "onnx_cpp2py_export.py")
     system.shrink(tree)
     write_licences(root, parts(inputs, target))
     system.place_launcher(tree)

@@ -19,7 +19,7 @@ _LIBRARY = Path("lib") / "python3.13"
 _PATHS = "../../../../lib\n../../../../site\n"
 # Libraries below site/ with half a megabyte or more of symbols for debuggers.
 _STRIPPED = (
-    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "numpy.libs/libscipy_openblas*.so",
+    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "nacl/_sodium.*.so", "numpy.libs/libscipy_openblas*.so",
     "numpy/_core/_multiarray_umath.*.so", "tokenizers/tokenizers.*.so",
 )  # fmt: skip
 _FULL_OF_HOLES = "pillow.libs/libXau-*"
@@ -36,9 +36,13 @@ class LinuxSystem:
 
     @property
     def compilation(self) -> Compilation:
-        """Our code as it is, packages as bytecode, and the standard library packed."""
-        packed, archive = f"runtime/{_LIBRARY}", "runtime/lib/python313.zip"
-        return Compilation(("lib",), ("site",), (packed,), (archive,))
+        """Everything as bytecode, and the standard library packed."""
+        return Compilation(
+            documented=("lib",),
+            instead=("site",),
+            packed=(f"runtime/{_LIBRARY}",),
+            archives=("runtime/lib/python313.zip",),
+        )
 
     def newest_files(self) -> Iterable[File]:
         """Return the sources of the interpreter, and the list of the old Debian's packages."""
@@ -50,6 +54,8 @@ class LinuxSystem:
             archive.extractall(tree.root, filter="tar")
         packages = tree.runtime / _LIBRARY / "site-packages"
         packages.mkdir(exist_ok=True)
+        # The interpreter warns if it has no folder of extension modules, though all are built in.
+        (tree.runtime / _LIBRARY / "lib-dynload" / "README").write_text("Modules are built in.\n")
         (packages / "safelight.pth").write_text(_PATHS)
 
     def shrink(self, tree: Tree) -> None:
