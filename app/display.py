@@ -49,7 +49,8 @@ def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
 def import_problem(error: ImportError) -> ErrorInfo:
     """Return the error for an import of Qt that failed; it names the missing library or file."""
     root = installed_root()
-    if sys.platform.startswith("linux") and not (root and any(faults(root))):
+    whole = root is None or not any(faults(root, read=False))
+    if sys.platform.startswith("linux") and whole:
         return _missing_library(str(error))
     message, hint = explain(error)
     return ErrorInfo(ErrorCode.NOT_AVAILABLE, message, hint)

@@ -49,7 +49,8 @@ VIAddVersionKey "LegalCopyright" "Apache License 2.0"
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
 !define MUI_COMPONENTSPAGE_NODESC
-!define MUI_COMPONENTSPAGE_TEXT_TOP "${STAYS} Choose what is removed."
+!define MUI_COMPONENTSPAGE_TEXT_TOP "${STAYS} Downloaded runtimes and caches can be made again; \
+  they are removed too if you tick them."
 !insertmacro MUI_UNPAGE_COMPONENTS
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
@@ -213,7 +214,7 @@ Section "un.Safelight"
   DeleteRegKey HKCU "${UNINSTALL_KEY}"
 SectionEnd
 
-Section /o "un.Runtimes for graphics cards, and caches (both can be made again)"
+Section /o "un.Downloaded runtimes and caches"
   RMDir /r "$LOCALAPPDATA\safelight\packs"
   RMDir /r "$LOCALAPPDATA\safelight\downloads"
   RMDir /r "$LOCALAPPDATA\safelight\Cache"

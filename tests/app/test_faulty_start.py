@@ -20,7 +20,11 @@ POLICY = "An Application Control policy has blocked this file. "
 def boxes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """The message boxes that a Windows shows, whose texts are recorded here."""
     shown: list[tuple[object, ...]] = []
-    user32 = SimpleNamespace(MessageBoxW=lambda *arguments: shown.append(arguments))
+
+    def show(*arguments: object) -> None:
+        shown.append(arguments)
+
+    user32 = SimpleNamespace(MessageBoxW=show)
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "windll", SimpleNamespace(user32=user32), raising=False)
     monkeypatch.setattr(ctypes, "FormatError", {4551: POLICY}.get, raising=False)

@@ -41,6 +41,11 @@ def test_a_file_of_the_same_size_with_other_bytes_is_named(tree: Path) -> None:
     assert list(faults(tree)) == [FileFault("runtime/python.dll", missing=False)]
 
 
+def test_a_file_that_is_shorter_is_found_without_reading(tree: Path) -> None:
+    (tree / "runtime/python.dll").write_text("half")
+    assert list(faults(tree, read=False)) == [FileFault("runtime/python.dll", missing=False)]
+
+
 @pytest.mark.parametrize("content", ["", "{", '{"files": 3}', '{"files": {"a": 1}}', "[]"])
 def test_a_list_that_is_damaged_is_a_fault_itself(tree: Path, content: str) -> None:
     (tree / FILE_LIST).write_text(content)
@@ -122,5 +127,9 @@ def test_doctor_fails_for_a_missing_file(
 @pytest.fixture
 def small_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Doctor without its trials of devices and its pictures, which take seconds."""
+
+    def nothing(*_arguments: object, **_options: object) -> tuple[()]:
+        return ()
+
     for name in ("check_hardware", "list_devices", "_pictures", "_verdicts"):
-        monkeypatch.setattr(f"app.cli.doctor.{name}", lambda *_, **__: [])
+        monkeypatch.setattr(f"app.cli.doctor.{name}", nothing)

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from installers.inputs import Inputs, Target
+from installers.system import Tree
 from installers.windows import imports
 from installers.windows.imports import ImportsError, require_resolved, unresolved
-from installers.windows.installer import file_macros, longest_path
+from installers.windows.installer import file_macros, longest_path, write_installer
 from installers.windows.launcher import build_launchers, version_numbers
 
+WINDOW, CONSOLE = 2, 3
 COMPILER = "x86_64-w64-mingw32-gcc"
 needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="mingw-w64 is not installed")
 
@@ -32,15 +35,15 @@ def launchers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @needs_compiler
 def test_the_launchers_differ_in_the_console(launchers: Path) -> None:
-    import pefile  # pyright: ignore[reportMissingTypeStubs]
+    assert subsystem(launchers / "safelight.exe") == WINDOW
+    assert subsystem(launchers / "safelight.com") == CONSOLE
 
-    kinds = pefile.SUBSYSTEM_TYPE
-    for name, kind in (
-        ("safelight.exe", kinds["IMAGE_SUBSYSTEM_WINDOWS_GUI"]),
-        ("safelight.com", kinds["IMAGE_SUBSYSTEM_WINDOWS_CUI"]),
-    ):
-        with pefile.PE(str(launchers / name)) as file:
-            assert file.OPTIONAL_HEADER.Subsystem == kind
+
+def subsystem(path: Path) -> int:
+    """Return the field of that name in a program's header (PE format, optional header)."""
+    content = path.read_bytes()
+    header = int.from_bytes(content[0x3C:0x40], "little")
+    return int.from_bytes(content[header + 92 : header + 94], "little")
 
 
 @needs_compiler
@@ -143,3 +146,15 @@ def test_the_uninstaller_removes_only_the_tops_of_the_tree(files: Path) -> None:
 
 def test_the_longest_path_counts_the_folder_of_the_installation(files: Path) -> None:
     assert longest_path(files) == len("\\new\\site\\b\\deep file.py")
+
+
+@pytest.mark.skipif(not shutil.which("makensis"), reason="NSIS is not installed")
+def test_the_same_tree_gives_the_same_installer(files: Path, tmp_path: Path) -> None:
+    made: list[bytes] = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (files / "safelight.exe").touch()
+        tree = Tree(files, Target.WINDOWS, "1.2.3", Inputs((), ()))
+        made.append(write_installer(tree, tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+    assert made[0].startswith(b"MZ")
