@@ -83,7 +83,7 @@ def pinning(archive: Path) -> Inputs:
     return Inputs(inputs.wheels, (pin,))
 
 
-def test_of_the_interpreter_only_the_library_and_modules_in_use_are_taken(
+def test_only_the_library_and_modules_in_use_are_taken_of_the_interpreter(
     archive: Path, tmp_path: Path
 ) -> None:
     runtime = tmp_path / "runtime"
@@ -175,7 +175,7 @@ def test_bundle_and_image_are_notarised_and_stapled(app: Path) -> None:
     assert all("notary" in call for call in calls if "notarytool" in call)
 
 
-def test_beside_the_image_is_an_archive_for_updates(app: Path) -> None:
+def test_an_archive_for_updates_is_beside_the_image(app: Path) -> None:
     sign(app)
     with tarfile.open(app.parent / "Safelight.tar.xz") as archive:
         names = archive.getnames()

@@ -170,7 +170,7 @@ def test_a_release_has_a_list_for_each_system_and_hashes_of_all(
     assert listed == sorted(names - {CHECKSUMS})
 
 
-def test_with_the_key_the_whole_trees_are_offered_as_updates(
+def test_whole_trees_are_offered_as_updates_by_those_who_have_the_key(
     folder: Path, inputs: Inputs, tmp_path: Path
 ) -> None:
     tree = tmp_path / "tree"
