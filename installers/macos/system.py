@@ -36,10 +36,13 @@ class MacosSystem:
 
     @property
     def compilation(self) -> Compilation:
-        """Our code as it is, packages as bytecode, and the standard library packed."""
-        modules = f"runtime/lib/{PYTHON}"
-        archive = f"runtime/lib/{PYTHON.replace('.', '')}.zip"
-        return Compilation(("lib",), ("site",), (modules,), (archive,))
+        """Everything as bytecode, and the standard library packed."""
+        return Compilation(
+            documented=("lib",),
+            instead=("site",),
+            packed=(f"runtime/lib/{PYTHON}",),
+            archives=(f"runtime/lib/{PYTHON.replace('.', '')}.zip",),
+        )
 
     def newest_files(self) -> Iterable[File]:
         """Return the interpreter's archive and the launcher's compiler."""
