@@ -20,13 +20,13 @@ class Compilation:
 
     # Bytecode beside the sources.
     beside: tuple[str, ...] = ()
-    # Bytecode in the sources' place, with docstrings, which the command line prints.
-    documented: tuple[str, ...] = ()
     # Bytecode in the sources' place, without docstrings.
     instead: tuple[str, ...] = ()
     # Like `instead`, then packed into the .zip file of the same index.
     packed: tuple[str, ...] = ()
     archives: tuple[str, ...] = ()
+    # Bytecode in the sources' place, with docstrings, which the command line prints.
+    documented: tuple[str, ...] = ()
 
 
 def compile_all(root: Path, compilation: Compilation, python: Path) -> None:

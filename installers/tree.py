@@ -23,6 +23,7 @@ from installers.system import System, Tree
 from installers.trimming import TRIM, read_trim, trim
 
 REPOSITORY = Path(__file__).parents[1]
+_RUNTIME = "runtime"
 _PACKAGES = ("app", "backends", "engine", "starter", "ui")
 # What only makes the starter or judges it.
 _LEFT_OUT = ("starter/run", "starter/training", "starter/contact_sheet.png")
@@ -56,8 +57,8 @@ def assemble(system: System, target: Target, root: Path, interpreter: Path | Non
     system.place_interpreter(tree, interpreter)
     place_packages(tree)
     place_code(tree)
-    trim(root, read_trim().entries, target)
-    _copy(REPOSITORY / "installers" / "onnx_names.py", tree.site / "onnx" / "onnx_cpp2py_export.py")
+    trim_runtime(tree)
+    trim_packages(tree)
     system.shrink(tree)
     write_licences(root, parts(inputs, target))
     system.place_launcher(tree)
@@ -72,6 +73,19 @@ def place_packages(tree: Tree) -> None:
     """Unpack the wheels of a tree's system into `site/`."""
     tree.site.mkdir()
     wheels.unpack((fetch(wheel) for wheel in tree.inputs.wheels_for(tree.target)), tree.site)
+
+
+def trim_runtime(tree: Tree) -> None:
+    """Leave out of the interpreter what the reviewed list names."""
+    entries = (one for one in read_trim().entries if one.of.startswith(_RUNTIME))
+    trim(tree.root, entries, tree.target)
+
+
+def trim_packages(tree: Tree) -> None:
+    """Leave out of the packages what the reviewed list names."""
+    entries = (one for one in read_trim().entries if not one.of.startswith(_RUNTIME))
+    trim(tree.root, entries, tree.target)
+    _copy(REPOSITORY / "installers" / "onnx_names.py", tree.site / "onnx" / "onnx_cpp2py_export.py")
 
 
 def place_code(tree: Tree) -> None:

@@ -37,6 +37,13 @@ find "$app/Contents/Resources" -type d -path '*.framework/Versions/?' |
     sign "$framework"
   done
 sign "$app/$interpreter" --entitlements "$here/engine.entitlements"
+
+# The app knows its files by their hashes, which signatures have changed.
+"$app/$interpreter" -IB -c "import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from installers.file_list import write_file_list
+write_file_list(Path(sys.argv[2]))" "$here/../.." "$app/Contents/Resources"
 sign "$app"
 codesign --verify --strict --deep "$app"
 

@@ -4,6 +4,7 @@ import io
 import os
 import plistlib
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -11,14 +12,23 @@ import msgspec
 import pytest
 
 import installers.macos.bundle as bundle_module
+from app.installation import faults
+from installers.file_list import write_file_list
 from installers.inputs import InputError, Inputs, Target, read_inputs, sha256
 from installers.macos.bundle import IDENTIFIER, info_plist, make_bundle
 from installers.macos.interpreter import ARCHIVE, newest_archive, place_interpreter
 
 MACOS = Path(bundle_module.__file__).parent
-# Each notes its name and arguments, as the tools of a Mac would be called.
+# Each notes its name and arguments, as the tools of a Mac would be called; and a signature becomes
+# a part of the file.
 TOOLS = ("codesign", "xcrun", "ditto", "hdiutil")
-NOTE = '#!/bin/sh\nprintf "%s" "$(basename "$0")" >> "$CALLS"\nprintf "|%s" "$@" >> "$CALLS"\n'
+NOTE = """#!/bin/sh
+printf "%s" "$(basename "$0")" >> "$CALLS"
+printf "|%s" "$@" >> "$CALLS"
+echo >> "$CALLS"
+for last; do true; done
+if [ -f "$last" ] && [ "$1" = --force ]; then echo signature >> "$last"; fi
+"""
 
 
 def test_info_plist_names_executable_icon_version_and_system() -> None:
@@ -126,6 +136,8 @@ def app(tmp_path: Path) -> Path:
     ):  # fmt: skip
         (resources / name).parent.mkdir(parents=True, exist_ok=True)
         (resources / name).write_bytes(b"code")
+    (resources / "runtime/bin/python3.13").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (resources / "runtime/bin/python3.13").chmod(0o755)
     (resources / "site/QtCore.framework/Versions/Current").symlink_to("A")
     return tmp_path / "Safelight.app"
 
@@ -135,7 +147,7 @@ def sign(app: Path, **variables: str) -> list[list[str]]:
     tools = app.parent / "tools"
     tools.mkdir()
     for name in TOOLS:
-        (tools / name).write_text(NOTE + 'echo >> "$CALLS"\n')
+        (tools / name).write_text(NOTE)
         (tools / name).chmod(0o755)
     calls = app.parent / "calls"
     environment = {"PATH": f"{tools}:{os.environ['PATH']}", "CALLS": str(calls), **variables}
@@ -173,6 +185,15 @@ def test_bundle_and_image_are_notarised_and_stapled(app: Path) -> None:
     kinds = [call[1:3] for call in calls if call[0] == "xcrun"]
     assert kinds == [["notarytool", "submit"], ["stapler", "staple"]] * 2
     assert all("notary" in call for call in calls if "notarytool" in call)
+
+
+def test_the_app_s_list_of_its_files_has_the_signed_ones(app: Path) -> None:
+    resources = app / "Contents" / "Resources"
+    write_file_list(resources)
+    assert not list(faults(resources))
+    sign(app)
+    assert "signature" in (resources / "site/a b/x.so").read_text()
+    assert not list(faults(resources))
 
 
 def test_an_archive_for_updates_is_beside_the_image(app: Path) -> None:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pefile  # pyright: ignore[reportMissingTypeStubs] (it ships no types)
 
@@ -36,10 +37,8 @@ def main(setup: Path, prefix: Path) -> None:
     wine.run("wineboot", "-i")
     wine.run("wineserver", "-w")
     system = prefix / "drive_c" / "windows" / "system32"
-    subprocess.run(
-        [_COMPILER, "-shared", "-Os", "-s", _HERE / "icuuc.c", "-o", system / "icuuc.dll"],
-        check=True,
-    )
+    built = ("-shared", "-Os", "-s", str(_HERE / "icuuc.c"), "-o", str(system / "icuuc.dll"))
+    subprocess.run([_COMPILER, *built], check=True)
     complete(system / "ucrtbase.dll")
     wine.run("wine", str(setup), "/S")
     (folder,) = (prefix / "drive_c" / "users").glob(f"*/{_FOLDER}")
@@ -62,6 +61,7 @@ def main(setup: Path, prefix: Path) -> None:
 def complete(library: Path) -> None:
     """Write code for functions that a copy of Wine's C library names but does not have."""
     data = bytearray(library.read_bytes())
+    file: Any
     with pefile.PE(data=bytes(data)) as file:
         exports = {one.name: one for one in file.DIRECTORY_ENTRY_EXPORT.symbols}
         for name, code in _FUNCTIONS.items():
