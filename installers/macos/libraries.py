@@ -21,8 +21,8 @@ _FRAMEWORKS = frozenset(
 _LIBRARIES = frozenset(
     {
         "libSystem.B.dylib", "libbz2.1.0.dylib", "libc++.1.dylib", "libedit.3.dylib",
-        "libiconv.2.dylib", "libncurses.5.4.dylib", "libobjc.A.dylib", "libpanel.5.4.dylib",
-        "libresolv.9.dylib", "libsqlite3.dylib", "libz.1.dylib",
+        "libffi.dylib", "libiconv.2.dylib", "libncurses.5.4.dylib", "libobjc.A.dylib",
+        "libpanel.5.4.dylib", "libresolv.9.dylib", "libsqlite3.dylib", "libz.1.dylib",
     }
 )  # fmt: skip
 _SYSTEM_FRAMEWORKS = "/System/Library/Frameworks/"
