@@ -120,6 +120,7 @@ def _show(
             session.open_file(Path(file))
 
     instance.opened.connect(open_files)
+    application.files_asked.connect(open_files)
     session.updates.restart_asked.connect(window.close)
     window.show()
     _favour_the_gui_thread()

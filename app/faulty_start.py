@@ -1,6 +1,8 @@
 """Words for a start that fails: on the standard error stream, and where there is none in a box."""
 
 import ctypes
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -18,7 +20,16 @@ def say(message: str, hint: str) -> int:
     print(f"{message} {hint}", file=sys.stderr)  # noqa: T201
     if sys.platform == "win32" and _has_no_console():
         ctypes.windll.user32.MessageBoxW(None, f"{message}\n\n{hint}", "Safelight", _ERROR_ICON)
+    if sys.platform == "darwin" and len(sys.argv) == 1 and not os.isatty(2):
+        subprocess.run(alert_command(message, hint), check=False)
     return 1
+
+
+def alert_command(message: str, hint: str) -> list[str]:
+    """Return the command that shows a box on macOS, where the window's error stream is unseen."""
+    script = ("on run {said, hint}", "display alert said message hint as critical", "end run")
+    lines = (part for line in script for part in ("-e", line))
+    return ["/usr/bin/osascript", *lines, message, hint]
 
 
 def say_of_import(start: Callable[P, NoReturn]) -> Callable[P, NoReturn]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from installers.bytecode import BytecodeError
+from installers.errors import BuildError
 from installers.inputs import InputError, Target
 from installers.linux.interpreter import InterpreterError
 from installers.systems import SYSTEMS
@@ -18,8 +19,8 @@ from installers.windows.signatures import SignatureError
 _OUT = REPOSITORY / "build" / "installers"
 # What an input or the reviewed lists can be wrong about; the message says it.
 _ERRORS = (
-    BytecodeError, ImportsError, InputError, InterpreterError, SignatureError, TrimError,
-    WheelError,
+    BuildError, BytecodeError, ImportsError, InputError, InterpreterError, SignatureError,
+    TrimError, WheelError,
 )  # fmt: skip
 # The tree itself, as a folder.
 FOLDER = "folder"

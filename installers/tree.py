@@ -18,6 +18,7 @@ import msgspec
 from installers import bytecode, wheels
 from installers.file_list import write_file_list
 from installers.inputs import INPUTS, Target, fetch, read_inputs
+from installers.licences import parts, write_licences
 from installers.system import System, Tree
 from installers.trimming import TRIM, read_trim, trim
 
@@ -61,6 +62,7 @@ def assemble(system: System, target: Target, root: Path, interpreter: Path | Non
     trim_runtime(tree)
     trim_packages(tree)
     system.shrink(tree)
+    write_licences(root, parts(inputs, target))
     system.place_launcher(tree)
     python = bytecode.compiler(system.runs_here(tree))
     bytecode.compile_all(root, system.compilation, python)

@@ -38,7 +38,9 @@ class WindowsSystem:
     def compilation(self) -> Compilation:
         """Our code, packages, and the standard library."""
         packed, archive = f"runtime/{FOLDER}", f"runtime/{interpreter.PYTHON}.zip"
-        return Compilation(("lib",), ("site",), (packed,), (archive,))
+        return Compilation(
+            beside=("lib",), instead=("site",), packed=(packed,), archives=(archive,)
+        )
 
     def newest_files(self) -> Iterable[File]:
         """Return the carriers of the signed interpreter and of the sources of its modules."""

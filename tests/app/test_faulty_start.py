@@ -1,7 +1,9 @@
 """A start that fails says so where a person sees it, and names what Windows refuses."""
 
 import ctypes
+import os
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import NoReturn
 
@@ -82,3 +84,29 @@ def test_a_module_that_is_missing_ends_the_start_with_a_sentence(
     assert capsys.readouterr().err == (
         "A part of Safelight cannot be loaded: No module named 'ui'. Install Safelight again.\n"
     )
+
+
+@pytest.mark.parametrize(("arguments", "shown"), [([], True), (["generate", "a house"], False)])
+def test_a_box_tells_of_a_window_on_macos_whose_error_stream_nobody_sees(
+    arguments: list[str], shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = tmp_path / "box"
+    command = faulty_start.alert_command("It does not start.", 'Say "help" & go.')
+    assert command[0] == "/usr/bin/osascript"
+    told = [sys.executable, "-c", f"import sys; open({str(box)!r}, 'w').write(repr(sys.argv[1:]))"]
+
+    def recorded(*texts: str) -> list[str]:
+        return [*told, *texts]
+
+    def unseen(_descriptor: int) -> bool:
+        return False
+
+    monkeypatch.setattr(faulty_start, "alert_command", recorded)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(os, "isatty", unseen)
+    monkeypatch.setattr(sys, "argv", ["safelight", *arguments])
+    assert faulty_start.say("It does not start.", 'Say "help" & go.') == 1
+    assert box.exists() == shown
+    # The texts are arguments of the script, so that none of their characters is a part of it.
+    assert command[-2:] == ["It does not start.", 'Say "help" & go.']
+    assert "help" not in " ".join(command[:-2])
