@@ -14,6 +14,7 @@ from PIL import Image
 from app.cli.adapters import adapter_rows, find_adapters
 from app.cli.devices import DeviceOutput, check_hardware, list_devices, unusable_words
 from app.cli.terminal import print_json, print_table
+from app.installation import describe, faults, installed_root, repair_hint
 from app.paths import Paths, find_paths, starter_checkpoint
 from engine.api.request import GenerateRequest
 from engine.cancel import CancelToken
@@ -70,6 +71,7 @@ def _checks(paths: Paths, *, quiet: bool) -> Iterator[CheckOutput]:
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     yield CheckOutput("system", True, f"{system}, Python {platform.python_version()}")
     yield CheckOutput("packages", True, ", ".join(_versions()))
+    yield from _installation()
     for name, folder in (("output folder", paths.output), ("cache folder", paths.cache)):
         yield _writable(name, folder)
     yield _starter()
@@ -80,6 +82,15 @@ def _checks(paths: Paths, *, quiet: bool) -> Iterator[CheckOutput]:
     found = list_devices(devices)
     yield from _verdicts(found, devices.choice())
     yield from _pictures(found, devices)
+
+
+def _installation() -> Iterator[CheckOutput]:
+    """Yield a check of every file that was installed; a checkout has none."""
+    root = installed_root()
+    if root is not None:
+        found = tuple(faults(root))
+        detail = f"{describe(found)}. {repair_hint()}" if found else f"{root}, as it was built"
+        yield CheckOutput("installed files", not found, detail)
 
 
 def _versions() -> Iterator[str]:

@@ -50,16 +50,19 @@ gcc $CFLAGS -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE \
 ar rcsD $libraries/lib/libsqlite3.a sqlite3.o
 install -m 644 sqlite3.h sqlite3ext.h $libraries/include/
 
-# OPENSSLDIR is where Debian keeps certificates; app/downloads looks for them elsewhere too.
+# Without what neither TLS 1.2 and 1.3 nor hashlib's guaranteed algorithms need.
 unpack openssl
 ./Configure linux-x86_64 --prefix=$libraries --libdir=lib --openssldir=/etc/ssl \
-  no-shared no-dso no-module no-tests no-apps no-docs no-legacy no-quic no-ssl3 no-comp no-engine
+  no-shared no-dso no-module no-tests no-apps no-docs no-legacy no-quic no-ssl3 no-comp no-engine \
+  no-aria no-bf no-camellia no-cast no-cmp no-cms no-ct no-dsa no-dtls no-ec2m no-gost no-idea no-md4 \
+  no-mdc2 no-ml-dsa no-ocb no-rc2 no-rc4 no-rfc3779 no-rmd160 no-seed no-siv no-slh-dsa no-sm2 no-sm3 \
+  no-sm4 no-srp no-srtp no-ts no-whirlpool
 make -j"$jobs" build_generated libcrypto.a libssl.a
 make install_dev
 
 unpack python3.13
 hidden=libssl.a:libcrypto.a:libz.a:libbz2.a:liblzma.a:libffi.a:libsqlite3.a
-env CFLAGS="${CFLAGS#-O2 }" PKG_CONFIG_LIBDIR=$libraries/lib/pkgconfig CPPFLAGS="-I$libraries/include" \
+env PKG_CONFIG_LIBDIR=$libraries/lib/pkgconfig CPPFLAGS="-I$libraries/include" \
   LDFLAGS="-L$libraries/lib -Wl,--exclude-libs,$hidden -Wl,-z,relro,-z,now" \
   MODULE_BUILDTYPE=static LIBSQLITE3_CFLAGS="-I$libraries/include" \
   LIBSQLITE3_LIBS="-L$libraries/lib -lsqlite3 -lm" \
@@ -74,5 +77,5 @@ strip --strip-all /build/result/runtime/bin/python3.13
 # A module whose library was not found is left out without an error.
 /build/result/runtime/bin/python3.13 -I -c "import bz2, ctypes, lzma, sqlite3, ssl, zlib, _hashlib"
 
-gcc -O2 -Wall -Werror -D_GNU_SOURCE -static-pie -o /build/result/runtime/launcher /build/launcher.c
+gcc -O2 -Wall -Werror -D_GNU_SOURCE -o /build/result/runtime/launcher /build/launcher.c
 strip --strip-all /build/result/runtime/launcher
