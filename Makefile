@@ -143,6 +143,11 @@ bounds: $(UV)
 	  build/$$end/bin/python -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu" $(BOUNDS) || exit 1; \
 	done
 
+# Writes the wheels in installers/packs.toml anew; `python -m installers.pack_lock PACK` those of one.
+.PHONY: packs-lock
+packs-lock: $(BASE)/.tools $(UV)
+	$(PY) -m installers.pack_lock
+
 $(UV):
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/python -m pip install --quiet uv
