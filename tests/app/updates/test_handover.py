@@ -124,6 +124,24 @@ def test_a_signal_to_the_start_reaches_the_version_on_trial(home: Home, installe
         assert started.wait() == 128 + 15
 
 
+def test_the_version_before_is_ended_by_a_signal_as_ever(home: Home, tmp_path: Path) -> None:
+    """It runs in the process that has waited for the failed version."""
+    installed = make_tree(tmp_path / "waits", OLD, "    sys.stdin.readline()")
+    put(home, NEW, CRASHES)
+    with subprocess.Popen(
+        [installed / "safelight"],
+        env=home.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as started:
+        assert started.stdout is not None
+        versions = [started.stdout.readline().strip() for _ in range(3)]
+        assert versions == [NEW, NEW, OLD]
+        started.terminate()
+        assert started.wait() == -15
+
+
 def test_starts_that_a_killed_launcher_counted_lead_back(home: Home, installed: Path) -> None:
     """A version that hangs is killed with its launcher, or the machine is switched off."""
     put(home, NEW, "    sys.stdin.readline()\n    sys.exit(0)")
