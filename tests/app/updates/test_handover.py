@@ -305,6 +305,7 @@ def test_the_launcher_loads_little_before_it_hands_over(home: Home, installed: P
     assert ours == {"app", "app.versions", *(f"app.versions.{name}" for name in names)}
     assert not loaded & {"dataclasses", "inspect", "pathlib", "subprocess", "msgspec", "tempfile"}
 
+
 CHANGES = """
     from pathlib import Path
     from app.versions.folders import versions_folder
@@ -323,8 +324,6 @@ def test_an_update_begins_when_safelight_starts_again(home: Home, tmp_path: Path
     assert home.started(installed) == [OLD, NEW]
 
 
-def test_the_version_before_begins_when_safelight_starts_again(
-    home: Home, installed: Path
-) -> None:
+def test_the_version_before_begins_when_safelight_starts_again(home: Home, installed: Path) -> None:
     put(home, NEW, CHANGES.format(change=f"without({NEW!r}, GONE_BACK)"))
     assert home.started(installed) == [NEW, OLD]
