@@ -12,8 +12,12 @@ from tests.app.updates.trees import NEW, OLD
 
 def as_version(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     """Have fingerprints and keys be those of a version of Safelight."""
+
+    def named(_: str) -> str:
+        return version
+
     for module in (artifact_keys, fingerprints):
-        monkeypatch.setattr(module, "version", lambda _: version)
+        monkeypatch.setattr(module, "version", named)
 
 
 def test_each_version_keeps_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
