@@ -78,7 +78,7 @@ def repair_hint() -> str:
     """Return what to do about such files."""
     antivirus = ""
     if sys.platform == "win32":
-        antivirus = "A program that guards against viruses may have taken them away. "
+        antivirus = "An antivirus program may be the cause. "
     return f"{antivirus}Install Safelight again; your pictures, models and settings stay."
 
 

@@ -37,6 +37,8 @@ class Version(msgspec.Struct, frozen=True):
     python: str
     # SHA-256 of the pinned inputs and of the list of what is left out.
     inputs: str
+    # The address with lists of updates; empty until there is one.
+    updates: str
 
 
 def own_version() -> str:
@@ -113,8 +115,13 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
 
 
+def _place_of_updates() -> str:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    return settings["tool"]["safelight"]["updates"]
+
+
 def _write_version(tree: Tree) -> None:
     pinned = hashlib.sha256(INPUTS.read_bytes() + TRIM.read_bytes()).hexdigest()
     python = ".".join(map(str, bytecode.VERSION))
-    version = Version(tree.version, tree.target, python, pinned)
+    version = Version(tree.version, tree.target, python, pinned, _place_of_updates())
     (tree.root / "version.json").write_bytes(msgspec.json.format(msgspec.json.encode(version)))

@@ -51,8 +51,8 @@ def main(arguments: Sequence[str]) -> int:
             print(make_key(options.file))
         else:
             notes = options.notes.read_text(encoding="utf-8") if options.notes else ""
-            key = read_key(options.key)
-            print(add_release(options.folder, options.archives, key, notes, options.minimum))
+            keys = [read_key(path) for path in options.key]
+            print(add_release(options.folder, options.archives, keys, notes, options.minimum))
     except (OSError, ValueError, UpdateError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -92,15 +92,19 @@ def signed(content: bytes, *keys: SigningKey) -> bytes:
 
 
 def add_release(
-    folder: Path, archives: Sequence[Path], key: SigningKey, notes: str = "", minimum: str = ""
+    folder: Path,
+    archives: Sequence[Path],
+    keys: Sequence[SigningKey],
+    notes: str = "",
+    minimum: str = "",
 ) -> Path:
     """Copy archives of one version into a folder and add them to its list; return the list's path.
 
     Without archives the list is only signed anew. `minimum` is the oldest version that can go to
-    it; by default any. Raises ValueError, UpdateError for a list by another key, OSError.
+    it; by default any. Raises ValueError, UpdateError for a list by none of the keys, OSError.
     """
     path = folder / list_name(CHANNEL)
-    before = _list_before(path, key)
+    before = _list_before(path, keys)
     today = datetime.now(UTC).date()
     releases = before.releases if before else ()
     if archives:
@@ -129,7 +133,7 @@ def add_release(
         expires=(today + _VALID).isoformat(),
         releases=tuple(sorted(releases, key=lambda r: order_of(r.version), reverse=True)),
     )
-    replace_file(path, signed(msgspec.json.format(msgspec.json.encode(fresh)), key), durable=True)
+    replace_file(path, signed(msgspec.json.format(msgspec.json.encode(fresh)), *keys), durable=True)
     return path
 
 
@@ -171,10 +175,10 @@ def _name_of_facts(names: "dict[str, int]", archive: Path) -> str:
     raise ValueError(f"{archive} has no version.json")
 
 
-def _list_before(path: Path, key: SigningKey) -> UpdateList | None:
+def _list_before(path: Path, keys: Sequence[SigningKey]) -> UpdateList | None:
     if not path.exists():
         return None
-    return read_list(verified_content(path.read_bytes(), (public_key(key),)))
+    return read_list(verified_content(path.read_bytes(), tuple(map(public_key, keys))))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -183,7 +187,9 @@ def _parser() -> argparse.ArgumentParser:
     key = actions.add_parser("key", help="make a key pair; print the public key")
     key.add_argument("file", type=Path, help="the file for the private key")
     add = actions.add_parser("add", help="add archives of a version, or only sign anew")
-    add.add_argument("--key", type=Path, required=True, help="the file with the private key")
+    add.add_argument(
+        "--key", type=Path, action="append", required=True, help="a file with a private key"
+    )
     add.add_argument("--notes", type=Path, help="a text file that tells what is new")
     add.add_argument("--minimum", default="", help="the oldest version that can go to it")
     add.add_argument("folder", type=Path, help="the folder to publish")

@@ -42,6 +42,8 @@ class _Entry:
     key: str
     # Actions whose keys text fields need: the keys work in the strip only.
     in_strip: bool = False
+    # Actions that open windows beside the main one: their keys work in each of those, too.
+    everywhere: bool = False
 
 
 _ENTRIES = {
@@ -75,10 +77,18 @@ _ENTRIES = {
     ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
     ActionName.REVEAL: _Entry(QT_TRANSLATE_NOOP("Actions", "Show in file manager"), "Ctrl+Shift+F"),
     ActionName.TRASH: _Entry(QT_TRANSLATE_NOOP("Actions", "Move to trash"), "Del", in_strip=True),
-    ActionName.RUNTIMES: _Entry(QT_TRANSLATE_NOOP("Actions", "Runtimes…"), "Ctrl+R"),
-    ActionName.DEVICES: _Entry(QT_TRANSLATE_NOOP("Actions", "Devices…"), "Ctrl+Shift+R"),
-    ActionName.DOWNLOADS: _Entry(QT_TRANSLATE_NOOP("Actions", "Downloads…"), "Ctrl+J"),
-    ActionName.UPDATES: _Entry(QT_TRANSLATE_NOOP("Actions", "Check for updates…"), "Ctrl+Alt+U"),
+    ActionName.RUNTIMES: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Runtimes…"), "Ctrl+R", everywhere=True
+    ),
+    ActionName.DEVICES: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Devices…"), "Ctrl+Shift+R", everywhere=True
+    ),
+    ActionName.DOWNLOADS: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Downloads…"), "Ctrl+J", everywhere=True
+    ),
+    ActionName.UPDATES: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Check for updates…"), "Ctrl+Alt+U", everywhere=True
+    ),
     ActionName.QUIT: _Entry(QT_TRANSLATE_NOOP("Actions", "Quit"), "Ctrl+Q"),
 }
 # Actions that reuse a picture's settings, the most usual first.
@@ -122,6 +132,13 @@ class Actions(QObject):
         if name in _ALSO:
             keys.append(QKeySequence(_ALSO[name]))
         action.setShortcuts(keys)
-        context = Qt.ShortcutContext.WidgetShortcut if entry.in_strip else None
-        action.setShortcutContext(context or Qt.ShortcutContext.WindowShortcut)
+        action.setShortcutContext(_context(entry))
         return action
+
+
+def _context(entry: _Entry) -> Qt.ShortcutContext:
+    if entry.in_strip:
+        return Qt.ShortcutContext.WidgetShortcut
+    if entry.everywhere:
+        return Qt.ShortcutContext.ApplicationShortcut
+    return Qt.ShortcutContext.WindowShortcut

@@ -26,6 +26,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.output import Destination
+from engine.packs import use_packs
 
 _PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-Essentials")
 # Peak signal-to-noise ratio below which two backends do not make the same picture.
@@ -74,6 +75,7 @@ def _checks(paths: Paths, *, quiet: bool) -> Iterator[CheckOutput]:
     for name, folder in (("output folder", paths.output), ("cache folder", paths.cache)):
         yield _writable(name, folder)
     yield _starter()
+    yield from _packs()
     yield from _adapters()
     devices = Devices(paths.cache)
     check_hardware(devices, "auto", quiet=quiet)
@@ -115,6 +117,15 @@ def _starter() -> CheckOutput:
     except EngineError as error:
         return CheckOutput("starter model", False, error.message)
     return CheckOutput("starter model", True, f"{checkpoint.family}, {checkpoint.path}")
+
+
+def _packs() -> Iterator[CheckOutput]:
+    """Yield a check for each active runtime pack, failed if it is left out."""
+    used = use_packs()
+    for pack in used.packs:
+        yield CheckOutput("runtime pack", True, f"{pack.id} {pack.version}, {pack.folder}")
+    for problem in used.problems:
+        yield CheckOutput("runtime pack", False, problem)
 
 
 def _adapters() -> Iterator[CheckOutput]:

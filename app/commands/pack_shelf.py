@@ -37,7 +37,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Doings:
-    """What happens with packs at present, by their ids.
+    """The installations and downloads of packs that are under way, and their results, by ids.
 
     `under_way` are installations and repairs, None before their first progress; `ready` are packs
     that the running engine does not use yet. `machine` is None before it was read; `devices` are

@@ -229,7 +229,13 @@ class PackCommands(QObject):
     def _on_download(self, entry: Download) -> None:
         self._refresh_soon()
         pack = self._pack_of(entry)
-        if pack is None or entry.state is not DownloadState.DONE:
+        if pack is None:
+            return
+        if entry.state is DownloadState.FAILED and entry.problem is not None:
+            from app.commands.pack_shelf import problem_of
+
+            self._state.notices.tell_error(problem_of(entry.problem))
+        if entry.state is not DownloadState.DONE:
             return
         self._memory.begin(pack.id)
         self._run(pack, lambda work, wishes: work.install(pack, wishes), entry.id)

@@ -1,6 +1,7 @@
 """Packs of a machine that is not here, as the app would tell the window of them."""
 
 from app.commands.pack_rows import PackRow, PackStage, Progress, Terms
+from app.updates.offers import Offer
 from engine.api.machine import AdapterInfo, MachineInfo
 from engine.api.values import ErrorCode, ErrorInfo
 
@@ -92,3 +93,14 @@ DIRECTML = PackRow(
     reason="It is made for Windows.",
 )
 ROWS = (TENSORRT, CUDA, OPENVINO, WEBGPU, DIRECTML)
+UPDATE = Offer(
+    version="0.2.0",
+    date="2026-12-01",
+    notes="- Pictures of SDXL take a third less memory.\n- Crops of masks are exact at the edge.",
+    download_bytes=74_000_000,
+    disk_bytes=196_000_000,
+    hosts=("github.com",),
+    file_name="safelight-0.2.0-linux-x86_64.tar.xz",
+    sha256="0" * 64,
+    urls=("https://github.com/",),
+)

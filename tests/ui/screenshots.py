@@ -13,11 +13,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPointF, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from app.__main__ import make_session
+from app.commands.pack_rows import PackRow, PackStage
+from app.commands.updates import UpdateStage
+from app.downloads.entries import Purpose
+from app.downloads.source import Source
 from app.engine.process import EngineState
 from app.session import Session
 from engine.api.messages import JobPhase
@@ -28,6 +33,7 @@ from tests.app.folders import folders_in
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.ui.devices import CHOICE, DEVICES
+from tests.ui.packs import MACHINE, OPENVINO, ROWS, UPDATE
 from ui.application import Application
 from ui.dialogs.mask_dialog import MaskDialog
 from ui.main_window import MainWindow
@@ -359,6 +365,56 @@ def devices(photographer: Photographer) -> None:
     dialog.accept()
 
 
+def runtimes(photographer: Photographer) -> None:
+    """Packs of a machine that is not here: offered, on their way, in use, refused."""
+    session, window = photographer.session, photographer.window
+    session.devices.machine = MACHINE
+    session.devices.checking = False
+    # What this machine has must not take the place of what is drawn.
+    session.packs._shelf = None  # pyright: ignore[reportPrivateUsage]
+    offered = msgspec.structs.replace(OPENVINO, stage=PackStage.AVAILABLE, installed="")
+    show_packs(session, offered)
+    photographer.wait_for("offer", window.offer.isVisible)
+    photographer.save("22-offer")
+    dialog = window.windows.show_runtimes()
+    dialog.others_shown.setChecked(True)
+    show_packs(session, *ROWS)
+    photographer.save("23-installing")
+    dialog.resize(680, 980)
+    for look, colours in LOOKS:
+        photographer.theme.use_colours(colours)
+        photographer.settle()
+        dialog.grab().save(str(photographer.folder / f"24-runtimes-{look}.png"))
+    dialog.accept()
+
+
+def show_packs(session: Session, *rows: PackRow) -> None:
+    """Have the window draw these packs."""
+    session.packs.rows = rows
+    session.packs.changed.emit()
+
+
+def downloads_and_updates(photographer: Photographer) -> None:
+    """A download that was paused, and a version that is offered."""
+    session, window = photographer.session, photographer.window
+    source = Source("http://127.0.0.1:1/a.whl", (), "a.whl", 59_000_000, "0" * 64)
+    folder = photographer.private / "wheels"
+    session.downloads.pause(session.downloads.add("OpenVINO", Purpose.PACK, (source,), folder))
+    session.updates.state.offer = UPDATE
+    session.updates.state.stage = UpdateStage.OFFERED
+    photographer.settle(2)
+    for number, dialog in (
+        (25, window.windows.show_downloads()),
+        (26, window.windows.show_updates()),
+    ):
+        for look, colours in LOOKS:
+            photographer.theme.use_colours(colours)
+            photographer.settle()
+            name = type(dialog).__name__.removesuffix("Dialog").lower()
+            dialog.grab().save(str(photographer.folder / f"{number}-{name}-{look}.png"))
+        dialog.accept()
+
+
 def main(folder: Path) -> None:
     """Save them all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -381,6 +437,8 @@ def main(folder: Path) -> None:
                 loras,
                 troubled_engine,
                 devices,
+                runtimes,
+                downloads_and_updates,
             ):
                 state(photographer)
         finally:

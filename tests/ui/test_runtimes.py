@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -22,6 +23,7 @@ from tests.app.shop import BROKEN, Shop, open_shop
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.packs import CUDA, MACHINE, OPENVINO, ROWS, TENSORRT
 from tests.ui.test_accessibility import unnamed
+from ui.dialogs.downloads_dialog import DownloadsDialog
 from ui.dialogs.runtimes_dialog import RuntimesDialog
 from ui.panels.pack_card import PackCard
 
@@ -318,6 +320,23 @@ def test_the_focus_stays_while_a_download_goes_on(desk: Desk) -> None:
     pause.setFocus()
     show_rows(desk, CUDA)
     assert pause.hasFocus()
+
+
+def test_the_focus_stays_in_the_card_when_its_button_goes(desk: Desk) -> None:
+    waiting = msgspec.structs.replace(CUDA, stage=PackStage.AVAILABLE)
+    dialog = show_rows(desk, waiting, TENSORRT)
+    card = dialog.cards[CUDA.id]
+    desk.wait(dialog.isActiveWindow)
+    card.buttons[PackAction.INSTALL].setFocus()
+    show_rows(desk, CUDA, TENSORRT)
+    assert card.buttons[PackAction.PAUSE].hasFocus()
+
+
+def test_a_key_of_the_menus_works_in_the_list_too(desk: Desk) -> None:
+    dialog = show_rows(desk, *ROWS)
+    desk.wait(dialog.isActiveWindow)
+    QTest.keyClick(dialog, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
+    desk.wait(lambda: desk.window.findChild(DownloadsDialog) is not None)
 
 
 def test_escape_closes_the_list_and_stops_nothing(shop: Shop, open_desk: MakeDesk) -> None:

@@ -113,7 +113,7 @@ class UpdatesDialog(QDialog):
         offer = state.offer if state.stage is not UpdateStage.UP_TO_DATE else None
         problem = state.problem
         texts = (
-            (self.stage, stage_sentence(state) if updates.available else self._unavailable()),
+            (self.stage, stage_sentence(state) or self._unavailable()),
             (self.facts, offer_facts(offer) if offer else ""),
             (self.problem, f"{problem.message} {problem.hint}".strip() if problem else ""),
             (self.place, place_sentence(updates.place) if updates.place else ""),
@@ -155,6 +155,9 @@ class UpdatesDialog(QDialog):
         self.go_back.setVisible(bool(state.back_to) and not updates.is_busy)
 
     def _unavailable(self) -> str:
+        """Return why there are no updates here; empty if there may be."""
+        if self._updates.available:
+            return ""
         return self.tr(
             "It was not installed by one of its own installers, so it is not updated from here."
         )

@@ -40,6 +40,9 @@ class PackCard(QFrame):
         self.bar.setTextVisible(False)
         self.bar.setRange(0, _STEPS)
         self.buttons = {action: QPushButton() for action in PackAction if action not in _RARE}
+        self.buttons[PackAction.USE_NOW].setToolTip(
+            self.tr("The picture that is being made then begins anew.")
+        )
         self.licences = [
             self._licence(terms.name, terms.url) for terms in row.licences if terms.is_proprietary
         ]
@@ -93,14 +96,26 @@ class PackCard(QFrame):
             button.setText(action_label(action, row))
             # Beside other packs' buttons of the same words, a name says which pack it is for.
             button.setAccessibleName(f"{button.text()}: {row.title}")
-            button.setVisible(action in offered)
         for action, entry in self.rare.items():
             entry.setText(action_label(action, row))
             entry.setVisible(action in offered)
         self.more.setAccessibleName(f"{self.more.text()}: {row.title}")
-        self.more.setVisible(bool(_RARE & set(offered)))
         for licence in self.licences:
             licence.setVisible(PackAction.INSTALL in offered)
+        shown = [button for action, button in self.buttons.items() if action in offered]
+        shown += [self.more] if _RARE & set(offered) else []
+        self._show_only(shown)
+
+    def _show_only(self, shown: list[QPushButton]) -> None:
+        """Show these buttons alone; the focus of one that goes stays in the card."""
+        every = (*self.buttons.values(), self.more)
+        loses_focus = any(button.hasFocus() for button in every if button not in shown)
+        for button in shown:
+            button.show()
+        if loses_focus and shown:
+            shown[0].setFocus()
+        for button in every:
+            button.setVisible(button in shown)
 
     def _draw(self) -> None:
         self.more.setIcon(self._theme.icon("chevron"))

@@ -26,7 +26,9 @@ class Publisher:
     def publish_tree(self, tree: Path, minimum: str = "") -> Path:
         """Publish the version of a tree; return its archive."""
         archive = pack(tree, self.folder)
-        add_release(self.folder, (archive,), self._key, f"What is new in {archive.name}", minimum)
+        add_release(
+            self.folder, (archive,), (self._key,), f"What is new in {archive.name}", minimum
+        )
         return archive
 
     @property

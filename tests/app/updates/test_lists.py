@@ -241,17 +241,30 @@ def test_each_list_has_a_higher_number(publisher: Publisher, key: SigningKey) ->
     publisher.publish(NEW)
     first = read_list(verified_content(publisher.list.read_bytes(), (public_key(key),)))
     publisher.publish(NEWER)
-    add_release(publisher.folder, (), key)
+    add_release(publisher.folder, (), (key,))
     last = read_list(verified_content(publisher.list.read_bytes(), (public_key(key),)))
     assert (first.sequence, last.sequence) == (1, 3)
     assert [release.version for release in last.releases] == [NEWER, NEW]
+
+
+def test_a_key_is_replaced_by_its_successor(publisher: Publisher, key: SigningKey) -> None:
+    publisher.publish(NEW)
+    add_release(publisher.folder, (), (key, OTHER))
+    both = publisher.list.read_bytes()
+    add_release(publisher.folder, (), (OTHER,))
+    alone = publisher.list.read_bytes()
+    for text, trusted in ((both, key), (both, OTHER), (alone, OTHER)):
+        read = read_list(verified_content(text, (public_key(trusted),)))
+        assert read.releases[0].version == NEW
+    with pytest.raises(UpdateError):
+        verified_content(alone, (public_key(key),))
 
 
 def test_nothing_is_added_to_a_list_by_another_key(publisher: Publisher) -> None:
     archive = publisher.publish(NEW)
     before = publisher.list.read_bytes()
     with pytest.raises(UpdateError):
-        add_release(publisher.folder, (archive,), OTHER)
+        add_release(publisher.folder, (archive,), (OTHER,))
     assert publisher.list.read_bytes() == before
 
 

@@ -22,7 +22,8 @@ def display(width: int, height: int) -> Generator[str]:
     ours, theirs = os.pipe()
     screen = f"{width}x{height}x24"
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(theirs), "-screen", "0", screen, "-nolisten", "tcp"],
+        # Without -noreset it begins anew, and refuses clients, when its first one has gone.
+        ["Xvfb", "-displayfd", str(theirs), "-screen", "0", screen, "-nolisten", "tcp", "-noreset"],
         pass_fds=(theirs,),
         stderr=subprocess.DEVNULL,
     )
