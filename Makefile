@@ -143,6 +143,15 @@ bounds: $(UV)
 	  build/$$end/bin/python -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu" $(BOUNDS) || exit 1; \
 	done
 
+# What the installed base takes on disk, by part and system; fails above the limit.
+.PHONY: size installers-lock
+size: $(BASE)/.tools
+	$(PY) -m installers.sizes
+
+# Pins anew what the installers are made of, in installers/inputs.toml.
+installers-lock: $(BASE)/.tools $(UV)
+	$(PY) -m installers.lock
+
 $(UV):
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/python -m pip install --quiet uv
