@@ -143,14 +143,10 @@ bounds: $(UV)
 	  build/$$end/bin/python -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu" $(BOUNDS) || exit 1; \
 	done
 
-# What the installed base takes on disk, by part and system; fails above the limit.
-.PHONY: size installers-lock
-size: $(BASE)/.tools
-	$(PY) -m installers.sizes
-
-# Pins anew what the installers are made of, in installers/inputs.toml.
-installers-lock: $(BASE)/.tools $(UV)
-	$(PY) -m installers.lock
+# Writes the wheels in installers/packs.toml anew; `python -m installers.pack_lock PACK` those of one.
+.PHONY: packs-lock
+packs-lock: $(BASE)/.tools $(UV)
+	$(PY) -m installers.pack_lock
 
 $(UV):
 	$(PYTHON) -m venv build/uv
