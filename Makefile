@@ -152,5 +152,16 @@ $(UV):
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/python -m pip install --quiet uv
 
+# The installed tree: docs/installers.md.
+.PHONY: installers installers-lock size
+installers: $(BASE)/.tools
+	$(PY) -m installers.build linux
+
+installers-lock: $(BASE)/.tools $(UV)
+	$(PY) -m installers.lock
+
+size: $(BASE)/.tools
+	$(PY) -m installers.sizes
+
 clean:
 	rm -rf $(BASE) $(ORACLE) build .ruff_cache .pytest_cache .import_linter_cache .hypothesis
