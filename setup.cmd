@@ -3,7 +3,7 @@ rem Makes the virtual environment with what the app needs; "setup.cmd tools" add
 rem Does nothing where constraints.txt is as it was then. Needs Python 3.11 or newer.
 setlocal
 cd /d "%~dp0"
-set extra=
+set extra=[intel-openvino]
 if "%~1"=="tools" set extra=[dev]
 fc /b constraints.txt ".venv\installed%extra%.txt" > nul 2>&1 && exit /b 0
 py -3 -m venv .venv || python -m venv .venv || exit /b 1

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from app.faulty_start import say, say_of_import
 from app.standard_streams import open_missing
 from safelight_launcher import hand_over, opens_window, start_apart
 
@@ -30,6 +31,7 @@ def main() -> None:
     start(sys.argv[1:])
 
 
+@say_of_import
 def start(arguments: Sequence[str]) -> NoReturn:
     """Open the window, or run the command line, and exit with its status."""
     from app.updates.running import running_version
@@ -68,7 +70,7 @@ def open_window(files: Sequence[str] = (), running: "RunningVersion | None" = No
             return _run(Application(), running, files)
     else:
         running.started()
-    return _say(problem.message, problem.hint)
+    return say(problem.message, problem.hint)
 
 
 def _run(application: "Application", running: "RunningVersion", files: Sequence[str]) -> int:
@@ -81,14 +83,14 @@ def _run(application: "Application", running: "RunningVersion", files: Sequence[
         paths = find_paths()
     except EngineError as error:
         running.started()
-        return _say(error.message, error.hint)
+        return say(error.message, error.hint)
     instance = SingleInstance(paths.state)
     start = instance.claim(files)
     if start is Start.HANDED_OVER:
         return 0
     if start is Start.NOT_ANSWERING:
         running.started()
-        return _say("Safelight is open already, but does not answer.", "End it, then try again.")
+        return say("Safelight is open already, but does not answer.", "End it, then try again.")
     running.keep_files(paths.state)
     status, restarts = _show(application, paths, instance, files)
     instance.release()
@@ -107,7 +109,7 @@ def _show(
 
     start_logging(paths.logs)
     if not has_fonts():
-        _say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
+        say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)
     forget_files(paths.state, version("safelight"))
     window = make_window(application, session)
@@ -118,6 +120,7 @@ def _show(
             session.open_file(Path(file))
 
     instance.opened.connect(open_files)
+    application.files_asked.connect(open_files)
     session.updates.restart_asked.connect(window.close)
     window.show()
     _favour_the_gui_thread()
@@ -149,11 +152,6 @@ def make_session(paths: "Paths") -> "Session":
     session = Session(paths, starter_checkpoint(), process, client, JobQueue(client, paths.state))
     report_faults(session.notices)
     return session
-
-
-def _say(message: str, hint: str) -> int:
-    print(f"{message} {hint}", file=sys.stderr)  # noqa: T201
-    return 1
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QLibraryInfo
 
+from app.installation import explain, faults, installed_root
 from engine.api.values import ErrorCode, ErrorInfo
 
 _PLATFORM = "QT_QPA_PLATFORM"
@@ -46,8 +47,13 @@ def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
 
 
 def import_problem(error: ImportError) -> ErrorInfo:
-    """Return the error for an import of Qt that failed; it names the missing library."""
-    return _missing_library(str(error))
+    """Return the error for an import of Qt that failed; it names the missing library or file."""
+    root = installed_root()
+    whole = root is None or not any(faults(root, read=False))
+    if sys.platform.startswith("linux") and whole:
+        return _missing_library(str(error))
+    message, hint = explain(error)
+    return ErrorInfo(ErrorCode.NOT_AVAILABLE, message, hint)
 
 
 def _given_platforms(value: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Sections: step, picture, start, memory, starter, window, parity, components, ide
 a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only on
 request: blob (the gain of OpenVINO's cache), shapes (the cost of dynamic shapes), compilers
 (cross-vendor compilers, with the extra of that name), sdxl (a full-size SDXL: 12 GB of disk, 22 GB
-of memory, 20 minutes), lora (SD 1.5 with LoRAs: 20 minutes), lora_sdxl (SDXL with LoRAs: as sdxl),
+of memory, 20 minutes), lora (SD 1.5 with LoRAs: 25 minutes), lora_sdxl (SDXL with LoRAs: as sdxl),
 weights (each backend's copies of the weights), tiles (the VAE in tiles), webgpu (single operators
 compared with the processor's), tensorrt (a full-size build). Full-size checkpoints of random
 weights (10 GB) are made on first use.

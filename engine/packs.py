@@ -34,12 +34,16 @@ _dll_folders: list[object] = []
 
 @dataclass(frozen=True, slots=True)
 class PackInUse:
-    """A pack whose folder this process searches; `folder` is that of its modules."""
+    """A pack whose folder this process searches; `folder` is that of its modules.
+
+    `dll_folders` are those of its libraries for Windows.
+    """
 
     id: str
     version: str
     folder: Path
     replaces_onnxruntime: bool
+    dll_folders: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +139,13 @@ def _checked(folder: Path) -> PackInUse:
         facts = _object(folder / LIST)
         made_for = (facts["system"], facts["machine"], facts["python"])
         files = [(str(name), int(size)) for name, size, *_ in facts["files"]]
+        dlls = (folder / SITE / name for name, _ in files if name.lower().endswith(".dll"))
         pack = PackInUse(
             str(facts["id"]),
             str(facts["version"]),
             folder / SITE,
             bool(facts["replaces_onnxruntime"]),
+            frozenset(dll.parent for dll in dlls),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _Unusable("its list of files is damaged") from error
@@ -177,5 +183,4 @@ def _search(pack: PackInUse) -> None:
         _locks.append(FileLock(pack.folder.parent / LIST, shared=True))
     sys.path.insert(0, folder)
     if sys.platform == "win32":
-        folders = {str(path.parent) for path in pack.folder.rglob("*.dll")}
-        _dll_folders.extend(map(os.add_dll_directory, sorted(folders)))
+        _dll_folders.extend(map(os.add_dll_directory, sorted(map(str, pack.dll_folders))))

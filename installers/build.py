@@ -6,14 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from installers.bytecode import BytecodeError
+from installers.errors import BuildError
 from installers.inputs import InputError, Target
 from installers.linux.interpreter import InterpreterError
 from installers.systems import SYSTEMS
 from installers.tree import REPOSITORY, assemble
 from installers.trimming import TrimError
 from installers.wheels import WheelError
+from installers.windows.imports import ImportsError
+from installers.windows.signatures import SignatureError
 
 _OUT = REPOSITORY / "build" / "installers"
+# What an input or the reviewed lists can be wrong about; the message says it.
+_ERRORS = (
+    BuildError, BytecodeError, ImportsError, InputError, InterpreterError, SignatureError,
+    TrimError, WheelError,
+)  # fmt: skip
 # The tree itself, as a folder.
 FOLDER = "folder"
 
@@ -33,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         tree = assemble(system, target, options.out / f"tree-{target}", options.interpreter)
         for name in wanted:
             print(tree.root if name == FOLDER else system.formats[name](tree, options.out))
-    except (BytecodeError, InputError, InterpreterError, TrimError, WheelError) as error:
+    except _ERRORS as error:
         print(error, file=sys.stderr)
         return 1
     return 0

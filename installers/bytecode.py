@@ -18,13 +18,15 @@ class BytecodeError(Exception):
 class Compilation:
     """Folders of a tree, below its root, by what becomes of their modules."""
 
-    # Bytecode beside the sources: our own code, whose lines are wanted in reports.
+    # Bytecode beside the sources.
     beside: tuple[str, ...] = ()
-    # Bytecode without docstrings in the sources' place: 10 MB less.
+    # Bytecode in the sources' place, without docstrings.
     instead: tuple[str, ...] = ()
     # Like `instead`, then packed into the .zip file of the same index.
     packed: tuple[str, ...] = ()
     archives: tuple[str, ...] = ()
+    # Bytecode in the sources' place, with docstrings, which the command line prints.
+    documented: tuple[str, ...] = ()
 
 
 def compile_all(root: Path, compilation: Compilation, python: Path) -> None:
@@ -32,6 +34,7 @@ def compile_all(root: Path, compilation: Compilation, python: Path) -> None:
     pairs = zip(compilation.packed, compilation.archives, strict=True)
     arguments = [
         *(f"beside={folder}" for folder in compilation.beside),
+        *(f"documented={folder}" for folder in compilation.documented),
         *(f"instead={folder}" for folder in compilation.instead),
         *(f"packed={folder}={archive}" for folder, archive in pairs),
     ]

@@ -1,6 +1,6 @@
 """Compiles modules; runs in the interpreter that shall load them, with its standard library alone.
 
-`compiling.py ROOT beside=FOLDER instead=FOLDER packed=FOLDER=ARCHIVE ...`, as in
+`compiling.py ROOT beside=FOLDER documented=FOLDER packed=FOLDER=ARCHIVE ...`, as in
 `bytecode.Compilation`. One process and sorted names, because what was compiled before reaches the
 references within a file. Hashes in the files are not checked when they are loaded, so that times of
 files do not matter.
@@ -27,14 +27,15 @@ def main(root: Path, orders: list[str]) -> None:
         kind, folder, *archive = order.split("=")
         modules = sorted((root / folder).rglob("*.py"))
         for path in modules:
-            _compile(path, root, beside=kind == "beside")
+            _compile(path, root, kind)
         if archive:
             _pack(root / folder, root / archive[0])
 
 
-def _compile(path: Path, root: Path, *, beside: bool) -> None:
+def _compile(path: Path, root: Path, kind: str) -> None:
     source, name = path.read_bytes(), path.relative_to(root).as_posix()
-    code = compile(source, name, "exec", dont_inherit=True) if beside else _bare(source, name)
+    beside, documented = kind == "beside", kind in ("beside", "documented")
+    code = compile(source, name, "exec", dont_inherit=True) if documented else _bare(source, name)
     target = Path(importlib.util.cache_from_source(path)) if beside else path.with_suffix(".pyc")
     target.parent.mkdir(exist_ok=True)
     header = importlib.util.MAGIC_NUMBER + _UNCHECKED_HASH.to_bytes(4, "little")

@@ -33,6 +33,7 @@ class File(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     version: str
     url: str
+    # In bytes; 0 if the list that it is pinned from does not say.
     size: int
     # In hexadecimal.
     sha256: str
@@ -85,7 +86,7 @@ def fetch(file: File, folder: Path | None = None) -> Path:
     """
     folder = folder or cache_folder() / "files"
     path = folder / file.sha256 / file.file_name
-    if path.is_file() and path.stat().st_size == file.size:
+    if path.is_file() and file.size in (0, path.stat().st_size):
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -104,7 +105,7 @@ def fetch(file: File, folder: Path | None = None) -> Path:
 def check(path: Path, file: File) -> None:
     """Raise InputError if a file on disk is not the pinned one."""
     size = path.stat().st_size
-    if size != file.size:
+    if file.size not in (0, size):
         raise InputError(f"{path} has {size} bytes; {file.name} {file.version} has {file.size}.")
     found = sha256(path)
     if found != file.sha256:

@@ -1,8 +1,8 @@
 """Renews the wheels in `packs.toml`: `python -m installers.pack_lock [PACK ...]`.
 
-A pack consists of what the extra of its name adds to the app's own requirements. uv resolves both
-for each platform; addresses, sizes and hashes come from the package index, and the bytes on disk
-from the wheels' own tables of contents, of which nothing else is downloaded.
+A pack consists of what the extra of its name needs and an installed app does not have. uv resolves
+both for each platform; addresses, sizes and hashes come from the package index, and the bytes on
+disk from the wheels' own tables of contents, of which nothing else is downloaded.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 from app.packs.wheels import is_dropped
 from installers.index import ROOT, TARGETS, IndexLacks, Target, resolved, wheel
+from installers.trimming import read_trim
 
 PACKS = ROOT / "installers" / "packs.toml"
 _LINE = "# " + "-" * 96
@@ -100,9 +101,11 @@ def _build(
 ) -> _Build:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     of_the_app = resolved("\n".join(base), pins, target)
+    # What trees leave out, a pack brings itself.
+    there = of_the_app.keys() - read_trim().left_out
     fixed = "\n".join(f"{one}=={version}" for one, version in of_the_app.items())
-    every = resolved("\n".join((*base, *own)), fixed, target)
-    skipped = {*of_the_app, *without}
+    every = resolved("\n".join(own), fixed, target)
+    skipped = {*there, *without}
     wheels = tuple(wheel(one, every[one], target) for one in every if one not in skipped)
     sys.stderr.write(f"{name} on {target.system}: {', '.join(w.name for w in wheels)}\n")
     version = every[canonicalize_name(Requirement(own[0]).name)]

@@ -5,6 +5,7 @@ runtime/       the interpreter
 site/          packages of others, unpacked and trimmed
 lib/           our code
 version.json   the version, and the hash of everything that the tree was made of
+files.json     the hash of every file, for `safelight doctor`
 """
 
 import hashlib
@@ -15,11 +16,14 @@ from pathlib import Path
 import msgspec
 
 from installers import bytecode, wheels
+from installers.file_list import write_file_list
 from installers.inputs import INPUTS, Target, fetch, read_inputs
+from installers.licences import parts, write_licences
 from installers.system import System, Tree
 from installers.trimming import TRIM, read_trim, trim
 
 REPOSITORY = Path(__file__).parents[1]
+_RUNTIME = "runtime"
 _PACKAGES = ("app", "backends", "engine", "starter", "ui")
 # What only makes the starter or judges it.
 _LEFT_OUT = ("starter/run", "starter/training", "starter/contact_sheet.png")
@@ -55,12 +59,15 @@ def assemble(system: System, target: Target, root: Path, interpreter: Path | Non
     system.place_interpreter(tree, interpreter)
     place_packages(tree)
     place_code(tree)
-    trim(root, read_trim().entries, target)
+    trim_runtime(tree)
+    trim_packages(tree)
     system.shrink(tree)
+    write_licences(root, parts(inputs, target))
     system.place_launcher(tree)
     python = bytecode.compiler(system.runs_here(tree))
     bytecode.compile_all(root, system.compilation, python)
     _write_version(tree)
+    write_file_list(root)
     return tree
 
 
@@ -68,6 +75,19 @@ def place_packages(tree: Tree) -> None:
     """Unpack the wheels of a tree's system into `site/`."""
     tree.site.mkdir()
     wheels.unpack((fetch(wheel) for wheel in tree.inputs.wheels_for(tree.target)), tree.site)
+
+
+def trim_runtime(tree: Tree) -> None:
+    """Leave out of the interpreter what the reviewed list names."""
+    entries = (one for one in read_trim().entries if one.of.startswith(_RUNTIME))
+    trim(tree.root, entries, tree.target)
+
+
+def trim_packages(tree: Tree) -> None:
+    """Leave out of the packages what the reviewed list names."""
+    entries = (one for one in read_trim().entries if not one.of.startswith(_RUNTIME))
+    trim(tree.root, entries, tree.target)
+    _copy(REPOSITORY / "installers" / "onnx_names.py", tree.site / "onnx" / "onnx_cpp2py_export.py")
 
 
 def place_code(tree: Tree) -> None:

@@ -138,7 +138,7 @@ def test_a_damaged_state_breaks_nothing(content: str, root: Path) -> None:
     assert use_packs().packs == ()
 
 
-def test_of_two_packs_with_an_onnx_runtime_one_is_used(root: Path) -> None:
+def test_two_packs_with_an_onnx_runtime_are_not_used_together(root: Path) -> None:
     for name in ("first-1.0", "second-1.0"):
         put(root, name, module="onnxruntime", replaces_onnxruntime=True)
     activate(root, "first-1.0", "second-1.0")

@@ -2,7 +2,8 @@
 
 import sys
 
-from PySide6.QtGui import QFontDatabase
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QFileOpenEvent, QFontDatabase
 from PySide6.QtWidgets import QApplication
 
 from app.session import Session
@@ -15,12 +16,22 @@ from ui.window_place import put
 class Application(QApplication):
     """The QApplication, named Safelight; needs a display (see app.display)."""
 
+    # Paths that macOS asks to open, which it does not pass as arguments.
+    files_asked = Signal(list)
+
     def __init__(self) -> None:
         super().__init__(sys.argv[:1])
         self.setApplicationName("Safelight")
         self.setApplicationDisplayName("Safelight")
         self.setDesktopFileName("safelight")
         limit_decoders()
+
+    def event(self, event: QEvent) -> bool:
+        """Take files from macOS; leave everything else to Qt."""
+        if isinstance(event, QFileOpenEvent) and event.file():
+            self.files_asked.emit([event.file()])
+            return True
+        return super().event(event)
 
 
 def has_fonts() -> bool:

@@ -11,7 +11,6 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
-    QIcon,
     QMoveEvent,
     QResizeEvent,
     QShowEvent,
@@ -36,7 +35,7 @@ from ui.panels.offer_bar import OfferBar
 from ui.panels.strip_panel import StripPanel
 from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.side_windows import SideWindows
-from ui.theme.icons import draw, icon_source
+from ui.theme.app_icon import app_icon
 from ui.theme.metrics import LORA_PICTURE, SIDE_PANEL_WIDTH, THUMBNAIL, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
@@ -70,7 +69,7 @@ class MainWindow(QMainWindow):
         self.session = session
         self._is_built = False
         self.setWindowTitle("Safelight")
-        self.setWindowIcon(QIcon(draw(icon_source("lamp"), theme.colours.accent, 64, 1)))
+        self.setWindowIcon(app_icon())
         self.setMinimumSize(800, 560)
         self.setAcceptDrops(True)
         self.actions_by_name = Actions(self)

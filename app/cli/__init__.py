@@ -95,8 +95,11 @@ def _run(arguments: Sequence[str]) -> int:
 def _use_packs() -> None:
     """Search the active runtime packs first, here and in the processes that are started."""
     os.environ[FOLDER] = str(find_paths().packs)
-    for problem in use_packs().problems:
+    problems = use_packs().problems
+    for problem in problems:
         print_note(problem)
+    if problems:
+        print_note("`safelight packs` lists them; `safelight packs repair PACK` mends one.")
 
 
 def _superfluous(command: str, rest: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from PIL import Image
 from app.cli.adapters import adapter_rows, find_adapters
 from app.cli.devices import DeviceOutput, check_hardware, list_devices, unusable_words
 from app.cli.terminal import print_json, print_table
+from app.installation import describe, faults, installed_root, repair_hint
 from app.paths import Paths, find_paths, starter_checkpoint
 from engine.api.request import GenerateRequest
 from engine.cancel import CancelToken
@@ -25,6 +26,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.output import Destination
+from engine.packs import use_packs
 
 _PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-Essentials")
 # Peak signal-to-noise ratio below which two backends do not make the same picture.
@@ -69,15 +71,26 @@ def _checks(paths: Paths, *, quiet: bool) -> Iterator[CheckOutput]:
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     yield CheckOutput("system", True, f"{system}, Python {platform.python_version()}")
     yield CheckOutput("packages", True, ", ".join(_versions()))
+    yield from _installation()
     for name, folder in (("output folder", paths.output), ("cache folder", paths.cache)):
         yield _writable(name, folder)
     yield _starter()
+    yield from _packs()
     yield from _adapters()
     devices = Devices(paths.cache)
     check_hardware(devices, "auto", quiet=quiet)
     found = list_devices(devices)
     yield from _verdicts(found, devices.choice())
     yield from _pictures(found, devices)
+
+
+def _installation() -> Iterator[CheckOutput]:
+    """Yield a check of every file that was installed; a checkout has none."""
+    root = installed_root()
+    if root is not None:
+        found = tuple(faults(root))
+        detail = f"{describe(found)}. {repair_hint()}" if found else f"{root}, as it was built"
+        yield CheckOutput("installed files", not found, detail)
 
 
 def _versions() -> Iterator[str]:
@@ -104,6 +117,15 @@ def _starter() -> CheckOutput:
     except EngineError as error:
         return CheckOutput("starter model", False, error.message)
     return CheckOutput("starter model", True, f"{checkpoint.family}, {checkpoint.path}")
+
+
+def _packs() -> Iterator[CheckOutput]:
+    """Yield a check for each active runtime pack, failed if it is left out."""
+    used = use_packs()
+    for pack in used.packs:
+        yield CheckOutput("runtime pack", True, f"{pack.id} {pack.version}, {pack.folder}")
+    for problem in used.problems:
+        yield CheckOutput("runtime pack", False, problem)
 
 
 def _adapters() -> Iterator[CheckOutput]:

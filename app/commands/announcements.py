@@ -26,7 +26,10 @@ class Announcements(QObject):
         self._jobs = jobs
         # Warnings about LoRAs and embeddings that were told: once is enough for a hundred pictures.
         self._told: set[ErrorInfo] = set()
+        # The same of runtime packs: the engine may start many times.
+        self._told_packs: set[str] = set()
         state.client.engine_crashed.connect(self._on_engine_crashed)
+        state.client.engine_state_changed.connect(self._on_engine_state_changed)
         state.client.job_warned.connect(self._on_job_warned)
         state.client.job_finished.connect(self._on_job_finished)
         state.queue.job_changed.connect(self._tell_failure)
@@ -58,6 +61,16 @@ class Announcements(QObject):
             again = self.tr("It was started again.")
             hint = " ".join(filter(None, (again, error.hint)))
             self._notices.tell_error(msgspec.structs.replace(error, hint=hint))
+
+    def _on_engine_state_changed(self, state: EngineState) -> None:
+        """Tell of runtime packs that the engine runs without."""
+        if state is not EngineState.READY:
+            return
+        for problem in self._client.pack_problems:
+            if problem not in self._told_packs:
+                self._told_packs.add(problem)
+                hint = self.tr("“Runtimes” can repair it; pictures are made without it.")
+                self._notices.tell(problem, hint)
 
     def _on_job_warned(self, event: JobWarned) -> None:
         warning = event.warning

@@ -14,6 +14,7 @@ from app.downloads.fetch import fetch, forget
 from app.downloads.kept_list import KeptList
 from app.downloads.part import arrived
 from app.downloads.progress import Progress, Reached
+from app.downloads.room import require_room
 from app.downloads.source import Source
 from app.downloads.terms import USUAL_TERMS, Terms
 from engine.api.values import ErrorInfo
@@ -68,12 +69,13 @@ class Downloads:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop within a moment; what is under way goes on at the next start."""
+        """Stop within a moment, at most 3 s; what is under way goes on at the next start."""
         with self._news:
             self._is_closed = True
             self._news.notify_all()
         if self._thread.is_alive():
-            self._thread.join()
+            # A disk that takes longer to sync a file may do so on its own.
+            self._thread.join(3)
 
     def add(self, title: str, purpose: Purpose, files: tuple[Source, ...], folder: Path) -> str:
         """Append a download and return its id; one of the same files goes on instead."""
@@ -168,6 +170,8 @@ class Downloads:
 
         progress = Progress(tell)
         try:
+            # Before the first file: the last one may be the one that does not fit.
+            require_room(entry.title, entry.files, entry.folder)
             for file in entry.files:
                 fetch(
                     file,

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import shutil
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -11,11 +10,11 @@ from pathlib import Path
 from app.downloads.answers import Span, is_encoded, is_same_file, is_web_page, span_of, validator_of
 from app.downloads.connection import LOOK_S, Answer, Stopped
 from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
-from app.downloads.part import Part, arrived, discard, is_there, part_path
+from app.downloads.part import Part, arrived, discard, is_there
 from app.downloads.requests import Asker, Setback
+from app.downloads.room import disk_problem, require_room
 from app.downloads.source import Source
 from app.downloads.terms import USUAL_TERMS, Terms
-from engine.durable import FULL
 from engine.file_lock import FileLock
 
 # So often a file is begun anew at one address, because what had arrived was not of it.
@@ -53,7 +52,7 @@ def fetch(
         problem = DownloadProblem(code=DownloadCode.CANCELLED, file=source.file_name)
         raise DownloadError(problem) from None
     except OSError as error:
-        raise DownloadError(_disk_problem(source, folder, error)) from error
+        raise DownloadError(disk_problem(source, folder, error)) from error
 
 
 def forget(source: Source, folder: Path) -> None:
@@ -139,7 +138,7 @@ class _Fetch:
 
         Raises _Unfit, Setback, Stopped, DownloadError, and OSError of the disk.
         """
-        self._require_room(part)
+        require_room(self._source.file_name, [self._source], self._folder)
         headers: dict[str, str] = {}
         if part.length:
             headers["Range"] = f"bytes={part.length}-"
@@ -176,11 +175,6 @@ class _Fetch:
         is_page = beginning.startswith((b"<!doctype html", b"<html"))
         return self._asker.error(DownloadCode.WEB_PAGE if is_page else DownloadCode.WRONG_HASH, url)
 
-    def _require_room(self, part: Part) -> None:
-        missing = self._source.size - part.length - shutil.disk_usage(self._folder).free
-        if missing > 0:
-            raise DownloadError(_no_room(self._source, self._folder, missing))
-
 
 @contextmanager
 def _lock(source: Source, folder: Path, stopped: Callable[[], bool]) -> Generator[None]:
@@ -211,30 +205,3 @@ def _lock(source: Source, folder: Path, stopped: Callable[[], bool]) -> Generato
         if os.name == "nt":
             with suppress(OSError):
                 path.unlink()
-
-
-def _disk_problem(source: Source, folder: Path, error: OSError) -> DownloadProblem:
-    if error.errno not in FULL:
-        return DownloadProblem(
-            code=DownloadCode.NOT_WRITABLE,
-            file=source.file_name,
-            folder=str(folder),
-            detail=error.strerror or str(error),
-        )
-    missing = source.size
-    with suppress(OSError):
-        missing -= part_path(source, folder).stat().st_size
-    free = 0
-    with suppress(OSError):
-        free = shutil.disk_usage(folder).free
-    # Where a quota is used up, the disk itself may have room.
-    return _no_room(source, folder, missing - free if free < missing else missing)
-
-
-def _no_room(source: Source, folder: Path, missing: int) -> DownloadProblem:
-    return DownloadProblem(
-        code=DownloadCode.DISK_FULL,
-        file=source.file_name,
-        folder=str(folder),
-        bytes_needed=missing,
-    )

@@ -105,8 +105,11 @@ class Part:
         return final
 
     def close(self) -> None:
-        """Leave the part for another time."""
+        """Leave the part for another time; of one without bytes nothing stays."""
         self._file.close()
+        if not self.length:
+            with suppress(OSError):
+                discard(self._source, self._folder)
 
     def _read_note(self) -> _Note | None:
         """Return the note, if it is one of a part of this file."""
@@ -135,10 +138,8 @@ def discard(source: Source, folder: Path) -> None:
 
 def arrived(source: Source, folder: Path) -> int:
     """Return the number of bytes of a file that seem to be here, by the sizes on the disk."""
-    for path in (folder / source.file_name, part_path(source, folder)):
-        with suppress(OSError):
-            return min(path.stat().st_size, source.size)
-    return 0
+    whole = _size(folder / source.file_name) == source.size
+    return source.size if whole else min(_size(part_path(source, folder)), source.size)
 
 
 def part_path(source: Source, folder: Path) -> Path:
@@ -158,6 +159,13 @@ def is_there(source: Source, folder: Path, stopped: Callable[[], bool]) -> bool:
     except OSError:
         return False
     return found.hexdigest() == source.sha256
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _note_path(source: Source, folder: Path) -> Path:

@@ -114,6 +114,12 @@ class EngineClient(QObject):
         """The state of the engine."""
         return self._process.state
 
+    @property
+    def pack_problems(self) -> tuple[str, ...]:
+        """Sentences on active runtime packs that the present engine runs without."""
+        hello = self._process.hello
+        return hello.pack_problems if hello is not None else ()
+
     def run_job(self, job_id: str, request: GenerateRequest, folder: Path) -> bool:
         """Have pictures made into a folder; return False if no engine takes the job.
 

@@ -9,6 +9,7 @@ only after it has run.
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,6 +117,8 @@ def require_running(tree: Tree) -> None:
             env=clean_environment(os.environ, command[1:]),
             capture_output=True,
             stdin=subprocess.DEVNULL,
+            # The window has no console: Windows would open one.
+            creationflags=subprocess.CREATE_NO_WINDOW if sys.platform == "win32" else 0,
             timeout=_TRIAL_S,
             check=False,
             text=True,

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
@@ -152,7 +153,8 @@ def _rules(modules: tuple[str, ...]) -> str:
         file = module.__file__ if module else None
         if file is not None and folders[0] not in Path(file).parents:
             folders.append(Path(file).parent)
-    digest = hashlib.sha256("\n".join(modules).encode())
+    # An installation has no sources, but each has a version of its own.
+    digest = hashlib.sha256("\n".join((version("safelight"), *modules)).encode())
     for folder in folders:
         for source in sorted(folder.rglob("*.py")):
             digest.update(source.read_bytes())

@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from types import FrameType
 from typing import NoReturn
 
+from engine import refused_files
 from engine.api.messages import (
     PROTOCOL_VERSION,
     CancelJob,
@@ -223,9 +224,7 @@ class Engine:
 
 def _broken_installation(error: Exception) -> ErrorInfo:
     """Return the error for an engine whose own modules cannot be imported."""
-    return ErrorInfo(
-        ErrorCode.ENGINE_NOT_STARTED,
-        "A part of Safelight cannot be loaded.",
-        "Install Safelight again.",
-        error_info(error).detail,
-    )
+    message, hint = "A part of Safelight cannot be loaded.", "Install Safelight again."
+    if refused_files.is_refused(error):
+        message, hint = refused_files.MESSAGE, refused_files.HINT
+    return ErrorInfo(ErrorCode.ENGINE_NOT_STARTED, message, hint, error_info(error).detail)

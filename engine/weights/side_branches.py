@@ -5,13 +5,20 @@ and strengths are inputs of the graph, so that one compiled network serves every
 ranks at every strength, and strengths may change from one run to the next.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from weakref import WeakValueDictionary
 
+import msgspec
 import numpy as np
 
-from backends.base import Array, DType, Session, TensorSpec
+from backends.base import Array, DType, FileSlice, Session, TensorSpec
+from engine.checkpoints.index import Stamp
 from engine.weights.patched import LowRankDifference
+from engine.weights.sources import Description
 
 # Ranks are filled up with zeros to a multiple of this.
 RANK_STEP = 16
@@ -21,6 +28,10 @@ STRENGTHS = "lora.strengths"
 # last; `up` is [rank, out], or [out, rank, 1, 1] on planes.
 DOWN, DOWN_PLANES, DOWN_LAST = ".lora_down", ".lora_down_planes", ".lora_down_last"
 UP, UP_PLANES = ".lora_up", ".lora_up_planes"
+
+# The factors that loaded networks have pinned, by all that they depend on but strengths. The next
+# job with the same files takes them, so that a new strength needs neither time nor memory for them.
+_in_use: WeakValueDictionary[bytes, Array] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,17 +71,38 @@ class SideBranches:
         return found
 
     def factors(self, inputs: Sequence[TensorSpec]) -> dict[str, Array]:
-        """Return those inputs of a graph that are factors, by name; the same arrays each time."""
+        """Return those inputs of a graph that are factors, by name; the same arrays each time.
+
+        Equal ones that another network or job has in use are the same arrays, too.
+        """
+        stamp = cache(_stamp)
         for spec in inputs:
             layer, dot, part = spec.name.rpartition(".")
-            if layer in self.layers and spec.name not in self._made:
-                factor = self._factor(layer, dot + part, spec)
-                self._made[spec.name] = np.ascontiguousarray(factor)
+            if layer not in self.layers or spec.name in self._made:
+                continue
+            key = self._key(layer, dot + part, spec, stamp)
+            factor = _in_use.get(key)
+            if factor is None:
+                factor = np.ascontiguousarray(self._factor(layer, dot + part, spec))
+                _in_use[key] = factor
+            self._made[spec.name] = factor
         return {spec.name: self._made[spec.name] for spec in inputs if spec.name in self._made}
 
     @property
     def _starts(self) -> list[int]:
         return [sum(self.ranks[:number]) for number in range(len(self.ranks))]
+
+    def _key(
+        self, layer: str, part: str, spec: TensorSpec, stamp: Callable[[Path], Stamp]
+    ) -> bytes:
+        """Return a digest of all that a factor depends on."""
+
+        def place(of: FileSlice) -> Description:
+            return [str(of.path), stamp(of.path), of.offset, of.dtype.value, list(of.shape)]
+
+        parts = [[self._starts[number], one.describe(place)] for number, one in self.layers[layer]]
+        described = [part, [str(side) for side in spec.shape], self.rank, parts]
+        return hashlib.sha256(msgspec.json.encode(described)).digest()
 
     def _factor(self, layer: str, part: str, spec: TensorSpec) -> Array:
         """Return a factor in the shape of its input; files may store a 1x1 kernel as a matrix."""
@@ -104,6 +136,10 @@ class SideBranches:
             start, down = self._starts[number], one.down.read_as(DType.F32)
             found[start : start + len(down)] = down.reshape(-1, columns)
         return found
+
+
+def _stamp(path: Path) -> Stamp:
+    return Stamp.of(path.stat())
 
 
 def pin_branches(session: Session, branches: SideBranches | None) -> None:

@@ -6,11 +6,11 @@ import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from installers.archives import write_tar_xz
 from installers.bytecode import Compilation
 from installers.inputs import File
 from installers.linux import debian, elf, icu
 from installers.linux.interpreter import interpreter
+from installers.linux.packages import write_deb, write_portable
 from installers.system import Packager, Tree
 from installers.trimming import TrimError
 
@@ -19,8 +19,9 @@ _LIBRARY = Path("lib") / "python3.13"
 _PATHS = "../../../../lib\n../../../../site\n"
 # Libraries below site/ with half a megabyte or more of symbols for debuggers.
 _STRIPPED = (
-    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "numpy.libs/libscipy_openblas*.so",
-    "numpy/_core/_multiarray_umath.*.so", "tokenizers/tokenizers.*.so",
+    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "nacl/_sodium.*.so",
+    "numpy.libs/libscipy_openblas*.so", "numpy/_core/_multiarray_umath.*.so",
+    "tokenizers/tokenizers.*.so",
 )  # fmt: skip
 _FULL_OF_HOLES = "pillow.libs/libXau-*"
 _ICU_DATA = "PySide6/Qt/lib/libicudata.so.*"
@@ -32,13 +33,17 @@ class LinuxSystem:
     @property
     def formats(self) -> Mapping[str, Packager]:
         """The formats by name; the first is the default."""
-        return {"tar.xz": write_portable}
+        return {"tar.xz": write_portable, "deb": write_deb}
 
     @property
     def compilation(self) -> Compilation:
-        """Our code as it is, packages as bytecode, and the standard library packed."""
-        packed, archive = f"runtime/{_LIBRARY}", "runtime/lib/python313.zip"
-        return Compilation(("lib",), ("site",), (packed,), (archive,))
+        """Everything as bytecode, and the standard library packed."""
+        return Compilation(
+            documented=("lib",),
+            instead=("site",),
+            packed=(f"runtime/{_LIBRARY}",),
+            archives=("runtime/lib/python313.zip",),
+        )
 
     def newest_files(self) -> Iterable[File]:
         """Return the sources of the interpreter, and the list of the old Debian's packages."""
@@ -50,6 +55,8 @@ class LinuxSystem:
             archive.extractall(tree.root, filter="tar")
         packages = tree.runtime / _LIBRARY / "site-packages"
         packages.mkdir(exist_ok=True)
+        # The interpreter warns if it has no folder of extension modules, though all are built in.
+        (tree.runtime / _LIBRARY / "lib-dynload" / "README").write_text("Modules are built in.\n")
         (packages / "safelight.pth").write_text(_PATHS)
 
     def shrink(self, tree: Tree) -> None:
@@ -77,9 +84,3 @@ def matching(folder: Path, pattern: str) -> list[Path]:
     if not found:
         raise TrimError(f"No file below {folder} fits {pattern!r}.")
     return found
-
-
-def write_portable(tree: Tree, folder: Path) -> Path:
-    """Write the folder that runs from anywhere, as .tar.xz."""
-    name = f"safelight-{tree.version}-linux-x86_64"
-    return write_tar_xz(tree.root, folder / f"{name}.tar.xz", name)

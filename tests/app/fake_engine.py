@@ -66,6 +66,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is other than usual."""
 
     protocol: int = PROTOCOL_VERSION
+    pack_problems: tuple[str, ...] = ()
     # Says nothing at all, or nothing after Hello.
     silent: bool = False
     never_ready: bool = False
@@ -121,7 +122,13 @@ class FakeEngine:
         sys.stderr.flush()
         if plan.silent:
             _sleep_for_ever()
-        self._say(Hello(version="fake", pid=os.getpid(), protocol=plan.protocol))
+        hello = Hello(
+            version="fake",
+            pid=os.getpid(),
+            protocol=plan.protocol,
+            pack_problems=plan.pack_problems,
+        )
+        self._say(hello)
         parser = FrameParser()
         while data := os.read(0, 1 << 16):
             for frame in parser.feed(data):

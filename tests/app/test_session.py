@@ -166,6 +166,17 @@ def test_an_engine_that_cannot_be_kept_is_told_once_and_can_be_started_again(
     staged.wait(lambda: session.engine.problem is not None)
 
 
+def test_a_runtime_pack_that_the_engine_runs_without_is_told_once(stage: Stage) -> None:
+    problem = "The runtime pack tiny-1.0 is left out: its folder is missing."
+    staged = stage(Plan(pack_problems=(problem,))).start()
+    notices = staged.session.notices
+    assert [notice.message for notice in notices.notices] == [problem]
+    staged.client.force_stop()
+    staged.wait(lambda: staged.process.state is EngineState.RESTARTING)
+    staged.wait(lambda: staged.process.state is EngineState.READY)
+    assert [notice.message for notice in notices.notices] == [problem]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_an_engine_that_hangs_can_be_stopped_by_force(stage: Stage) -> None:
     staged = stage().start()

@@ -1,9 +1,11 @@
 """Side branches compute what merged weights do, in every form of a layer."""
 
+import gc
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from backends.base import Array, DType, Graph, Session, TensorSpec
 from backends.cpu import CpuBackend
 from backends.forms import AttentionForm, GeluForm, LayerNormForm, LinearForm, UpsamplingForm
 from engine.graphs.unet import timestep_embedding, unet
-from engine.weights.side_branches import RANK_STEP, STRENGTHS
+from engine.weights.side_branches import RANK_STEP, STRENGTHS, SideBranches
 from tests.backends.samples import NeverCancelled, ignore, relative_error
 from tests.graphs.branches import RandomBranches
 from tests.graphs.networks import (
@@ -153,3 +155,42 @@ def test_factors_are_made_once_and_filled_up_with_zeros(tmp_path: Path) -> None:
     again = branches.factors(specs)
     assert all(again[name] is array for name, array in factors.items())
     assert branches.strengths((2.0, -1.0)).tolist() == [2.0] * 3 + [-1.0] * 17 + [0.0] * 12
+
+
+def test_factors_that_are_in_use_serve_the_next_job_with_the_same_file(tmp_path: Path) -> None:
+    # The second LoRA leaves the first layer out.
+    weights = {f"{layer}.weight": np.ones((6, 4), np.float32) for layer in "ab"}
+    specs = (
+        TensorSpec("b.lora_down", DType.F32, (4, 32)),
+        TensorSpec("b.lora_up", DType.F32, (32, 6)),
+    )
+    made = RandomBranches(tmp_path, weights)
+    pinned = made.branches.factors(specs)
+
+    def later(changes: SideBranches | None = None) -> dict[str, Array]:
+        """The factors that another job makes."""
+        before = made.branches
+        return (changes or SideBranches(before.layers, before.ranks)).factors(specs)
+
+    assert all(later()[name] is array for name, array in pinned.items())
+    (number, first), *rest = made.branches.layers["b"]
+    stronger = {"b": ((number, replace(first, strength=2 * first.strength)), *rest)}
+    doubled = later(SideBranches(stronger, made.branches.ranks))["b.lora_up"]
+    np.testing.assert_array_equal(doubled[:3], 2 * pinned["b.lora_up"][:3])
+    moved = later(SideBranches(made.branches.layers, (5, 17)))
+    assert not np.array_equal(moved["b.lora_up"], pinned["b.lora_up"])
+
+    # A file that was written anew is read anew.
+    RandomBranches(tmp_path, weights, seed=1)
+    anew = later()
+    assert not any(np.array_equal(anew[name], array) for name, array in pinned.items())
+
+
+def test_factors_are_freed_with_what_uses_them(tmp_path: Path) -> None:
+    weights = {"a.weight": RANDOM.standard_normal((6, 4)).astype(np.float32)}
+    made = RandomBranches(tmp_path, weights)
+    (factor,) = made.branches.factors((TensorSpec("a.lora_up", DType.F32, (32, 6)),)).values()
+    held = ref(factor)
+    del factor, made
+    gc.collect()
+    assert held() is None

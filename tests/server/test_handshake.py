@@ -2,6 +2,7 @@
 
 import struct
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +150,17 @@ def test_records_that_libraries_log_are_sent(start: Start, job: MakeJob) -> None
     assert (record.level, record.logger) == ("error", "engine.server.job_run")
     talk.shut_down()
     assert not any("secret" in record.text for record in talk.of(LogRecord))
+
+
+def test_hello_says_which_runtime_packs_are_left_out(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packs = tmp_path / "packs of Zoë"
+    packs.mkdir()
+    (packs / "active.json").write_text('{"active": {"tiny": "tiny-1.0"}}')
+    monkeypatch.setenv("SAFELIGHT_PACKS", str(packs))
+    talk = start()
+    assert talk.wait_for(Hello).pack_problems == (
+        "The runtime pack tiny-1.0 is left out: its folder is missing.",
+    )
+    talk.shut_down()

@@ -25,6 +25,11 @@ def answer(status: int, **headers: str | int) -> Answer:
 @given(asked=NUMBERS, size=NUMBERS, begin=NUMBERS, last=NUMBERS, total=NUMBERS, length=NUMBERS)
 @example(asked=5, size=10, begin=5, last=9, total=10, length=5)
 @example(asked=5, size=10, begin=5, last=7, total=10, length=3)
+@example(asked=5, size=10, begin=4, last=9, total=10, length=6)
+@example(asked=5, size=10, begin=6, last=9, total=10, length=4)
+@example(asked=5, size=10, begin=5, last=10, total=10, length=6)
+@example(asked=5, size=10, begin=5, last=9, total=11, length=5)
+@example(asked=0, size=10, begin=0, last=9, total=10, length=10)
 def test_a_range_that_is_taken_begins_where_it_was_asked_for_and_ends_in_the_file(
     asked: int, size: int, begin: int, last: int, total: int, length: int
 ) -> None:

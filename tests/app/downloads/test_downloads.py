@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.downloads import downloads
 from app.downloads.entries import DownloadState, Purpose
 from app.downloads.errors import DownloadCode
 from app.downloads.kept_list import FILE
@@ -291,3 +292,29 @@ def test_a_purpose_is_kept(tmp_path: Path) -> None:
     assert [(entry.purpose, entry.title, entry.folder) for entry in kept] == [
         (purpose, "Ä title", tmp_path / "ü") for purpose in Purpose
     ]
+
+
+def test_a_fault_of_ours_is_told_and_others_go_on(
+    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(source: Source, *arguments: object, **options: object) -> None:
+        if source.file_name == "a":
+            raise RuntimeError("no")
+
+    monkeypatch.setattr(downloads, "fetch", fail)
+    with started(tmp_path) as listed:
+        failed, other = listed.add(named("a", server)), listed.add(named("b", server))
+        problem = listed.wait_for_state(failed, State.FAILED)[-1].problem
+        listed.wait_for_state(other, State.DONE)
+    assert problem is not None
+    assert (problem.code, problem.detail) == (DownloadCode.INTERNAL, "RuntimeError: no")
+
+
+def test_a_part_that_cannot_be_removed_stops_nothing(server: FaultyServer, tmp_path: Path) -> None:
+    server.script = [refuse(404)]
+    with started(tmp_path) as listed:
+        name = listed.add(named("a", server))
+        listed.wait_for_state(name, State.FAILED)
+        (listed.folder / "a.part" / "below").mkdir(parents=True)
+        listed.downloads.remove(name)
+        listed.wait_for_state(listed.add(named("b", server)), State.DONE)

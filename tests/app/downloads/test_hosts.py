@@ -1,5 +1,8 @@
 """Connections go to the hosts that were shown, encrypted, and through the system's proxy."""
 
+import socket
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +13,16 @@ from app.downloads.errors import DownloadCode, DownloadError
 from app.downloads.texts import read_text
 from tests.app.downloads.conftest import Sites, vouched_for
 from tests.app.downloads.faulty_server import (
+    Answer,
     Exchange,
     FaultyServer,
     drop_after,
+    give,
     redirect,
     refuse,
     running,
     serve,
+    stall_after,
     tunnel,
 )
 from tests.app.downloads.fetching import CONTENT, QUICK, get, problem_of, source_of
@@ -231,3 +237,58 @@ def test_a_web_page_is_no_text(server: FaultyServer) -> None:
 def test_a_text_needs_encryption_elsewhere_than_here() -> None:
     with pytest.raises(DownloadError, match="not be encrypted"):
         read("http://example.com/list")
+
+
+@pytest.fixture
+def lost_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A network whose name server is silent; set once it was asked."""
+    asked, ended = threading.Event(), threading.Event()
+
+    def wait(*_: object) -> None:
+        asked.set()
+        ended.wait(60)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", wait)
+    yield asked
+    ended.set()
+
+
+def test_a_name_server_that_is_silent_is_a_stall(
+    lost_names: threading.Event, tmp_path: Path
+) -> None:
+    """The system's look-up knows no time limit."""
+    problem = problem_of(source_of(URL), tmp_path, replace(QUICK, stall_s=0.3, tries=1))
+    assert problem.code is DownloadCode.STALLED
+    # A busy machine may come to the look-up only now.
+    assert lost_names.wait(60)
+
+
+def test_a_silent_name_server_is_left_at_once(lost_names: threading.Event, tmp_path: Path) -> None:
+    problem = problem_of(source_of(URL), tmp_path, QUICK, lost_names.is_set)
+    assert problem.code is DownloadCode.CANCELLED
+
+
+def test_a_name_that_nobody_knows_is_no_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    problem = problem_of(source_of(URL), tmp_path)
+    assert problem.code is DownloadCode.NO_CONNECTION
+    assert problem.message == "There is no connection to files.test."
+
+
+@pytest.mark.parametrize("answer", [refuse(206), refuse(416), give(b"x", Content_Encoding="gzip")])
+def test_a_part_of_a_text_is_no_text(server: FaultyServer, answer: Answer) -> None:
+    server.otherwise = answer
+    with pytest.raises(DownloadError, match="makes no sense"):
+        read(server.url)
+
+
+def test_a_text_that_is_not_wanted_any_more_is_left(server: FaultyServer) -> None:
+    server.otherwise = stall_after(10)
+    with pytest.raises(DownloadError, match="was stopped"):
+        read_text(server.url, 1 << 20, lambda: bool(server.asked), QUICK)

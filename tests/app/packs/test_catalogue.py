@@ -84,7 +84,6 @@ def test_a_pack_brings_nothing_that_the_base_has(pack: Pack) -> None:
         "pillow",
         "tokenizers",
         "msgspec",
-        "packaging",
     }
     assert base.isdisjoint(_parsed(wheel.file_name)[0] for wheel in pack.wheels)
     replacing = {w.file_name for w in pack.wheels if re.match(r"onnxruntime_(?!ep_)", w.file_name)}

@@ -79,7 +79,7 @@ def test_a_licence_that_is_not_free_is_shown_and_accepted_first(
     assert shown("install", "bound", "--from", wheels, "--accept-licences")[0] == 0
 
 
-def test_what_nobody_publishes_cannot_be_installed(shown: Shown) -> None:
+def test_a_pack_that_nobody_publishes_cannot_be_installed(shown: Shown) -> None:
     status, _, notes = shown("install", "nowhere")
     assert status == 1
     assert "Nowhere cannot be installed here. Nobody has it." in notes

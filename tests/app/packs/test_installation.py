@@ -332,5 +332,5 @@ def test_repair_without_network_says_so_and_keeps_what_is_here(
     assert store.active() == {"tiny": "tiny-1.0"}
 
 
-def test_this_platform_is_one_of_those_that_packs_are_made_for() -> None:
+def test_the_present_platform_is_one_that_packs_are_made_for() -> None:
     assert Platform.here().system in ("linux", "windows", "macos")

@@ -47,7 +47,7 @@ def test_without_an_earlier_version_there_is_no_way_back(store: PackStore, tmp_p
         installation(store).roll_back(a_pack(tmp_path / "wheels"), Wishes())
 
 
-def test_of_two_packs_with_an_onnx_runtime_the_newer_one_is_active(
+def test_the_newer_one_of_two_packs_with_an_onnx_runtime_is_active(
     store: PackStore, tmp_path: Path
 ) -> None:
     wheels = tmp_path / "wheels"

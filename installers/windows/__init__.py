@@ -1,0 +1,1 @@
+"""The Windows tree: its interpreter, its launchers, its installer and its checks."""

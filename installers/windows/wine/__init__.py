@@ -1,0 +1,1 @@
+"""A trial of the Windows installer under Wine."""
