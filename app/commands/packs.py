@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # The time that merges the changes of a download, ten a second, into one refresh.
 _SETTLE_MS = 100
+# The time that the window has for itself, before another thread loads the code of packs.
+_AFTER_START_MS = 300
 
 
 class PackCommands(QObject):
@@ -108,8 +110,8 @@ class PackCommands(QObject):
         return next(moving, None)
 
     def start(self) -> None:
-        """Read what is installed, and go on with installations of the last session."""
-        self._read_again(self._go_on)
+        """Read what is installed soon, and go on with installations of the last session."""
+        QTimer.singleShot(_AFTER_START_MS, self, lambda: self._read_again(self._go_on))
 
     def act(self, pack: str, action: PackAction) -> None:
         """Run the action of a pack's button."""
