@@ -41,7 +41,7 @@ class Doings:
 
     `under_way` are installations and repairs, None before their first progress; `ready` are packs
     that the running engine does not use yet. `machine` is None before it was read; `devices` are
-    those of the running engine, `chosen` is the one that makes pictures.
+    those of the running engine, of which `chosen` makes pictures; `is_checked`: all were tried.
     """
 
     downloads: Mapping[str, Download] = field(default_factory=dict[str, Download])
@@ -51,6 +51,7 @@ class Doings:
     machine: MachineInfo | None = None
     devices: tuple[DeviceInfo, ...] = ()
     chosen: DeviceInfo | None = None
+    is_checked: bool = False
 
 
 def read_shelf(folder: Path) -> Shelf:
@@ -102,9 +103,9 @@ def _row(pack: Pack, shelf: Shelf, doings: Doings) -> PackRow:
         installed=installed.version if installed else "",
         previous=previous.version if previous else "",
         is_used=doings.chosen is not None and doings.chosen.backend in pack.backends,
-        remark=_remark(pack, doings.devices),
+        remark=_remark(pack, doings.devices) if doings.is_checked else "",
         problem=problem_of(failed) if failed else doings.problems.get(pack.id),
-        times_as_fast=_times_as_fast(pack, doings.devices),
+        times_as_fast=_times_as_fast(pack, doings.devices) if doings.is_checked else None,
     )
 
 
@@ -132,10 +133,10 @@ def _reason(pack: Pack, doings: Doings) -> str:
 
 
 def _remark(pack: Pack, devices: Sequence[DeviceInfo]) -> str:
-    """Return why no device of a pack is used; empty if one is, or none was looked at."""
+    """Return why no device of a pack can be used; empty if one can."""
     own = [device for device in devices if device.backend in pack.backends]
     usable = any(not device.unusable for device in own)
-    return next((device.unusable for device in own if not usable and device.checked), "")
+    return next((device.unusable for device in own if not usable), "")
 
 
 def _times_as_fast(pack: Pack, devices: Sequence[DeviceInfo]) -> float | None:

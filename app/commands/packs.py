@@ -5,6 +5,7 @@ a thread of its own, while pictures are made. The engine uses it from its next s
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 # The time that merges the changes of a download, ten a second, into one refresh.
 _SETTLE_MS = 100
+# The time that the window has for itself, before another thread loads the code of packs.
+_AFTER_START_MS = 300
 
 
 class PackCommands(QObject):
@@ -64,6 +67,10 @@ class PackCommands(QObject):
         # Packs that the running engine does not have; true also after one was removed.
         self._ready: set[str] = set()
         self._is_restart_due = False
+        # True until a new engine told of its devices.
+        self._awaits_devices = True
+        # True if a removed pack was in use, so that its files are still here.
+        self._has_leftovers = False
         # Packs whose first use is to be told, once the new engine knows how its devices did.
         self._news: set[str] = set()
         self._problems: dict[str, ErrorInfo] = {}
@@ -79,8 +86,8 @@ class PackCommands(QObject):
         self._downloads.changed.connect(self._on_download)
         self._downloads.removed.connect(self._refresh_soon)
         devices = self._devices
-        devices.devices_changed.connect(self._on_devices)
-        for news in (devices.machine_changed, devices.checking_changed):
+        self._state.client.devices_found.connect(self._on_devices_found)
+        for news in (devices.devices_changed, devices.machine_changed, devices.checking_changed):
             news.connect(self._refresh_soon)
         self._state.queue.job_changed.connect(self._restart_if_idle)
         self._state.queue.job_removed.connect(self._restart_if_idle)
@@ -103,8 +110,8 @@ class PackCommands(QObject):
         return next(moving, None)
 
     def start(self) -> None:
-        """Read what is installed, and go on with installations of the last session."""
-        self._read_again(self._go_on)
+        """Read what is installed soon, and go on with installations of the last session."""
+        QTimer.singleShot(_AFTER_START_MS, self, lambda: self._read_again(self._go_on))
 
     def act(self, pack: str, action: PackAction) -> None:
         """Run the action of a pack's button."""
@@ -215,6 +222,7 @@ class PackCommands(QObject):
             self._state.notices.tell_error(answer)
         elif answer is not None:
             self._is_restart_due = True
+            self._has_leftovers |= answer is False
             self._ready -= {pack.id}
             if not isinstance(answer, bool):
                 self._ready |= {pack.id}
@@ -284,16 +292,32 @@ class PackCommands(QObject):
             machine=self._devices.machine,
             devices=self._devices.devices,
             chosen=self._devices.chosen,
+            is_checked=not (self._devices.checking or self._awaits_devices),
             problems=dict(self._problems),
         )
         self.rows = make_rows(self._shelf, doings)
         self.changed.emit()
+        self._tell_news()
 
-    def _on_devices(self, *_: object) -> None:
+    def _on_devices_found(self) -> None:
+        self._awaits_devices = False
+        self._refresh_soon()
+        if self._has_leftovers:
+            self._has_leftovers = False
+            self._background.run(self._tidy, lambda _: None)
+
+    def _tidy(self) -> None:
+        """Delete the files that the engine before this one still used."""
+        from app.packs.store import PackStore
+
+        store = PackStore(self._folder)
+        with suppress(EngineError), store.locked():
+            store.tidy()
+
+    def _tell_news(self) -> None:
         """Tell how the packs do that the engine has had since its last start."""
-        self._publish()
         for row in self.rows:
-            is_known = row.is_used or row.remark or row.times_as_fast is not None
+            is_known = row.remark or row.times_as_fast is not None
             if row.id in self._news - self._ready and is_known:
                 self._news.discard(row.id)
                 self._state.notices.tell(standing(row))
@@ -321,6 +345,7 @@ class PackCommands(QObject):
     def _restart_engine(self) -> None:
         self._is_restart_due = False
         self._ready.clear()
+        self._awaits_devices = True
         if self._state.client.engine_state is not EngineState.STOPPED:
             self._state.client.restart_engine()
         self._refresh_soon()

@@ -5,7 +5,6 @@ from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication
 
-from app.packs.catalogue import Catalogue
 from engine.api.remedies import (
     CheckDevices,
     ChooseCheckpoint,
@@ -142,6 +141,9 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
 
 
 def _title(pack: str) -> str:
+    # Here, as the window starts sooner without it.
+    from app.packs.catalogue import Catalogue
+
     try:
         return Catalogue.read().named(pack).title
     except EngineError:

@@ -305,7 +305,7 @@ def test_a_proprietary_licence_is_named_and_can_be_read_before(desk: Desk) -> No
     assert visible(card) == ["Read the licence: NVIDIA Software Licence", "Accept and install"]
 
 
-def test_what_is_for_other_computers_is_folded_away(desk: Desk) -> None:
+def test_packs_for_other_computers_are_folded_away(desk: Desk) -> None:
     dialog = show_rows(desk, *ROWS)
     assert dialog.cards["windows-directml"].isHidden()
     dialog.others_shown.click()

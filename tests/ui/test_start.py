@@ -70,6 +70,12 @@ def test_no_reader_of_pictures_is_loaded_before_there_is_a_picture() -> None:
     assert {name for name in found if name.startswith("engine.metadata.readers")} == set()
 
 
+def test_no_code_of_packs_or_connections_is_loaded_at_the_start() -> None:
+    found = loaded(run(OPEN))
+    parts = {"app.packs.installation", "app.packs.catalogue", "tomllib", "urllib3", "ssl", "nacl"}
+    assert found & parts == set()
+
+
 def test_no_dialog_is_loaded_before_it_is_opened() -> None:
     found = loaded(run(OPEN))
     parts = {"ui.widgets.mask_canvas", "ui.item_models.lora_item_model"}
