@@ -176,12 +176,6 @@ class PackStore:
         files = (file for form in ("*.whl", "*.whl.part") for file in folder.glob(form))
         return sum(file.stat().st_size for file in files)
 
-    def unfinished(self) -> tuple[str, ...]:
-        """Return the ids of packs whose download was begun and is not installed."""
-        with suppress(OSError):
-            return tuple(sorted(path.name for path in self.downloads.iterdir()))
-        return ()
-
     def forget_downloads(self, pack: str) -> None:
         """Delete the wheels of a pack that have arrived."""
         shutil.rmtree(self.downloads / pack, ignore_errors=True)
