@@ -1,9 +1,7 @@
 """The package index: versions that fit each other, and the wheel of each for a platform."""
 
-import json
 import os
 import subprocess
-import urllib.request
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +11,8 @@ from typing import cast
 from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-PYTHON = (3, 13)
+from installers.lock import PYTHON, index_files
+
 INDEX = "https://pypi.org/simple"
 ROOT = Path(__file__).parents[1]
 _UV = ROOT / "build" / "uv" / "bin" / "uv"
@@ -89,7 +88,7 @@ def wheel(name: str, version: str, target: Target) -> Wheel:
     """Return the best wheel of a version for a platform. Raises IndexLacks."""
     ranks = {tag: rank for rank, tag in enumerate(_tags(target))}
     ranked: list[tuple[int, Wheel]] = []
-    for entry in _files(name):
+    for entry in index_files(name):
         file_name = str(entry["filename"])
         if not file_name.endswith(".whl") or entry.get("yanked"):
             continue
@@ -108,14 +107,6 @@ def _wheel(entry: Mapping[str, object], name: str, version: str, tag: Tag) -> Wh
     python = "" if tag.interpreter.startswith("py") else ".".join(map(str, PYTHON))
     url, size = str(entry["url"]), cast("int", entry["size"])
     return Wheel(name, version, url, size, hashes["sha256"], python)
-
-
-@cache
-def _files(name: str) -> list[dict[str, object]]:
-    request = urllib.request.Request(f"{INDEX}/{name}/")
-    request.add_header("Accept", "application/vnd.pypi.simple.v1+json")
-    with urllib.request.urlopen(request, timeout=60) as response:
-        return cast("list[dict[str, object]]", json.load(response)["files"])
 
 
 def _tags(target: Target) -> Iterable[Tag]:

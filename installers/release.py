@@ -1,6 +1,6 @@
 """Makes a release of installers: what is in them, their hashes, the page, and the list of updates.
 
-    python -m installers.release FOLDER [--key FILE]
+    python -m installers.release FOLDER [--key FILE ...]
 
 FOLDER has the installers of one version. Beside them it gets a list of parts for each system
 (CycloneDX), SHA256SUMS, and RELEASE.md, the text of the release's page. With the private key of
@@ -62,25 +62,25 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the command line asks for; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        make_release(options.folder, own_version(), read_inputs(), options.key)
+        make_release(options.folder, own_version(), read_inputs(), options.keys)
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def make_release(folder: Path, version: str, inputs: Inputs, key: Path | None = None) -> None:
+def make_release(folder: Path, version: str, inputs: Inputs, keys: Sequence[Path] = ()) -> None:
     """Write everything that goes with the installers in a folder; raises BuildError, OSError.
 
-    `key` is the file of the private key of updates; without it their list is not written.
+    `keys` are files of private keys of updates; without one their list is not written.
     """
     installers = _installers(folder, version)
     for target in sorted({_kind(path)[0] for path in installers}):
         write_list(folder, version, target, inputs)
     notes = notes_of(version, (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8"))
     (folder / PAGE).write_text(page(version, notes, installers), encoding="utf-8")
-    if key:
-        _add_updates(folder, installers, key, notes)
+    if keys:
+        _add_updates(folder, installers, keys, notes)
     (folder / CHECKSUMS).write_text(checksums(folder), encoding="utf-8")
 
 
@@ -130,19 +130,28 @@ def _kind(path: Path) -> tuple[Target, str]:
     return next(kind for ending, kind in _KINDS.items() if path.name.endswith(ending))
 
 
-def _add_updates(folder: Path, installers: Sequence[Path], key: Path, notes: str) -> None:
+def _add_updates(
+    folder: Path, installers: Sequence[Path], keys: Sequence[Path], notes: str
+) -> None:
     """Write the signed list of updates, for those systems whose whole trees are here."""
     # Imported here, so that releases without a key need no library of signatures.
+    from app.updates.errors import UpdateError
     from installers.update_manifest import add_release, read_key
 
     trees = [path for path in installers if path.name.endswith(_TREES)]
-    add_release(folder, trees, read_key(key), notes)
+    try:
+        add_release(folder, trees, [read_key(key) for key in keys], notes)
+    except (UpdateError, ValueError) as error:
+        raise BuildError(f"The list of updates cannot be written: {error}") from error
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m installers.release", description=__doc__)
     parser.add_argument("folder", type=Path, help="the folder of the installers")
-    parser.add_argument("--key", type=Path, help="the file of the private key of updates")
+    parser.add_argument(
+        "--key", type=Path, action="append", default=[], dest="keys", metavar="FILE",
+        help="the file of a private key of updates; several may sign",
+    )  # fmt: skip
     return parser
 
 

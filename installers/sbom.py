@@ -14,6 +14,8 @@ from installers.inputs import File, Target
 from installers.licences import Part
 
 _SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
+# How the lock names the sources of Debian's packages.
+_DEBIAN_SOURCE = ".orig"
 # The name space of the serial numbers, which are made of the content.
 _SERIALS = uuid.UUID("6ec9f1f5-5b6b-5f0e-9d0d-2f4c5cb7a1de")
 
@@ -94,7 +96,7 @@ def _component(part: Part) -> _Component:
     return _Component(
         "library",
         url,
-        part.file.name,
+        _name(part.file),
         part.file.version,
         (_Licence(part.licence),),
         url,
@@ -104,8 +106,14 @@ def _component(part: Part) -> _Component:
 
 
 def package_url(file: File) -> str:
-    """Return a pinned file's package URL (purl): of PyPI for wheels, else by its address."""
-    name, version = quote(file.name), quote(file.version)
+    """Return a pinned file's package URL (purl): of PyPI, of Debian, or by its address."""
+    name, version = quote(_name(file)), quote(file.version)
     if file.file_name.endswith(".whl"):
         return f"pkg:pypi/{name}@{version}?file_name={quote(file.file_name)}"
+    if file.name.endswith(_DEBIAN_SOURCE):
+        return f"pkg:deb/debian/{name}@{version}?arch=source"
     return f"pkg:generic/{name}@{version}?download_url={quote(file.url, safe='')}"
+
+
+def _name(file: File) -> str:
+    return file.name.removesuffix(_DEBIAN_SOURCE)

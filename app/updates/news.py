@@ -34,7 +34,7 @@ def _news(left: LeftVersion, versions: Path, version: str) -> News:
         more = f" and {len(damage) - 1} more" if len(damage) > 1 else ""
         return News(
             message,
-            f"Of its files, {damage[0]}{more} are missing or changed. If an antivirus program "
-            "removed them, allow them there; then install the version again.",
+            f"Files of it are missing or changed: {damage[0]}{more}. If an antivirus program took "
+            "them, allow them there; then install the version again.",
         )
-    return News(message, "It can be installed again. " + (f"The reason: {left.detail}."))
+    return News(message, f"It can be installed again. The reason: {left.detail}.")

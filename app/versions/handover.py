@@ -7,7 +7,8 @@ not start.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.versions.names import is_newer
@@ -134,8 +135,8 @@ class _Start(NamedTuple):
             child = subprocess.Popen(command)
         except OSError as error:
             return self._leave(tree, str(error))
-        _pass_signals_on(child)
-        status = _status_of(child)
+        with _signals_passed_on(child):
+            status = _status_of(child)
         after = read_state(self.versions)
         if after.active != tree.version or after.starts == 0:
             sys.exit(_exit_status(status))
@@ -166,12 +167,21 @@ def _status_of(child: "subprocess.Popen[bytes]") -> int:
             continue
 
 
-def _pass_signals_on(child: "subprocess.Popen[bytes]") -> None:
-    """End the child where somebody ends this process, which waits for it."""
+@contextmanager
+def _signals_passed_on(child: "subprocess.Popen[bytes]") -> Generator[None]:
+    """End the child where somebody ends this process, while it waits for the child."""
     import signal
 
-    for number in (signal.SIGTERM, *((signal.SIGHUP,) if sys.platform != "win32" else ())):
-        signal.signal(number, lambda received, _: child.send_signal(received))
+    numbers = (signal.SIGTERM, *((signal.SIGHUP,) if sys.platform != "win32" else ()))
+    before = {
+        number: signal.signal(number, lambda received, _: child.send_signal(received))
+        for number in numbers
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _exit_status(status: int) -> int:

@@ -53,7 +53,7 @@ def test_the_best_wheel_that_runs_there_is_taken(monkeypatch: pytest.MonkeyPatch
         entry("it-1.0-cp312-cp312-win_amd64.whl"),
         entry("it-2.0-py3-none-any.whl", yanked="broken"),
     ]
-    monkeypatch.setattr("installers.index._files", lambda _name: files)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr("installers.index.index_files", lambda _name: files)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     linux, windows, mac = TARGETS
     found = wheel("it", "1.0", linux)
     assert (found.url.rpartition("/")[2], found.python) == (

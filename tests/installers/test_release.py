@@ -1,6 +1,7 @@
 """A release lists what is in it, with licences, hashes and a page."""
 
 import subprocess
+import tarfile
 import zipfile
 from importlib.metadata import metadata
 from pathlib import Path
@@ -80,7 +81,11 @@ def test_the_same_parts_give_the_same_list_and_others_another() -> None:
 
 def test_package_urls_tell_wheels_from_other_files() -> None:
     assert package_url(WHEEL).startswith("pkg:pypi/numpy@2.5.5?file_name=numpy-2.5.5-cp313")
-    assert package_url(SOURCE).startswith("pkg:generic/zlib.orig@1%3A1.3.1-1?download_url=https%3A")
+    assert package_url(SOURCE) == "pkg:deb/debian/zlib@1%3A1.3.1-1?arch=source"
+    archive = File("cpython-macos", "3.13.17", "https://host/a.tar.gz", 0, "c" * 64, LINUX)
+    assert package_url(archive) == (
+        "pkg:generic/cpython-macos@3.13.17?download_url=https%3A%2F%2Fhost%2Fa.tar.gz"
+    )
 
 
 def test_a_wheel_brings_its_licence_and_its_texts(cache: Path) -> None:
@@ -181,12 +186,23 @@ def test_whole_trees_are_offered_as_updates_by_those_who_have_the_key(
     (folder / "safelight-1.2-macos-arm64.dmg").unlink()
     key = tmp_path / "key"
     public = make_key(key)
-    make_release(folder, "1.2", inputs, key)
+    make_release(folder, "1.2", inputs, [key])
     content = verified_content((folder / list_name(CHANNEL)).read_bytes(), (public,))
     (offered,) = read_list(content).releases
     assert offered.version == "1.2"
     assert [one.name for one in offered.archives] == [archive.name]
     assert list_name(CHANNEL) in (folder / CHECKSUMS).read_text()
+
+
+def test_an_archive_that_is_no_tree_is_not_offered(
+    folder: Path, inputs: Inputs, tmp_path: Path
+) -> None:
+    key = tmp_path / "key"
+    make_key(key)
+    with tarfile.open(folder / "safelight-1.2-linux-x86_64.tar.xz", "w:xz"):
+        pass
+    with pytest.raises(BuildError, match=r"list of updates .* version\.json"):
+        make_release(folder, "1.2", inputs, [key])
 
 
 def test_sha256sum_accepts_the_hashes_and_sees_a_change(folder: Path) -> None:

@@ -124,6 +124,24 @@ def test_a_signal_to_the_start_reaches_the_version_on_trial(home: Home, installe
         assert started.wait() == 128 + 15
 
 
+def test_the_version_before_is_ended_by_a_signal_as_ever(home: Home, tmp_path: Path) -> None:
+    """Its process is the one that has waited for the failed version."""
+    installed = make_tree(tmp_path / "waits", OLD, "    sys.stdin.readline()")
+    put(home, NEW, CRASHES)
+    with subprocess.Popen(
+        [installed / "safelight"],
+        env=home.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as started:
+        assert started.stdout is not None
+        versions = [started.stdout.readline().strip() for _ in range(3)]
+        assert versions == [NEW, NEW, OLD]
+        started.terminate()
+        assert started.wait() == -15
+
+
 def test_starts_that_a_killed_launcher_counted_lead_back(home: Home, installed: Path) -> None:
     """A version that hangs is killed with its launcher, or the machine is switched off."""
     put(home, NEW, "    sys.stdin.readline()\n    sys.exit(0)")
@@ -286,3 +304,26 @@ def test_the_launcher_loads_little_before_it_hands_over(home: Home, installed: P
     names = ("folders", "handover", "names", "state", "trees")
     assert ours == {"app", "app.versions", *(f"app.versions.{name}" for name in names)}
     assert not loaded & {"dataclasses", "inspect", "pathlib", "subprocess", "msgspec", "tempfile"}
+
+
+CHANGES = """
+    from pathlib import Path
+    from app.versions.folders import versions_folder
+    from app.versions.handover import start_again
+    from app.versions.state import GONE_BACK, change_state
+    change_state(Path(versions_folder(os.environ)), lambda state: state.{change})
+    start_again()
+"""
+
+
+def test_an_update_begins_when_safelight_starts_again(home: Home, tmp_path: Path) -> None:
+    change = CHANGES.format(change=f"activated({NEW!r}, {OLD!r})")
+    installed = make_tree(tmp_path / "old", OLD, change)
+    put(home, NEW)
+    change_state(home.versions, lambda state: state.without(NEW, GONE_BACK))
+    assert home.started(installed) == [OLD, NEW]
+
+
+def test_the_version_before_begins_when_safelight_starts_again(home: Home, installed: Path) -> None:
+    put(home, NEW, CHANGES.format(change=f"without({NEW!r}, GONE_BACK)"))
+    assert home.started(installed) == [NEW, OLD]

@@ -30,6 +30,8 @@ _START = '''
 
 def start(arguments):
     """Do what the test wants in place of a window."""
+    from app.updates.running import running_version
+
     if list(arguments) == ["--version"]:
         print("safelight", {version!r})
         sys.exit(0)
