@@ -38,9 +38,10 @@ def compile_all(root: Path, compilation: Compilation, python: Path) -> None:
         *(f"instead={folder}" for folder in compilation.instead),
         *(f"packed={folder}={archive}" for folder, archive in pairs),
     ]
-    # A fixed seed, because the order of sets reaches the bytecode.
+    # A fixed seed, because the order of sets reaches the bytecode. -B, because the interpreter may
+    # be the tree's, into which it would write bytecode of what it imports itself.
     done = subprocess.run(
-        [str(python), "-S", "-s", str(_PROGRAM), str(root), *arguments],
+        [str(python), "-B", "-S", "-s", str(_PROGRAM), str(root), *arguments],
         env={"PYTHONHASHSEED": "0"}, check=False, capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode:

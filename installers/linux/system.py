@@ -17,9 +17,10 @@ from installers.trimming import TrimError
 _LIBRARY = Path("lib") / "python3.13"
 # Relative paths in a .pth file start at its folder.
 _PATHS = "../../../../lib\n../../../../site\n"
-# Libraries below site/ with half a megabyte or more of symbols for debuggers.
+# Libraries below site/ with 0.4 MB or more of symbols for debuggers.
 _STRIPPED = (
-    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "nacl/_sodium.*.so",
+    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "PySide6/Qt/lib/libicuuc.so.*",
+    "nacl/_sodium.*.so",
     "numpy.libs/libscipy_openblas*.so", "numpy/_core/_multiarray_umath.*.so",
     "tokenizers/tokenizers.*.so",
 )  # fmt: skip
