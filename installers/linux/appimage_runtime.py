@@ -1,7 +1,7 @@
 """The program in front of an AppImage's file system: type2-runtime, built from pinned sources.
 
-Distributions carry no build of it, and AppImage's own has no fixed address. libfuse is in it, so
-that a system needs `fusermount3` alone, which desktops have.
+Distributions carry no build of it. libfuse is in it, so that a system needs `fusermount3` alone,
+which desktops have.
 """
 
 import hashlib

@@ -56,6 +56,11 @@ for name in adler32 crc32 inffast inflate inftrees uncompr zutil; do
   compile -c "zlib/$name.c" -o "objects/zlib-$name.o"
 done
 
+# musl's nftw visits nothing with no descriptors to spare: what --appimage-extract-and-run unpacks
+# would stay.
+sed -i 's/nftw(path, &rm_recursive_callback, 0,/nftw(path, \&rm_recursive_callback, 16,/' \
+  type2-runtime/src/runtime/runtime.c
+grep -q 'rm_recursive_callback, 16,' type2-runtime/src/runtime/runtime.c
 # shellcheck disable=SC2086
 compile -c $squashfuse_options -DGIT_COMMIT="\"$RUNTIME_VERSION\"" \
   type2-runtime/src/runtime/runtime.c -o objects/runtime.o
