@@ -1,7 +1,5 @@
 """The Qt application and its one window."""
 
-import sys
-
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QFileOpenEvent, QFontDatabase
 from PySide6.QtWidgets import QApplication
@@ -12,6 +10,10 @@ from ui.pictures import limit_decoders
 from ui.theme.theme import Theme
 from ui.window_place import put
 
+# Desktops know a window's menu entry by it: Wayland's app_id, and the instance in X11's WM_CLASS,
+# which Qt takes from the first argument. An installed app's own is "-c".
+_DESKTOP_NAME = "safelight"
+
 
 class Application(QApplication):
     """The QApplication, named Safelight; needs a display (see app.display)."""
@@ -20,10 +22,10 @@ class Application(QApplication):
     files_asked = Signal(list)
 
     def __init__(self) -> None:
-        super().__init__(sys.argv[:1])
+        super().__init__([_DESKTOP_NAME])
         self.setApplicationName("Safelight")
         self.setApplicationDisplayName("Safelight")
-        self.setDesktopFileName("safelight")
+        self.setDesktopFileName(_DESKTOP_NAME)
         limit_decoders()
 
     def event(self, event: QEvent) -> bool:

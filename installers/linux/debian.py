@@ -28,12 +28,14 @@ SOURCES = {
     "openssl": ("*",),
     "python3.13": ("CVE-*", "ssl-*", "dict-*", "traverse-*"),
 }
+# The sources of the program in front of an AppImage, beside some of those.
+_RUNTIME_SOURCES = {"fuse3": (), "libzstd": ()}
 _ENTRY = re.compile(r"^ ([0-9a-f]{64}) +(\d+) (\S+)$", re.MULTILINE)
 
 
 def newest_sources() -> Iterator[File]:
     """Yield the newest `.orig` and `.debian` archive of each source that the archive serves."""
-    for name, patches in SOURCES.items():
+    for name, patches in {**SOURCES, **_RUNTIME_SOURCES}.items():
         yield from _newest(name, patches)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 MAGIC = b"\x7fELF"
 # Of the file's header, for 64 bits: where the program headers start, their size and number, and
 # what tells of section headers, which no loader reads.
-_HEADERS_AT, _SECTIONS_AT, _SIZES_AT = 0x20, 0x28, 0x36
+_HEADERS_AT, _SECTIONS_AT, _SIZES_AT, _SECTION_SIZES_AT = 0x20, 0x28, 0x36, 0x3A
 _PROGRAM = struct.Struct("<IIQQQQQQ")
 _PAGE = 0x1000
 _LOAD = 1
@@ -41,6 +41,13 @@ def segments(data: bytes) -> list[Segment]:
     size, count = struct.unpack_from("<HH", data, _SIZES_AT)
     places = range(start, start + size * count, size)
     return [Segment(*_PROGRAM.unpack_from(data, place)) for place in places]
+
+
+def length(data: bytes) -> int:
+    """Return how many bytes the headers of a file tell of, its list of sections included."""
+    start = struct.unpack_from("<Q", data, _SECTIONS_AT)[0]
+    size, count = struct.unpack_from("<HH", data, _SECTION_SIZES_AT)
+    return start + size * count
 
 
 def close_holes(data: bytes) -> bytes:

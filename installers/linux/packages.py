@@ -18,7 +18,7 @@ _DEPENDS = (
     "libgssapi-krb5-2", "libstdc++6", "libwayland-client0", "libx11-6", "libx11-xcb1",
     "libxkbcommon0", "libzstd1", "zlib1g",
 )  # fmt: skip
-_DESKTOP_ENTRY = """\
+DESKTOP_ENTRY = """\
 [Desktop Entry]
 Type=Application
 Name=Safelight
@@ -26,7 +26,7 @@ Comment=Make pictures on your own computer
 Exec=safelight %F
 Icon=safelight
 Terminal=false
-Categories=Graphics;RasterGraphics;
+Categories=Graphics;2DGraphics;RasterGraphics;
 Keywords=Stable Diffusion;image;picture;generate;
 MimeType=application/x-safetensors;image/png;image/jpeg;image/webp;
 StartupWMClass=safelight
@@ -45,7 +45,8 @@ _CONTROL = """\
 Package: safelight
 Version: {version}
 Architecture: amd64
-Maintainer: Safelight <safelight@localhost>
+Maintainer: Safelight <safelight@users.noreply.github.com>
+Homepage: https://safelight.github.io
 Installed-Size: {size}
 Depends: {depends}
 Section: graphics
@@ -98,7 +99,7 @@ def _place_in_system(root: Path) -> None:
     command.parent.mkdir()
     command.symlink_to("../lib/safelight/safelight")
     texts = {
-        "applications/safelight.desktop": _DESKTOP_ENTRY,
+        "applications/safelight.desktop": DESKTOP_ENTRY,
         "mime/packages/safelight.xml": _MIME_TYPES,
         "doc/safelight/copyright": (root / _HOME / "LICENSE").read_text(encoding="utf-8"),
     }

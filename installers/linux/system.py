@@ -9,6 +9,8 @@ from pathlib import Path
 from installers.bytecode import Compilation
 from installers.inputs import File
 from installers.linux import debian, elf, icu
+from installers.linux.appimage import write_appimage
+from installers.linux.appimage_runtime import reviewed_sources
 from installers.linux.interpreter import interpreter
 from installers.linux.packages import write_deb, write_portable
 from installers.system import Packager, Tree
@@ -34,7 +36,7 @@ class LinuxSystem:
     @property
     def formats(self) -> Mapping[str, Packager]:
         """The formats by name; the first is the default."""
-        return {"tar.xz": write_portable, "deb": write_deb}
+        return {"tar.xz": write_portable, "deb": write_deb, "appimage": write_appimage}
 
     @property
     def compilation(self) -> Compilation:
@@ -47,8 +49,8 @@ class LinuxSystem:
         )
 
     def newest_files(self) -> Iterable[File]:
-        """Return the sources of the interpreter, and the list of the old Debian's packages."""
-        return (*debian.newest_sources(), debian.old_packages())
+        """Return the sources of what is built here, and the list of the old Debian's packages."""
+        return (*debian.newest_sources(), debian.old_packages(), *reviewed_sources())
 
     def place_interpreter(self, tree: Tree, given: Path | None) -> None:
         """Make `runtime/` of the built interpreter, or of an archive with the same layout."""

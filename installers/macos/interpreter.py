@@ -19,7 +19,8 @@ from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
 from installers.inputs import File, InputError, Inputs, Target, check, fetch
-from installers.macos.launcher import PYTHON, ZIG
+from installers.macos.launcher import PYTHON
+from installers.zig import ZIG
 
 ARCHIVE = "cpython-macos"
 # Lists the addresses and hashes of the archives, which are on no package index themselves.
@@ -54,12 +55,13 @@ class _Release(msgspec.Struct, frozen=True):
 
 
 def newest_files() -> Iterator[File]:
-    """Yield the newest archive of Python 3.13, and the compiler of the launcher."""
+    """Yield the newest archive of Python 3.13, and the compiler, which Linux takes, too."""
     listing = _newest_wheel(_LISTING, "py3-none-any")
     with urllib.request.urlopen(listing.url, timeout=60) as response:
         wheel = zipfile.ZipFile(io.BytesIO(response.read()))
     yield newest_archive(wheel.read(_LISTED))
-    yield _newest_wheel(ZIG, _ZIG_TAG)
+    targets = (Target.LINUX, Target.MACOS)
+    yield msgspec.structs.replace(_newest_wheel(ZIG, _ZIG_TAG), targets=targets)
 
 
 def newest_archive(listing: bytes) -> File:

@@ -14,6 +14,8 @@ PUBLIC = (
     "https://deb.debian.org/",
     "https://registry.npmjs.org/",
     "https://github.com/astral-sh/python-build-standalone/releases/download/",
+    "https://github.com/AppImage/type2-runtime/archive/",
+    "https://github.com/vasi/squashfuse/archive/",
 )
 
 

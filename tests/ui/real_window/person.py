@@ -136,6 +136,16 @@ class RealWindow:
         """Type a text."""
         self._xdotool("type", "--delay", "5", text)
 
+    # --- what the desktop sees ---
+
+    def windows_of(self, instance: str) -> list[str]:
+        """The ids of the visible windows of this display with this instance in WM_CLASS."""
+        asked = ["xdotool", "search", "--onlyvisible", "--classname", f"^{instance}$"]
+        done = subprocess.run(
+            asked, env=self._variables, check=False, capture_output=True, text=True
+        )
+        return done.stdout.split()
+
     # --- beginning and end ---
 
     def put_back(self) -> None:
