@@ -9,8 +9,6 @@ from functools import wraps
 from pathlib import Path
 from typing import NoReturn, ParamSpec
 
-from app.installation import explain
-
 _ERROR_ICON = 0x10
 P = ParamSpec("P")
 
@@ -40,6 +38,9 @@ def say_of_import(start: Callable[P, NoReturn]) -> Callable[P, NoReturn]:
         try:
             start(*args, **kwargs)
         except ImportError as error:
+            # Not at the top: Python's path may still begin with the folder of other programs.
+            from app.installation import explain
+
             sys.exit(say(*explain(error)))
 
     return explained

@@ -13,6 +13,7 @@ PUBLIC = (
     "https://files.pythonhosted.org/",
     "https://deb.debian.org/",
     "https://registry.npmjs.org/",
+    "https://github.com/astral-sh/python-build-standalone/releases/download/",
 )
 
 

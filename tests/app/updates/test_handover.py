@@ -292,7 +292,8 @@ def test_the_launcher_loads_little_before_it_hands_over(home: Home, installed: P
         "from safelight_launcher import main; main()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program],
+        # Without the packages of this Python, whose hooks load modules of their own.
+        [sys.executable, "-I", "-S", "-c", program],
         env=home.environment,
         cwd=ROOT,
         capture_output=True,
