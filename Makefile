@@ -156,6 +156,7 @@ $(UV):
 .PHONY: installers installers-lock size
 installers: $(BASE)/.tools
 	$(PY) -m installers.build linux
+	$(PY) -m installers.tryout build/installers/tree-linux
 
 installers-lock: $(BASE)/.tools $(UV)
 	$(PY) -m installers.lock

@@ -22,6 +22,8 @@ _HARMLESS = frozenset(
     }
 )  # fmt: skip
 _LIBRARY_PATH = "LD_LIBRARY_PATH"
+# It sets `sys.executable` even where the interpreter is isolated.
+_EXECUTABLE = "PYTHONEXECUTABLE"
 # A user's own LD_LIBRARY_PATH for the engine, for systems whose GPU libraries are only there.
 OWN_LIBRARY_PATH = "SAFELIGHT_LIBRARY_PATH"
 # The process that started this one, or this one itself; then it is not started again.
@@ -61,6 +63,8 @@ def start_apart(arguments: Sequence[str]) -> None:
     started = os.environ.pop(_STARTED, "") in (str(os.getpid()), str(os.getppid()))
     if not sys.flags.safe_path and sys.path and sys.path[0] != _ROOT:
         del sys.path[0]
+    if sys.executable == os.environ.get(_EXECUTABLE) and os.sep in sys.orig_argv[0]:
+        sys.executable = os.path.abspath(sys.orig_argv[0])  # noqa: PTH100
     wanted = clean_environment(os.environ, arguments)
     if started or not sys.executable or not _differs(wanted):
         return
@@ -97,9 +101,12 @@ def clean_environment(variables: Mapping[str, str], arguments: Sequence[str]) ->
 def _differs(wanted: Mapping[str, str]) -> bool:
     present = os.environ
     gone = (name for name in present if name not in wanted and name.upper() not in _HARMLESS)
-    # An isolated interpreter has ignored Python's own variables.
-    heard = (name for name in gone if not (sys.flags.isolated and name.startswith("PYTHON")))
-    return any(heard) or wanted.get(_LIBRARY_PATH) != present.get(_LIBRARY_PATH)
+    return any(map(_is_heard, gone)) or wanted.get(_LIBRARY_PATH) != present.get(_LIBRARY_PATH)
+
+
+def _is_heard(name: str) -> bool:
+    """Return False for those of Python's own variables that an isolated interpreter ignores."""
+    return not (sys.flags.isolated and name.startswith("PYTHON")) or name == _EXECUTABLE
 
 
 def _flags() -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 Sections: step, picture, start, memory, starter, window, parity, components, identify, ablation (on
 a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only on
-request: blob (the gain of OpenVINO's cache), shapes (the cost of dynamic shapes), compilers
+request: installed (the start of the installed tree that --tree names), blob (the gain of OpenVINO's
+cache), shapes (the cost of dynamic shapes), compilers
 (cross-vendor compilers, with the extra of that name), sdxl (a full-size SDXL: 12 GB of disk, 22 GB
 of memory, 20 minutes), lora (SD 1.5 with LoRAs: 25 minutes), lora_sdxl (SDXL with LoRAs: as sdxl),
 weights (each backend's copies of the weights), tiles (the VAE in tiles), webgpu (single operators
@@ -34,6 +35,7 @@ def main() -> int:
         python=options.python,
         quick=options.quick,
         starter=options.starter,
+        tree=options.tree,
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     machine = {**describe(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -75,6 +77,7 @@ def _parse() -> argparse.Namespace:
         help="interpreter of the app's own environment, without torch; default: .venv's",
     )
     parser.add_argument("--starter", type=Path, help="another model for the starter section")
+    parser.add_argument("--tree", type=Path, help="an installed tree for the installed section")
     return parser.parse_args()
 
 

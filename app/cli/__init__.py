@@ -1,4 +1,4 @@
-"""The command line: its commands are in `_COMMANDS`, a module each.
+"""The command line: its commands are in `COMMANDS`, a module each.
 
 Exit status 0; 1 for a failure, with one line and a hint on stderr; 2 for wrong usage. With `--json`
 stdout holds one JSON object and nothing else.
@@ -31,7 +31,7 @@ from engine.errors import EngineError
 from engine.packs import FOLDER, use_packs
 
 # The module of each command: HELP, add_arguments(parser) and run(options) -> exit status.
-_COMMANDS = {
+COMMANDS = {
     "generate": generate,
     "inspect": inspect,
     "bake": bake,
@@ -74,7 +74,7 @@ def _run(arguments: Sequence[str]) -> int:
     parser = _Parser(prog="safelight", description="Develops latent images on your own computer.")
     parser.add_argument("--version", action="version", version=f"safelight {version('safelight')}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, command in _COMMANDS.items():
+    for name, command in COMMANDS.items():
         command_parser = commands.add_parser(name, help=command.HELP, description=command.__doc__)
         command.add_arguments(command_parser)
         command_parser.set_defaults(run=command.run)

@@ -9,6 +9,7 @@ from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
 from benchmarks.sections.identify import identify_files
+from benchmarks.sections.installed import installed
 from benchmarks.sections.lora import lora, lora_sdxl
 from benchmarks.sections.memory import memory
 from benchmarks.sections.parity import parity
@@ -38,6 +39,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "components": components,
     "ablation": ablation,
     "identify": identify_files,
+    "installed": installed,
     "tensorrt": tensorrt,
     "artifacts": artifacts,
     "blob": blob,
@@ -52,6 +54,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
 # Measured only on request: they answer a single question, or take long.
 ASKED_FOR = (
     "blob",
+    "installed",
     "lora",
     "lora_sdxl",
     "shapes",

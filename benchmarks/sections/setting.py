@@ -28,6 +28,8 @@ class Setting:
     quick: bool
     # Replaces the shipped model; None for the shipped one.
     starter: Path | None
+    # An installed tree; None if no section is to start one.
+    tree: Path | None
     say: Callable[[str], None]
 
     @cached_property

@@ -19,12 +19,12 @@ from installers.trimming import TrimError
 _LIBRARY = Path("lib") / "python3.13"
 # Relative paths in a .pth file start at its folder.
 _PATHS = "../../../../lib\n../../../../site\n"
-# Libraries below site/ with 0.4 MB or more of symbols for debuggers.
+# Libraries below site/ with symbols for debuggers.
 _STRIPPED = (
-    "PIL/_imaging.*.so", "PySide6/Qt/lib/libicui18n.so.*", "PySide6/Qt/lib/libicuuc.so.*",
-    "nacl/_sodium.*.so",
-    "numpy.libs/libscipy_openblas*.so", "numpy/_core/_multiarray_umath.*.so",
-    "tokenizers/tokenizers.*.so",
+    "PIL/*.so", "PySide6/Qt/lib/libicui18n.so.*", "PySide6/Qt/lib/libicuuc.so.*",
+    "_cffi_backend.*.so", "google/_upb/*.so", "msgspec/*.so", "nacl/_sodium.*.so",
+    "numpy.libs/libscipy_openblas*.so", "numpy/_core/_multiarray_umath.*.so", "numpy/fft/*.so",
+    "numpy/linalg/*.so", "numpy/random/*.so", "tokenizers/tokenizers.*.so",
 )  # fmt: skip
 _FULL_OF_HOLES = "pillow.libs/libXau-*"
 _ICU_DATA = "PySide6/Qt/lib/libicudata.so.*"
@@ -42,8 +42,8 @@ class LinuxSystem:
     def compilation(self) -> Compilation:
         """Everything as bytecode, and the standard library packed."""
         return Compilation(
-            documented=("lib",),
-            instead=("site",),
+            documented=("lib/app/cli",),
+            instead=("lib", "site"),
             packed=(f"runtime/{_LIBRARY}",),
             archives=("runtime/lib/python313.zip",),
         )

@@ -38,8 +38,8 @@ class MacosSystem:
     def compilation(self) -> Compilation:
         """Everything as bytecode, and the standard library packed."""
         return Compilation(
-            documented=("lib",),
-            instead=("site",),
+            documented=("lib/app/cli",),
+            instead=("lib", "site"),
             packed=(f"runtime/lib/{PYTHON}",),
             archives=(f"runtime/lib/{PYTHON.replace('.', '')}.zip",),
         )

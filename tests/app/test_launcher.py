@@ -120,6 +120,16 @@ def test_a_home_of_another_python_is_not_ours(tmp_path: Path) -> None:
     models([sys.executable, "-I", "-m", "app"], tmp_path, PYTHONHOME="/nonexistent")
 
 
+def test_an_interpreter_that_a_variable_names_starts_no_children(tmp_path: Path) -> None:
+    # As an interpreter of no virtual environment begins: isolated, and yet with the wrong name.
+    program = (
+        f"import os, sys; sys.path.insert(0, {str(ROOT)!r}); sys.executable = '/nowhere'; "
+        "os.environ['PYTHONEXECUTABLE'] = sys.executable; "
+        "from safelight_launcher import main; main()"
+    )
+    models([sys.executable, "-I", "-c", program], tmp_path)
+
+
 def test_the_exit_status_is_the_same(command: list[str], junk: Path, tmp_path: Path) -> None:
     (junk / "pathlib.py").unlink()
     for arguments, status in (["nonsense"], 2), (["inspect", "nowhere"], 1):

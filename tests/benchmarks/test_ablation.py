@@ -27,7 +27,7 @@ SECTION = import_module("benchmarks.sections.ablation")
 
 
 def setting(folder: Path) -> Setting:
-    return Setting(folder, Path("python"), True, None, lambda text: None)
+    return Setting(folder, Path("python"), True, None, None, lambda text: None)
 
 
 def test_a_machine_without_a_card_has_no_figures_and_makes_no_checkpoint(

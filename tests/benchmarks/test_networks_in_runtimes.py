@@ -39,7 +39,9 @@ NEVER = NeverCancelled()
 
 
 def setting(folder: Path) -> Setting:
-    return Setting(folder, Path("python"), quick=True, starter=None, say=lambda _text: None)
+    return Setting(
+        folder, Path("python"), quick=True, starter=None, tree=None, say=lambda _text: None
+    )
 
 
 def result(graph: Graph, feeds: dict[str, Any]) -> Any:
