@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from app.packs.wheels import is_dropped
-from installers.index import ROOT, TARGETS, IndexLacks, Target, resolved, wheel
+from installers.index import PLATFORMS, ROOT, IndexLacks, Platform, resolved, wheel
 from installers.trimming import read_trim
 
 PACKS = ROOT / "installers" / "packs.toml"
@@ -81,49 +81,49 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _builds(name: str, without: Sequence[str], drop: Sequence[str]) -> Iterator[_Build]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     base, extra = project["dependencies"], project["optional-dependencies"].get(name, [])
-    for target in TARGETS:
-        own = [line for line in extra if _applies(line, target)]
+    for platform in PLATFORMS:
+        own = [line for line in extra if _applies(line, platform)]
         if not own:
             continue
         try:
-            yield _build(name, base, own, target, without, drop)
+            yield _build(name, base, own, platform, without, drop)
         except IndexLacks as lack:
-            sys.stderr.write(f"{name} on {target.system}: {lack}\n")
+            sys.stderr.write(f"{name} on {platform.system}: {lack}\n")
 
 
 def _build(
     name: str,
     base: Sequence[str],
     own: Sequence[str],
-    target: Target,
+    platform: Platform,
     without: Sequence[str],
     drop: Sequence[str],
 ) -> _Build:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    of_the_app = resolved("\n".join(base), pins, target)
+    of_the_app = resolved("\n".join(base), pins, platform)
     # What trees leave out, a pack brings itself.
     there = of_the_app.keys() - read_trim().left_out
     fixed = "\n".join(f"{one}=={version}" for one, version in of_the_app.items())
-    every = resolved("\n".join(own), fixed, target)
+    every = resolved("\n".join(own), fixed, platform)
     skipped = {*there, *without}
-    wheels = tuple(wheel(one, every[one], target) for one in every if one not in skipped)
-    sys.stderr.write(f"{name} on {target.system}: {', '.join(w.name for w in wheels)}\n")
+    wheels = tuple(wheel(one, every[one], platform) for one in every if one not in skipped)
+    sys.stderr.write(f"{name} on {platform.system}: {', '.join(w.name for w in wheels)}\n")
     version = every[canonicalize_name(Requirement(own[0]).name)]
     return _Build(
         pack=name,
         version=version,
-        system=target.system,
-        machine=target.machine,
+        system=platform.system,
+        machine=platform.machine,
         python=next((one.python for one in wheels if one.python), ""),
         disk_bytes=sum(_unpacked(one.url, drop) for one in wheels),
         wheels=tuple(_Wheel(one.url, one.size, one.sha256) for one in wheels),
     )
 
 
-def _applies(line: str, target: Target) -> bool:
+def _applies(line: str, platform: Platform) -> bool:
     marker = Requirement(line).marker
-    machine = _MACHINES.get((target.system, target.machine), target.machine)
-    where = {"sys_platform": _SYSTEMS[target.system], "platform_machine": machine}
+    machine = _MACHINES.get((platform.system, platform.machine), platform.machine)
+    where = {"sys_platform": _SYSTEMS[platform.system], "platform_machine": machine}
     return marker is None or marker.evaluate(where)
 
 

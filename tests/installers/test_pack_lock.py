@@ -6,7 +6,7 @@ import pytest
 from packaging.utils import parse_wheel_filename
 
 from installers import pack_lock
-from installers.index import TARGETS, IndexLacks, wheel
+from installers.index import PLATFORMS, IndexLacks, wheel
 
 TEXT = pack_lock.PACKS.read_text(encoding="utf-8")
 
@@ -22,7 +22,7 @@ def test_a_renewal_of_no_pack_changes_nothing(
 
 
 def test_the_wheels_of_each_build_run_on_its_platform() -> None:
-    tags = {(target.system, target.machine): set(target.tags) | {"any"} for target in TARGETS}
+    tags = {(target.system, target.machine): set(target.tags) | {"any"} for target in PLATFORMS}
     for build in tomllib.loads(TEXT)["builds"]:
         fitting = tags[build["system"], build["machine"]]
         for one in build["wheels"]:
@@ -54,7 +54,7 @@ def test_the_best_wheel_that_runs_there_is_taken(monkeypatch: pytest.MonkeyPatch
         entry("it-2.0-py3-none-any.whl", yanked="broken"),
     ]
     monkeypatch.setattr("installers.index.index_files", lambda _name: files)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
-    linux, windows, mac = TARGETS
+    linux, windows, mac = PLATFORMS
     found = wheel("it", "1.0", linux)
     assert (found.url.rpartition("/")[2], found.python) == (
         "it-1.0-cp313-cp313-manylinux_2_28_x86_64.whl",
