@@ -9,20 +9,17 @@ then goes on with the download and is not killed; the hash of its file is printe
 
 import hashlib
 import json
-import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from app.downloads import fetch as fetching
 from app.downloads import part, transport
 from app.downloads.source import Source
 from engine import durable
 from tests.app.downloads.fetching import QUICK
+from tests.app.killed_lines import be_killed_at, in_child
 
 # Loaded before the forks: each would load it anew.
 _LOADED = transport
@@ -31,32 +28,6 @@ _WATCHED = {module.__file__ for module in (fetching, part, durable)}
 
 def _download(source: Source, folder: Path) -> None:
     fetching.fetch(source, folder, on_progress=lambda _: None, cancelled=lambda: False, terms=QUICK)
-
-
-def _in_child(act: Callable[[], None]) -> int:
-    """Run a function in a fork; return the number of the signal that ended it."""
-    child = os.fork()
-    if not child:
-        act()
-        os._exit(0)
-    return os.WTERMSIG(os.waitpid(child, 0)[1])
-
-
-def _killed_at(number: int) -> None:
-    """Have this process killed before it runs the watched line of this number, from 1 on."""
-    left = number
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal left
-        if frame.f_code.co_filename not in _WATCHED:
-            return None
-        if event == "line":
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return trace
-
-    sys.settrace(trace)
 
 
 def _hash_of(path: Path) -> str:
@@ -73,13 +44,13 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
         def die() -> None:
-            _killed_at(number)  # noqa: B023 (runs at once)
+            be_killed_at(number, _WATCHED)  # noqa: B023 (runs at once)
             _download(source, folder)
 
-        killed = _in_child(die)
+        killed = in_child(die)
         left = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
         found = _hash_of(folder / "file.bin")
-        _in_child(lambda: _download(source, folder))
+        in_child(lambda: _download(source, folder))
         after = sorted(path.name for path in folder.iterdir())
         line = {"left": left, "found": found, "after": after, "then": _hash_of(folder / "file.bin")}
         print(json.dumps({"line": number} | line), flush=True)  # noqa: T201

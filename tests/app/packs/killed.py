@@ -12,45 +12,17 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from app.packs import installation, store, wheels
 from app.packs.catalogue import Pack
 from app.packs.installation import Wishes
 from app.packs.store import PackStore
 from engine import durable, packs
+from tests.app.killed_lines import be_killed_at, in_child
 from tests.app.packs import made
 
 _WATCHED = {module.__file__ for module in (installation, store, wheels, durable)}
-
-
-def _in_child(act: Callable[[], object]) -> int:
-    """Run a function in a fork; return the number of the signal that ended it."""
-    child = os.fork()
-    if not child:
-        act()
-        os._exit(0)
-    return os.WTERMSIG(os.waitpid(child, 0)[1])
-
-
-def _killed_at(number: int) -> None:
-    """Have this process killed before it runs the watched line of this number, from 1 on."""
-    left = number
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal left
-        if frame.f_code.co_filename not in _WATCHED:
-            return None
-        if event == "line":
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return trace
-
-    sys.settrace(trace)
 
 
 def _report(folder: Path) -> dict[str, object]:
@@ -96,10 +68,10 @@ def main() -> None:
         shutil.copytree(first, folder)
 
         def die() -> None:
-            _killed_at(number)  # noqa: B023 (runs at once)
+            be_killed_at(number, _WATCHED)  # noqa: B023 (runs at once)
             _install(folder, new, source)
 
-        killed = _in_child(die)
+        killed = in_child(die)
         line = {"line": number, "killed": _report(folder)}
         # Once from each state on the disk.
         state = sorted(
@@ -107,7 +79,7 @@ def main() -> None:
         )
         if state not in seen:
             seen.append(state)
-            _in_child(lambda: _install(folder, new, source))
+            in_child(lambda: _install(folder, new, source))
             line["then"] = _report(folder)
         print(json.dumps(line), flush=True)  # noqa: T201
 
