@@ -3,12 +3,11 @@
 import logging
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from app.downloads.entries import Download
-from app.storage.document import DocumentKind
+from app.storage.document import DocumentKind, text_to_path
 from engine.api.texts import encode_json
 from engine.durable import replace_file
 
@@ -23,15 +22,8 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True):
     version: int = VERSION
 
 
-def _convert(kind: type, value: Any) -> Any:
-    """Convert JSON texts to paths, as msgspec's `dec_hook`."""
-    if kind is Path and isinstance(value, str):
-        return Path(value)
-    raise NotImplementedError
-
-
 _KIND = DocumentKind(
-    msgspec.json.Decoder(_Content, dec_hook=_convert),
+    msgspec.json.Decoder(_Content, dec_hook=text_to_path),
     _MOST_BYTES,
     damaged="The list of downloads cannot be read; it begins anew. What has arrived is kept.",
     newer="The list of downloads was left by a newer version of Safelight; this one begins anew.",

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from app.form.fields import Form
-from app.storage.document import DocumentKind
+from app.storage.document import DocumentKind, text_to_path
 from engine.api.limits import MAX_SEED
 from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo
@@ -36,15 +36,8 @@ class LastSession(msgspec.Struct, frozen=True, kw_only=True):
     version: int = VERSION
 
 
-def _convert(kind: type, value: Any) -> Any:
-    """Convert JSON texts to paths, as msgspec's `dec_hook`."""
-    if kind is Path and isinstance(value, str):
-        return Path(value)
-    raise NotImplementedError
-
-
 _KIND = DocumentKind(
-    msgspec.json.Decoder(LastSession, dec_hook=_convert),
+    msgspec.json.Decoder(LastSession, dec_hook=text_to_path),
     _MOST_BYTES,
     damaged="What was in the window the last time cannot be read; it begins anew.",
     newer="What was in the window was left by a newer version of Safelight; this one begins anew.",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -19,6 +19,13 @@ _BEFORE_UPDATE = (
     "A newer version of Safelight left a file that this one cannot read; what was in it before the"
     " update is used."
 )
+
+
+def text_to_path(kind: type, value: Any) -> Any:
+    """Convert a JSON text to a path, as the `dec_hook` of documents with paths in them."""
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise NotImplementedError
 
 
 class _Version(msgspec.Struct, frozen=True):
