@@ -17,6 +17,7 @@ import msgspec
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from app.packs.catalogue import Build, PinnedWheel
 from app.packs.wheels import is_dropped
 from installers.index import PLATFORMS, ROOT, IndexLacks, Platform, resolved, wheel
 from installers.trimming import read_trim
@@ -28,57 +29,38 @@ _SYSTEMS = {"linux": "linux", "windows": "win32", "macos": "darwin"}
 _MACHINES = {("linux", "x86_64"): "x86_64", ("windows", "x86_64"): "AMD64"}
 
 
-class _Wheel(msgspec.Struct, frozen=True):
-    """A pinned wheel."""
-
-    url: str
-    size: int
-    sha256: str
-
-
-class _Build(msgspec.Struct, frozen=True, kw_only=True):
-    """A pack's wheels for one platform."""
-
-    pack: str
-    version: str
-    system: str
-    machine: str
-    python: str
-    disk_bytes: int
-    wheels: tuple[_Wheel, ...]
-
-    def toml(self) -> str:
-        """Return the build as a table, each wheel on a line of its own."""
-        wheels = "".join(
-            f'  {{ url = "{one.url}", size = {one.size}, sha256 = "{one.sha256}" }},\n'
-            for one in self.wheels
-        )
-        return (
-            f'\n[[builds]]\npack = "{self.pack}"\nversion = "{self.version}"\n'
-            f'system = "{self.system}"\nmachine = "{self.machine}"\n'
-            f'python = "{self.python}"\ndisk_bytes = {self.disk_bytes}\n'
-            f"wheels = [\n{wheels}]\n"
-        )
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the wheels of all packs anew, or of those that are named."""
     parser = argparse.ArgumentParser(prog="pack_lock", description="Renews packs.toml.")
     parser.add_argument("packs", nargs="*", metavar="PACK")
     wanted = parser.parse_args(arguments).packs
     described, _, written = PACKS.read_text(encoding="utf-8").partition(_LINE)
-    old = msgspec.convert(tomllib.loads(written).get("builds", []), list[_Build])
-    builds: list[_Build] = []
+    old = msgspec.convert(tomllib.loads(written).get("builds", []), list[Build])
+    builds: list[Build] = []
     for name, pack in tomllib.loads(described)["packs"].items():
         if wanted and name not in wanted:
             builds += [build for build in old if build.pack == name]
         else:
             builds += _builds(name, pack.get("without", []), pack.get("drop", []))
-    text = "".join(build.toml() for build in builds)
+    text = "".join(_toml(build) for build in builds)
     PACKS.write_text(described + _WRITTEN + text, encoding="utf-8")
 
 
-def _builds(name: str, without: Sequence[str], drop: Sequence[str]) -> Iterator[_Build]:
+def _toml(build: Build) -> str:
+    """Return a build as a table, each wheel on a line of its own."""
+    wheels = "".join(
+        f'  {{ url = "{one.url}", size = {one.size}, sha256 = "{one.sha256}" }},\n'
+        for one in build.wheels
+    )
+    return (
+        f'\n[[builds]]\npack = "{build.pack}"\nversion = "{build.version}"\n'
+        f'system = "{build.system}"\nmachine = "{build.machine}"\n'
+        f'python = "{build.python}"\ndisk_bytes = {build.disk_bytes}\n'
+        f"wheels = [\n{wheels}]\n"
+    )
+
+
+def _builds(name: str, without: Sequence[str], drop: Sequence[str]) -> Iterator[Build]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     base, extra = project["dependencies"], project["optional-dependencies"].get(name, [])
     for platform in PLATFORMS:
@@ -98,7 +80,7 @@ def _build(
     platform: Platform,
     without: Sequence[str],
     drop: Sequence[str],
-) -> _Build:
+) -> Build:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     of_the_app = resolved("\n".join(base), pins, platform)
     # What trees leave out, a pack brings itself.
@@ -109,14 +91,14 @@ def _build(
     wheels = tuple(wheel(one, every[one], platform) for one in every if one not in skipped)
     sys.stderr.write(f"{name} on {platform.system}: {', '.join(w.name for w in wheels)}\n")
     version = every[canonicalize_name(Requirement(own[0]).name)]
-    return _Build(
+    return Build(
         pack=name,
         version=version,
         system=platform.system,
         machine=platform.machine,
         python=next((one.python for one in wheels if one.python), ""),
         disk_bytes=sum(_unpacked(one.url, drop) for one in wheels),
-        wheels=tuple(_Wheel(one.url, one.size, one.sha256) for one in wheels),
+        wheels=tuple(PinnedWheel(one.url, one.size, one.sha256) for one in wheels),
     )
 
 

@@ -39,17 +39,17 @@ class Licence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proprietary: bool = False
 
 
-class Pack(msgspec.Struct, frozen=True, kw_only=True):
-    """A runtime for one platform, as wheels; `unavailable` is the reason why there are none.
+class _Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts of a pack that are the same on each platform.
 
     `backends` are those it brings, `imports` the modules that its trial imports. A pack that
     replaces ONNX Runtime brings a build of its own, which hides the one of Safelight; only one
     such pack is active. `gain` is a measured or documented figure in words and `gain_source` where
     it is from; both are empty where none is known. `needs` says what the machine must have.
-    `drop` are patterns of files that are not unpacked. `disk_bytes` is without them.
+    `drop` are patterns of files that are not unpacked. `unavailable` is the reason why there are no
+    wheels.
     """
 
-    id: str
     title: str
     summary: str
     licences: tuple[Licence, ...] = ()
@@ -60,6 +60,13 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     gain_source: str = ""
     needs: str = ""
     drop: tuple[str, ...] = ()
+    unavailable: str = ""
+
+
+class Pack(_Facts, frozen=True, kw_only=True):
+    """A runtime for one platform, as wheels; `disk_bytes` is without the files that are dropped."""
+
+    id: str
     version: str = ""
     system: str = ""
     machine: str = ""
@@ -67,7 +74,6 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     python: str = ""
     wheels: tuple[Source, ...] = ()
     disk_bytes: int = 0
-    unavailable: str = ""
     # True if only the version of Python is another than its wheels are for, as in a checkout.
     is_for_another_python: bool = False
 
@@ -92,25 +98,16 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
         return any(licence.proprietary for licence in self.licences)
 
 
-class _Described(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A pack as people describe it in the file: the fields of `Pack` that no platform changes."""
+class _Described(_Facts, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A pack as people describe it in the file."""
 
-    title: str
-    summary: str
-    licences: tuple[Licence, ...] = ()
-    backends: tuple[str, ...] = ()
-    imports: tuple[str, ...] = ()
-    replaces_onnxruntime: bool = False
-    gain: str = ""
-    gain_source: str = ""
-    needs: str = ""
     # Distributions that its wheels ask for and nobody imports; left out when they are pinned.
     without: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    unavailable: str = ""
 
 
-class _Wheel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PinnedWheel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A wheel of the package index, as the file has it."""
+
     url: str
     size: int
     sha256: str
@@ -120,7 +117,7 @@ class _Wheel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Source(self.url, (), self.url.rpartition("/")[2], self.size, self.sha256)
 
 
-class _Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The wheels of a pack for one platform, as `python -m installers.pack_lock` writes them."""
 
     pack: str
@@ -129,12 +126,12 @@ class _Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     machine: str
     python: str
     disk_bytes: int
-    wheels: tuple[_Wheel, ...]
+    wheels: tuple[PinnedWheel, ...]
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     packs: dict[str, _Described]
-    builds: tuple[_Build, ...] = ()
+    builds: tuple[Build, ...] = ()
 
 
 class Catalogue:
@@ -193,7 +190,7 @@ def catalogue_file() -> Path:
     return Path(app.__path__[0]).parent / "installers" / "packs.toml"
 
 
-def _on(platform: Platform, name: str, described: _Described, builds: Iterable[_Build]) -> Pack:
+def _on(platform: Platform, name: str, described: _Described, builds: Iterable[Build]) -> Pack:
     """Return a pack as it is on a platform."""
     facts: dict[str, Any] = msgspec.structs.asdict(described)
     del facts["without"]
@@ -215,12 +212,12 @@ def _on(platform: Platform, name: str, described: _Described, builds: Iterable[_
     )
 
 
-def _fits(build: _Build, platform: Platform) -> bool:
+def _fits(build: Build, platform: Platform) -> bool:
     here = (build.system, build.machine) == (platform.system, platform.machine)
     return here and build.python in ("", platform.python)
 
 
-def _why_none_fits(builds: list[_Build], platform: Platform) -> str:
+def _why_none_fits(builds: list[Build], platform: Platform) -> str:
     """Return a sentence: other systems, another processor, or another Python."""
     of_the_system = [build for build in builds if build.system == platform.system]
     of_the_machine = [build for build in of_the_system if build.machine == platform.machine]
