@@ -1,4 +1,4 @@
-"""The folders of LoRA files that the user named in the window, in a file that both programs read.
+"""The folders of models that the user named in the window, in a file that both programs read.
 
 The window writes it (`app.library.lora_memory`); the command line only looks into the same folders.
 """
@@ -25,7 +25,7 @@ class LoraNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 DECODER = msgspec.json.Decoder(LoraNotes)
 
 
-def lora_folders(paths: Paths) -> tuple[Path, ...]:
+def named_folders(paths: Paths) -> tuple[Path, ...]:
     """Return the folders of the environment, then those that were named in the window.
 
     A file that cannot be read names none: the window tells of it.
