@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.form.generation import COMMON_SUGGESTIONS, size_fit
+from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS, size_fit
+from app.queue.pace import Pace
 from tests.ui.conftest import Desk, MakeDesk
 from ui.labels import size_remark
 
@@ -14,26 +16,44 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 def test_generate_says_that_the_seed_is_kept(desk: Desk) -> None:
-    button, form = desk.window.generate.generate, desk.session.generation
+    button, form = desk.window.dock.generate, desk.session.generation
     assert button.text() == "Generate"
     form.seed, form.seed_locked = 5, True
     assert "same seed" in button.text()
-    QTest.mouseClick(desk.window.form.seed.dice, LEFT)
+    QTest.mouseClick(desk.window.dock.seed.dice, LEFT)
     assert button.text() == "Generate"
+
+
+def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def seconds(_pace: Pace, _checkpoint: str, _width: int, _height: int, steps: int) -> float:
+        return steps * 2.0
+
+    monkeypatch.setattr(Pace, "seconds", seconds)
+    desk.window.resize(1440, 900)
+    button, form = desk.window.dock.generate, desk.session.generation
+    form.count, form.steps = 4, 22
+    desk.wait(lambda: button.text() == "Generate 4 · about 3 min")
+    form.steps = 11
+    desk.wait(lambda: button.text() == "Generate 4 · about 90 s")
+    # What has no room is left out, and still told.
+    form.seed, form.seed_locked = 5, True
+    button.setFixedWidth(190)
+    desk.wait(lambda: button.text() == "Generate 4")
+    assert "about 90 s" in button.accessibleName()
 
 
 def test_generate_cannot_be_pressed_for_a_broken_file_and_says_why(
     make_desk: MakeDesk, tmp_path: Path
 ) -> None:
     desk = make_desk(real=True).start()
-    panel = desk.window.generate
+    dock = desk.window.dock
     page = tmp_path / "mix.safetensors"
     page.write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
     desk.session.checkpoint.open(page)
-    desk.wait(lambda: not panel.generate.isEnabled())
-    assert "mix.safetensors" in panel.status.text().replace("\u200b", "")
+    desk.wait(lambda: not dock.generate.isEnabled())
+    assert "mix.safetensors" in dock.status.title.text()
     desk.session.generation.checkpoint = desk.session.checkpoints.starter
-    desk.wait(panel.generate.isEnabled)
+    desk.wait(dock.generate.isEnabled)
 
 
 def test_a_checkpoint_that_is_gone_is_named_with_ways_out(
@@ -70,6 +90,11 @@ def test_a_size_that_a_checkpoint_was_not_made_for_is_said(
     assert words in size_remark(*size, 512)
     assert bool(words) == bool(size_remark(*size, 512))
     assert (size_fit(*size, 512) == "good") == (not words)
+    # The starter's sizes have a remark of their own.
+    desk.session.generation.checkpoint = Path("another.safetensors")
+    desk.session.generation.suggestions = msgspec.structs.replace(
+        STARTER_SUGGESTIONS, longest_side=None
+    )
     desk.session.generation.width, desk.session.generation.height = size
     side = desk.session.generation.suggestions.side
     remark = desk.window.form.size_remark

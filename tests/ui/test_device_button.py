@@ -8,7 +8,9 @@ from app.engine.device_state import DeviceState
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CHOICE, DEVICES
 from tests.ui.test_accessibility import unnamed
-from ui.dialogs.device_dialog import DeviceDialog, DeviceRow
+from ui.device_labels import short_device_name
+from ui.dialogs.device_dialog import DeviceDialog
+from ui.settings.devices_section import DeviceRow
 
 
 @pytest.fixture
@@ -25,21 +27,42 @@ def texts(row: DeviceRow) -> list[str]:
 
 
 def rows(dialog: DeviceDialog) -> list[list[str]]:
-    content = dialog.rows.widget()
-    assert content is not None
-    return [texts(row) for row in content.findChildren(DeviceRow)]
+    dialog.section.all_shown.setChecked(True)
+    return [texts(row) for row in dialog.section.findChildren(DeviceRow)]
 
 
-def test_the_line_says_what_is_used_and_why(desk: Desk) -> None:
-    panel = desk.window.devices
-    assert panel.words.text() == "TensorRT-RTX · NVIDIA GeForce RTX 4070"
-    assert panel.words.toolTip() == CHOICE
-    assert CHOICE in panel.open.accessibleDescription()
+def test_the_dock_says_what_is_used_and_why(desk: Desk) -> None:
+    button = desk.window.dock.device
+    button.show_words(shown=True)
+    assert button.text() == "RTX 4070"
+    assert CHOICE in button.toolTip()
+    assert CHOICE in button.accessibleDescription()
     desk.session.devices.checking = True
-    assert panel.words.text() == "Checking your hardware, once…"
+    assert button.text() == "Checking your hardware, once…"
     desk.session.devices.checking = False
     desk.session.devices.devices = (msgspec.structs.replace(DEVICES[0], unusable="It crashed."),)
-    assert panel.words.text() == ""
+    assert button.text() == ""
+    assert button.accessibleName() == "Devices…"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("NVIDIA GeForce RTX 4070", "RTX 4070"),
+        ("13th Gen Intel(R) Core(TM) i7-13700K", "Core i7-13700K"),
+        ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Xeon"),
+        ("AMD Radeon RX 7900 XTX", "Radeon RX 7900 XTX"),
+        ("processor", "Processor"),
+        ("Intel", "Intel"),
+    ],
+)
+def test_a_device_is_called_what_a_person_calls_it(name: str, words: str) -> None:
+    assert short_device_name(msgspec.structs.replace(DEVICES[0], name=name)) == words
+
+
+def test_the_device_opens_the_list_of_devices(desk: Desk) -> None:
+    desk.window.dock.device.click()
+    assert desk.window.findChild(DeviceDialog) is not None
 
 
 def test_the_list_says_how_each_did(desk: Desk) -> None:
@@ -75,19 +98,19 @@ def test_devices_can_be_checked_again_while_they_are_shown(
 
     monkeypatch.setattr(DeviceState, "check_again", check)
     dialog = desk.window.windows.show_devices()
-    dialog.again.click()
+    dialog.section.again.click()
     assert asked == [True]
-    assert not dialog.again.isEnabled()
+    assert not dialog.section.again.isEnabled()
     desk.session.devices.devices = DEVICES[1:2]
     desk.session.devices.checking = False
-    assert dialog.again.isEnabled()
+    assert dialog.section.again.isEnabled()
     assert len(rows(dialog)) == 1
 
 
 def test_the_real_engine_fills_it(make_desk: MakeDesk) -> None:
     desk = make_desk(real=True).start()
     desk.wait(lambda: bool(desk.session.devices.devices))
-    assert desk.window.devices.words.text() == "ONNX Runtime · processor"
+    assert desk.window.dock.device.accessibleName() == "Processor"
     assert not desk.session.devices.checking
     dialog = desk.window.windows.show_devices()
     assert rows(dialog)[0][-1] == "In use: the only one that is known to work here."
