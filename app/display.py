@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QLibraryInfo
 
 from app.installation import explain, faults, installed_root
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 _PLATFORM = "QT_QPA_PLATFORM"
@@ -33,8 +34,8 @@ def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
     names = _given_platforms(given) if given else _found_platforms(variables)
     if not names:
         return _no_window(
-            "there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)",
-            f"Start it in a graphical session. {_WITHOUT}",
+            sentence("there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)"),
+            sentence("Start it in a graphical session. {without}", without=_WITHOUT),
         )
     problems: list[ErrorInfo] = []
     for name in names:
@@ -72,7 +73,8 @@ def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | No
     if not plugin.is_file():
         known = ", ".join(sorted(path.stem.removeprefix("libq") for path in folder.glob("*.so")))
         return _no_window(
-            f"QT_QPA_PLATFORM names {name}, which there is not", f"Unset it; there are: {known}."
+            sentence("QT_QPA_PLATFORM names {name}, which there is not", name=name),
+            sentence("Unset it; there are: {known}.", known=known),
         )
     try:
         # Qt loads the plug-in the same way next, and aborts if that fails.
@@ -81,7 +83,10 @@ def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | No
         return _missing_library(str(error))
     reachable = {"xcb": _x11_answers, "wayland": _wayland_answers}.get(name)
     if reachable is not None and not reachable(variables):
-        return _no_window("the display does not answer", f"Check DISPLAY. {_WITHOUT}")
+        return _no_window(
+            sentence("the display does not answer"),
+            sentence("Check DISPLAY. {without}", without=_WITHOUT),
+        )
     return None
 
 
@@ -112,12 +117,16 @@ def _wayland_answers(variables: Mapping[str, str]) -> bool:
 def _missing_library(reason: str) -> ErrorInfo:
     library = reason.partition(":")[0]
     return _no_window(
-        f"the system lacks {library}",
-        f"On Debian and Ubuntu: sudo apt install {PACKAGES}. {_WITHOUT}",
+        sentence("the system lacks {library}", library=library),
+        sentence(
+            "On Debian and Ubuntu: sudo apt install {packages}. {without}",
+            packages=PACKAGES,
+            without=_WITHOUT,
+        ),
         reason,
     )
 
 
-def _no_window(reason: str, hint: str, detail: str = "") -> ErrorInfo:
+def _no_window(reason: Sentence, hint: Sentence, detail: str = "") -> ErrorInfo:
     message = f"Safelight's window cannot be opened: {reason}."
     return ErrorInfo(ErrorCode.NOT_AVAILABLE, message, hint, detail)

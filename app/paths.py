@@ -1,4 +1,4 @@
-"""The folders Safelight uses, per operating system; environment variables can move them."""
+"""The folders Safelight uses, per operating system; settings and the environment can move them."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,10 @@ from pathlib import Path
 
 import platformdirs
 
+from app.settings.reading import FILE, read_settings
+from app.settings.values import Settings
 from app.versions.folders import versions_folder
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.file_paths import exists, is_folder, is_too_long
@@ -29,6 +32,8 @@ class Paths:
     # Safelight's own files that outlive a session: the queue's journal, the lock.
     state: Path
     logs: Path
+    # The file of the settings.
+    config: Path
     # Runtimes that are installed on demand.
     packs: Path
     # Versions beside the installed one.
@@ -41,9 +46,10 @@ class Paths:
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """Return the system's folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
-    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE, SAFELIGHT_LOGS, SAFELIGHT_PACKS and
-    SAFELIGHT_VERSIONS name.
+    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE, SAFELIGHT_LOGS, SAFELIGHT_CONFIG,
+    SAFELIGHT_PACKS and SAFELIGHT_VERSIONS name.
 
+    The settings move the folders of pictures, models and wildcards where no variable does.
     SAFELIGHT_LORAS and SAFELIGHT_EMBEDDINGS name several folders each, which the system's separator
     of paths separates. Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
 
@@ -56,18 +62,51 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
         return tuple(typed_path(one) for one in named if one)
 
     data = platformdirs.user_data_path("safelight", appauthor=False)
+    usual = usual_folders()
+    config = folder("SAFELIGHT_CONFIG", platformdirs.user_config_path("safelight", appauthor=False))
+    settings = read_settings(config / FILE).settings
     return Paths(
-        output=folder("SAFELIGHT_OUTPUT", platformdirs.user_pictures_path() / "Safelight"),
+        output=pictures_folder(settings, environment),
         cache=folder("SAFELIGHT_CACHE", platformdirs.user_cache_path("safelight", appauthor=False)),
-        models=folder("SAFELIGHT_MODELS", data / "models"),
-        wildcards=folder("SAFELIGHT_WILDCARDS", data / "wildcards"),
+        models=folder("SAFELIGHT_MODELS", set_path(settings.models_folder, usual["models_folder"])),
+        wildcards=folder(
+            "SAFELIGHT_WILDCARDS", set_path(settings.wildcards_folder, usual["wildcards_folder"])
+        ),
         state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
         logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
+        config=config,
         packs=folder("SAFELIGHT_PACKS", data / "packs"),
         versions=Path(versions_folder(environment)),
         loras=folders("SAFELIGHT_LORAS"),
         embeddings=folders("SAFELIGHT_EMBEDDINGS"),
     )
+
+
+def pictures_folder(settings: Settings, environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of new pictures; SAFELIGHT_OUTPUT comes before the settings.
+
+    Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
+    if value := environment.get("SAFELIGHT_OUTPUT"):
+        return typed_path(value)
+    return set_path(settings.pictures_folder, usual_folders()["pictures_folder"])
+
+
+def usual_folders() -> dict[str, Path]:
+    """Return the system's folders by the names of the settings that move them."""
+    data = platformdirs.user_data_path("safelight", appauthor=False)
+    return {
+        "pictures_folder": platformdirs.user_pictures_path() / "Safelight",
+        "models_folder": data / "models",
+        "wildcards_folder": data / "wildcards",
+    }
+
+
+def set_path(text: str, usual: Path) -> Path:
+    """Return a folder of the settings, from the home folder on; `usual` if it makes no sense."""
+    try:
+        return Path.home() / typed_text(text) if text else usual
+    except (EngineError, RuntimeError):
+        return usual
 
 
 def typed_path(text: str) -> Path:
@@ -84,14 +123,19 @@ def typed_text(text: str) -> str:
     if expanded.startswith("~") and not exists(expanded):
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"There is no home folder {_beginning(text)!r} stands for.",
-            "Write the whole path; of a file that is called so, begin it with ./",
+            sentence(
+                "There is no home folder {beginning!r} stands for.", beginning=_beginning(text)
+            ),
+            sentence("Write the whole path; of a file that is called so, begin it with ./"),
         )
     if is_too_long(expanded):
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"The name {_beginning(text)!r} is longer than this system takes.",
-            "Choose a shorter one.",
+            sentence(
+                "The name {beginning!r} is longer than this system takes.",
+                beginning=_beginning(text),
+            ),
+            sentence("Choose a shorter one."),
         )
     return expanded
 

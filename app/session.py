@@ -1,6 +1,8 @@
 """The application without widgets: its state and its commands, wired together."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -8,15 +10,24 @@ from app.background import Background
 from app.commands.announcements import Announcements
 from app.commands.checkpoints import CheckpointCommands
 from app.commands.downloads import DownloadCommands
+from app.commands.first_picture import FirstPicture
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
+from app.commands.model_rooms import ModelRooms
+from app.commands.models import ModelCommands
 from app.commands.opening import Opening
 from app.commands.packs import PackCommands
 from app.commands.pictures import PictureCommands
+from app.commands.presets import PresetCommands
+from app.commands.prompts import PromptCommands
+from app.commands.queue import QueueCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
 from app.commands.updates import UpdateCommands
+from app.downloads.contacts import Contacts, noting_terms
+from app.downloads.site_keys import SiteKeys
 from app.downloads.terms import USUAL_TERMS, Terms
+from app.engine.cache_state import CacheState
 from app.engine.client import EngineClient
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
@@ -24,23 +35,39 @@ from app.engine.status import EngineStatus
 from app.form.changes import FormChanges
 from app.form.generation import GenerationState
 from app.form.lora_list import LoraList
+from app.form.memory_outlook import OutlookState
+from app.form.model_settings import ModelSettingsMemory
 from app.form.obstacle import ObstacleState
+from app.form.painting import Painting
+from app.form.picture_time import PictureTime
+from app.form.presets import PresetStore
+from app.form.prompt_history import PromptHistory
 from app.form.prompt_state import PromptStates
 from app.form.session_memory import SessionMemory
+from app.gallery.habits import GalleryHabits
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
+from app.library.disk_room import DiskRoom
 from app.library.gallery import GalleryStore
 from app.library.lora_memory import LoraMemory
 from app.library.lora_store import LoraStore
+from app.library.making_times import MakingTimes
+from app.library.wildcards import WildcardStore
 from app.notices.notices import NoticeState
-from app.paths import Paths
+from app.paths import Paths, pictures_folder
+from app.queue.batch import Batch
 from app.queue.job_queue import Job, JobQueue, JobState
+from app.queue.pace import Pace
 from app.queue.progress import ProgressState
+from app.settings_state import SettingsState
 from app.updates.running import RunningVersion
 from app.updates.updates import Updates
 from app.versions.trees import own_tree
 from app.view import ViewState
 from engine.api.values import ErrorCode
+
+if TYPE_CHECKING:
+    from app.gallery.index import GalleryIndex
 
 
 class Session(QObject):
@@ -58,29 +85,71 @@ class Session(QObject):
     ) -> None:
         super().__init__(parent)
         self.process, self.client, self.queue = process, client, queue
+        self._paths = paths
+        self._site_keys = SiteKeys(paths.state)
+        terms = noting_terms(paths.state, replace(terms, key_of=self._site_keys.of))
+        self.contacts, self.logs = Contacts(paths.state), paths.logs
+        self.settings = SettingsState(paths.config, self)
         self.background = Background(2, self)
         self.engine = EngineStatus(client, self)
         self.devices = DeviceState(client, self)
         self.generation = GenerationState(starter, self)
-        self.checkpoints = CheckpointStore(
-            client, self.background, models=paths.models, starter=starter, parent=self
-        )
-        self._lora_memory = LoraMemory(paths.state)
-        self.loras = LoraStore(client, self._lora_memory, paths.loras, self)
-        self.gallery = GalleryStore(paths.output, self.background, self)
+        self._add_stores(paths, starter)
         self.progress = ProgressState(parent=self)
+        self.batch = Batch(queue, self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
         self.downloads = DownloadCommands(paths.state, self, terms)
+        self._add_memories(paths, starter)
+        self._add_form_state()
+        self._add_commands(paths, terms)
+        self._connect()
+        self._use_settings(frozenset())
+
+    def _add_stores(self, paths: Paths, starter: Path) -> None:
+        self._lora_memory = LoraMemory(paths.state)
+        self.checkpoints = CheckpointStore(
+            self.client,
+            self.background,
+            models=paths.models,
+            starter=starter,
+            folders=lambda: self._lora_memory.folders,
+            parent=self,
+        )
+        self.loras = LoraStore(self.client, self._lora_memory, paths.loras, self)
+        self.wildcards = WildcardStore(paths.wildcards, self.background, self)
+        self.gallery = GalleryStore(paths.output, self.background, self)
+        self.gallery_habits = GalleryHabits(paths.state)
+        self._gallery_index: GalleryIndex | None = None
+
+    def _add_memories(self, paths: Paths, starter: Path) -> None:
+        self.making_times = MakingTimes(self.client, self)
+        self.pace = Pace(self.client, paths.state, self)
         self._checkpoint_memory = CheckpointMemory(paths.state)
         # Before SessionMemory restores the last session, which has a declaration of its own.
         self.generation.declaration = self._checkpoint_memory.of(starter)
         self.memory = SessionMemory(paths.state, self.generation, self.checkpoints, self)
-        self.prompts = PromptStates(client, self.generation, self.checkpoints, self)
-        self.obstacle = ObstacleState(self.generation, self.checkpoints, self.background, self)
-        self.lora_list = LoraList(self.generation, self.loras, self.checkpoints, self)
-        self._add_commands(paths, terms)
-        self._connect()
+        self._model_settings = ModelSettingsMemory(paths.state, self.generation, starter, self)
+        self._presets = PresetStore(paths.state, self)
+        self._history = PromptHistory(paths.state, parent=self)
+        # Files that are written as things change, and at the end.
+        self._kept = (
+            self.settings,
+            self.memory,
+            self._model_settings,
+            self._presets,
+            self._history,
+        )
+
+    def _add_form_state(self) -> None:
+        form, checkpoints = self.generation, self.checkpoints
+        self.prompts = PromptStates(self.client, form, checkpoints, self)
+        self.obstacle = ObstacleState(form, checkpoints, self.background, self)
+        self.lora_list = LoraList(form, self.loras, checkpoints, self)
+        self.cache = CacheState(self.client, self)
+        self.outlook = OutlookState(self.client, form, self)
+        self.disk = DiskRoom(self._paths.output, self.background, self)
+        self.picture_time = PictureTime(form, checkpoints, self.devices, self.pace, self)
 
     def _add_commands(self, paths: Paths, terms: Terms) -> None:
         state = AppState(
@@ -95,28 +164,61 @@ class Session(QObject):
             view=self.view,
             notices=self.notices,
         )
-        masks = paths.state / "masks"
         self.changes = FormChanges(
-            self.generation, self.checkpoints, self.notices, self.background, masks, self
+            self.generation,
+            self.checkpoints,
+            self._model_settings,
+            self.notices,
+            self.background,
+            self,
         )
-        self.jobs = JobCommands(state, self.obstacle, self)
+        self.presets = PresetCommands(state, self._presets, self.changes, self)
+        self.earlier = PromptCommands(state, self._history, self.changes, self)
+        self.painting = Painting(
+            self.generation, self.notices, self.background, paths.state / "masks", self
+        )
+        self.jobs = JobCommands(state, self.obstacle, self.painting, self)
+        self.first_picture = FirstPicture(self.changes, self.jobs, self)
         self.pictures = PictureCommands(state, self.changes, self)
-        self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self)
+        self.jobs_in_queue = QueueCommands(state, self.pace, self.devices, self)
+        self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
-        self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
+        self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
         tree = own_tree()
-        updates = Updates(paths.versions, paths.state, tree)
+        updates = Updates(paths.versions, paths.state, tree, terms=terms)
         self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)
         self._announcements = Announcements(state, self.jobs, self)
+
+    def _add_models(self, paths: Paths, state: AppState, terms: Terms) -> None:
+        self.opening = Opening(
+            state, self.loras, self.pictures, self.checkpoint, self.lora, self.changes, self
+        )
+        self.models = ModelRooms(
+            paths, state, self.loras, self.downloads, self._site_keys, terms, self
+        )
+        self.model = ModelCommands(
+            state,
+            self.models,
+            self._checkpoint_memory,
+            self.changes,
+            self.opening,
+            self.checkpoint,
+            self.lora,
+            self,
+        )
 
     def _connect(self) -> None:
         self.client.job_phase.connect(self.progress.on_phase)
         self.client.job_progress.connect(self.progress.on_progress)
         self.client.job_preview.connect(self.progress.on_preview)
         self.queue.job_changed.connect(self._on_job_changed)
-        self.memory.failed.connect(self.notices.tell_error)
+        for kept in (*self._kept, self.pace):
+            kept.failed.connect(self.notices.tell_error)
+        self.settings.changed.connect(self._use_settings)
+        self.wildcards.failed.connect(self.notices.tell_error)
+        self.wildcards.changed.connect(self.prompts.look_again)
         self.jobs.refused.connect(self.look_again)
 
     def start(self) -> None:
@@ -127,20 +229,40 @@ class Session(QObject):
         self.checkpoint.inspect()
         self.checkpoints.refresh()
         self.gallery.refresh()
+        self.wildcards.refresh()
+        self.disk.refresh()
         self.prompts.start()
         self.downloads.start()
         self.packs.start()
-        stores = (self._checkpoint_memory, self._lora_memory, self.memory)
-        memories = (*stores, self.downloads, self.packs)
+        stores = (self._checkpoint_memory, self._lora_memory, self.gallery_habits, *self._kept)
+        memories = (*stores, *self.models.memories, self.downloads, self.packs)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
         self.updates.start()
 
+    @property
+    def gallery_index(self) -> "GalleryIndex":
+        """The pictures of all folders, which are opened, and made, by the first who asks."""
+        if self._gallery_index is None:
+            # Here, as the window starts sooner without the readers of a dozen tools.
+            from app.gallery.index import GalleryIndex
+
+            paths, output = self._paths, self.gallery.folder
+            self._gallery_index = GalleryIndex(paths.state, paths.cache, output, self)
+            self._gallery_index.failed.connect(self.notices.tell_error)
+            self._gallery_index.write_sidecars = self.settings.now.sidecars
+            self._gallery_index.start()
+        return self._gallery_index
+
     def look_again(self) -> None:
         """Read folders and files again, which the user may have changed in another program."""
+        self.settings.look_again()
         self.gallery.refresh()
+        if self._gallery_index is not None:
+            self._gallery_index.refresh()
         self.obstacle.look_again()
         self.checkpoint.look_again()
         self.lora_list.look_again()
+        self.wildcards.refresh()
 
     def open_file(self, path: Path) -> None:
         """Open a file that was dropped or chosen, as the kind of file it is."""
@@ -148,14 +270,30 @@ class Session(QObject):
 
     def close(self) -> None:
         """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""
-        self.memory.close()
+        for kept in (*self._kept, self.pace):
+            kept.close()
         self.updates.close()
+        self.models.getting.close()
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()
         self.packs.close()
         self.downloads.close()
+        if self._gallery_index is not None:
+            self._gallery_index.close()
         self.background.close()
+
+    def _use_settings(self, changed: frozenset[str]) -> None:
+        """Have the next pictures made as the settings say; `changed` are names of settings."""
+        now = self.settings.now
+        self.client.saving, self.client.previews = now.saving, now.previews
+        if "pictures_folder" in changed:
+            folder = pictures_folder(now)
+            self.gallery.open(folder)
+            self.disk.open(folder)
+        if self._gallery_index is not None:
+            self._gallery_index.open(self.gallery.folder)
+            self._gallery_index.write_sidecars = now.sidecars
 
     def _on_job_changed(self, job: Job) -> None:
         if job.state is JobState.RUNNING:

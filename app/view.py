@@ -10,18 +10,28 @@ class ViewState(QObject):
 
     path_changed = Signal(object)
     live_changed = Signal(bool)
+    alone_changed = Signal(bool)
+    painting_changed = Signal(bool)
+    details_changed = Signal(bool)
 
     # The path of the picture that is shown while none is being made.
     path = Field[str | None](None)
     live = Field(default=False)
+    # True while of a batch only the picture that is being made is shown.
+    alone = Field(default=False)
+    # True while the start picture is shown instead, to paint on it.
+    painting = Field(default=False)
+    # True while a pane beside the picture shows how it was made.
+    details = Field(default=False)
 
     def follow(self) -> None:
-        """Show the pictures that are being made from now on."""
+        """Show the pictures that are being made from now on, those of a batch side by side."""
+        self.painting = self.alone = False
         self.live = True
 
     def choose(self, path: str) -> None:
         """Show one picture, whatever is being made."""
-        self.live = False
+        self.painting = self.live = False
         self.path = path
 
     def on_saved(self, path: str) -> None:

@@ -1,11 +1,12 @@
 """`python -m benchmarks [SECTION ...]`: measure, print tables, compare with the targets.
 
-Sections: step, picture, start, memory, starter, window, parity, components, identify, ablation (on
-a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only on
-request: installed (the start of the installed tree that --tree names), blob (the gain of OpenVINO's
-cache), shapes (the cost of dynamic shapes), compilers
-(cross-vendor compilers, with the extra of that name), sdxl (a full-size SDXL: 12 GB of disk, 22 GB
-of memory, 20 minutes), lora (SD 1.5 with LoRAs: 25 minutes), lora_sdxl (SDXL with LoRAs: as sdxl),
+Sections: step, picture, start, memory, starter, window, models, parity, components, identify,
+ablation (on a CUDA GPU); all of them by default, about three quarters of an hour on two quiet
+cores. Only on request: installed (the start of the installed tree that --tree names), blob (the
+gain of OpenVINO's cache), gallery (100,000 pictures, which are made on first use: 800 MB of
+disk, 10 minutes), shapes (the cost of dynamic shapes), compilers (cross-vendor compilers, with
+the extra of that name), sdxl (a full-size SDXL: 12 GB of disk, 22 GB of memory, 20
+minutes), lora (SD 1.5 with LoRAs: 25 minutes), lora_sdxl (SDXL with LoRAs: as sdxl),
 weights (each backend's copies of the weights), tiles (the VAE in tiles), webgpu (single operators
 compared with the processor's), tensorrt (a full-size build). Full-size checkpoints of random
 weights (10 GB) are made on first use.

@@ -163,7 +163,7 @@ class Script:
             for character in "a yellow boat by the sea at dusk":
                 QTest.keyClicks(prompt, character)
                 self.pause(0.01)
-            QTest.mouseClick(self.window.generate.generate, Qt.MouseButton.LeftButton)
+            QTest.mouseClick(self.window.dock.generate, Qt.MouseButton.LeftButton)
             self.wait_for_jobs(number)
         self.pause(0.5)
 
@@ -207,7 +207,7 @@ class Script:
         step = (progress.seconds_per_step or 0.0) * 1e3
         begun = time.monotonic()
         QTest.keyClick(self.window.form.prompt, Qt.Key.Key_Escape)
-        told = self.window.generate.status
+        told = self.window.dock.status.title
         self.wait_for("told", lambda: told.text() == "Stopping…")
         told.repaint()
         acknowledged = time.monotonic()
@@ -222,7 +222,7 @@ class Script:
         assert hello is not None
         begun = time.monotonic()
         os.kill(hello.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-        self.wait_for("notice", self.window.notices.notice_bar.isVisible)
+        self.wait_for("notice", lambda: bool(self.window.notices.cards))
         return (time.monotonic() - begun) * 1e3
 
     def close(self) -> None:

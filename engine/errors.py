@@ -4,48 +4,59 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from engine.api.remedies import MakeSmaller, Remedy
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 
 class EngineError(Exception):
     """A failure with a code, a sentence on what happened and one on what to do about it.
 
-    `remedies` are actions that the window and the command line each show in their own way, so a
-    `hint` names no option, command or button.
+    `remedies` are actions that the window and the command line each show in their own way, so
+    `advice` names no option, command or button.
     """
 
     def __init__(
         self,
         code: ErrorCode,
-        message: str,
-        hint: str = "",
+        text: Sentence,
+        advice: Sentence = NO_WORDS,
         detail: str = "",
         *,
         remedies: tuple[Remedy, ...] = (),
     ) -> None:
-        super().__init__(message)
+        super().__init__(str(text))
         self.code = code
-        self.message = message
-        self.hint = hint
+        self.text = text
+        self.advice = advice
         self.detail = detail
         self.remedies = remedies
 
     @property
+    def message(self) -> str:
+        """The message in English."""
+        return str(self.text)
+
+    @property
+    def hint(self) -> str:
+        """The hint in English; may be empty."""
+        return str(self.advice)
+
+    @property
     def info(self) -> ErrorInfo:
         """The same failure as data, for the protocol and for records."""
-        return ErrorInfo(self.code, self.message, self.hint, self.detail, self.remedies)
+        return ErrorInfo(self.code, self.text, self.advice, self.detail, self.remedies)
 
 
 class Cancelled(EngineError):  # noqa: N818 (a decision of the user, not a fault)
     """The user asked to stop; nothing went wrong."""
 
     def __init__(self) -> None:
-        super().__init__(ErrorCode.CANCELLED, "Cancelled.")
+        super().__init__(ErrorCode.CANCELLED, sentence("Cancelled."))
 
 
-def out_of_memory(message: str, detail: str) -> EngineError:
+def out_of_memory(message: Sentence, detail: str) -> EngineError:
     """Return the error for memory that ran out, on the machine or a device."""
-    hint = "Closing other programs may help."
+    hint = sentence("Closing other programs may help.")
     return EngineError(ErrorCode.OUT_OF_MEMORY, message, hint, detail, remedies=(MakeSmaller(),))
 
 
@@ -55,4 +66,4 @@ def host_memory_errors() -> Generator[None]:
     try:
         yield
     except MemoryError as error:
-        raise out_of_memory("There is not enough memory.", str(error)) from error
+        raise out_of_memory(sentence("There is not enough memory."), str(error)) from error

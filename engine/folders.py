@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.file_paths import is_folder
+
 # Suffixes of weights, in lower case; `.sft` is a safetensors file's, too.
 SAFETENSORS_SUFFIXES = frozenset({".safetensors", ".sft"})
 # PyTorch's suffixes; .pt and .bin files are usually not checkpoints.
@@ -21,6 +23,18 @@ ADAPTER_FOLDERS = frozenset(
         "hypernetwork", "hypernetworks",
     }
 )  # fmt: skip
+# Folders of parts and of other networks, in ComfyUI's, A1111's and Stability Matrix's names.
+PART_FOLDERS = frozenset(
+    {
+        "vae", "vae_approx", "vae-approx", "approxvae", "clip", "clip_vision", "clipvision",
+        "text_encoder", "text_encoders", "textencoders", "controlnet", "t2iadapter", "t2i_adapter",
+        "ipadapter", "style_models", "gligen", "upscale_models", "esrgan", "realesrgan", "swinir",
+        "gfpgan", "codeformer", "adetailer", "ultralytics", "sams", "blip", "deepbooru", "karlo",
+        "photomaker", "motionmodule", "animatediff_models", "animatediff_motion_lora",
+    }
+)  # fmt: skip
+# The folders of a tool that have its models; its other folders have programs.
+_OF_TOOLS = ("models", "embeddings")
 # The file that marks a diffusers folder.
 PIPELINE_FILE = "model_index.json"
 
@@ -37,6 +51,18 @@ class Folder:
     modified_ns: int
     entries: list[os.DirEntry[str]]
     below: list[os.DirEntry[str]]
+
+
+def folders_of_models(models: Path | None, named: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders that are there: that of models, then the named ones.
+
+    Of a tool's folder, which has a folder `models`, that one and its `embeddings` are meant.
+    """
+    found = [models] if models is not None else []
+    for folder in named:
+        of_tool = [below for name in _OF_TOOLS if is_folder(below := folder / name)]
+        found += of_tool if is_folder(folder / _OF_TOOLS[0]) else [folder]
+    return tuple(dict.fromkeys(folder for folder in found if is_folder(folder)))
 
 
 def walk(roots: Iterable[Path]) -> Iterator[Folder]:

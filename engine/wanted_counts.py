@@ -24,16 +24,24 @@ class WantedCounts:
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, Lock()
 
+    def of(self, key: str) -> int:
+        """Return how often a key was counted."""
+        with self._lock:
+            return self._read().get(key, 0)
+
     def add(self, key: str) -> int:
         """Count a key, and return how often it was counted before.
 
         A failure to write is ignored: the key then counts as not wanted.
         """
         with self._lock:
-            counts = recall(self._path, _DECODER, _MOST_BYTES) or {}
+            counts = self._read()
             before = counts.pop(key, 0)
             counts[key] = before + 1
             latest = dict(list(counts.items())[-_MOST_KEYS:])
             with contextlib.suppress(OSError):
                 replace_file(self._path, msgspec.json.encode(latest))
         return before
+
+    def _read(self) -> dict[str, int]:
+        return recall(self._path, _DECODER, _MOST_BYTES) or {}

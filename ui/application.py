@@ -5,6 +5,7 @@ from PySide6.QtGui import QFileOpenEvent, QFontDatabase
 from PySide6.QtWidgets import QApplication
 
 from app.session import Session
+from ui.languages.use import use_language
 from ui.main_window import MainWindow
 from ui.pictures import limit_decoders
 from ui.theme.theme import Theme
@@ -43,6 +44,7 @@ def has_fonts() -> bool:
 
 def make_window(application: Application, session: Session) -> MainWindow:
     """Make the window, still hidden, at its last place, moved into the present screens."""
+    use_language(application, session.settings.now.language)
     window = MainWindow(session, Theme(application))
     put(window, session.memory.place)
     return window

@@ -1,5 +1,7 @@
 """Descriptions of devices in the user's language; the engine words the result of a trial."""
 
+import re
+
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.notices.remedies import remedy_words
@@ -8,12 +10,23 @@ from engine.api.remedies import InstallPack
 from engine.api.values import PrecisionName
 
 translate = QCoreApplication.translate
+# What is in the names of devices beside the words that a person knows one by.
+_DECORATION = re.compile(r"\((R|TM|C)\)|@.*$|\bCPU\b|\bwith Radeon Graphics\b", re.IGNORECASE)
+_MAKERS = frozenset({"nvidia", "geforce", "amd", "intel", "13th", "12th", "11th", "10th", "gen"})
 
 
 def device_name(device: DeviceInfo) -> str:
     """Return the names of a device's runtime and hardware."""
     runtime = device.title or device.backend
     return f"{runtime} · {device.name}" if device.name else runtime
+
+
+def short_device_name(device: DeviceInfo) -> str:
+    """Return the name of a device's hardware as a person says it: "RTX 4070"."""
+    name = _DECORATION.sub(" ", device.name)
+    words = [word for word in name.split() if word.lower() not in _MAKERS]
+    short = " ".join(words) or device.name or device.title or device.backend
+    return short[:1].upper() + short[1:]
 
 
 def device_times(device: DeviceInfo) -> str:

@@ -1,24 +1,24 @@
 """Texts of the window in the user's language."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from string import Formatter
-from typing import cast
+from collections.abc import Sequence
 
-import msgspec
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
-from app.form.fields import Extras
 from app.form.generation import SizeFit, size_fit
+from app.form.starter_words import UnknownWord
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.fields import fields_of
 from engine.api.limits import MIN_SIDE
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest
 from engine.api.values import Phase, PredictionType
 
 translate = QCoreApplication.translate
+# A sentence names so many words, and so many characters of each.
+_MOST_WORDS, _LONGEST_WORD = 6, 24
+
+# The number of tokens from which on they are shown: of 75 that fit into a chunk.
+_LONG_PROMPT = 60
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
@@ -39,19 +39,19 @@ def duration(seconds: float) -> str:
     """Return a time span, rounded as in speech."""
     if seconds < 9.5:
         return translate("labels", "{n} s").format(
-            n=_number(max(seconds, 0.1), 1 if seconds < 4.95 else 0)
+            n=short_number(max(seconds, 0.1), 1 if seconds < 4.95 else 0)
         )
     if seconds < 90:
         return translate("labels", "{n} s").format(n=round(seconds / 5) * 5)
     if seconds < 5400:
         return translate("labels", "{n} min").format(n=round(seconds / 60))
-    return translate("labels", "{n} h").format(n=_number(seconds / 3600, 1))
+    return translate("labels", "{n} h").format(n=short_number(seconds / 3600, 1))
 
 
 def step_duration(seconds: float) -> str:
     """Return the duration of a step, in two or three digits."""
     digits = 3 if seconds < 0.1 else 2 if seconds < 1 else 1 if seconds < 100 else 0
-    return translate("labels", "{n} s per step").format(n=_number(seconds, digits))
+    return translate("labels", "{n} s per step").format(n=short_number(seconds, digits))
 
 
 def checkpoint_label(entry: ListedCheckpoint) -> str:
@@ -114,12 +114,23 @@ def size_label(width: int, height: int) -> str:
     return f"\N{LEFT-TO-RIGHT ISOLATE}{size}\N{POP DIRECTIONAL ISOLATE}"
 
 
-def size_remark(width: int, height: int, side: int) -> str:
-    """Return a warning for a size far from the checkpoint's own `side`, empty for a good size."""
+def megapixels_label(width: int, height: int) -> str:
+    """Return the number of pixels of a picture in millions."""
+    return translate("labels", "{n} MP").format(n=short_number(width * height / 1e6, 2))
+
+
+def size_remark(width: int, height: int, side: int, longest_side: int | None = None) -> str:
+    """Return a warning for a size far from the checkpoint's own `side`, empty for a good size.
+
+    `longest_side` is the longest that it draws well, where that is known.
+    """
     own = size_label(side, side)
-    match size_fit(width, height, side):
+    match size_fit(width, height, side, longest_side):
         case SizeFit.LARGER:
             text = translate("labels", "Much more than its own {size}: it may draw things twice.")
+        case SizeFit.BEYOND:
+            text = translate("labels", "Sides over {n} make it draw things twice or out of place.")
+            return text.format(n=longest_side)
         case SizeFit.SMALLER:
             text = translate("labels", "Much less than its own {size}: it may draw badly.")
         case SizeFit.LONGER:
@@ -138,9 +149,9 @@ def side_remark(typed: int, taken: int, step: int) -> str:
     return text.format(typed=typed, taken=taken, step=step)
 
 
-def settings_summary(request: GenerateRequest) -> str:
-    """Return the settings of a picture in one line."""
-    parts: list[str] = []
+def settings_summary(request: GenerateRequest, model: str = "") -> str:
+    """Return the settings of a picture in one line, the name of its model first."""
+    parts = [model] if model else []
     if request.width and request.height:
         parts.append(size_label(request.width, request.height))
     if request.seed is not None:
@@ -150,47 +161,19 @@ def settings_summary(request: GenerateRequest) -> str:
     if request.sampler:
         parts.append(request.sampler.label)
     if request.guidance is not None:
-        parts.append(translate("labels", "guidance {n}").format(n=_number(request.guidance, 1)))
+        parts.append(
+            translate("labels", "guidance {n}").format(n=short_number(request.guidance, 1))
+        )
     return " · ".join(parts)
 
 
-def extras_summary(extras: Extras) -> str:
-    """Return the active settings that the form has no controls for, empty without any."""
-    return " · ".join(_summaries(extras))
-
-
-def _summaries(value: msgspec.Struct) -> Iterator[str]:
-    """Yield the filled-in `summary` template of each field whose value is not its default."""
-    for field in fields_of(type(value)).values():
-        part = getattr(value, field.name)
-        # False in place of None (the checkpoint decides) is not worth a word.
-        if part == field.default or (part is False and field.default is None):
-            continue
-        if field.summary:
-            names = [name for _, name, _, _ in Formatter().parse(field.summary) if name]
-            shown = {name: _shown(getattr(value, name)) for name in names}
-            yield translate("labels", field.summary).format(**shown)
-        elif isinstance(part, msgspec.Struct):
-            yield from _summaries(part)
-
-
-def _shown(value: object) -> str:
-    """Return a value's text in a summary: the name of a file, a pair as a size."""
-    match value:
-        case str():
-            return Path(value).name
-        case float():
-            return _number(value, 4)
-        case (int() as width, int() as height):
-            return size_label(width, height)
-        case tuple():
-            return ", ".join(map(str, cast("tuple[object, ...]", value)))
-        case _:
-            return str(value)
-
-
 def token_count(check: PromptCheck) -> str:
-    """Return a text with the number of a prompt's tokens and the number that fits."""
+    """Return a text with the number of a prompt's tokens and the number that fits.
+
+    Empty for a short prompt, whose length is no concern.
+    """
+    if check.used < _LONG_PROMPT and check.complete and not check.is_cut:
+        return ""
     if not check.complete:
         text = translate("labels", "more than {n} tokens")
     elif check.drawn:
@@ -229,9 +212,23 @@ def hint_text(hint: Hint) -> str:
             return text.format(sign=sign)
         case HintKind.NETWORK:
             return translate("labels", "{sign} has no effect.").format(sign=sign)
+        case HintKind.WILDCARD:
+            return translate("labels", "No list called “{name}”.").format(name=sign)
         case HintKind.FOREIGN:
             text = translate("labels", "{sign} is no wildcard here; it is drawn as words.")
             return text.format(sign=sign)
+
+
+def unknown_text(words: Sequence[UnknownWord]) -> str:
+    """Return a sentence on the words that the starter does not know, empty if there are none."""
+    different = list(dict.fromkeys(word.word.casefold() for word in words))
+    if not different:
+        return ""
+    named = ", ".join(word[:_LONGEST_WORD] for word in different[:_MOST_WORDS])
+    if len(different) > _MOST_WORDS:
+        text = translate("labels", "The starter does not know: {words} and {n} more.")
+        return text.format(words=named, n=len(different) - _MOST_WORDS)
+    return translate("labels", "The starter does not know: {words}.").format(words=named)
 
 
 def when(modified_ns: int) -> str:
@@ -240,7 +237,7 @@ def when(modified_ns: int) -> str:
     return QLocale().toString(moment, QLocale.FormatType.ShortFormat)
 
 
-def _number(value: float, digits: int) -> str:
-    text = QLocale().toString(value, "f", digits)
+def short_number(value: float, digits: int) -> str:
+    text = QLocale().toString(float(value), "f", digits)
     point = QLocale().decimalPoint()
     return text.rstrip("0").removesuffix(point) if point in text else text

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from ui.actions import REUSING, ActionName, Actions
+from ui.actions import PAINTING, REUSING, ActionName, Actions
 
 _PICTURES = (
     ActionName.GENERATE,
@@ -18,7 +18,35 @@ _PICTURES = (
     ActionName.REVEAL,
     ActionName.TRASH,
 )
+_EDITS = (
+    ActionName.UNDO_LATEST,
+    None,
+    ActionName.EDIT_PROMPT,
+    ActionName.OLDER_PROMPT,
+    ActionName.NEWER_PROMPT,
+    ActionName.EARLIER_PROMPTS,
+    None,
+    ActionName.SAVE_PRESET,
+    ActionName.PRESETS,
+)
 _FILES = (ActionName.OPEN, ActionName.OPEN_START, None, ActionName.QUIT)
+_VIEW = (
+    ActionName.CREATE,
+    ActionName.GALLERY,
+    ActionName.MODELS,
+    ActionName.SETTINGS,
+    None,
+    ActionName.ZOOM_IN,
+    ActionName.ZOOM_OUT,
+    ActionName.ZOOM_FIT,
+    ActionName.ZOOM_ACTUAL,
+    None,
+    ActionName.QUEUE,
+    ActionName.FOLD_SIDE,
+    ActionName.COMPARE_START,
+    ActionName.DETAILS,
+)
+_MASK = (ActionName.PAINT, None, *PAINTING)
 _TOOLS = (ActionName.RUNTIMES, ActionName.DEVICES, ActionName.DOWNLOADS)
 
 
@@ -29,9 +57,12 @@ class MenuBar(QMenuBar):
         super().__init__(parent)
         self._actions = actions
         self.files = self._add(self.tr("&File"), _FILES)
+        self.edits = self._add(self.tr("&Edit"), _EDITS)
+        self.view = self._add(self.tr("&View"), _VIEW)
         self.pictures = self._add(self.tr("&Picture"), _PICTURES)
+        self.masks = self._add(self.tr("&Mask"), _MASK)
         self.tools = self._add(self.tr("&Tools"), _TOOLS)
-        self.help = self._add(self.tr("&Help"), (ActionName.UPDATES,))
+        self.help = self._add(self.tr("&Help"), (ActionName.SHORTCUTS, ActionName.UPDATES))
 
     def _add(self, title: str, names: tuple[ActionName | None, ...]) -> QMenu:
         menu = self.addMenu(title)

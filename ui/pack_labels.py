@@ -4,6 +4,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.commands.pack_rows import PackAction, PackRow, PackStage, Terms, standing
 from app.notices.remedies import advice
+from app.notices.wording import worded
 from ui.labels import amount_label, file_size, transfer_label
 
 translate = QCoreApplication.translate
@@ -97,7 +98,7 @@ def problem_sentences(row: PackRow) -> str:
     """Return what went wrong in the last attempt and what to do; empty if nothing did."""
     if row.problem is None:
         return ""
-    return f"{row.problem.message} {advice(row.problem)}".strip()
+    return f"{worded(row.problem.text)} {advice(row.problem)}".strip()
 
 
 def offer_sentences(row: PackRow) -> tuple[str, str]:

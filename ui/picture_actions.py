@@ -55,3 +55,8 @@ def _reveal_by_bus(path: str) -> bool:
         "string:",
     ]
     return QProcess.startDetached(program, arguments)[0]
+
+
+def open_folder(path: str) -> None:
+    """Open a folder in the system's file manager."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(path))

@@ -1,18 +1,14 @@
-"""Decoding of untrusted pictures with limits on memory; suitable for background threads."""
+"""Untrusted pictures with their settings; suitable for background threads."""
 
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
+from PySide6.QtGui import QImage, QImageReader
 
+from app.decoding import ALLOCATION_MB, MAX_PIXELS, decode
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
-
-MAX_PIXELS = 64_000_000
-# The memory that a decoder may allocate: `MAX_PIXELS` pixels of four bytes.
-ALLOCATION_MB = 256
-_HEAD_BYTES = 12
 
 
 class ReadPicture(msgspec.Struct, frozen=True):
@@ -26,6 +22,8 @@ class ReadPicture(msgspec.Struct, frozen=True):
     width: int = 0
     height: int = 0
     request: GenerateRequest | None = None
+    # The name of the model that made it; empty if that is not told.
+    model: str = ""
 
 
 def limit_decoders() -> None:
@@ -34,34 +32,14 @@ def limit_decoders() -> None:
 
 
 def read_picture(path: str, within: QSize, *, cover: bool = False) -> ReadPicture:
-    """Decode a PNG, JPEG or WebP, scaled down to `within` device pixels at its own aspect ratio.
-
-    With `cover` the picture covers the square `within` instead, up to an aspect ratio of 2 to 1.
-    Smaller pictures keep their size. The content, not the name, tells the format. Never raises.
-    """
-    reader = QImageReader(path)
-    kind = picture_kind(path)
-    if not kind:
-        return ReadPicture(path, QImage())
-    reader.setDecideFormatFromContent(False)
-    reader.setAutoDetectImageFormat(False)
-    reader.setFormat(kind.encode())
-    reader.setAutoTransform(True)
-    size = reader.size()
-    if size.isEmpty() or size.width() * size.height() > MAX_PIXELS:
-        return ReadPicture(path, QImage())
-    turned = _is_turned(reader)
-    room = _room(size, within.transposed() if turned else within, cover=cover)
-    if size.width() > room.width() or size.height() > room.height():
-        scaled = size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
-        reader.setScaledSize(scaled.expandedTo(QSize(1, 1)))
-    image = reader.read()
-    if image.isNull():
-        return ReadPicture(path, image)
-    shape = size.transposed() if turned else size
+    """Decode a picture and read its settings, as `decode` does. Never raises."""
+    decoded = decode(path, within, cover=cover)
+    if decoded.image.isNull():
+        return ReadPicture(path, decoded.image)
     # For a thumbnail, metadata hidden in pixels is not worth a second decoding.
-    request = _request(path, decode=not cover)
-    return ReadPicture(path, image.convertToFormat(_FORMAT), shape.width(), shape.height(), request)
+    request, model = _settings(path, hidden=not cover)
+    image = decoded.image.convertToFormat(_FORMAT)
+    return ReadPicture(path, image, decoded.width, decoded.height, request, model)
 
 
 # The format that Qt draws fastest.
@@ -91,41 +69,17 @@ def preview_image(pixels: bytes, width: int, height: int, within: QSize) -> QIma
     return enlarge(image, within)
 
 
-def picture_kind(path: str) -> str:
-    """Return "png", "jpeg" or "webp" by the first bytes of a file, "" for everything else."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(_HEAD_BYTES)
-    # A path with a null character raises a ValueError.
-    except (OSError, ValueError):
-        return ""
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if head.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    return "webp" if head.startswith(b"RIFF") and head[8:12] == b"WEBP" else ""
-
-
-def _is_turned(reader: QImageReader) -> bool:
-    """Return True if the file's orientation swaps width and height."""
-    return bool(reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90)
-
-
-def _room(size: QSize, within: QSize, *, cover: bool) -> QSize:
-    if not cover:
-        return within
-    longer, shorter = max(size.toTuple()), min(size.toTuple())
-    return within * min(2.0, longer / shorter)
-
-
-def _request(path: str, *, decode: bool) -> GenerateRequest | None:
+def _settings(path: str, *, hidden: bool) -> tuple[GenerateRequest | None, str]:
+    """Return a picture's settings, and the name of its model."""
     # Here, as the window starts sooner without the readers of a dozen tools.
     from engine.metadata.readers import read_request
+    from ui.picture_facts import model_name
 
     try:
-        return read_request(Path(path), decode=decode).request
+        imported = read_request(Path(path), decode=hidden)
     except EngineError:
-        return None
+        return None, ""
+    return imported.request, model_name(imported)
 
 
 def _scaled(image: QImage, size: QSize) -> QImage:

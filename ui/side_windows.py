@@ -24,7 +24,7 @@ class SideWindows:
         """Open the list of devices."""
         from ui.dialogs.device_dialog import DeviceDialog
 
-        dialog = DeviceDialog(self._session.devices, self._parent)
+        dialog = DeviceDialog(self._session, self._parent, self.show_runtimes)
         dialog.open()
         return dialog
 

@@ -22,6 +22,7 @@ from app.cli import (
     inspect,
     models,
     packs,
+    settings_command,
     updates,
 )
 from app.cli.terminal import Usage, harmless, print_error, print_note
@@ -42,12 +43,13 @@ COMMANDS = {
     "bench": bench,
     "doctor": doctor,
     "engine": engine,
+    "settings": settings_command,
     "updates": updates,
 }
 
 
 # Commands that load no runtime, and so keep none from being removed.
-_WITHOUT_RUNTIMES = ("packs",)
+_WITHOUT_RUNTIMES = ("packs", "settings")
 
 
 class _Parser(argparse.ArgumentParser):

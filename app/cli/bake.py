@@ -7,6 +7,7 @@ import msgspec
 from app.cli import loras, overrides
 from app.cli.terminal import ByteBar, Usage, print_error, print_json, write_path
 from app.library.checkpoints import find_checkpoint
+from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint, typed_path
 from engine.api.values import ConventionName, ErrorInfo
 from engine.bake.bake import bake
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("give at least one LoRA, as --lora style.safetensors:0.8")
     paths, target = find_paths(), typed_path(options.out)
     known = known_files(paths.cache)
-    path = find_checkpoint(options.model, paths.models, starter_checkpoint())
+    path = find_checkpoint(options.model, paths.models, starter_checkpoint(), named_folders(paths))
     checkpoint = identify(path, known.read_index, overrides.given(options))
     places = loras.folders(paths, options)
     folders = LoraFolders(paths.models, places, known_loras(paths.cache))

@@ -9,6 +9,7 @@ from app.cli.devices import check_hardware
 from app.cli.spelling import parse_size
 from app.cli.terminal import print_json, print_table, say
 from app.library.checkpoints import find_checkpoint
+from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint
 from engine.api.values import PrecisionName
 from engine.cancel import CancelToken
@@ -61,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Time text encoder, denoiser step and VAE decoder in batches of 1 and 4."""
     paths = find_paths()
-    checkpoint = identify(find_checkpoint(options.model, paths.models, starter_checkpoint()))
+    checkpoint = identify(
+        find_checkpoint(options.model, paths.models, starter_checkpoint(), named_folders(paths))
+    )
     require_complete(checkpoint)
     devices = Devices(paths.cache)
     check_hardware(devices, options.backend, quiet=options.json)

@@ -9,6 +9,7 @@ import msgspec
 from app.cli.terminal import print_json, print_note, print_table, say
 from app.paths import find_paths
 from engine.api.machine import ArtifactInfo
+from engine.api.sentences import sentence
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.compile.cache import NetworkCache
 from engine.errors import EngineError
@@ -66,8 +67,8 @@ def _require_known(names: Collection[str], entries: Sequence[ArtifactInfo]) -> N
     if unknown:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"The cache holds nothing called {unknown[0]}.",
-            "`safelight cache` lists what it holds.",
+            sentence("The cache holds nothing called {unknown}.", unknown=unknown[0]),
+            sentence("`safelight cache` lists what it holds."),
         )
 
 

@@ -8,13 +8,12 @@ import msgspec
 
 from app.cli.terminal import Usage
 from app.paths import typed_path
-from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.masks import Margins, MaskedContent, MaskOptions
 from engine.api.request import GenerateRequest, InputImage
 from engine.api.values import InputRole
 
 _MARGINS = re.compile(r"(\d{1,5}),(\d{1,5}),(\d{1,5}),(\d{1,5})")
 
-Margins = tuple[int, int, int, int]
 # Options by the field of MaskOptions that they set.
 _OF_A_MASK = {
     "blur": "--mask-blur",

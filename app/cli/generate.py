@@ -17,7 +17,9 @@ from app.cli.folders import add_folders_argument
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.library.checkpoints import find_checkpoint
+from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
+from app.settings.reading import FILE, read_settings
 from app.standard_streams import OutputLost
 from app.updates.running import running_version
 from backends.hardware import private_bytes
@@ -161,7 +163,8 @@ def run(options: argparse.Namespace) -> int:
     request = _request(options, source)
     preview = typed_path(options.preview) if options.preview else None
     paths = find_paths()
-    saver = PictureSaver(_target(options.out, request.count, paths.output))
+    saving = read_settings(paths.config / FILE).settings.saving
+    saver = PictureSaver(_target(options.out, request.count, paths.output), saving)
     # Before the devices are tried, which takes longer than anything else.
     saver.require_writable()
     reporter = TerminalReporter(announce=not options.json, preview=preview)
@@ -254,7 +257,9 @@ def _checkpoint(wanted: str | None, source: ImportedRequest | None) -> str:
         record = source and source.record
         if record and identify(starter).digest == record.checkpoint_digest:
             return str(starter)
-    return str(find_checkpoint(wanted or recorded, find_paths().models, starter))
+    paths = find_paths()
+    found = find_checkpoint(wanted or recorded, paths.models, starter, named_folders(paths))
+    return str(found)
 
 
 def _note_differences(source: ImportedRequest, request: GenerateRequest, result: JobResult) -> None:
@@ -277,7 +282,10 @@ def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> Ref
         return recorded
     choice = recorded or RefinerChoice()
     if options.refiner_file is not None:
-        found = find_checkpoint(options.refiner_file, find_paths().models, starter_checkpoint())
+        paths = find_paths()
+        found = find_checkpoint(
+            options.refiner_file, paths.models, starter_checkpoint(), named_folders(paths)
+        )
         choice = msgspec.structs.replace(choice, checkpoint=str(found))
     if options.refiner_at is not None:
         choice = msgspec.structs.replace(choice, switch_at=options.refiner_at)

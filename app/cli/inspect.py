@@ -8,9 +8,11 @@ from app.cli import inspect_lora, overrides
 from app.cli.remedies import part_option
 from app.cli.terminal import ByteBar, print_json, say
 from app.library.checkpoints import find_checkpoint
+from app.model_folders import named_folders
 from app.paths import Paths, find_paths, starter_checkpoint, typed_path
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, Gap
 from engine.api.lora_files import LoraInfo
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.full_hash import MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS, FullHash, hash_file
@@ -41,7 +43,9 @@ def run(options: argparse.Namespace) -> int:
     paths = find_paths()
     known = known_files(paths.cache)
     try:
-        path = find_checkpoint(options.file, paths.models, starter_checkpoint())
+        path = find_checkpoint(
+            options.file, paths.models, starter_checkpoint(), named_folders(paths)
+        )
         checkpoint = identify(path, known.read_index, overrides.given(options))
     except EngineError:
         lora = _lora(options.file, paths)
@@ -75,8 +79,10 @@ def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
     if state is None:
         raise EngineError(
             ErrorCode.NOT_AVAILABLE,
-            f"{checkpoint.path.name} is a folder; only a single file has a hash.",
-            "Give one of the files in it.",
+            sentence(
+                "{path} is a folder; only a single file has a hash.", path=checkpoint.path.name
+            ),
+            sentence("Give one of the files in it."),
         )
     bar = ByteBar("Hashing", state.size)
     try:
@@ -91,8 +97,8 @@ def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
     if not still_there:
         raise EngineError(
             ErrorCode.CHECKPOINT_UNREADABLE,
-            f"{state.path.name} changed while it was read.",
-            "If it is still downloading, wait until that has finished.",
+            sentence("{path} changed while it was read.", path=state.path.name),
+            sentence("If it is still downloading, wait until that has finished."),
         )
     if known.is_settled(state):
         known.note_sha256(state, checkpoint.digest, found.whole)

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from app.cli.terminal import ByteBar, print_json, say
-from app.lora_folders import lora_folders
+from app.model_folders import named_folders
 from app.paths import Paths
 from engine.api.lora_files import LoraInfo
 from engine.checkpoints.faults import unreadable
@@ -28,7 +28,7 @@ class LoraOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def find_lora(name: str, paths: Paths) -> Path | None:
     """Return the LoRA of this name in the LoRA folders; None without one."""
-    found = LoraFolders(paths.models, lora_folders(paths)).look().find(name)
+    found = LoraFolders(paths.models, named_folders(paths)).look().find(name)
     return found.path if found else None
 
 

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from app.cli.folders import add_folders_argument
-from app.lora_folders import lora_folders
+from app.model_folders import named_folders
 from app.paths import Paths, typed_path, typed_text
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice, LoraReport
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def folders(paths: Paths, options: argparse.Namespace) -> tuple[Path, ...]:
     """Return the folders to look into beside the usual ones, those of the options first."""
-    return (*options.lora_folders, *lora_folders(paths))
+    return (*options.lora_folders, *named_folders(paths))
 
 
 def parse_lora(text: str) -> LoraChoice:

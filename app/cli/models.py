@@ -6,6 +6,7 @@ import msgspec
 
 from app.cli.terminal import ByteBar, print_json, print_table, say
 from app.library.checkpoints import ListedCheckpoint, list_checkpoints
+from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint
 from engine.families.holdings import Holdings
 from engine.jobs.services import known_files
@@ -37,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List the starter and the checkpoints in the models folder."""
+    """List the starter and the checkpoints in the folders of models."""
     paths = find_paths()
     folder, holdings = paths.models, Holdings(known_files(paths.cache))
-    entries = list_checkpoints(folder, starter_checkpoint())
+    entries = list_checkpoints(folder, starter_checkpoint(), named_folders(paths))
     bar = ByteBar("Looking at your files", len(entries))
     found: list[ModelOutput] = []
     for number, entry in enumerate(entries):

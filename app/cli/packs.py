@@ -9,12 +9,14 @@ import msgspec
 
 from app.cli.remedies import remedy_words
 from app.cli.terminal import ByteBar, StatusLine, print_json, print_note, print_table, say
+from app.downloads.contacts import noting_terms
 from app.packs.catalogue import Catalogue, Pack
 from app.packs.installation import Installation, Outcome, Progress, Stage, Wishes
 from app.packs.sizes import megabytes
 from app.packs.store import PackStore
 from app.paths import find_paths, typed_path
 from engine.api.remedies import InstallPack
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
@@ -81,10 +83,10 @@ def run(options: argparse.Namespace) -> int:
             _install(catalogue.named(options.pack), store, options)
         case "repair":
             pack = catalogue.named(options.pack)
-            _say_repaired(Installation(store).repair(pack, _wishes(), source=_source(options)))
+            _say_repaired(_installation(store).repair(pack, _wishes(), source=_source(options)))
         case "roll-back":
             pack = catalogue.named(options.pack)
-            _say_active(Installation(store).roll_back(pack, _wishes()))
+            _say_active(_installation(store).roll_back(pack, _wishes()))
         case "remove":
             _remove(options.pack, store)
         case _:
@@ -118,10 +120,14 @@ def _install(pack: Pack, store: PackStore, options: argparse.Namespace) -> None:
         if pack.is_proprietary and not (options.accept_licences or _accepted()):
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
-                "Nothing is installed, because the licences were not accepted.",
-                "--accept-licences accepts them.",
+                sentence("Nothing is installed, because the licences were not accepted."),
+                sentence("--accept-licences accepts them."),
             )
-    _say_active(Installation(store).install(pack, _wishes(), source=source))
+    _say_active(_installation(store).install(pack, _wishes(), source=source))
+
+
+def _installation(store: PackStore) -> Installation:
+    return Installation(store, terms=noting_terms(find_paths().state))
 
 
 def _tell_terms(pack: Pack, source: Path | None) -> None:
@@ -176,7 +182,7 @@ def _say_repaired(outcome: Outcome) -> None:
 
 
 def _remove(pack: str, store: PackStore) -> None:
-    if Installation(store).remove(pack):
+    if _installation(store).remove(pack):
         say(f"{pack} is removed.")
     else:
         say(f"{pack} is not used any more; its files go when the Safelight that uses it has ended.")

@@ -6,6 +6,7 @@ import os
 import msgspec
 
 from app.cli.terminal import ByteBar, print_error, print_json, print_note, say
+from app.downloads.contacts import noting_terms
 from app.paths import find_paths, typed_text
 from app.updates.errors import UpdateError
 from app.updates.offers import Offer
@@ -50,7 +51,9 @@ def run(options: argparse.Namespace) -> int:
     environment = dict(os.environ)
     if options.place:
         environment[PLACE_VARIABLE] = _absolute(options.place)
-    updates = Updates(paths.versions, paths.state, own_tree(), environment)
+    updates = Updates(
+        paths.versions, paths.state, own_tree(), environment, noting_terms(paths.state)
+    )
     try:
         offer = _act(updates, options.action, quiet=options.json)
     except UpdateError as error:

@@ -7,6 +7,7 @@ from app.commands.jobs import JobCommands
 from app.commands.state import AppState
 from app.engine.process import EngineState
 from app.notices.remedies import NoticeAction, actions, advice
+from app.notices.wording import worded
 from app.queue.jobs import Job, JobState
 from engine.api.messages import JobFinished, JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
@@ -59,8 +60,8 @@ class Announcements(QObject):
         # The window shows an engine that was given up in a place of its own.
         if self._client.engine_state is not EngineState.STOPPED:
             again = self.tr("It was started again.")
-            hint = " ".join(filter(None, (again, error.hint)))
-            self._notices.tell_error(msgspec.structs.replace(error, hint=hint))
+            hint = " ".join(filter(None, (again, worded(error.advice))))
+            self._notices.tell_error(msgspec.structs.replace(error, advice=hint))
 
     def _on_engine_state_changed(self, state: EngineState) -> None:
         """Tell of runtime packs that the engine runs without."""
@@ -75,7 +76,7 @@ class Announcements(QObject):
     def _on_job_warned(self, event: JobWarned) -> None:
         warning = event.warning
         if warning.code is ErrorCode.PREPARING:
-            self._notices.tell(warning.message, warning.hint)
+            self._notices.tell(worded(warning.text), worded(warning.advice))
         elif warning.code in _FAILED_DEVICE:
             self._notices.tell_error(warning)
 
@@ -89,8 +90,8 @@ class Announcements(QObject):
         offered = (action for warning in new for action in actions(warning, of_a_job=False))
         buttons = tuple(dict.fromkeys(offered))
         if len(new) == 1:
-            self._notices.tell(new[0].message, advice(new[0]), actions=buttons)
+            self._notices.tell(worded(new[0].text), advice(new[0]), actions=buttons)
             return
         message = self.tr("Not all LoRAs and embeddings are in this picture as its settings say.")
-        details = tuple(f"{warning.message} {warning.hint}".strip() for warning in new)
+        details = tuple(f"{worded(one.text)} {worded(one.advice)}".strip() for one in new)
         self._notices.tell(message, details=details, actions=buttons)

@@ -5,7 +5,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from app.commands.state import AppState
-from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS
+from app.form.changes import FormChanges
+from app.form.generation import COMMON_SUGGESTIONS, STARTER_LONGEST_SIDE, STARTER_SUGGESTIONS
 from app.library.checkpoint_declarations import CheckpointDeclaration, CheckpointMemory
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
@@ -17,21 +18,27 @@ class CheckpointCommands(QObject):
     The engine inspects the checkpoint again whenever it, its parts or its declaration change.
     """
 
-    def __init__(self, state: AppState, memory: CheckpointMemory, parent: QObject) -> None:
+    def __init__(
+        self, state: AppState, memory: CheckpointMemory, changes: FormChanges, parent: QObject
+    ) -> None:
         super().__init__(parent)
+        self._changes = changes
         self._form, self._checkpoints, self._memory = state.form, state.checkpoints, memory
         self._suggest(self._form.checkpoint)
-        self._inspected_parts = self._form.components
+        self._inspected_parts = self._form.used_components
         self._form.checkpoint_changed.connect(self._on_checkpoint_changed)
         self._form.declaration_changed.connect(self.inspect)
-        self._form.extras_changed.connect(self._on_extras_changed)
+        self._form.components_changed.connect(self._on_components_changed)
         self._checkpoints.looked.connect(self._on_looked)
         self._checkpoints.changed.connect(self._on_checkpoints)
 
     def open(self, path: Path) -> None:
         """Use a checkpoint where it lies; nothing is copied."""
-        self._checkpoints.add(path)
-        self._form.checkpoint = path
+        self._changes.open_checkpoint(path)
+
+    def choose(self, path: Path) -> None:
+        """Use a checkpoint of the list."""
+        self._changes.choose_checkpoint(path)
 
     def declare(self, declaration: CheckpointDeclaration) -> None:
         """Apply the user's declaration to the chosen checkpoint, now and whenever it is chosen."""
@@ -41,8 +48,8 @@ class CheckpointCommands(QObject):
     def inspect(self) -> None:
         """Have the engine inspect the chosen checkpoint with its parts and its declaration."""
         form = self._form
-        self._inspected_parts = form.components
-        self._checkpoints.look(form.checkpoint, form.components, form.declaration.override)
+        self._inspected_parts = form.used_components
+        self._checkpoints.look(form.checkpoint, form.used_components, form.declaration.override)
 
     def look_again(self) -> None:
         """Read the models folder again; inspect a checkpoint that could not be read."""
@@ -70,10 +77,10 @@ class CheckpointCommands(QObject):
 
     def _suggest(self, path: Path) -> None:
         answer = self._checkpoints.answer(path)
+        is_starter = path == self._checkpoints.starter
         if isinstance(answer, CheckpointInfo):
-            self._form.suggest(answer)
+            self._form.suggest(answer, STARTER_LONGEST_SIDE if is_starter else None)
         else:
-            is_starter = path == self._checkpoints.starter
             self._form.suggestions = STARTER_SUGGESTIONS if is_starter else COMMON_SUGGESTIONS
 
     def _on_checkpoints(self) -> None:
@@ -83,10 +90,10 @@ class CheckpointCommands(QObject):
         if self._checkpoints.is_gone(path) != isinstance(answer, ErrorInfo) and answer is not None:
             self.inspect()
 
-    def _on_extras_changed(self) -> None:
-        if self._form.components != self._inspected_parts:
+    def _on_components_changed(self) -> None:
+        if self._form.used_components != self._inspected_parts:
             self.inspect()
 
     def _on_looked(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
         if path == self._form.checkpoint and isinstance(answer, CheckpointInfo):
-            self._form.suggest(answer)
+            self._suggest(path)

@@ -3,8 +3,10 @@
 from PySide6.QtCore import QObject, Signal
 
 from app.commands.making import Making
+from app.commands.removal import tell_removed
 from app.commands.state import AppState
 from app.form.obstacle import ObstacleState
+from app.form.painting import Painting
 from app.queue.jobs import Job, JobState
 
 
@@ -14,9 +16,11 @@ class JobCommands(QObject):
     # `generate` met an obstacle, which may be gone by now.
     refused = Signal()
 
-    def __init__(self, state: AppState, obstacle: ObstacleState, parent: QObject) -> None:
+    def __init__(
+        self, state: AppState, obstacle: ObstacleState, painting: Painting, parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self._state, self._obstacle = state, obstacle
+        self._state, self._obstacle, self._painting = state, obstacle, painting
         self._making = Making(state, self)
         self._making.submitted.connect(self._on_submitted)
         state.queue.job_added.connect(self._on_job_added)
@@ -33,7 +37,7 @@ class JobCommands(QObject):
             self._state.notices.tell_error(obstacle)
             self.refused.emit()
             return
-        self._making.generate(front=front, again=again)
+        self._painting.when_kept(lambda: self._making.generate(front=front, again=again))
 
     def cancel(self) -> None:
         """Stop the running job; without one, take the next one off the queue."""
@@ -48,10 +52,13 @@ class JobCommands(QObject):
             queue.cancel(name)
 
     def cancel_all(self) -> None:
-        """Stop the running job and empty the queue."""
+        """Stop the running job and empty the queue; the jobs that waited can be put back."""
+        waiting = [job for job in self._state.queue.jobs if job.state is JobState.WAITING]
         self._making.withdraw()
         self._state.progress.stop()
         self._state.queue.cancel_all()
+        if waiting:
+            tell_removed(self._state.queue, self._state.notices, waiting)
 
     def _on_submitted(self) -> None:
         engine = self._state.engine

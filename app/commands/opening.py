@@ -9,6 +9,7 @@ from app.commands.checkpoints import CheckpointCommands
 from app.commands.loras import LoraCommands
 from app.commands.pictures import PictureCommands
 from app.commands.state import AppState
+from app.form.changes import FormChanges
 from app.library.file_kind import FileKind, kind_of
 from app.library.gallery import is_picture
 from app.library.lora_store import LoraStore
@@ -35,12 +36,14 @@ class Opening(QObject):
         pictures: PictureCommands,
         checkpoint: CheckpointCommands,
         lora: LoraCommands,
+        changes: FormChanges,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._form, self._notices = state.form, state.notices
         self._models = state.checkpoints.models
         self._store = store
+        self._changes = changes
         self._pictures, self._checkpoint, self._lora = pictures, checkpoint, lora
         # The files that the engine reads, and True for those that may become the checkpoint.
         self._reading: dict[str, bool] = {}
@@ -83,6 +86,23 @@ class Opening(QObject):
             elif kind is FileKind.OPAQUE:
                 self._read(path, may_be_checkpoint=False)
 
+    def name_embedding(self, path: Path) -> None:
+        """Write an embedding's name at the end of the prompt, unless it is there."""
+        spelled, form = self._spelled(path), self._form
+        if spelled in form.prompt:
+            return
+        message = self.tr("{name} is in the prompt.").format(name=path.stem[:80])
+
+        def write() -> None:
+            form.prompt = ", ".join(filter(None, (form.prompt.rstrip(" ,"), spelled)))
+
+        self._changes.apply(message, write)
+
+    def _spelled(self, path: Path) -> str:
+        spellings = convention_of(self._form.convention).embedding_spellings
+        spelled = _SPELLINGS.get(spellings[0], "{}") if spellings else "{}"
+        return spelled.format(path.stem[:80])
+
     def _read(self, path: Path, *, may_be_checkpoint: bool) -> None:
         self._reading[str(path)] = may_be_checkpoint
         self._store.look(str(path))
@@ -102,10 +122,8 @@ class Opening(QObject):
 
     def _explain_embedding(self, path: Path) -> None:
         name = path.stem[:80]
-        spellings = convention_of(self._form.convention).embedding_spellings
-        spelled = _SPELLINGS.get(spellings[0], "{}") if spellings else "{}"
         hint = self.tr("Its place is the folder {folder}. Write {spelled} in the prompt.")
         self._notices.tell(
             self.tr("{name} is an embedding: it acts where a prompt names it.").format(name=name),
-            hint.format(folder=self._models / "embeddings", spelled=spelled.format(name)),
+            hint.format(folder=self._models / "embeddings", spelled=self._spelled(path)),
         )

@@ -1,8 +1,10 @@
 """Moves pictures to the system's trash and back."""
 
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QLocale, QObject, Signal
 
 from app.commands.state import AppState
 from app.library.trash import Trashed, move_to_trash, restore
@@ -13,43 +15,46 @@ from engine.api.values import ErrorCode, ErrorInfo
 class PictureTrash(QObject):
     """Moves pictures to the trash on another thread, and adds a notice of the result."""
 
+    # Files went to the trash or came back.
+    moved = Signal()
+
     def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
         self._gallery, self._view = state.gallery, state.view
         self._notices, self._background = state.notices, state.background
 
-    def move(self, path: str) -> None:
-        """Move a picture to the system's trash."""
-        following = self._neighbour(path)
-        if path == self._view.path:
-            self._view.path = following
+    def move(self, paths: Sequence[str]) -> None:
+        """Move pictures to the system's trash, together."""
+        shown = self._view.path
+        if shown is not None and shown in paths:
+            self._view.path = self._neighbour(shown, set(paths))
 
-        self._background.run(lambda: move_to_trash(path), self._on_trashed)
+        self._background.run(lambda: [move_to_trash(path) for path in paths], self._on_trashed)
 
-    def _restore(self, trash_path: str, path: str) -> None:
-        self._background.run(
-            lambda: restore(trash_path, path),
-            lambda restored: self._on_restored(path, restored=restored),
-        )
+    def _restore(self, trashed: Sequence[Trashed]) -> None:
+        def put_back() -> list[str]:
+            return [one.path for one in trashed if not restore(one.trash_path, one.path)]
 
-    def _neighbour(self, path: str) -> str | None:
-        """Return the picture to show once this one is gone; None if there is no other."""
+        self._background.run(put_back, self._on_restored)
+
+    def _neighbour(self, path: str, gone: set[str]) -> str | None:
+        """Return the picture to show once some are gone; None if there is no other."""
         row = self._gallery.row_of(path)
-        if row is None or len(self._gallery) < 2:
+        if row is None:
             return None
-        return self._gallery[row + 1 if row + 1 < len(self._gallery) else row - 1].path
+        after = (self._gallery[at].path for at in range(row + 1, len(self._gallery)))
+        before = (self._gallery[at].path for at in range(row - 1, -1, -1))
+        return next((one for one in chain(after, before) if one not in gone), None)
 
-    def _on_trashed(self, trashed: Trashed) -> None:
+    def _on_trashed(self, trashed: Sequence[Trashed]) -> None:
         self._gallery.refresh()
-        name = Path(trashed.path).name
-        if trashed.moved:
-            undo = (NoticeAction.UNDO_TRASH,) if trashed.trash_path else ()
-            self._notices.tell(
-                self.tr("{name} is in the trash.").format(name=name),
-                actions=undo,
-                undo=lambda: self._restore(trashed.trash_path, trashed.path),
-            )
-        else:
+        self.moved.emit()
+        moved = [one for one in trashed if one.moved]
+        left = [one for one in trashed if not one.moved]
+        if moved:
+            self._tell_moved(moved)
+        if left:
+            name = self._name(left)
             self._notices.tell_error(
                 ErrorInfo(
                     ErrorCode.OUTPUT_NOT_WRITABLE,
@@ -58,11 +63,31 @@ class PictureTrash(QObject):
                 )
             )
 
-    def _on_restored(self, path: str, *, restored: bool) -> None:
+    def _tell_moved(self, moved: Sequence[Trashed]) -> None:
+        # Some systems do not tell where a file is in their trash.
+        known = [one for one in moved if one.trash_path]
+        if len(moved) == 1:
+            message = self.tr("{name} is in the trash.").format(name=self._name(moved))
+        else:
+            message = self.tr("{name} are in the trash.").format(name=self._name(moved))
+        self._notices.tell(
+            message,
+            actions=(NoticeAction.UNDO_TRASH,) if known else (),
+            undo=lambda: self._restore(known),
+        )
+
+    def _on_restored(self, left: Sequence[str]) -> None:
         self._gallery.refresh()
-        if not restored:
-            name = Path(path).name
+        self.moved.emit()
+        if left:
+            name = Path(left[0]).name if len(left) == 1 else self._several(len(left))
             self._notices.tell(
                 self.tr("{name} could not be put back.").format(name=name),
                 self.tr("It is still in the trash of your system."),
             )
+
+    def _name(self, trashed: Sequence[Trashed]) -> str:
+        return Path(trashed[0].path).name if len(trashed) == 1 else self._several(len(trashed))
+
+    def _several(self, count: int) -> str:
+        return self.tr("{n} pictures").format(n=QLocale().toString(count))

@@ -16,8 +16,8 @@ class PictureCommands(QObject):
     def __init__(self, state: AppState, changes: FormChanges, parent: QObject) -> None:
         super().__init__(parent)
         self._gallery, self._view, self._progress = state.gallery, state.view, state.progress
-        self._changes = changes
-        self._trash = PictureTrash(state, self)
+        self._changes, self._form = changes, state.form
+        self.to_trash = PictureTrash(state, self)
         self._gallery.inserted.connect(self._on_found)
         self._gallery.was_reset.connect(self._on_found)
         state.client.image_saved.connect(self._on_saved)
@@ -35,9 +35,14 @@ class PictureCommands(QObject):
         """Have the next picture start from this one; its size is in pixels."""
         self._changes.start_from(path, width, height)
 
+    def take_seed(self, seed: int | None) -> None:
+        """Offer the seed of the picture that is shown to be kept."""
+        if seed is not None and not self._form.seed_locked:
+            self._form.seed = seed
+
     def trash(self, path: str) -> None:
         """Move a picture to the system's trash; a notice offers to put it back."""
-        self._trash.move(path)
+        self.to_trash.move([path])
 
     def _on_found(self) -> None:
         """Show the newest picture if none is shown."""

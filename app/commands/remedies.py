@@ -51,6 +51,15 @@ class NoticeCommands:
             case _:
                 pass
 
+    def undo_latest(self) -> None:
+        """Revert the change that the latest notice in sight reports, if one can be reverted."""
+        undone = [notice for notice in self._notices.notices if notice.undo is not None]
+        if undone:
+            self.dismiss(undone[-1])
+            undo = undone[-1].undo
+            assert undo is not None
+            undo()
+
     def save_elsewhere(self, notice: Notice, folder: Path) -> None:
         """Save pictures to another folder from now on, first those of the notice."""
         self._notices.dismiss(notice.number)

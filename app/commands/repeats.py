@@ -15,7 +15,8 @@ from engine.errors import EngineError
 # Paths by seeds.
 Repeats = dict[int, str]
 # The seed in the names that the engine gives.
-_SEED = re.compile(r"\d{5,12}-(\d{1,20})\D", re.ASCII)
+# The pattern of names is the user's: any number in one may be the seed.
+_NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 
 
 def filled(request: GenerateRequest, effective: EffectiveSettings) -> GenerateRequest:
@@ -41,8 +42,8 @@ def find_repeats(
     looked_for = frozenset(seeds)
     found: Repeats = {}
     for path in (*filter(None, [shown]), *(picture.path for picture in pictures)):
-        named = _SEED.match(Path(path).name) if path != shown else None
-        if path != shown and (named is None or int(named[1]) not in looked_for - found.keys()):
+        named = frozenset(map(int, _NUMBER.findall(Path(path).name)))
+        if path != shown and not named & (looked_for - found.keys()):
             continue
         seed = _seed_if_same(path, wanted, digest)
         if seed in looked_for:

@@ -45,7 +45,9 @@ class Asker:
         """
         place = url
         for _ in range(_MOST_REDIRECTS + 1):
-            connection = Connection(place, headers, self.terms.stall_s, self.stopped)
+            self.terms.contacted(host_of(place))
+            sent = headers | self.terms.headers_for(place)
+            connection = Connection(place, sent, self.terms.stall_s, self.stopped)
             try:
                 answer = connection.head()
                 if answer.status not in REDIRECTS:

@@ -13,9 +13,10 @@ _URL = re.compile(r"[!#-;=?-Z\[\]_a-z~]+")
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A file that can be downloaded and verified.
+    """A file that can be downloaded.
 
-    `url` is tried first, then each of `mirrors`. `size` is in bytes, `sha256` in lower-case hex.
+    `url` is tried first, then each of `mirrors`. `size` is in bytes, `sha256` in lower-case hex;
+    empty where nobody states it: then only the size is compared.
     Servers may redirect to the hosts of these addresses and to `redirect_hosts`.
     """
 
@@ -32,7 +33,7 @@ class Source(msgspec.Struct, frozen=True):
             host_of(url)
         if safe_file_name(self.file_name) != self.file_name:
             raise ValueError(f"{self.file_name!r} is no safe name of a file")
-        if self.size < 0 or not _SHA256.fullmatch(self.sha256):
+        if self.size < 0 or (self.sha256 and not _SHA256.fullmatch(self.sha256)):
             raise ValueError(f"{self.file_name} has no size and SHA-256")
 
     @property

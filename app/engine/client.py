@@ -9,10 +9,12 @@ from app.engine.end import EngineEnd
 from app.engine.process import EngineProcess, EngineState
 from engine.api.messages import (
     Answer,
+    CacheListed,
     CancelJob,
     CheckpointHashed,
     CheckpointInspected,
     CheckPrompt,
+    ClearCache,
     DevicesFound,
     Event,
     FamiliesKnown,
@@ -23,13 +25,16 @@ from engine.api.messages import (
     JobFailed,
     JobFinished,
     JobPhase,
+    JobPlanned,
     JobPreview,
     JobProgress,
     JobWarned,
+    ListCache,
     ListLoras,
     LoraInspected,
     LorasFound,
     LorasListed,
+    PlanJob,
     PromptChecked,
     Query,
     QueryFailed,
@@ -37,8 +42,17 @@ from engine.api.messages import (
     ScanDevices,
     VerifyDevices,
 )
+from engine.api.model_messages import (
+    HashModel,
+    ListModels,
+    ModelHashed,
+    ModelHashing,
+    ModelsFound,
+    ModelsListed,
+)
 from engine.api.prompts import PromptQuestion
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles, GenerateRequest
+from engine.api.saving import Saving
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
 
@@ -59,6 +73,12 @@ class EngineClient(QObject):
     loras_found = Signal(object)
     loras_listed = Signal(object)
     lora_inspected = Signal(object)
+    models_found = Signal(object)
+    models_listed = Signal(object)
+    model_hashed = Signal(object)
+    model_hashing = Signal(object)
+    cache_listed = Signal(object)
+    job_planned = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
     job_warned = Signal(object)
@@ -81,6 +101,8 @@ class EngineClient(QObject):
     def __init__(self, process: EngineProcess, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._process = process
+        # How the pictures of the next jobs are written, and whether they are shown meanwhile.
+        self.saving, self.previews = Saving(), True
         self._last_query = 0
         # Queries the engine has not been sent yet, and those it has not answered.
         self._waiting: dict[int, Query] = {}
@@ -94,6 +116,12 @@ class EngineClient(QObject):
             LorasFound: self.loras_found,
             LorasListed: self.loras_listed,
             LoraInspected: self.lora_inspected,
+            ModelsFound: self.models_found,
+            ModelsListed: self.models_listed,
+            ModelHashed: self.model_hashed,
+            ModelHashing: self.model_hashing,
+            CacheListed: self.cache_listed,
+            JobPlanned: self.job_planned,
             JobPhase: self.job_phase,
             JobProgress: self.job_progress,
             JobWarned: self.job_warned,
@@ -125,7 +153,15 @@ class EngineClient(QObject):
 
         Raises EngineError(REQUEST_INVALID) for a request that is too long to be sent.
         """
-        return self._process.send(RunJob(job=job_id, request=request, folder=str(folder)))
+        return self._process.send(
+            RunJob(
+                job=job_id,
+                request=request,
+                folder=str(folder),
+                saving=self.saving,
+                previews=self.previews,
+            )
+        )
 
     def cancel_job(self, job_id: str) -> bool:
         """Ask the engine to stop a job; return False if there is no engine."""
@@ -136,13 +172,20 @@ class EngineClient(QObject):
         path: str,
         components: ComponentFiles | None = None,
         override: CheckpointOverride = NO_OVERRIDE,
+        *,
+        will_be_used: bool = True,
     ) -> int:
         """Ask what a file or folder is; `checkpoint_inspected` answers."""
-        components = components or ComponentFiles()
         query = self._next_query()
         return self._ask(
             query,
-            InspectCheckpoint(query=query, path=path, components=components, override=override),
+            InspectCheckpoint(
+                query=query,
+                path=path,
+                components=components or ComponentFiles(),
+                override=override,
+                will_be_used=will_be_used,
+            ),
         )
 
     def check_prompt(self, question: PromptQuestion) -> int:
@@ -164,6 +207,34 @@ class EngineClient(QObject):
         """Ask for the description of a file that may be a LoRA; `lora_inspected` answers."""
         query = self._next_query()
         return self._ask(query, InspectLora(query=query, path=path))
+
+    def list_models(self, folders: Iterable[str]) -> int:
+        """Ask for the files of weights in the folder of models and in these.
+
+        `models_found` carries them, `models_listed` answers.
+        """
+        query = self._next_query()
+        return self._ask(query, ListModels(query=query, folders=tuple(folders)))
+
+    def hash_model(self, path: str) -> int:
+        """Ask for a file's SHA-256; `model_hashed` answers, or else `model_hashing` later."""
+        query = self._next_query()
+        return self._ask(query, HashModel(query=query, path=path))
+
+    def list_cache(self) -> int:
+        """Ask for the artifacts in the cache; `cache_listed` answers."""
+        query = self._next_query()
+        return self._ask(query, ListCache(query=query))
+
+    def clear_cache(self, names: Iterable[str]) -> int:
+        """Ask to delete artifacts by their names; `cache_listed` answers with what is left."""
+        query = self._next_query()
+        return self._ask(query, ClearCache(query=query, names=tuple(names)))
+
+    def plan_job(self, request: GenerateRequest) -> int:
+        """Ask for the memory plan of a request; `job_planned` answers."""
+        query = self._next_query()
+        return self._ask(query, PlanJob(query=query, request=request))
 
     def scan_devices(self) -> int:
         """Ask which devices each backend finds; `devices_found` answers."""

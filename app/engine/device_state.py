@@ -48,6 +48,11 @@ class DeviceState(QObject):
         first = next(iter(self.devices), None)
         return first if first is not None and first.automatic and not first.unusable else None
 
+    @property
+    def memory_free_bytes(self) -> int | None:
+        """The computer's free memory at the last scan; None before it."""
+        return next((one.memory_free_bytes for one in self.devices if one.backend == "cpu"), None)
+
     def check_again(self) -> None:
         """Have every device tried anew, and forget which ones failed."""
         self._check(again=True)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 # Lines of what the engine wrote last that go into a report.
@@ -48,15 +49,17 @@ def crash_error(code: int, *, by_signal: bool, last_lines: Sequence[str]) -> Err
     """Return the error for an unexpected end; `code` is a signal's number or an exit status."""
     what, hint, technical = _in_words(code, by_signal=by_signal)
     detail = "\n".join((technical, *last_lines[-_DETAIL_LINES:]))
-    return ErrorInfo(ErrorCode.ENGINE_CRASHED, f"The engine {what}.", hint, detail)
+    return ErrorInfo(
+        ErrorCode.ENGINE_CRASHED, sentence("The engine {what}.", what=what), hint, detail
+    )
 
 
 def not_started_error(command: str, reason: str) -> ErrorInfo:
     """Return the error for a process that cannot be started."""
     return ErrorInfo(
         ErrorCode.ENGINE_NOT_STARTED,
-        "The engine cannot be started.",
-        "Install Safelight again; an antivirus program may have removed a part of it.",
+        sentence("The engine cannot be started."),
+        sentence("Install Safelight again; an antivirus program may have removed a part of it."),
         f"{command}: {reason}",
     )
 
@@ -65,7 +68,7 @@ def broken_error(reason: str) -> ErrorInfo:
     """Return the error for an engine that breaks the protocol."""
     return ErrorInfo(
         ErrorCode.PROTOCOL_BROKEN,
-        "The engine sent something that cannot be understood, and was stopped.",
+        sentence("The engine sent something that cannot be understood, and was stopped."),
         _REPORT,
         reason,
     )
@@ -73,7 +76,7 @@ def broken_error(reason: str) -> ErrorInfo:
 
 def flood_error(reason: str) -> ErrorInfo:
     """Return the error for an engine that sends bytes faster than they can be parsed."""
-    message = "The engine said more than can be read, and was stopped."
+    message = sentence("The engine said more than can be read, and was stopped.")
     return ErrorInfo(ErrorCode.PROTOCOL_BROKEN, message, _REPORT, reason)
 
 
@@ -81,8 +84,8 @@ def mismatch_error(reason: str) -> ErrorInfo:
     """Return the error for an engine of another version."""
     return ErrorInfo(
         ErrorCode.PROTOCOL_MISMATCH,
-        "The engine belongs to another version of Safelight.",
-        "Install Safelight again.",
+        sentence("The engine belongs to another version of Safelight."),
+        sentence("Install Safelight again."),
         reason,
     )
 

@@ -32,6 +32,7 @@ from engine.api.messages import (
     Ready,
     Shutdown,
 )
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import WireError
 from engine.errors import EngineError
@@ -215,8 +216,8 @@ class EngineProcess(QObject):
         except (WireError, UnicodeEncodeError) as error:
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
-                "This cannot be sent to the engine: a text is too long or not valid.",
-                "Shorten the prompt, or choose a file with a simpler name.",
+                sentence("This cannot be sent to the engine: a text is too long or not valid."),
+                sentence("Shorten the prompt, or choose a file with a simpler name."),
                 str(error),
             ) from error
         return True
@@ -359,7 +360,10 @@ class EngineProcess(QObject):
             return None
         times = f"The engine ended {len(self._crashes)} times in a short while."
         return ErrorInfo(
-            end.error.code, f"{times} {end.error.message}", end.error.hint, end.error.detail
+            end.error.code,
+            sentence("{times} {message}", times=times, message=end.error.message),
+            end.error.hint,
+            end.error.detail,
         )
 
     def _set_state(self, state: EngineState) -> None:
@@ -374,4 +378,6 @@ class EngineProcess(QObject):
 
 
 def _forced_error(error: ErrorInfo) -> ErrorInfo:
-    return ErrorInfo(ErrorCode.ENGINE_CRASHED, "The engine was stopped by force.", "", error.detail)
+    return ErrorInfo(
+        ErrorCode.ENGINE_CRASHED, sentence("The engine was stopped by force."), "", error.detail
+    )

@@ -5,19 +5,28 @@ from enum import StrEnum
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
-from app.form.fields import NO_EXTRAS, Form
-from app.form.generation import GenerationState, settings_of
-from app.form.masks import keep_mask
+from app.form.examples import EXAMPLES, STARTER_EXAMPLES, another
+from app.form.fields import Form
+from app.form.generation import (
+    NO_CHOICES,
+    Choices,
+    GenerationState,
+    choices_of,
+    settings_of,
+    with_size_of,
+)
+from app.form.model_settings import ModelSettingsMemory
 from app.form.picture_settings import PictureSettings, read_settings
+from app.form.presets import Preset, fields_of_parts
 from app.library.checkpoint_store import CheckpointStore
 from app.notices.notices import NoticeState
 from app.notices.remedies import NoticeAction
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorInfo, InputRole
+from engine.api.values import ErrorInfo
 
 
 class Reuse(StrEnum):
@@ -29,50 +38,120 @@ class Reuse(StrEnum):
     EVERYTHING = "everything"
 
 
-class MaskEnd(StrEnum):
-    """The ways to leave the mask dialog."""
-
-    USED = "used"
-    # With Esc or the dialog's frame; the painting is kept.
-    CLOSED = "closed"
-    DROPPED = "dropped"
-
-
 class FormChanges(QObject):
     """Changes the form and adds a notice with an undo action, unless no value changed."""
+
+    # The settings that are remembered with a model other than the chosen one changed.
+    remembered_changed = Signal()
 
     def __init__(
         self,
         form: GenerationState,
         checkpoints: CheckpointStore,
+        models: ModelSettingsMemory,
         notices: NoticeState,
         background: Background,
-        masks: Path,
         parent: QObject | None = None,
     ) -> None:
-        """`masks` is the folder where painted masks are kept."""
         super().__init__(parent)
         self._form = form
         self._checkpoints = checkpoints
+        self._models = models
         self._notices = notices
         self._background = background
-        self._masks = masks
 
     def undo(self, before: Form) -> None:
         """Put earlier values back into the form; this change can be undone, too."""
         self.apply(self.tr("The form is as it was before."), lambda: self._form.put(before))
 
     def reset(self) -> None:
-        """Leave size, steps, guidance, sampler and schedule to the checkpoint again."""
+        """Leave size, method and all options of a picture to the checkpoint and the engine.
+
+        What was remembered of this checkpoint's settings is forgotten with it.
+        """
         self.apply(self.tr("Settings are back at the model's defaults."), self._form.clear_choices)
 
-    def drop_extras(self) -> None:
-        """Drop the settings of a loaded picture that have no control in the form."""
+    def remembered(self, model: Path) -> Choices:
+        """Return the user's settings with a model: the form's for the chosen one."""
+        chosen = model == self._form.checkpoint
+        return self._form.choices if chosen else self._models.of(model)
 
-        def drop() -> None:
-            self._form.extras = NO_EXTRAS
+    def forget(self, model: Path) -> None:
+        """Have a model begin with its own settings; the form is reset if it is the chosen one."""
+        if model == self._form.checkpoint:
+            self.reset()
+            return
+        before = self._models.of(model)
 
-        self.apply(self.tr("What came with the picture is dropped."), drop)
+        def put(choices: Choices) -> None:
+            self._models.put(model, choices)
+            self.remembered_changed.emit()
+
+        put(NO_CHOICES)
+        self._notices.tell(
+            self.tr("{name} begins with its own settings.").format(name=model.stem[:80]),
+            actions=(NoticeAction.UNDO_CHANGE,),
+            undo=lambda: put(before),
+        )
+
+    def surprise(self) -> None:
+        """Put an example into the prompt, of what the chosen checkpoint can draw."""
+        form = self._form
+        is_starter = form.checkpoint == self._checkpoints.starter
+        of_starter = tuple(one.prompt for one in STARTER_EXAMPLES)
+        example = another(of_starter if is_starter else EXAMPLES, form.prompt)
+
+        def put() -> None:
+            form.prompt = example
+
+        self.apply(self.tr("The prompt is an example now."), put)
+
+    def choose_checkpoint(self, path: Path) -> None:
+        """Use a listed checkpoint, with the settings that were last used with it.
+
+        It is told only if settings changed: another choice undoes the rest.
+        """
+        form = self._form
+        before = form.form
+        self._put_checkpoint(path)
+        if form.choices != NO_CHOICES and form.choices != choices_of(before):
+            self._tell(self.tr("The settings you last used with this model are back."), before)
+        elif form.choices != choices_of(before):
+            self._tell(self.tr("The settings are this model's defaults."), before)
+
+    def open_checkpoint(self, path: Path) -> None:
+        """Use a checkpoint where it lies, with the settings that were last used with it."""
+        self._checkpoints.add(path)
+        message = self.tr("{name} is the model now.").format(name=path.stem[:80])
+        self.apply(message, lambda: self._put_checkpoint(path))
+
+    def use_starter(self, prompt: str) -> None:
+        """Use the starter as it is meant to be used, with a prompt of words that it knows."""
+        form = self._form
+
+        def use() -> None:
+            self._put_checkpoint(self._checkpoints.starter)
+            form.inputs, form.strength = (), None
+            form.clear_choices()
+            form.prompt, form.negative_prompt = prompt, ""
+
+        self.apply(self.tr("The prompt and the settings are those of the postcard."), use)
+
+    def use_preset(self, preset: Preset) -> None:
+        """Fill the form with a preset's values."""
+
+        def put() -> None:
+            # The model comes before the settings, which it replaces by those last used with it.
+            for name in fields_of_parts(preset.parts):
+                value = getattr(preset.form, name)
+                if name == "checkpoint":
+                    model: Path = self._checkpoints.starter if value == Path() else value
+                    self._checkpoints.add(model)
+                    self._put_checkpoint(model)
+                else:
+                    setattr(self._form, name, value)
+
+        self.apply(self.tr("The preset {name} is used.").format(name=preset.name), put)
 
     def start_from(self, path: str, width: int, height: int) -> None:
         """Start from a picture of this size, in its shape, without the mask of the one before."""
@@ -95,21 +174,6 @@ class FormChanges(QObject):
         message = self.tr("The start picture is removed, and the size is the model's.")
         self.apply(message, self._form.start_anew)
 
-    def keep_all(self, end: MaskEnd) -> None:
-        """Paint all of the start picture, without a mask."""
-        self._end_mask(None, end)
-
-    def paint_within(self, make_png: Callable[[], bytes], end: MaskEnd) -> None:
-        """Make and keep a mask on another thread, then paint within it."""
-
-        def take(kept: Path | ErrorInfo) -> None:
-            if isinstance(kept, ErrorInfo):
-                self._notices.tell_error(kept)
-                return
-            self._end_mask(str(kept), end)
-
-        self._background.run(lambda: keep_mask(self._masks, make_png()), take)
-
     def use_settings(self, path: Path, what: Reuse = Reuse.ALL_BUT_SEED) -> None:
         """Fill the form from a picture's metadata, read on another thread."""
         starter = self._checkpoints.starter
@@ -124,21 +188,17 @@ class FormChanges(QObject):
 
         self._background.run(lambda: read_settings(path, starter, digest), take)
 
-    def _end_mask(self, mask: str | None, end: MaskEnd) -> None:
+    def _put_checkpoint(self, path: Path) -> None:
         form = self._form
-        before = form.form
-        had_mask = form.input_path(InputRole.MASK) is not None
-        form.paint_within(mask)
-        if end is MaskEnd.DROPPED:
-            painted = form.form
-            form.put(before)
-            if painted != before:
-                self._tell(self.tr("What you painted is dropped."), painted)
-        elif form.form != before and (had_mask or end is MaskEnd.CLOSED):
-            message = self.tr("What you painted is in force: only that is drawn anew.")
-            if mask is None:
-                message = self.tr("The mask is removed: all of the picture is drawn anew.")
-            self._tell(message, before)
+        if path == form.checkpoint:
+            return
+        self._models.note()
+        form.checkpoint = path
+        choices = self._models.of(path)
+        if form.inputs:
+            # The size is that of the start picture.
+            choices = with_size_of(choices, form)
+        form.put_choices(choices)
 
     def _take(self, settings: PictureSettings, what: Reuse, name: str) -> None:
         request = settings_of(settings.request)
@@ -167,7 +227,7 @@ class FormChanges(QObject):
     def _take_seed(self, request: GenerateRequest) -> None:
         form = self._form
         form.seed, form.seed_locked = request.seed, True
-        form.extras = msgspec.structs.replace(form.extras, seed_options=request.seed_options)
+        form.seed_options = request.seed_options
 
     def _take_all(self, request: GenerateRequest, *, with_seed: bool) -> None:
         form = self._form
@@ -175,7 +235,7 @@ class FormChanges(QObject):
             request = msgspec.structs.replace(
                 request,
                 seed=form.seed if form.seed_locked else None,
-                seed_options=form.extras.seed_options,
+                seed_options=form.seed_options,
             )
         if request.checkpoint is not None:
             self._checkpoints.add(Path(request.checkpoint))

@@ -1,6 +1,7 @@
 """The values of the form: each has a signal for its changes, and together they make a `Form`.
 
-A field of a request that is stated here has a control in the window. The other fields are `Extras`.
+A field of a request that is stated here has a control in the window. The other fields, hashes that
+a picture's metadata told, are `Extras`.
 """
 
 from pathlib import Path
@@ -13,9 +14,20 @@ from app.field import Field, fields_of
 from app.library.checkpoint_declarations import NO_DECLARATION, CheckpointDeclaration
 from engine.api import fields as request_fields
 from engine.api.conventions import Convention
-from engine.api.lora import LoraChoice
-from engine.api.request import GenerateRequest, InputImage, RefinerChoice
-from engine.api.values import ConventionName, SamplerName, ScheduleName
+from engine.api.lora import LoraChoice, LoraMode
+from engine.api.masks import MaskOptions
+from engine.api.request import (
+    ComponentFiles,
+    GenerateRequest,
+    GuidanceOptions,
+    InputImage,
+    RefinerChoice,
+    SamplerOptions,
+    ScheduleOptions,
+    SeedOptions,
+    SizeOptions,
+)
+from engine.api.values import ConventionName, PrecisionName, SamplerName, ScheduleName
 
 STARTER_PROMPT = "a red house by the sea at night"
 
@@ -44,6 +56,22 @@ class RequestControls(QObject):
     strength_changed = Signal(object)
     refiner_changed = Signal(object)
     loras_changed = Signal(object)
+    components_changed = Signal(object)
+    clip_skip_changed = Signal(object)
+    zero_terminal_snr_changed = Signal(object)
+    sampler_options_changed = Signal(object)
+    schedule_options_changed = Signal(object)
+    guidance_options_changed = Signal(object)
+    seed_options_changed = Signal(object)
+    size_options_changed = Signal(object)
+    mask_options_changed = Signal(object)
+    expand_wildcards_changed = Signal(bool)
+    vae_tile_changed = Signal(object)
+    backend_changed = Signal(str)
+    precision_changed = Signal(object)
+    # A number of bytes needs 64 bits.
+    memory_limit_bytes_changed = Signal(object)
+    lora_mode_changed = Signal(object)
 
     prompt: Field[str] = Field(STARTER_PROMPT)
     negative_prompt: Field[str] = Field("")
@@ -66,19 +94,38 @@ class RequestControls(QObject):
     refiner: Field[RefinerChoice | None] = Field(None)
     # Those of the list, the switched-off ones too; the prompt may name others by tags.
     loras: Field[tuple[LoraChoice, ...]] = Field(())
+    # Files for parts of the checkpoint; the declaration has those for its missing parts.
+    components: Field[ComponentFiles] = Field(ComponentFiles())
+    clip_skip: Field[int | None] = Field(None)
+    zero_terminal_snr: Field[bool | None] = Field(None)
+    # Options that the chosen sampler or schedule lacks are kept for another one.
+    sampler_options: Field[SamplerOptions] = Field(SamplerOptions())
+    schedule_options: Field[ScheduleOptions] = Field(ScheduleOptions())
+    guidance_options: Field[GuidanceOptions] = Field(GuidanceOptions())
+    seed_options: Field[SeedOptions] = Field(SeedOptions())
+    size_options: Field[SizeOptions] = Field(SizeOptions())
+    mask_options: Field[MaskOptions] = Field(MaskOptions())
+    expand_wildcards: Field[bool] = Field(default=True)
+    vae_tile: Field[int | None] = Field(None)
+    # From here on, settings of this computer, which no picture brings along.
+    backend: Field[str] = Field("auto")
+    precision: Field[PrecisionName] = Field(PrecisionName.AUTO)
+    memory_limit_bytes: Field[int | None] = Field(None)
+    lora_mode: Field[LoraMode] = Field(LoraMode.AUTO)
 
 
 CONTROLS = tuple(field.name for field in fields_of(RequestControls))
+# The controls of settings that belong to a picture.
+PICTURE_CONTROLS = tuple(
+    name for name in CONTROLS if not request_fields.fields_of(GenerateRequest)[name].is_machine
+)
 # The override belongs to `CheckpointDeclaration`.
 _ELSEWHERE = frozenset({*CONTROLS, "override"})
 
 if TYPE_CHECKING:
 
     class Extras(GenerateRequest, frozen=True, kw_only=True):
-        """The fields of a loaded request that have no control; in force until they are dropped.
-
-        Fields about the machine are left out, as they do not belong to a picture.
-        """
+        """The fields of a loaded request that have no control: hashes of files in the prompts."""
 
         def __init__(self, **values: object) -> None: ...
 
@@ -89,7 +136,7 @@ else:
         [
             (field.name, _TYPES[field.name], field.default)
             for field in request_fields.fields_of(GenerateRequest).values()
-            if field.name not in _ELSEWHERE and not field.is_machine
+            if field.name not in _ELSEWHERE
         ],
         frozen=True,
         kw_only=True,

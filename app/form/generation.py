@@ -2,20 +2,21 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
-from app.form.fields import CONTROLS, Extras, FormFields
+from app.form.fields import CONTROLS, PICTURE_CONTROLS, Extras, Form, FormFields
 from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
 from engine.api.fields import fields_of
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.lora import LoraChoice
-from engine.api.masks import default_strength
+from engine.api.masks import Margins, default_strength
+from engine.api.method_options import sampler_options_of, schedule_options_of
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
 from engine.api.values import InputRole, SamplerName, ScheduleName
 
@@ -42,8 +43,12 @@ class Suggestions(msgspec.Struct, frozen=True):
     features: Features = Features()
     # True for common values: this checkpoint has not been read, or cannot be.
     is_guess: bool = False
+    # The longest side in pixels that it draws well; None if only its own side is known.
+    longest_side: int | None = None
 
 
+# Tried in pictures of many sizes: beyond it the starter draws its object twice.
+STARTER_LONGEST_SIDE = 320
 # Shown until the engine has inspected the checkpoint: the starter's settings, and common ones.
 STARTER_SUGGESTIONS = Suggestions(
     256,
@@ -55,6 +60,7 @@ STARTER_SUGGESTIONS = Suggestions(
             guidance=2.5,
         ),
     ),
+    longest_side=STARTER_LONGEST_SIDE,
 )
 COMMON_SUGGESTIONS = Suggestions(
     512,
@@ -80,6 +86,55 @@ class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _CHOICES = ("width", "height", "steps", "guidance", "sampler", "schedule")
+# The other settings of a picture that a checkpoint or the engine decides unless the user does.
+OPTIONS = (
+    "clip_skip",
+    "components",
+    "zero_terminal_snr",
+    "sampler_options",
+    "schedule_options",
+    "guidance_options",
+    "seed_options",
+    "size_options",
+    "expand_wildcards",
+    "vae_tile",
+    "refiner",
+)
+
+if TYPE_CHECKING:
+
+    class Choices(msgspec.Struct, frozen=True):
+        """The values of the form that a checkpoint or the engine decides unless the user does."""
+
+        def __init__(self, **values: object) -> None: ...
+
+else:
+    Choices = msgspec.defstruct(
+        "Choices",
+        [
+            (field.name, field.type, field.default)
+            for field in msgspec.structs.fields(Form)
+            if field.name in (*_CHOICES, *OPTIONS)
+        ],
+        frozen=True,
+        kw_only=True,
+        omit_defaults=True,
+        module=__name__,
+    )
+
+
+NO_CHOICES = Choices()
+
+
+def choices_of(form: object) -> Choices:
+    """Return what the user decided in a form, or in the state of one."""
+    return Choices(**{name: getattr(form, name) for name in Choices.__struct_fields__})
+
+
+def with_size_of(choices: Choices, other: object) -> Choices:
+    """Return the choices with width and height of others, or of a form."""
+    size = {name: getattr(other, name) for name in ("width", "height")}
+    return msgspec.structs.replace(choices, **size)
 
 
 class GenerationState(FormFields):
@@ -96,7 +151,7 @@ class GenerationState(FormFields):
     def __init__(self, checkpoint: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.checkpoint = checkpoint
-        for name in (*_CHOICES, "inputs", "strength", "suggestions", "extras"):
+        for name in (*_CHOICES, "inputs", "strength", "suggestions", "mask_options"):
             getattr(self, f"{name}_changed").connect(self._on_choice_changed)
 
     @property
@@ -122,32 +177,46 @@ class GenerationState(FormFields):
     def _default_strength(self) -> float:
         masked = self.input_path(InputRole.MASK) is not None
         return default_strength(
-            self.suggestions.features.concat_channels, self.extras.mask_options, masked=masked
+            self.suggestions.features.concat_channels, self.mask_options, masked=masked
         )
 
     @property
-    def components(self) -> ComponentFiles:
-        """Files that replace parts; a loaded picture's take precedence over the declaration's."""
-        loaded, given = self.extras.components, self.declaration.components
+    def used_components(self) -> ComponentFiles:
+        """Files that replace parts; the form's take precedence over the declaration's."""
+        chosen, given = self.components, self.declaration.components
         changes = {
-            name: file for name, file in msgspec.structs.asdict(loaded).items() if file is not None
+            name: file for name, file in msgspec.structs.asdict(chosen).items() if file is not None
         }
         return msgspec.structs.replace(given, **changes)
 
     @property
+    def choices(self) -> Choices:
+        """The user's decisions on values that are otherwise left open."""
+        return choices_of(self)
+
+    def put_choices(self, choices: Choices) -> None:
+        """Replace size, method and all options of a picture."""
+        for name in Choices.__struct_fields__:
+            setattr(self, name, getattr(choices, name))
+
+    @property
     def has_choices(self) -> bool:
-        """True if the user set any value that is otherwise left to the checkpoint."""
-        return any(getattr(self, name) is not None for name in _CHOICES)
+        """True if the user set any value that is otherwise left to the checkpoint or the engine."""
+        return self.choices != NO_CHOICES
 
     def clear_choices(self) -> None:
-        """Leave size, steps, guidance, sampler and schedule to the checkpoint again."""
-        for name in _CHOICES:
-            setattr(self, name, None)
+        """Leave size, method and all options of a picture to the checkpoint and the engine."""
+        self.put_choices(NO_CHOICES)
 
-    def suggest(self, info: CheckpointInfo) -> None:
-        """Take a checkpoint's suggested settings; the user's choices stay."""
+    def suggest(self, info: CheckpointInfo, longest_side: int | None = None) -> None:
+        """Take a checkpoint's suggested settings; the user's choices stay.
+
+        `longest_side` is the longest in pixels that it draws well, where that is known.
+        """
         settings = info.suggested or COMMON_SUGGESTIONS.settings
-        self.suggestions = Suggestions(info.default_size, settings, info.features)
+        self.suggestions = Suggestions(
+            info.default_size, settings, info.features, longest_side=longest_side
+        )
 
     def input_path(self, role: InputRole) -> str | None:
         """Return the path of the picture with this role; None if there is none."""
@@ -157,6 +226,7 @@ class GenerationState(FormFields):
         """Start from a picture of this size, in its shape."""
         self.inputs = (InputImage(role=InputRole.INIT, path=path),)
         self.strength = None
+        self._keep_shape()
         self.width, self.height = self.size_to_start_from(width, height)
 
     def size_to_start_from(self, width: int, height: int) -> tuple[int, int]:
@@ -167,28 +237,58 @@ class GenerationState(FormFields):
         """Start from noise again, in the checkpoint's own size."""
         self.inputs = ()
         self.strength = self.width = self.height = None
+        self._keep_shape()
 
     def paint_within(self, mask: str | None) -> None:
         """Paint only where a mask is white; everywhere without one."""
+        had_mask = self.input_path(InputRole.MASK) is not None
         rest = tuple(image for image in self.inputs if image.role is not InputRole.MASK)
         self.inputs = rest if mask is None else (*rest, InputImage(role=InputRole.MASK, path=mask))
-        options = msgspec.structs.replace(self.extras.mask_options, inverted=False)
-        self.extras = msgspec.structs.replace(self.extras, mask_options=options)
-        self.strength = None
+        self.change_mask_options(inverted=False)
+        if had_mask != (mask is not None):
+            # The usual strength is another one with a mask.
+            self.strength = None
+
+    def grow(self, margins: Margins, width: int, height: int) -> None:
+        """Grow the canvas around a start picture of this size; the new area is painted."""
+        options = self.mask_options
+        did_expand = options.expands
+        grows = any(margins)
+        # What is grown is painted as a whole.
+        only_masked = options.only_masked and not grows
+        self.change_mask_options(expand=margins, only_masked=only_masked)
+        if did_expand != grows:
+            # The usual strength is another one for a canvas that grows.
+            self.strength = None
+        left, top, right, bottom = margins
+        self.width, self.height = self.size_to_start_from(
+            width + left + right, height + top + bottom
+        )
+
+    def change_mask_options(self, **changes: object) -> None:
+        """Change some fields of the mask's options."""
+        self.mask_options = msgspec.structs.replace(self.mask_options, **changes)
+
+    def _keep_shape(self) -> None:
+        """Drop what was painted on, or grown around, an earlier start picture."""
+        self.change_mask_options(inverted=False, expand=(0, 0, 0, 0))
 
     def build_request(self) -> GenerateRequest:
         """Return the form's values as a request. An unlocked seed becomes None."""
-        extras, declared = self.extras, self.declaration.zero_terminal_snr
-        zero = declared if extras.zero_terminal_snr is None else extras.zero_terminal_snr
-        extras = msgspec.structs.replace(extras, components=self.components, zero_terminal_snr=zero)
+        effective = self.effective
         values: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
         values["checkpoint"] = str(self.checkpoint)
         values["seed"] = self.seed if self.seed_locked else None
         values["override"] = self.declaration.override
+        values["components"] = self.used_components
+        if self.zero_terminal_snr is None:
+            values["zero_terminal_snr"] = self.declaration.zero_terminal_snr
+        values["sampler_options"] = sampler_options_of(effective.sampler, self.sampler_options)
+        values["schedule_options"] = schedule_options_of(effective.schedule, self.schedule_options)
         values["loras"] = self.used_loras
         if not self.suggestions.features.negative_prompt:
             values["negative_prompt"] = ""
-        return GenerateRequest(**values, **msgspec.structs.asdict(extras))
+        return GenerateRequest(**values, **msgspec.structs.asdict(self.extras))
 
     @property
     def used_loras(self) -> tuple[LoraChoice, ...]:
@@ -196,13 +296,16 @@ class GenerationState(FormFields):
         return tuple(lora for lora in self.loras if lora.enabled and lora.file not in self.left_out)
 
     def load_request(self, request: GenerateRequest) -> None:
-        """Fill the form; a request without a checkpoint keeps the one that is chosen."""
+        """Fill the form; a request without a checkpoint keeps the one that is chosen.
+
+        The settings of this computer stay.
+        """
         if request.checkpoint is not None:
             self.checkpoint = Path(request.checkpoint)
-        # The request's `components` and `zero_terminal_snr` become extras.
+        # The request's `components` and `zero_terminal_snr` are the form's own.
         self.declaration = CheckpointDeclaration(override=request.override)
         self.seed_locked = request.seed is not None
-        for name in CONTROLS:
+        for name in PICTURE_CONTROLS:
             if name != "checkpoint" and (name != "seed" or self.seed_locked):
                 setattr(self, name, getattr(request, name))
         self.extras = Extras(**{name: getattr(request, name) for name in Extras.__struct_fields__})
@@ -235,11 +338,18 @@ class SizeFit(StrEnum):
     LARGER = "larger"
     SMALLER = "smaller"
     LONGER = "longer"
+    # A side is longer than the longest that is drawn well.
+    BEYOND = "beyond"
 
 
-def size_fit(width: int, height: int, side: int) -> SizeFit:
-    """Compare a size with that of a checkpoint trained on `side` by `side` pixels."""
+def size_fit(width: int, height: int, side: int, longest_side: int | None = None) -> SizeFit:
+    """Compare a size with that of a checkpoint trained on `side` by `side` pixels.
+
+    `longest_side` is the longest that it draws well, where that is known.
+    """
     area = width * height
+    if longest_side is not None and max(width, height) > longest_side:
+        return SizeFit.BEYOND
     if area > (_LARGER * side) ** 2:
         return SizeFit.LARGER
     if area < (side / _SMALLER) ** 2:

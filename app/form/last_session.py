@@ -1,13 +1,11 @@
 """The form and the window's place, in a file that is read at the next start."""
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from app.form.fields import Form
 from app.storage.document import DocumentKind, text_to_path
-from engine.api.limits import MAX_SEED
 from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo
 
@@ -27,12 +25,30 @@ class WindowPlace(msgspec.Struct, frozen=True, kw_only=True):
     maximized: bool = False
 
 
+class WindowLayout(msgspec.Struct, frozen=True, kw_only=True):
+    """The arrangement of the window's parts. `place` is the name of the open place.
+
+    `side_width`, in pixels, is that of the form's side; 0 until the user drags it.
+    """
+
+    place: str = "create"
+    side_width: int = 0
+    side_folded: bool = False
+    # True while the pane that tells how the picture was made is open.
+    details: bool = False
+    # The number of the colour in which masks are shown.
+    veil: int = 0
+    # The names of the form's open sections.
+    sections: tuple[str, ...] = ()
+
+
 class LastSession(msgspec.Struct, frozen=True, kw_only=True):
     """The content of the file. `opened` are checkpoints outside of the models folder."""
 
     form: Form
     opened: tuple[Path, ...] = ()
     place: WindowPlace | None = None
+    layout: WindowLayout = WindowLayout()
     version: int = VERSION
 
 
@@ -55,20 +71,4 @@ def read_last_session(folder: Path) -> tuple[LastSession | None, ErrorInfo | Non
 
     A file that is damaged, or of a newer Safelight, is put aside. Never raises.
     """
-    path = folder / FILE
-    last, problem = _KIND.read(path)
-    if last is not None and _is_beyond(msgspec.to_builtins(last, enc_hook=str)):
-        return None, _KIND.reject(path, "a number without sense")
-    return last, problem
-
-
-def _is_beyond(value: Any) -> bool:
-    """Return True if a value holds an integer too large for a message or a control."""
-    if isinstance(value, int):
-        return not -MAX_SEED <= value <= MAX_SEED
-    parts: list[Any] = []
-    if isinstance(value, dict):
-        parts = list(value.values())  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(value, list | tuple):
-        parts = list(value)  # pyright: ignore[reportUnknownArgumentType]
-    return any(map(_is_beyond, parts))
+    return _KIND.read(folder / FILE)

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.engine.client import EngineClient
 from app.field import Field
 from app.form.generation import MOST_CHARACTERS, GenerationState
+from app.form.unknown_words import UnknownWordState
 from app.library.checkpoint_store import ENGINE_FAILURES, CheckpointStore
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.conventions import convention_of
@@ -65,6 +66,11 @@ class PromptState(QObject):
         if self._started and not self._soon.isActive():
             self._soon.start()
 
+    def look_again(self) -> None:
+        """Check the same text again, as the files that it names have changed."""
+        self._asked = None
+        self.on_changed()
+
     def _ask(self) -> None:
         question = self._question()
         if not self._started or self.query is not None or question == self._asked:
@@ -115,11 +121,12 @@ class PromptStates(QObject):
         self._generation, self._checkpoints = generation, checkpoints
         self.prompt = PromptState(client, lambda: self._question(negative=False), self)
         self.negative = PromptState(client, lambda: self._question(negative=True), self)
+        self.unknown = UnknownWordState(generation, checkpoints.starter, self)
         generation.prompt_changed.connect(self.prompt.on_typed)
         generation.negative_prompt_changed.connect(self.negative.on_typed)
         for changed in (
             generation.convention_changed,
-            generation.extras_changed,
+            generation.expand_wildcards_changed,
             generation.effective_changed,
             generation.seed_changed,
             generation.seed_locked_changed,
@@ -132,6 +139,11 @@ class PromptStates(QObject):
         """Start checking both prompts."""
         self.prompt.start()
         self.negative.start()
+
+    def look_again(self) -> None:
+        """Check both prompts again, as the files that they name have changed."""
+        self.prompt.look_again()
+        self.negative.look_again()
 
     def _question(self, *, negative: bool) -> PromptQuestion:
         form = self._generation
@@ -147,7 +159,7 @@ class PromptStates(QObject):
             family=info.family if info else None,
             lengths=info.features.texts if info else (),
             tokenizer=info.tokenizer if info else None,
-            expand_wildcards=form.extras.expand_wildcards,
+            expand_wildcards=form.expand_wildcards,
             seed=form.seed if form.seed_locked and form.seed is not None else 0,
         )
 

@@ -1,31 +1,31 @@
 """Saves the form and the window's place as they change, and restores them at the next start."""
 
-import logging
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject
 
-from app.background import Background
+from app.file_writer import FileWriter
 from app.form.generation import GenerationState
-from app.form.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
+from app.form.last_session import (
+    FILE,
+    LastSession,
+    WindowLayout,
+    WindowPlace,
+    encode,
+    read_last_session,
+)
 from app.library.checkpoint_store import CheckpointStore
-from engine.api.values import ErrorCode, ErrorInfo
-from engine.durable import FULL, replace_file
+from engine.api.sentences import sentence
 
-# Changes within this time are written together; a crash loses no more than these.
-_SOON_MS = 500
 # The most checkpoints outside the models folder that are offered at the next start.
 _MOST_OPENED = 50
-
-_log = logging.getLogger(__name__)
 
 
 class SessionMemory(QObject):
     """Writes the session's file soon after each change, on a thread of its own."""
-
-    # ErrorInfo: the file cannot be written; emitted once, until a write succeeds.
-    failed = Signal(object)
 
     def __init__(
         self,
@@ -36,62 +36,33 @@ class SessionMemory(QObject):
     ) -> None:
         """Restore the last session; `problem` says what is wrong with its file."""
         super().__init__(parent)
-        self._path = folder / FILE
         self._form, self._checkpoints = form, checkpoints
         last, self.problem = read_last_session(folder)
         # Where the window is; None where it has not been shown yet.
         self.place = last.place if last is not None else None
+        self.layout = last.layout if last is not None else WindowLayout()
         if last is not None:
             self._restore(last)
-        form.form_changed.connect(self.changed)
-        # One thread, so that the latest state is written last.
-        self._background = Background(1, self)
-        self._writing = self._failing = self._closed = False
-        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
-        self._soon.timeout.connect(self._write_soon)
-
-    def changed(self) -> None:
-        """Write the session soon, because something in it has changed."""
-        # Keys do not restart the timer, so that a minute of steady typing is saved, too.
-        if not (self._soon.isActive() or self._closed):
-            self._soon.start()
+        unwritable = sentence("What is in the window cannot be kept for the next start.")
+        self._writer = FileWriter(folder / FILE, self._content, unwritable, self)
+        self.failed = self._writer.failed
+        form.form_changed.connect(self._writer.changed)
 
     def keep_place(self, place: WindowPlace) -> None:
         """Keep the window's new place and size."""
         self.place = place
-        self.changed()
+        self._writer.changed()
+
+    def keep_layout(self, **changes: str | int | tuple[str, ...]) -> None:
+        """Keep changes of the arrangement of the window's parts: fields of `WindowLayout`."""
+        layout = msgspec.structs.replace(self.layout, **changes)
+        if layout != self.layout:
+            self.layout = layout
+            self._writer.changed()
 
     def close(self) -> None:
         """Write the latest state unless it is written already. Blocks for the disk."""
-        # `Background.close` drops a write that has not begun.
-        pending = self._soon.isActive() or self._writing
-        self._closed = True
-        self._soon.stop()
-        self._background.close()
-        if pending:
-            self._write(self._as_it_is())
-
-    def _write_soon(self) -> None:
-        if self._writing:
-            self.changed()
-            return
-        self._writing = True
-        last = self._as_it_is()
-        self._background.run(lambda: self._write(last), self._on_written)
-
-    def _write(self, last: LastSession) -> ErrorInfo | None:
-        try:
-            replace_file(self._path, encode(last), durable=True)
-        except OSError as error:
-            _log.warning("the form cannot be kept: %s", error)
-            return _unwritable(error)
-        return None
-
-    def _on_written(self, problem: ErrorInfo | None) -> None:
-        self._writing = False
-        if problem is not None and not self._failing:
-            self.failed.emit(problem)
-        self._failing = problem is not None
+        self._writer.close()
 
     def _restore(self, last: LastSession) -> None:
         form, checkpoints = self._form, self._checkpoints
@@ -103,20 +74,11 @@ class SessionMemory(QObject):
         checkpoints.chosen = form.checkpoint
         checkpoints.add(form.checkpoint)
 
-    def _as_it_is(self) -> LastSession:
+    def _content(self) -> Callable[[], bytes]:
         form = self._form.form
         if self._form.checkpoint == self._checkpoints.starter:
             # The starter lies where Safelight is installed, which may change before the next start.
             form = msgspec.structs.replace(form, checkpoint=Path())
         opened = self._checkpoints.opened[-_MOST_OPENED:]
-        return LastSession(form=form, opened=opened, place=self.place)
-
-
-def _unwritable(error: OSError) -> ErrorInfo:
-    is_full = error.errno in FULL
-    return ErrorInfo(
-        ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
-        "What is in the window cannot be kept for the next start.",
-        "Make room on the disk." if is_full else "See that Safelight's own folder can be written.",
-        str(error),
-    )
+        last = LastSession(form=form, opened=opened, place=self.place, layout=self.layout)
+        return partial(encode, last)

@@ -1,5 +1,6 @@
 """The checkpoints to choose from, and the engine's answers on them."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ class _Question:
     path: Path
     components: ComponentFiles
     override: CheckpointOverride
+    will_be_used: bool
     again: bool = False
 
 
@@ -62,9 +64,12 @@ class CheckpointStore(QObject):
         *,
         models: Path,
         starter: Path,
+        folders: Callable[[], Iterable[str]] = tuple,
         parent: QObject | None = None,
     ) -> None:
+        """`folders` returns those to look into beside the folder `models`."""
         super().__init__(parent)
+        self._folders = folders
         self.models = models
         self.starter = starter
         self._client = client
@@ -102,11 +107,12 @@ class CheckpointStore(QObject):
     def refresh(self) -> None:
         """Read the models folder and look for opened checkpoints again, on another thread."""
         models, starter = self.models, self.starter
+        others = tuple(map(Path, self._folders()))
         elsewhere = {self.chosen, *self.opened}
 
         def find() -> _Found:
             gone = frozenset(path for path in elsewhere if not exists(path))
-            return _Found(list_checkpoints(models, starter), gone)
+            return _Found(list_checkpoints(models, starter, others), gone)
 
         self._background.run(find, self._on_found)
 
@@ -135,13 +141,21 @@ class CheckpointStore(QObject):
         path: Path,
         components: ComponentFiles | None = None,
         override: CheckpointOverride = NO_OVERRIDE,
+        *,
+        will_be_used: bool = True,
     ) -> None:
-        """Have the engine inspect a checkpoint, with these parts and override, once it is ready."""
-        self._ask(_Question(path, components or ComponentFiles(), override))
+        """Have the engine inspect a checkpoint, with these parts and override, once it is ready.
+
+        One that `will_be_used` is hashed, too.
+        """
+        self._ask(_Question(path, components or ComponentFiles(), override, will_be_used))
 
     def _ask(self, question: "_Question") -> None:
         query = self._client.inspect_checkpoint(
-            str(question.path), question.components, question.override
+            str(question.path),
+            question.components,
+            question.override,
+            will_be_used=question.will_be_used,
         )
         self._asked[query] = question
         self._latest[question.path] = query

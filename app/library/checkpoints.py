@@ -1,5 +1,6 @@
 """The checkpoints a person can choose by name: the starter, and those in the models folder."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,9 @@ from engine.file_paths import is_file
 from engine.folders import (
     ADAPTER_FOLDERS,
     CHECKPOINT_SUFFIXES,
+    PART_FOLDERS,
     PIPELINE_FILE,
+    folders_of_models,
     has_suffix,
     weights_below,
 )
@@ -26,27 +29,40 @@ class ListedCheckpoint:
     path: Path
 
 
-def list_checkpoints(models: Path, starter: Path) -> list[ListedCheckpoint]:
+def list_checkpoints(
+    models: Path, starter: Path, others: Iterable[Path] = ()
+) -> list[ListedCheckpoint]:
     """Return the starter, then files and diffusers folders below `models`, by name.
 
-    Folders of LoRA files and embeddings are left out.
+    Then those below the `others`, folders of models that the user named. Folders of LoRA files and
+    embeddings are left out, in the `others` also those of parts and other networks.
     """
     found = [ListedCheckpoint(STARTER_NAME, starter)]
     below = weights_below(models, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS)
     paths = (path for path in below if path != models)
     found += [ListedCheckpoint(listed_name(path, models), path) for path in sorted(paths)]
+    known = {one.path for one in found}
+    for folder in folders_of_models(None, others):
+        below = weights_below(folder, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS | PART_FOLDERS)
+        new = [path for path in sorted(below) if path != folder and path not in known]
+        known.update(new)
+        found += [ListedCheckpoint(listed_name(path, folder), path) for path in new]
     return found
 
 
-def find_checkpoint(wanted: str | None, models: Path, starter: Path) -> Path:
+def find_checkpoint(
+    wanted: str | None, models: Path, starter: Path, others: Iterable[Path] = ()
+) -> Path:
     """Return the path for `--model`: a listed name's, else the typed one; the starter for None.
 
+    A name is looked for in `models` first, then in the `others`, folders that the user named.
     `./name` means the file where a listed checkpoint has the same name. The models folder is not
     listed for it: a name says where its file is.
     """
     if wanted is None or wanted == STARTER_NAME:
         return starter
-    named = _named(wanted, models)
+    folders = (models, *folders_of_models(None, others))
+    named = next(filter(None, (_named(wanted, folder) for folder in folders)), None)
     return named or typed_path(wanted)
 
 

@@ -1,4 +1,4 @@
-"""The user's folders of LoRA files, and the times when files were last used, kept in a file."""
+"""The user's folders of models, and the times when LoRAs were last used, kept in a file."""
 
 import logging
 import time
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.lora_folders import DECODER, FILE, MOST_BYTES, LoraNotes
+from app.model_folders import DECODER, FILE, MOST_BYTES, LoraNotes
 from app.storage.document import DocumentKind
 from engine.api.texts import encode_json
 from engine.durable import replace_file
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 _KIND = DocumentKind(
     DECODER,
     MOST_BYTES,
-    damaged="The list of LoRA folders cannot be read; only the usual folders are looked into.",
+    damaged="The list of your folders of models cannot be read; only the usual are looked into.",
 )
 
 

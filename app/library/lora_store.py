@@ -33,6 +33,8 @@ class LoraStore(QObject):
     looked = Signal(str, object)
     # True while files are listed or opened.
     listing_changed = Signal(bool)
+    # The folders to look into are others.
+    folders_changed = Signal()
 
     def __init__(
         self,
@@ -51,6 +53,8 @@ class LoraStore(QObject):
         self._names: LoraNames | None = None
         # Files that `look` found, in a listed folder or elsewhere.
         self._elsewhere: dict[str, LoraInfo] = {}
+        # The names of the embeddings that prompts may name; the engine lists them with the LoRAs.
+        self.embeddings: tuple[str, ...] = ()
         # False until the first list is complete.
         self.is_listed = False
         self._query: int | None = None
@@ -111,11 +115,13 @@ class LoraStore(QObject):
         """Look into another folder from now on."""
         if self.memory.add_folder(folder):
             self.refresh()
+            self.folders_changed.emit()
 
     def remove_folder(self, folder: str) -> None:
         """Look into a folder no longer."""
         self.memory.remove_folder(folder)
         self.refresh()
+        self.folders_changed.emit()
 
     def _on_found(self, event: LorasFound) -> None:
         if event.query != self._query:
@@ -134,6 +140,7 @@ class LoraStore(QObject):
         self._listed = {path: one for path, one in self._listed.items() if path in self._seen}
         self._names = None
         self.is_listed, self._again = True, False
+        self.embeddings = event.embeddings
         self._watch(event.folders)
         self._end()
         self._shown.stop()

@@ -6,6 +6,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.notices.remedies import NoticeAction, actions, advice
+from app.notices.wording import worded
 from engine.api.values import ErrorInfo
 
 # Older ones are dropped: nobody reads a hundred, and the log has them.
@@ -47,7 +48,7 @@ class NoticeState(QObject):
         self._add(
             Notice(
                 number=self._next,
-                message=error.message,
+                message=worded(error.text),
                 hint=advice(error),
                 error=error,
                 actions=actions(error, of_a_job=job is not None),

@@ -5,6 +5,7 @@ from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication
 
+from app.notices.wording import worded
 from engine.api.remedies import (
     CheckDevices,
     ChooseCheckpoint,
@@ -83,7 +84,7 @@ _OF_THE_CHECKPOINT = frozenset(
 
 def advice(error: ErrorInfo) -> str:
     """Return the remedies for an error in a few sentences; empty where none is known."""
-    return " ".join(filter(None, (error.hint, *map(remedy_words, error.remedies))))
+    return " ".join(filter(None, (worded(error.advice), *map(remedy_words, error.remedies))))
 
 
 def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:

@@ -4,12 +4,13 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 import app
 from app.downloads.source import Source
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.packs import this_machine, this_python, this_system
@@ -110,7 +111,7 @@ class PinnedWheel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     url: str
     size: int
-    sha256: str
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
 
     def source(self) -> Source:
         """Return the wheel as a file to download."""
@@ -158,8 +159,8 @@ class Catalogue:
         except (OSError, ValueError) as error:
             raise EngineError(
                 ErrorCode.NOT_AVAILABLE,
-                "The list of runtime packs cannot be read.",
-                "Install Safelight again.",
+                sentence("The list of runtime packs cannot be read."),
+                sentence("Install Safelight again."),
                 f"{path}: {error}",
             ) from error
 
@@ -179,8 +180,8 @@ class Catalogue:
             known = ", ".join(self._packs)
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
-                f"There is no runtime pack {name!r}.",
-                f"The packs are: {known}.",
+                sentence("There is no runtime pack {name!r}.", name=name),
+                sentence("The packs are: {known}.", known=known),
             )
         return found
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from app.downloads.errors import DownloadCode, DownloadProblem
 from app.downloads.source import Source
 from engine.api.machine import PackVerdict
+from engine.api.sentences import NO_WORDS, Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.durable import FULL
 from engine.errors import EngineError
@@ -31,20 +32,23 @@ def in_use_elsewhere() -> EngineError:
     """Return the error for a second installation at once."""
     return EngineError(
         ErrorCode.PREPARING,
-        "Another Safelight is installing or removing a runtime pack now.",
-        "Wait until it has finished, then try again.",
+        sentence("Another Safelight is installing or removing a runtime pack now."),
+        sentence("Wait until it has finished, then try again."),
     )
 
 
 def not_installed(pack: str) -> EngineError:
     """Return the error for a pack that is not there."""
-    return EngineError(ErrorCode.REQUEST_INVALID, f"The runtime pack {pack} is not installed.")
+    return EngineError(
+        ErrorCode.REQUEST_INVALID, sentence("The runtime pack {pack} is not installed.", pack=pack)
+    )
 
 
 def nothing_before(pack: str) -> EngineError:
     """Return the error for a pack without an earlier version."""
     return EngineError(
-        ErrorCode.REQUEST_INVALID, f"There is no earlier version of the runtime pack {pack} here."
+        ErrorCode.REQUEST_INVALID,
+        sentence("There is no earlier version of the runtime pack {pack} here.", pack=pack),
     )
 
 
@@ -52,14 +56,21 @@ def no_room(folder: Path, missing: int) -> EngineError:
     """Return the error for a disk with `missing` bytes too few."""
     return EngineError(
         ErrorCode.DISK_FULL,
-        f"There is no room for it in {folder}: {-(-missing // 1_000_000):,} MB more are needed.",
-        "Free some space, then try again.",
+        sentence(
+            "There is no room for it in {folder}: {value:,} MB more are needed.",
+            folder=folder,
+            value=-(-missing // 1000000),
+        ),
+        sentence("Free some space, then try again."),
     )
 
 
-def unavailable(title: str, reason: str) -> EngineError:
+def unavailable(title: str, reason: Sentence) -> EngineError:
     """Return the error for a pack that does not exist for this machine."""
-    return EngineError(ErrorCode.NOT_AVAILABLE, f"{title} cannot be installed here. {reason}")
+    return EngineError(
+        ErrorCode.NOT_AVAILABLE,
+        sentence("{title} cannot be installed here. {reason}", title=title, reason=reason),
+    )
 
 
 def not_downloaded(problem: DownloadProblem) -> EngineError:
@@ -68,7 +79,7 @@ def not_downloaded(problem: DownloadProblem) -> EngineError:
         DownloadCode.DISK_FULL: ErrorCode.DISK_FULL,
         DownloadCode.NOT_WRITABLE: ErrorCode.OUTPUT_NOT_WRITABLE,
     }.get(problem.code, ErrorCode.NOT_AVAILABLE)
-    return EngineError(code, problem.message, problem.hint, problem.detail)
+    return EngineError(code, as_it_is(problem.message), as_it_is(problem.hint), problem.detail)
 
 
 def not_here(wheel: Source, folder: Path) -> EngineError:
@@ -78,8 +89,10 @@ def not_here(wheel: Source, folder: Path) -> EngineError:
         others = ", ".join(sorted(path.name for path in folder.glob(f"{name}-*.whl")))
     return EngineError(
         ErrorCode.REQUEST_INVALID,
-        f"{folder} has no {wheel.file_name}.",
-        f"It has {others}, for another version, system or Python." if others else "",
+        sentence("{folder} has no {file_name}.", folder=folder, file_name=wheel.file_name),
+        sentence("It has {others}, for another version, system or Python.", others=others)
+        if others
+        else NO_WORDS,
     )
 
 
@@ -88,14 +101,19 @@ def not_the_file(path: Path, wanted: tuple[Source, ...]) -> EngineError:
     if path.name in {wheel.file_name for wheel in wanted}:
         return EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"{path.name} is damaged, or another file of that name: its hash differs.",
-            f"Nothing of it is used. Download it again from {_address(path.name, wanted)}",
+            sentence(
+                "{path} is damaged, or another file of that name: its hash differs.", path=path.name
+            ),
+            sentence(
+                "Nothing of it is used. Download it again from {address}",
+                address=_address(path.name, wanted),
+            ),
         )
     names = ", ".join(wheel.file_name for wheel in wanted)
     return EngineError(
         ErrorCode.REQUEST_INVALID,
-        f"{path.name} is no part of this runtime pack on this system.",
-        f"It consists of {names}.",
+        sentence("{path} is no part of this runtime pack on this system.", path=path.name),
+        sentence("It consists of {names}.", names=names),
     )
 
 
@@ -103,19 +121,25 @@ def damaged_wheel(error: WheelError) -> EngineError:
     """Return the error for a wheel that cannot be unpacked safely."""
     return EngineError(
         ErrorCode.NOT_AVAILABLE,
-        f"{error.wheel} is not installed: {error.reason}.",
-        "Nothing of it is used.",
+        sentence("{wheel} is not installed: {reason}.", wheel=error.wheel, reason=error.reason),
+        sentence("Nothing of it is used."),
     )
 
 
 def failed_trial(title: str, verdict: PackVerdict, *, stays: bool) -> EngineError:
     """Return the error for a pack that does not work here; `stays`: an earlier version does."""
-    kept = "The version before it stays in use." if stays else "Nothing was changed."
+    kept = sentence("Nothing was changed.")
+    if stays:
+        kept = sentence("The version before it stays in use.")
     blocked = any(sign in verdict.sentence for sign in _BLOCKED)
     return EngineError(
         ErrorCode.BACKEND_FAILED,
-        f"{title} does not work here and is not used. {verdict.sentence}",
-        f"{_UNBLOCK} {kept}" if blocked else kept,
+        sentence(
+            "{title} does not work here and is not used. {sentence}",
+            title=title,
+            sentence=verdict.sentence,
+        ),
+        sentence("{unblock} {kept}", unblock=_UNBLOCK, kept=kept) if blocked else kept,
     )
 
 
@@ -134,13 +158,16 @@ def store_errors(folder: Path) -> Generator[None]:
         if error.errno in FULL:
             raise EngineError(
                 ErrorCode.DISK_FULL,
-                f"There is no room left in {folder}.",
-                "Free some space, then try again.",
+                sentence("There is no room left in {folder}.", folder=folder),
+                sentence("Free some space, then try again."),
                 str(error),
             ) from error
         raise EngineError(
             ErrorCode.OUTPUT_NOT_WRITABLE,
-            f"The folder of runtime packs cannot be written: {error.strerror or error}.",
-            f"See that {folder} can be written, then try again.",
+            sentence(
+                "The folder of runtime packs cannot be written: {value}.",
+                value=error.strerror or error,
+            ),
+            sentence("See that {folder} can be written, then try again.", folder=folder),
             str(error),
         ) from error

@@ -37,6 +37,7 @@ from app.packs.store import STAGING, Installed, PackStore
 from app.packs.trial import Trial, try_pack
 from app.packs.wheels import Unpacker, sync_tree
 from engine.api.machine import PackVerdict
+from engine.api.sentences import as_it_is, sentence
 from engine.durable import put_in_place, replace_file, sync_folder
 from engine.errors import Cancelled
 from engine.packs import LIST, SITE
@@ -102,7 +103,7 @@ class Installation:
         A pack that is here already is only tried and made active.
         """
         if pack.unavailable:
-            raise unavailable(pack.title, pack.unavailable)
+            raise unavailable(pack.title, as_it_is(pack.unavailable))
         _require_fit(pack)
         with self._store.locked():
             self._store.tidy(keep=pack.folder)
@@ -252,9 +253,13 @@ def _require_fit(pack: Pack) -> None:
     """Refuse a pack that was read for another platform than this one."""
     here = Platform.here()
     if (pack.system, pack.machine) != (here.system, here.machine):
-        raise unavailable(pack.title, "It is made for another system.")
+        raise unavailable(pack.title, sentence("It is made for another system."))
     if pack.python not in ("", here.python):
-        reason = f"It is made for Python {pack.python}; this is Python {here.python}."
+        reason = sentence(
+            "It is made for Python {wanted}; this is Python {here}.",
+            wanted=pack.python,
+            here=here.python,
+        )
         raise unavailable(pack.title, reason)
 
 

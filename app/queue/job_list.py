@@ -53,10 +53,32 @@ class Dismissed(ListEntry, frozen=True, kw_only=True):
     job: str
 
 
+class Cleared(ListEntry, frozen=True, kw_only=True):
+    """The user dismissed all jobs that are over in one of these states."""
+
+    states: tuple[JobState, ...]
+
+
+class Moved(ListEntry, frozen=True, kw_only=True):
+    """The user put waiting jobs before another job; without one, behind all others."""
+
+    jobs: tuple[str, ...]
+    before: str | None
+
+
+class PauseSet(ListEntry, frozen=True, kw_only=True):
+    """The user paused the queue, or resumed it."""
+
+    paused: bool
+
+
 Entry: TypeAlias = (
     Submitted
     | AllCancelAsked
     | Dismissed
+    | Cleared
+    | Moved
+    | PauseSet
     | Started
     | Saved
     | Finished
@@ -76,6 +98,8 @@ class Change(msgspec.Struct, frozen=True):
     added: tuple[Job, ...] = ()
     changed: tuple[Job, ...] = ()
     removed: tuple[str, ...] = ()
+    # True if the order of the jobs, or the pause, is another.
+    arrangement: bool = False
 
 
 class JobList:
@@ -85,6 +109,8 @@ class JobList:
         self._jobs: dict[str, Job] = {}
         self._order: list[str] = []
         self._running: str | None = None
+        # No further job is to be started.
+        self.paused = False
         # Built from the order on demand.
         self._snapshot: tuple[Job, ...] | None = None
 
@@ -115,6 +141,13 @@ class JobList:
         match entry:
             case Submitted():
                 return self._submit(entry)
+            case Moved():
+                return self._move(entry)
+            case PauseSet():
+                changes, self.paused = entry.paused is not self.paused, entry.paused
+                return Change(arrangement=changes)
+            case Cleared():
+                return Change(removed=self.drop(s for s in entry.states if s.is_over))
             case AllCancelAsked():
                 asked = (self._apply_to_job(CancelAsked(job=name)) for name in self._order)
                 return Change(changed=tuple(filter(None, asked)))
@@ -142,6 +175,8 @@ class JobList:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the fewest entries that make a list equal to this one."""
+        if self.paused:
+            yield PauseSet(paused=True)
         for (request, folder), group in groupby(self.snapshot, _template):
             jobs = tuple(group)
             names = tuple(job.id for job in jobs)
@@ -173,6 +208,22 @@ class JobList:
         self._order[position:position] = [job.id for job in added]
         self._snapshot = None
         return Change(added=added)
+
+    def _move(self, entry: Moved) -> Change:
+        moved = {name for name in entry.jobs if self._waits(name)} - {entry.before}
+        if not moved or (entry.before is not None and entry.before not in self._jobs):
+            return Change()
+        rest = [name for name in self._order if name not in moved]
+        position = len(rest) if entry.before is None else rest.index(entry.before)
+        # In the order in which the user named them.
+        rest[position:position] = [name for name in dict.fromkeys(entry.jobs) if name in moved]
+        self._order = rest
+        self._snapshot = None
+        return Change(arrangement=True)
+
+    def _waits(self, name: str) -> bool:
+        job = self.get(name)
+        return job is not None and job.state is JobState.WAITING
 
     def _apply_to_job(self, entry: JobEntry) -> Job | None:
         before = self.get(entry.job)

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,9 +15,12 @@ from app.engine.process import EngineState
 from app.queue.job_list import (
     AllCancelAsked,
     Change,
+    Cleared,
     Dismissed,
     Entry,
     JobList,
+    Moved,
+    PauseSet,
     Submitted,
 )
 from app.queue.jobs import (
@@ -37,6 +41,7 @@ from app.storage.journal import Journal, JournalWriter
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import ImageSaved, JobCancelled, JobFailed, JobFinished
 from engine.api.request import GenerateRequest
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 
@@ -47,6 +52,11 @@ _RANDOM_SEEDS = 2**32
 _TURN_S = 0.004
 # Jobs of a batch that one entry adds to the list, which takes 2 ms.
 _SUBMIT_AT_ONCE = 1000
+
+
+def random_seed() -> int:
+    """Return a seed drawn by chance, short enough to be read out."""
+    return secrets.randbelow(_RANDOM_SEEDS)
 
 
 class JobQueue(QObject):
@@ -63,6 +73,8 @@ class JobQueue(QObject):
     job_changed = Signal(object)
     # The id
     job_removed = Signal(str)
+    # The order of the jobs, or the pause, is another.
+    arrangement_changed = Signal()
     # ErrorInfo: the journal cannot be read or written; the queue goes on without it
     journal_failed = Signal(object)
 
@@ -108,6 +120,11 @@ class JobQueue(QObject):
         """The job that is to be started next; None if there is none."""
         return self._list.first_waiting
 
+    @property
+    def paused(self) -> bool:
+        """True if no further job is started until the queue is resumed."""
+        return self._list.paused
+
     def job(self, job_id: str) -> Job | None:
         """Return the job with this id; None if there is none."""
         return self._list.get(job_id)
@@ -122,8 +139,7 @@ class JobQueue(QObject):
         not valid.
         """
         _check(request)
-        drawn = secrets.randbelow(_RANDOM_SEEDS)
-        first = drawn if request.seed is None else request.seed
+        first = random_seed() if request.seed is None else request.seed
         batch = secrets.token_hex(6)
         jobs = tuple(f"{batch}-{number}" for number in range(request.count))
         template = msgspec.structs.replace(request, seed=None, count=1)
@@ -164,6 +180,18 @@ class JobQueue(QObject):
     def dismiss(self, job_id: str) -> None:
         """Remove a job that is over from the list."""
         self._record(Dismissed(job=job_id))
+
+    def clear(self, *states: JobState) -> None:
+        """Remove all jobs that are over in one of these states from the list."""
+        self._record(Cleared(states=states))
+
+    def move(self, job_ids: Sequence[str], before: str | None) -> None:
+        """Put waiting jobs before another job, in this order; with None behind all others."""
+        self._record(Moved(jobs=tuple(job_ids), before=before))
+
+    def pause(self, *, paused: bool) -> None:
+        """Start no further job, or go on. The running job goes on; a restart changes nothing."""
+        self._record(PauseSet(paused=paused))
 
     def close(self) -> None:
         """Write all changes and stop. Call it at the app's end, after the engine has stopped.
@@ -258,12 +286,14 @@ class JobQueue(QObject):
         self._untold.extend((self.job_added, (job,)) for job in change.added)
         self._untold.extend((self.job_changed, (job,)) for job in change.changed)
         self._untold.extend((self.job_removed, (name,)) for name in change.removed)
+        if change.arrangement:
+            self._untold.append((self.arrangement_changed, ()))
 
     def _start_next(self, _state: EngineState | None = None) -> None:
         ready = self._client.engine_state is EngineState.READY
         # Not while a turn is scheduled: its entries may change which job is next.
         busy = self._starting or self._continue.isActive() or self.running is not None
-        if busy or not (self._open and ready):
+        if busy or self.paused or not (self._open and ready):
             return
         job = self._list.first_waiting
         if job is not None:
@@ -318,22 +348,26 @@ def batch_of(job_id: str) -> str:
 
 _APP_ENDED = ErrorInfo(
     ErrorCode.ENGINE_CRASHED,
-    "Safelight ended twice while it made this picture.",
-    "Perhaps memory ran out: try a smaller size, then queue it again.",
+    sentence("Safelight ended twice while it made this picture."),
+    sentence("Perhaps memory ran out: try a smaller size, then queue it again."),
 )
 
 
 def _check(request: GenerateRequest) -> None:
     if not 1 <= request.count <= MAX_COUNT:
         raise _invalid(
-            f"{request.count} pictures at a time cannot be queued.", f"At most {MAX_COUNT} can."
+            sentence("{count} pictures at a time cannot be queued.", count=request.count),
+            sentence("At most {max_count} can.", max_count=MAX_COUNT),
         )
     if request.seed is not None and not 0 <= request.seed <= MAX_SEED - request.count + 1:
         raise _invalid(
-            f"The seed {request.seed} is out of range.", f"It may be from 0 to {MAX_SEED}."
+            sentence("The seed {seed} is out of range.", seed=request.seed),
+            sentence("It may be from 0 to {max_seed}.", max_seed=MAX_SEED),
         )
     if not (_is_text(request.prompt) and _is_text(request.negative_prompt)):
-        raise _invalid("A text has characters that are not valid.", "Type it anew.")
+        raise _invalid(
+            sentence("A text has characters that are not valid."), sentence("Type it anew.")
+        )
 
 
 def _is_text(text: str) -> bool:
@@ -341,5 +375,5 @@ def _is_text(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
-def _invalid(message: str, hint: str) -> EngineError:
+def _invalid(message: Sentence, hint: Sentence) -> EngineError:
     return EngineError(ErrorCode.REQUEST_INVALID, message, hint)

@@ -9,6 +9,8 @@ import msgspec
 
 from app.storage.aside import put_aside
 from app.versions.kept_files import kept_file
+from engine.api.limits import MAX_SEED
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.regular_file import read_bounded
 from engine.untrusted_json import decode_json
@@ -60,28 +62,29 @@ class DocumentKind(Generic[Value]):
             content = read_bounded(path, self.most_bytes)
             if self._is_newer(content):
                 return self._before_update(path, self._put_aside(path, "newer", ""))
-            return decode_json(content, self.decoder), None
+            return self._decode(content), None
         except (FileNotFoundError, NotADirectoryError):
             return None, None
         except OSError as error:
             return None, self._put_aside(path, "unreadable", str(error))
         except ValueError as error:  # JsonError, and what a decoder's own hook raises
             # Also a file with words that only a newer version knows.
-            return self._before_update(path, self.reject(path, str(error)))
-
-    def reject(self, path: Path, reason: str) -> ErrorInfo:
-        """Put a file aside whose content makes no sense, and return the problem."""
-        return self._put_aside(path, "damaged", reason)
+            return self._before_update(path, self._put_aside(path, "damaged", str(error)))
 
     def _before_update(self, path: Path, problem: ErrorInfo) -> tuple[Value | None, ErrorInfo]:
         """Return the content of a file's copy, if there is one, and the problem with the file."""
         try:
             content = read_bounded(kept_file(path, version("safelight")), self.most_bytes)
-            return decode_json(content, self.decoder), msgspec.structs.replace(
-                problem, message=_BEFORE_UPDATE
-            )
+            return self._decode(content), msgspec.structs.replace(problem, text=_BEFORE_UPDATE)
         except (OSError, ValueError):
             return None, problem
+
+    def _decode(self, content: bytes) -> Value:
+        """Return the content of a file. Raises ValueError if it makes no sense."""
+        value = decode_json(content, self.decoder)
+        if _is_beyond(msgspec.to_builtins(value, enc_hook=str)):
+            raise ValueError("a number without sense")
+        return value
 
     def _is_newer(self, content: bytes) -> bool:
         if self.version is None:
@@ -91,10 +94,21 @@ class DocumentKind(Generic[Value]):
     def _put_aside(self, path: Path, why: str, detail: str) -> ErrorInfo:
         aside = put_aside(path, why)
         is_newer = why == "newer"
-        kept = "It was kept as" if is_newer else "The file was kept as"
         return ErrorInfo(
             ErrorCode.SESSION_UNREADABLE,
             self.newer if is_newer else self.damaged,
-            f"{kept} {aside}." if aside else "",
+            sentence("The file was kept as {name}.", name=aside) if aside else "",
             detail,
         )
+
+
+def _is_beyond(value: Any) -> bool:
+    """Return True if a value holds an integer too large for a message or a control."""
+    if isinstance(value, int):
+        return not -MAX_SEED <= value <= MAX_SEED
+    parts: list[Any] = []
+    if isinstance(value, dict):
+        parts = list(value.values())  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(value, list | tuple):
+        parts = list(value)  # pyright: ignore[reportUnknownArgumentType]
+    return any(map(_is_beyond, parts))

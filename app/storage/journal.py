@@ -17,6 +17,7 @@ from typing import BinaryIO, Generic, TypeVar
 import msgspec
 
 from app.storage.aside import copy_aside, put_aside
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, put_in_place, sync_file, sync_folder
@@ -136,7 +137,9 @@ class Journal(Generic[Entry]):
         return ErrorInfo(
             ErrorCode.DISK_FULL if full else ErrorCode.OUTPUT_NOT_WRITABLE,
             words.format(folder=self.path.parent, reason=error.strerror),
-            "Free some space." if full else "Choose another folder with SAFELIGHT_STATE.",
+            sentence("Free some space.")
+            if full
+            else sentence("Choose another folder with SAFELIGHT_STATE."),
             str(error),
         )
 
@@ -158,7 +161,10 @@ class Journal(Generic[Entry]):
         return ErrorInfo(
             self.kind.code,
             self.kind.words.unreadable.format(path=self.path, reason=error.strerror),
-            f"{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.",
+            sentence(
+                "{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.",
+                kept=kept,
+            ),
             str(error),
         )
 

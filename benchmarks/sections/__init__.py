@@ -8,10 +8,12 @@ from benchmarks.sections.artifacts import artifacts
 from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
+from benchmarks.sections.gallery import gallery
 from benchmarks.sections.identify import identify_files
 from benchmarks.sections.installed import installed
 from benchmarks.sections.lora import lora, lora_sdxl
 from benchmarks.sections.memory import memory
+from benchmarks.sections.models import models
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
 from benchmarks.sections.sdxl import sdxl
@@ -35,6 +37,8 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "lora_sdxl": lora_sdxl,
     "starter": starter,
     "window": window,
+    "models": models,
+    "gallery": gallery,
     "parity": parity,
     "components": components,
     "ablation": ablation,
@@ -54,6 +58,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
 # Measured only on request: they answer a single question, or take long.
 ASKED_FOR = (
     "blob",
+    "gallery",
     "installed",
     "lora",
     "lora_sdxl",

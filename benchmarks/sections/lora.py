@@ -24,7 +24,7 @@ _PLAIN, _MERGE, _SIDE = "without LoRA", "merge", "side"
 # The usual mode where weights are merged.
 _TEXT_SIDE = "text_side"
 _LOADED, _FUSED = "diffusers, load_lora_weights + fuse_lora", "diffusers, unfuse_lora + fuse_lora"
-_AUTOMATIC = "a new strength, branches loaded"
+_AUTOMATIC, _AFTER_MERGED = "a new strength", "a new strength, after merged weights"
 _CACHED = "cached start without LoRA, to the first step"
 _STEPS = 4
 _MERGED_STEP, _SIDE_STEP, _FIRST_STEP_S, _OF_DIFFUSERS = 1.02, 1.25, 2.6, 0.5
@@ -197,10 +197,11 @@ def _automatic(setting: Setting, model: _Model) -> Findings:
     """Measure whole pictures in the usual mode: new strengths, and one that is wanted again."""
     asked = (
         ("the first with a LoRA", False),
-        ("a new strength, merged weights loaded", False),
         (_AUTOMATIC, False),
         (_AUTOMATIC, False),
         ("the same again", True),
+        ("the same again", True),
+        (_AFTER_MERGED, False),
     )
     rows: list[tuple[Cell, ...]] = []
     begun: list[float] = []
@@ -210,7 +211,7 @@ def _automatic(setting: Setting, model: _Model) -> Findings:
             answer = engine.picture(LoraMode.AUTO, setting.steps, again=again)
             setting.report(f"{name}, {answer['mode']}", answer["first_step_s"])
             rows.append((name, answer["mode"], answer["first_step_s"], answer["seconds"]))
-            if name == _AUTOMATIC:
+            if name in (_AUTOMATIC, _AFTER_MERGED):
                 begun.append(answer["first_step_s"])
     table = Table(
         f"One picture after another in `auto`, {model.title}, {setting.steps} steps",
@@ -218,8 +219,8 @@ def _automatic(setting: Setting, model: _Model) -> Findings:
         tuple(rows),
         "From the request to the first step, and to the saved picture.",
     )
-    name = f"{model.title}: new strength, auto"
-    return Findings((table,), (Target(name, Series(begun).median, _FIRST_STEP_S, "s"),))
+    name = f"{model.title}: new strength, auto, the slowest"
+    return Findings((table,), (Target(name, max(begun), _FIRST_STEP_S, "s"),))
 
 
 def _different_strengths() -> Iterator[float]:

@@ -97,3 +97,19 @@ class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
     network: str = ""
     checkpoint: str = ""
     device: str = ""
+
+
+class MemoryOutlook(msgspec.Struct, frozen=True, kw_only=True):
+    """The memory plan of a job on the device that "auto" takes, in bytes.
+
+    `peak_bytes` is the estimated peak, `budget_bytes` the part of the free memory that may be used.
+    `stays_loaded`: the networks stay loaded for the next job. `takes_turns`: denoiser and VAE are
+    loaded one after the other. `tiles`: the VAE works in tiles.
+    """
+
+    device: str
+    peak_bytes: int
+    budget_bytes: int
+    stays_loaded: bool = False
+    takes_turns: bool = False
+    tiles: bool = False

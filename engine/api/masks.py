@@ -8,6 +8,12 @@ import msgspec
 from engine.api.features import ConcatChannels
 from engine.api.fields import each_within, summary, within
 from engine.api.limits import MAX_SIDE
+from engine.api.values import ConventionName
+
+# Lengths at the left, top, right and bottom.
+Margins = tuple[int, int, int, int]
+# The blur of masks in AUTOMATIC1111's window, in pixels.
+_A1111_BLUR = 4
 
 
 class MaskedContent(StrEnum):
@@ -31,8 +37,8 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     `modules/processing.py`), growing the canvas follows ComfyUI (`ImagePadForOutpaint`).
     """
 
-    # The standard deviation of the Gaussian blur, in pixels of the mask's file. None: 4 with
-    # AUTOMATIC1111's convention (its default); 0 with others or if the canvas grows.
+    # The standard deviation of the Gaussian blur, in pixels of the mask's file. None: that of
+    # `default_blur`.
     blur: Annotated[int | None, within(0, 64, "blur of the mask")] = None
     # True if black is painted and white is kept.
     inverted: bool = False
@@ -44,7 +50,7 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     padding: Annotated[int, within(0, 4096, "padding of the mask")] = 32
     # The growth of the canvas at the left, top, right and bottom; the new area is painted.
     expand: Annotated[
-        tuple[int, int, int, int],
+        Margins,
         each_within(0, MAX_SIDE, "margin"),
         summary("canvas grown by {expand}"),
     ] = (0, 0, 0, 0)
@@ -55,6 +61,14 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     def expands(self) -> bool:
         """True if the canvas grows."""
         return any(self.expand)
+
+
+def default_blur(convention: ConventionName | None, options: MaskOptions) -> int:
+    """Return the blur to use if a request gives none, in pixels; None is a convention of no tool.
+
+    It is 4 with AUTOMATIC1111's convention, its default; 0 with others and for a growing canvas.
+    """
+    return _A1111_BLUR if convention is ConventionName.A1111 and not options.expands else 0
 
 
 def default_strength(concat: ConcatChannels, options: MaskOptions, *, masked: bool) -> float:

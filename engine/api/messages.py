@@ -9,22 +9,33 @@ are answered in order, also while a job runs. The last event of a job is exactly
 
 from typing import TypeAlias
 
-import msgspec
-
 from engine.api.checkpoints import CheckpointInfo, FamilyName
-from engine.api.lora_files import LoraInfo
+from engine.api.lora_messages import (
+    InspectLora,
+    ListLoras,
+    LoraInspected,
+    LorasFound,
+    LorasListed,
+)
 from engine.api.machine import DeviceInfo, MachineInfo
+from engine.api.machine_messages import CacheListed, ClearCache, JobPlanned, ListCache, PlanJob
+from engine.api.message import Message
+from engine.api.model_messages import (
+    HashModel,
+    ListModels,
+    ModelHashed,
+    ModelHashing,
+    ModelsFound,
+    ModelsListed,
+)
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
+from engine.api.saving import Saving
 from engine.api.values import ErrorInfo, Phase
 
 # Increased whenever a message changes incompatibly; app and engine must have the same version.
-PROTOCOL_VERSION = 11
-
-
-class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The base of every message: immutable, with its class name as tag."""
+PROTOCOL_VERSION = 14
 
 
 # --- commands ---------------------------------------------------------------------------------
@@ -70,6 +81,8 @@ class InspectCheckpoint(Message, frozen=True, kw_only=True):
     path: str
     components: ComponentFiles = ComponentFiles()
     override: CheckpointOverride = CheckpointOverride()
+    # False for a checkpoint that is only looked at: then its file is not hashed for later pictures.
+    will_be_used: bool = True
 
 
 class CheckPrompt(Message, frozen=True, kw_only=True):
@@ -79,30 +92,17 @@ class CheckPrompt(Message, frozen=True, kw_only=True):
     question: PromptQuestion
 
 
-class ListLoras(Message, frozen=True, kw_only=True):
-    """List the user's LoRA files. Answered by LorasListed, after LorasFound.
-
-    They lie in the usual folders below `Configure.models` and in `folders`, which from now on are
-    those of `Configure.lora_folders`. Other queries are answered in between.
-    """
-
-    query: int
-    folders: tuple[str, ...]
-
-
-class InspectLora(Message, frozen=True, kw_only=True):
-    """Describe a file that may be a LoRA, wherever it lies. Answered by LoraInspected."""
-
-    query: int
-    path: str
-
-
 class RunJob(Message, frozen=True, kw_only=True):
-    """Make the pictures of a request and save them in `folder`; jobs run in order, one by one."""
+    """Make the pictures of a request and save them in `folder`; jobs run in order, one by one.
+
+    Without `previews` no JobPreview is sent, and no time spent on them.
+    """
 
     job: str
     request: GenerateRequest
     folder: str
+    saving: Saving = Saving()
+    previews: bool = True
 
 
 class CancelJob(Message, frozen=True, kw_only=True):
@@ -184,30 +184,6 @@ class PromptChecked(Message, frozen=True, kw_only=True):
 
     query: int
     check: PromptCheck
-
-
-class LorasFound(Message, frozen=True, kw_only=True):
-    """Some of the files that ListLoras asks for.
-
-    A file that had to be opened is sent twice: first without the facts that are in it.
-    """
-
-    query: int
-    loras: tuple[LoraInfo, ...]
-
-
-class LorasListed(Message, frozen=True, kw_only=True):
-    """The answer to ListLoras: every file was sent, and these folders were looked through."""
-
-    query: int
-    folders: tuple[str, ...]
-
-
-class LoraInspected(Message, frozen=True, kw_only=True):
-    """The answer to InspectLora; a file that is no LoRA has a `problem`."""
-
-    query: int
-    lora: LoraInfo
 
 
 class JobPhase(Message, frozen=True, kw_only=True):
@@ -324,6 +300,11 @@ Command: TypeAlias = (
     | CheckPrompt
     | ListLoras
     | InspectLora
+    | ListModels
+    | HashModel
+    | ListCache
+    | ClearCache
+    | PlanJob
     | RunJob
     | CancelJob
     | Ping
@@ -340,6 +321,12 @@ Event: TypeAlias = (
     | LorasFound
     | LorasListed
     | LoraInspected
+    | ModelsFound
+    | ModelsListed
+    | ModelHashed
+    | ModelHashing
+    | CacheListed
+    | JobPlanned
     | JobPhase
     | JobProgress
     | JobWarned
@@ -355,8 +342,27 @@ Event: TypeAlias = (
 )
 # Queries and their answers; both have a `query` number.
 Query: TypeAlias = (
-    ScanDevices | VerifyDevices | InspectCheckpoint | CheckPrompt | ListLoras | InspectLora
+    ScanDevices
+    | VerifyDevices
+    | InspectCheckpoint
+    | CheckPrompt
+    | ListLoras
+    | InspectLora
+    | ListModels
+    | HashModel
+    | ListCache
+    | ClearCache
+    | PlanJob
 )
 Answer: TypeAlias = (
-    DevicesFound | CheckpointInspected | PromptChecked | LorasListed | LoraInspected | QueryFailed
+    DevicesFound
+    | CheckpointInspected
+    | PromptChecked
+    | LorasListed
+    | LoraInspected
+    | ModelsListed
+    | ModelHashed
+    | CacheListed
+    | JobPlanned
+    | QueryFailed
 )

@@ -36,6 +36,7 @@ class HintKind(StrEnum):
     UNPAIRED = "unpaired"  # a bracket or quote without a partner
     NETWORK = "network"  # a tag that has no effect: of another network, or without a number
     EMBEDDING = "embedding"  # the name of an embedding that is not used as written
+    WILDCARD = "wildcard"  # the name of a word list that does not exist
     FOREIGN = "foreign"  # syntax of dynamicprompts, which is plain text here
 
 
@@ -56,7 +57,8 @@ class PromptCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     If `is_cut`, the text has no effect from character `cut_at` on, which drops `cut_words` words;
     either is None if unknown. `complete` is False if only the beginning was counted. `drawn` is
-    True if wildcards were expanded, so that the counts may differ between pictures.
+    True if wildcards were expanded, so that the counts may differ between pictures. `chunk_starts`
+    are the characters at which each chunk of tokens but the first begins.
     """
 
     text: str = ""
@@ -67,4 +69,5 @@ class PromptCheck(msgspec.Struct, frozen=True, kw_only=True):
     is_cut: bool = False
     cut_at: int | None = None
     cut_words: int | None = None
+    chunk_starts: tuple[int, ...] = ()
     hints: tuple[Hint, ...] = ()

@@ -45,6 +45,8 @@ from engine.api.values import (
 _MAX_OPTION = 10_000.0
 # The largest seed delta of either sign that fits into a message between app and engine.
 _MAX_SEED_DELTA = 2**63 - 1
+# More bytes than any machine has.
+_MOST_MEMORY = 1 << 50
 # The largest values of size conditioning: an original side in pixels, and an aesthetic score.
 _MAX_ORIGINAL_SIDE = 65_536
 _MAX_SCORE = 100.0
@@ -84,7 +86,7 @@ class RefinerChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A second checkpoint, whose denoiser finishes a picture."""
 
     # None if imported metadata names a refiner and the user has not chosen its file: no refiner.
-    checkpoint: str | None = None
+    checkpoint: Annotated[str | None, summary("refiner {checkpoint}")] = None
     # The fraction of the run after which the refiner takes over; 1: never.
     switch_at: Annotated[float, within(0, 1, "refiner's start")] = 0.8
 
@@ -178,10 +180,14 @@ class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     # The share by which the guided prediction is rescaled to the standard deviation of the
     # prompt's own prediction (Lin et al. 2023, section 3.4; "guidance rescale" in A1111 and
     # diffusers, RescaleCFG in ComfyUI).
-    rescale: Annotated[float, within(0, 1, "guidance rescale")] = 0.0
+    rescale: Annotated[
+        float, within(0, 1, "guidance rescale"), summary("guidance rescaled by {rescale}")
+    ] = 0.0
     # The start and the end of guidance, as fractions of the steps (Kynkaanniemi et al. 2024);
     # outside of them only the prompt's own prediction is used.
-    range: Annotated[tuple[float, float], span_within(0, 1, "guidance")] = (0.0, 1.0)
+    range: Annotated[
+        tuple[float, float], span_within(0, 1, "guidance"), summary("guided at {range}")
+    ] = (0.0, 1.0)
     # The image guidance scale of checkpoints that edit by instruction (Brooks et al. 2023,
     # equation 3); None: `DEFAULT_IMAGE_GUIDANCE`. Other checkpoints have none.
     image_guidance: Annotated[float | None, within(0, MAX_GUIDANCE, "image guidance")] = None
@@ -247,14 +253,12 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     # The denoising strength of img2img: 0 keeps the init picture, 1 ignores it.
     strength: Annotated[float | None, within(0, 1)] = None
     convention: Annotated[ConventionName | Convention, SETTING] = ConventionName.A1111
-    backend: Annotated[str, MACHINE] = "auto"
-    precision: Annotated[PrecisionName, MACHINE] = PrecisionName.AUTO
+    backend: Annotated[str, MACHINE, summary("on {backend}")] = "auto"
+    precision: Annotated[PrecisionName, MACHINE, summary("in {precision}")] = PrecisionName.AUTO
     sampler_options: Annotated[SamplerOptions, SETTING] = SamplerOptions()
     schedule_options: Annotated[ScheduleOptions, SETTING] = ScheduleOptions()
     seed_options: Annotated[SeedOptions, SETTING] = SeedOptions()
-    guidance_options: Annotated[GuidanceOptions, SETTING, summary("guidance adjusted")] = (
-        GuidanceOptions()
-    )
+    guidance_options: Annotated[GuidanceOptions, SETTING] = GuidanceOptions()
     size_options: Annotated[SizeOptions, SETTING, summary("told of other sizes")] = SizeOptions()
     mask_options: Annotated[MaskOptions, SETTING] = MaskOptions()
     # True to stretch the noise levels so that the first is pure noise; None: the checkpoint's own
@@ -263,7 +267,9 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     override: CheckpointOverride = CheckpointOverride()
     # The longest side of a VAE tile in pixels, including the overlap with its neighbours, which
     # would fill tiles below 256. None: whole pictures if the memory suffices.
-    vae_tile: Annotated[int | None, within(256, MAX_SIDE, "tile of the VAE")] = None
+    vae_tile: Annotated[
+        int | None, within(256, MAX_SIDE, "tile of the VAE"), summary("VAE tiles of {vae_tile}")
+    ] = None
     refiner: RefinerChoice | None = None
     # LoRAs beside those that the prompt names by tags.
     loras: Annotated[
@@ -277,7 +283,7 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     embedding_hashes: Annotated[
         tuple[EmbeddingHash, ...], length_within(0, MAX_EMBEDDINGS, "number of embedding hashes")
     ] = ()
-    lora_mode: Annotated[LoraMode, SETTING, MACHINE] = LoraMode.AUTO
+    lora_mode: Annotated[LoraMode, SETTING, MACHINE, summary("LoRAs: {lora_mode}")] = LoraMode.AUTO
 
 
 class GenerateRequest(BaseRequest, frozen=True, kw_only=True):
@@ -287,4 +293,6 @@ class GenerateRequest(BaseRequest, frozen=True, kw_only=True):
     count: Annotated[int, within(1, MAX_COUNT)] = 1
     # True to replace `__name__` and `{a|b}` in the prompts by words drawn with the seed.
     expand_wildcards: Annotated[bool, SETTING, summary("wildcards kept as text")] = True
-    memory_limit_bytes: Annotated[int | None, MACHINE] = None
+    memory_limit_bytes: Annotated[
+        int | None, MACHINE, within(0, _MOST_MEMORY, "memory limit"), summary("memory limited")
+    ] = None

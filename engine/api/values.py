@@ -5,6 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.api.remedies import Remedy
+from engine.api.sentences import Text
 
 
 class SamplerName(StrEnum):
@@ -249,11 +250,21 @@ class ErrorInfo(msgspec.Struct, frozen=True):
     """A failure as data: its message, a hint for the user, and the technical detail for a report.
 
     `hint` reads the same in the window and on the command line; `remedies`, the best first, are
-    the actions that the two word differently.
+    the actions that the two word differently. The window shows `text` and `advice` in its language.
     """
 
     code: ErrorCode
-    message: str
-    hint: str = ""
+    text: Text = msgspec.field(name="message")
+    advice: Text = msgspec.field(default="", name="hint")
     detail: str = ""
     remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The message in English."""
+        return str(self.text)
+
+    @property
+    def hint(self) -> str:
+        """The hint in English; may be empty."""
+        return str(self.advice)

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from backends.base import DType
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.bake.changes import Change, changes_of
 from engine.bake.folder import files_beside
@@ -183,8 +184,13 @@ def _coarse(changes: Mapping[Path, tuple[Change, ...]]) -> tuple[ErrorInfo, ...]
     return (
         ErrorInfo(
             ErrorCode.LORA_REMARK,
-            f"{len(coarse)} of the changed weights are stored as fp8, whose steps are so wide that "
-            "part of what the LoRAs change is lost.",
-            "For the same picture as with the LoRAs, bake into the fp16 version of the model.",
+            sentence(
+                "{count} of the changed weights are stored as fp8, whose steps are so "
+                "wide that part of what the LoRAs change is lost.",
+                count=len(coarse),
+            ),
+            sentence(
+                "For the same picture as with the LoRAs, bake into the fp16 version of the model."
+            ),
         ),
     )

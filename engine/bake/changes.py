@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from backends.base import Array, FileSlice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -51,9 +52,13 @@ class Change:
         if not np.isfinite(found).all():
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,
-                f"With these LoRAs the weight {self.weight} has values that are no number, or too "
-                f"large for {self.place.dtype.value}.",
-                "A file is damaged, or a strength is too high.",
+                sentence(
+                    "With these LoRAs the weight {weight} has values that are no number, or "
+                    "too large for {dtype}.",
+                    weight=self.weight,
+                    dtype=self.place.dtype.value,
+                ),
+                sentence("A file is damaged, or a strength is too high."),
             )
         return found
 
@@ -124,8 +129,11 @@ def _require_apart(read: Sequence[tuple[FileSlice, bool]]) -> None:
         if begin < end and (changed or acts):
             raise EngineError(
                 ErrorCode.NOT_AVAILABLE,
-                f"{path.name} has two weights in one place, and a LoRA changes one of them.",
-                "Use another copy of the model, such as a .safetensors file.",
+                sentence(
+                    "{path} has two weights in one place, and a LoRA changes one of them.",
+                    path=path.name,
+                ),
+                sentence("Use another copy of the model, such as a .safetensors file."),
             )
         changed = acts or (changed and begin < end)
         end = max(end, begin + length)

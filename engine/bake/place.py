@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.bake.writing import no_room, not_writable
 from engine.durable import rename_without_overwrite
@@ -21,14 +22,14 @@ def require_place(target: Path, base: Path, sources: Iterable[Path], *, replace:
     """
     _require_kind(target, base)
     if not is_folder(target.parent):
-        raise not_writable(target, "there is no such folder")
+        raise not_writable(target, sentence("there is no such folder"))
     if os.path.lexists(target):
         if any(_is_same(target, source) for source in (base, *sources)):
-            raise _taken(target, "is what the new model is made of")
+            raise _taken(target, sentence("is what the new model is made of"))
         if is_folder(target) or not replace:
-            raise _taken(target, "exists already")
+            raise _taken(target, sentence("exists already"))
     if not os.access(target.parent, os.W_OK):
-        raise not_writable(target, "you may not write there")
+        raise not_writable(target, sentence("you may not write there"))
 
 
 def require_room(target: Path, size: int) -> None:
@@ -48,7 +49,7 @@ def publish(part: Path, target: Path, *, replace: bool) -> None:
         else:
             rename_without_overwrite(part, target)
     except (FileExistsError, NotADirectoryError):
-        raise _taken(target, "exists already") from None
+        raise _taken(target, sentence("exists already")) from None
 
 
 def _require_kind(target: Path, base: Path) -> None:
@@ -56,14 +57,14 @@ def _require_kind(target: Path, base: Path) -> None:
     if is_folder(base) and names_file:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"{base.name} is a folder, and so is what is baked from it.",
-            f"Name it {target.stem}.",
+            sentence("{base} is a folder, and so is what is baked from it.", base=base.name),
+            sentence("Name it {stem}.", stem=target.stem),
         )
     if not is_folder(base) and not names_file:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            "Models are written as .safetensors files.",
-            f"Name it {target.name}.safetensors.",
+            sentence("Models are written as .safetensors files."),
+            sentence("Name it {target}.safetensors.", target=target.name),
         )
 
 
@@ -74,7 +75,9 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
 
 
-def _taken(target: Path, reason: str) -> EngineError:
+def _taken(target: Path, reason: Sentence) -> EngineError:
     return EngineError(
-        ErrorCode.OUTPUT_NOT_WRITABLE, f"{target.name} {reason}.", "Choose another name."
+        ErrorCode.OUTPUT_NOT_WRITABLE,
+        sentence("{target} {reason}.", target=target.name, reason=reason),
+        sentence("Choose another name."),
     )

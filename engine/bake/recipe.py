@@ -7,6 +7,7 @@ from pathlib import Path
 from engine.api.conventions import convention_of
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.remedies import NameLoraFolder
+from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, ErrorInfo
 from engine.bake.changes import Patches
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -70,8 +71,10 @@ def _found(choice: LoraChoice, lookup: LoraLookup, warnings: list[ErrorInfo]) ->
         places = " or ".join(map(str, lookup.folders))
         raise EngineError(
             ErrorCode.LORA_NOT_FOUND,
-            f"The LoRA {choice.file} was not found.",
-            f"Give the path of its file{places and f', or its name in {places}'}.",
+            sentence("The LoRA {file} was not found.", file=choice.file),
+            sentence(
+                "Give the path of its file{value}.", value=places and f", or its name in {places}"
+            ),
             remedies=(NameLoraFolder(),),
         )
     warnings.extend(doubts(choice.file, file))
@@ -82,6 +85,10 @@ def _bundled(file: LoraFile) -> ErrorInfo:
     names = ", ".join(ascii(one.name[:80])[1:-1] for one in file.embeddings[:_MOST_NAMED])
     return ErrorInfo(
         ErrorCode.LORA_REMARK,
-        f"{file.path.name} bundles embeddings, for which a checkpoint has no place: {names}.",
-        "Prompts know them only while the LoRA itself is in use.",
+        sentence(
+            "{path} bundles embeddings, for which a checkpoint has no place: {names}.",
+            path=file.path.name,
+            names=names,
+        ),
+        sentence("Prompts know them only while the LoRA itself is in use."),
     )

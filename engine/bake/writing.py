@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.bake.changes import Change
 from engine.bake.layout import BaseFile
@@ -78,7 +79,7 @@ def writing_errors(target: Path, part: Path, size: int) -> Generator[None]:
             raise no_room(target, size, str(error)) from error
         found = None if error.filename is None else Path(error.filename)
         if found is None or part in (found, *found.parents) or found == target:
-            raise not_writable(target, error.strerror or str(error)) from error
+            raise not_writable(target, as_it_is(error.strerror or str(error))) from error
         raise unreadable(found, error) from error
 
 
@@ -86,18 +87,28 @@ def no_room(target: Path, size: int, detail: str = "") -> EngineError:
     """Return the error for a disk without `size` bytes for `target`."""
     return EngineError(
         ErrorCode.DISK_FULL,
-        f"There is no room for {target.name} in {target.parent}: {size / 1e6:,.0f} MB are needed.",
-        "Free some space, or write it to another disk.",
+        sentence(
+            "There is no room for {target} in {parent}: {size:,.0f} MB are needed.",
+            target=target.name,
+            parent=target.parent,
+            size=size / 1000000.0,
+        ),
+        sentence("Free some space, or write it to another disk."),
         detail,
     )
 
 
-def not_writable(target: Path, reason: str) -> EngineError:
+def not_writable(target: Path, reason: Sentence) -> EngineError:
     """Return the error for a place that cannot be written to."""
     return EngineError(
         ErrorCode.OUTPUT_NOT_WRITABLE,
-        f"{target.name} cannot be written to {target.parent}: {reason}.",
-        "Choose another folder.",
+        sentence(
+            "{target} cannot be written to {parent}: {reason}.",
+            target=target.name,
+            parent=target.parent,
+            reason=reason,
+        ),
+        sentence("Choose another folder."),
     )
 
 
@@ -105,8 +116,8 @@ def changed_meanwhile(path: Path) -> EngineError:
     """Return the error for a file that another program writes to."""
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
-        f"{path.name} changed while it was read.",
-        "If it is still downloading, wait until that has finished.",
+        sentence("{path} changed while it was read.", path=path.name),
+        sentence("If it is still downloading, wait until that has finished."),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import not_found, unreadable
 from engine.errors import EngineError
@@ -156,16 +157,21 @@ def read_config(path: Path, kind: type[ConfigT]) -> ConfigT:
     except FileNotFoundError:
         raise not_found(path) from None
     except JsonError as error:
-        raise _damaged(path, str(error)) from error
+        raise _damaged(path, as_it_is(str(error))) from error
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise _damaged(path, "it is longer than 1 MB") from error
+            raise _damaged(path, sentence("it is longer than 1 MB")) from error
         raise unreadable(path, error) from error
 
 
-def _damaged(path: Path, what: str) -> EngineError:
+def _damaged(path: Path, what: Sentence) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT,
-        f"{path.parent.name}/{path.name} is damaged: {what}.",
-        "Download the folder again.",
+        sentence(
+            "{parent}/{path} is damaged: {what}.",
+            parent=path.parent.name,
+            path=path.name,
+            what=what,
+        ),
+        sentence("Download the folder again."),
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from backends.base import FileSlice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_configs import (
     ConfigT,
@@ -89,8 +90,13 @@ def read_folder(
     if not is_checkpoint_folder(path):
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"The folder {path.name} is not a diffusers model: it has no model_index.json.",
-            "Choose a .safetensors file, or the folder that holds unet, vae and text_encoder.",
+            sentence(
+                "The folder {path} is not a diffusers model: it has no model_index.json.",
+                path=path.name,
+            ),
+            sentence(
+                "Choose a .safetensors file, or the folder that holds unet, vae and text_encoder."
+            ),
         )
     class_name = read_config(pipeline, PipelineFile).class_name if pipeline.is_file() else ""
     found = ((name, read_part(path / name, read)) for name in subfolders)
@@ -130,8 +136,14 @@ def _without_weights(folder: Path) -> EngineError:
     has = f"only {other}" if other else "no weights"
     return EngineError(
         ErrorCode.CHECKPOINT_INCOMPLETE,
-        f"{folder.parent.name}/{folder.name} has {has}; {stem}.safetensors is needed.",
-        "Download the .safetensors files of this folder.",
+        sentence(
+            "{parent}/{folder} has {has}; {stem}.safetensors is needed.",
+            parent=folder.parent.name,
+            folder=folder.name,
+            has=has,
+            stem=stem,
+        ),
+        sentence("Download the .safetensors files of this folder."),
     )
 
 
@@ -142,8 +154,8 @@ def _sharded(path: Path, read: ReadIndex) -> TensorIndex:
     if len(names) > MAX_SHARDS or any(not _is_plain_name(name) for name in names):
         raise EngineError(
             ErrorCode.CHECKPOINT_CORRUPT,
-            f"{path.name} names files that are not beside it.",
-            "Download the folder again.",
+            sentence("{path} names files that are not beside it.", path=path.name),
+            sentence("Download the folder again."),
         )
     shards = {name: read(path.parent / name) for name in names}
     tensors: dict[str, FileSlice] = {}
@@ -152,8 +164,13 @@ def _sharded(path: Path, read: ReadIndex) -> TensorIndex:
         if found is None:
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,
-                f"{name} lacks {key!r}, which {path.name} says it holds.",
-                "Download the folder again.",
+                sentence(
+                    "{name} lacks {key!r}, which {path} says it holds.",
+                    name=name,
+                    key=key,
+                    path=path.name,
+                ),
+                sentence("Download the folder again."),
             )
         tensors[key] = found
     digest = combined_digest(*(shards[name].digest for name in names))

@@ -2,18 +2,19 @@
 
 from pathlib import Path
 
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
-DOWNLOAD_AGAIN = "Download it again."
+DOWNLOAD_AGAIN = sentence("Download it again.")
 
 
 def not_found(path: Path) -> EngineError:
     """Return the error for a path where there is nothing."""
     return EngineError(
         ErrorCode.CHECKPOINT_NOT_FOUND,
-        f"{path.name} is not in {path.absolute().parent}.",
-        "It may have been moved or renamed; choose it again.",
+        sentence("{path} is not in {parent}.", path=path.name, parent=path.absolute().parent),
+        sentence("It may have been moved or renamed; choose it again."),
     )
 
 
@@ -21,15 +22,20 @@ def unreadable(path: Path, error: OSError) -> EngineError:
     """Return the error for a file that the system does not let us read."""
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
-        f"{path.name} cannot be read: {error.strerror or error}.",
-        "Check that the disk is connected and that you may read the file.",
+        sentence(
+            "{path} cannot be read: {reason}.", path=path.name, reason=error.strerror or error
+        ),
+        sentence("Check that the disk is connected and that you may read the file."),
     )
 
 
-def corrupt(path: Path, what: str, detail: str = "") -> EngineError:
+def corrupt(path: Path, what: Sentence, detail: str = "") -> EngineError:
     """Return the error for a file whose claims contradict each other or the file."""
     return EngineError(
-        ErrorCode.CHECKPOINT_CORRUPT, f"{path.name} is damaged: {what}.", DOWNLOAD_AGAIN, detail
+        ErrorCode.CHECKPOINT_CORRUPT,
+        sentence("{path} is damaged: {what}.", path=path.name, what=what),
+        DOWNLOAD_AGAIN,
+        detail,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Annotated
 import msgspec
 
 from backends.base import DType, FileSlice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import corrupt, quoted
 from engine.checkpoints.limits import MAX_DIMENSION, MAX_NAME_CHARS, MAX_RANK, MAX_TENSORS
@@ -62,7 +63,14 @@ def parse_header(raw: bytes, path: Path) -> Header:
     texts = entries.pop(METADATA, None)
     metadata = _metadata(texts, path)
     if len(entries) > MAX_TENSORS:
-        raise corrupt(path, f"it lists {len(entries)} tensors, over the limit of {MAX_TENSORS}")
+        raise corrupt(
+            path,
+            sentence(
+                "it lists {count} tensors, over the limit of {max_tensors}",
+                count=len(entries),
+                max_tensors=MAX_TENSORS,
+            ),
+        )
     data_start = LENGTH_BYTES + len(raw)
     spans: list[tuple[int, int, str]] = []
     tensors: dict[str, FileSlice] = {}
@@ -76,7 +84,9 @@ def parse_header(raw: bytes, path: Path) -> Header:
     for begin, end, name in sorted(spans):
         if begin != cursor:
             fault = "overlaps another" if begin < cursor else "leaves a gap before it"
-            raise corrupt(path, f"tensor {quoted(name)} {fault}")
+            raise corrupt(
+                path, sentence("tensor {quoted} {fault}", quoted=quoted(name), fault=fault)
+            )
         cursor = end
     return Header(tensors, _shown(metadata), data_start + cursor)
 
@@ -89,37 +99,48 @@ def whole_metadata(raw: bytes, path: Path) -> dict[str, str]:
 def _decode(raw: bytes, path: Path) -> dict[str, msgspec.Raw]:
     marks = raw.count(b",") + raw.count(b"{") + raw.count(b"[")
     if marks > MAX_JSON_MARKS:
-        raise corrupt(path, "its header has far more entries than any model")
+        raise corrupt(path, sentence("its header has far more entries than any model"))
     try:
         raw.decode("utf-8")  # the parser does not look at text that it only passes on
         return _ENTRIES.decode(raw)
     except RecursionError:
-        raise corrupt(path, "its header is nested too deeply") from None
+        raise corrupt(path, sentence("its header is nested too deeply")) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise corrupt(path, "its header is not valid JSON", str(error)) from error
+        raise corrupt(path, sentence("its header is not valid JSON"), str(error)) from error
 
 
 def _checked_entry(name: str, fields: msgspec.Raw, path: Path) -> tuple[_Entry, DType]:
     if len(name) > MAX_NAME_CHARS or not name.isprintable():
-        raise corrupt(path, f"tensor name {quoted(name)} is too long or not plain text")
+        raise corrupt(
+            path,
+            sentence("tensor name {quoted} is too long or not plain text", quoted=quoted(name)),
+        )
     try:
         entry = _ENTRY.decode(fields)
     except (msgspec.DecodeError, RecursionError) as error:
-        what = f"the entry of tensor {quoted(name)} in its header is wrong"
+        what = sentence("the entry of tensor {name} in its header is wrong", name=quoted(name))
         raise corrupt(path, what, str(error)) from error
     dtype, itemsize = _FORMATS.get(entry.dtype, (None, 0))
     if dtype is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_UNREADABLE,
-            f"{path.name} stores {quoted(name)} in the number format {quoted(entry.dtype)}, "
-            "which this version does not know.",
-            "Get the fp16 or fp32 version of the model.",
+            sentence(
+                "{path} stores {quoted} in the number format {quoted_2}, which this "
+                "version does not know.",
+                path=path.name,
+                quoted=quoted(name),
+                quoted_2=quoted(entry.dtype),
+            ),
+            sentence("Get the fp16 or fp32 version of the model."),
         )
     begin, end = entry.data_offsets
     # Python integers do not overflow, so a product of large dimensions cannot look like a small
     # one.
     if end - begin != prod(entry.shape) * itemsize:
-        raise corrupt(path, f"tensor {quoted(name)} has a size that does not fit its shape")
+        raise corrupt(
+            path,
+            sentence("tensor {quoted} has a size that does not fit its shape", quoted=quoted(name)),
+        )
     return entry, dtype
 
 
@@ -129,9 +150,9 @@ def _metadata(fields: msgspec.Raw | None, path: Path) -> dict[str, str] | None:
     try:
         metadata = _TEXTS.decode(fields)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise corrupt(path, "its metadata is not a list of texts", str(error)) from error
+        raise corrupt(path, sentence("its metadata is not a list of texts"), str(error)) from error
     if len(metadata) > MAX_METADATA_ENTRIES:
-        raise corrupt(path, f"it has {len(metadata)} metadata entries")
+        raise corrupt(path, sentence("it has {count} metadata entries", count=len(metadata)))
     return metadata
 
 
@@ -160,9 +181,9 @@ def _refuse_duplicates(raw: bytes, tensors: int, metadata: msgspec.Raw | None, p
     try:
         json.loads(raw, object_pairs_hook=_unique)
     except _DuplicateKeyError as error:
-        raise corrupt(path, f"its header lists {error} twice") from None
+        raise corrupt(path, sentence("its header lists {error} twice", error=error)) from None
     except ValueError as error:  # the second parser is the stricter one
-        raise corrupt(path, "its header is not valid JSON", str(error)) from error
+        raise corrupt(path, sentence("its header is not valid JSON"), str(error)) from error
 
 
 class _DuplicateKeyError(Exception):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import not_found, unreadable
 from engine.checkpoints.index import FileState, TensorIndex
@@ -35,8 +36,8 @@ def read_steadily(path: Path, read: Read) -> TensorIndex:
         if not stat.S_ISREG(before.st_mode):
             raise EngineError(
                 ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
-                f"{path.name} is not a file.",
-                "Choose a file.",
+                sentence("{path} is not a file.", path=path.name),
+                sentence("Choose a file."),
             )
         with path.open("rb") as file:
             index = read(file, before)
@@ -48,7 +49,7 @@ def read_steadily(path: Path, read: Read) -> TensorIndex:
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise EngineError(
             ErrorCode.CHECKPOINT_UNREADABLE,
-            f"{path.name} changed while it was read.",
-            "If it is still downloading, wait until that has finished.",
+            sentence("{path} changed while it was read.", path=path.name),
+            sentence("If it is still downloading, wait until that has finished."),
         )
     return index

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import DOWNLOAD_AGAIN, corrupt
 from engine.checkpoints.header import LENGTH_BYTES, parse_header, whole_metadata
@@ -25,31 +26,39 @@ class _Magic:
     """The first bytes of another kind of file, and the message for the user who picked it."""
 
     start: bytes
-    what: str
-    hint: str
+    what: Sentence
+    hint: Sentence
 
 
-_WEB_PAGE_HINT = "The download needs a login or an API key; get the file through the browser."
-_CONVERT_HINT = (
+_WEB_PAGE_HINT = sentence(
+    "The download needs a login or an API key; get the file through the browser."
+)
+_CONVERT_HINT = sentence(
     "Get the .safetensors version; files of this kind can run code when they are opened."
 )
-_UNPACK_HINT = "Unpack it, and choose the model that is in it."
+_UNPACK_HINT = sentence("Unpack it, and choose the model that is in it.")
 _OTHER_FILES = (
-    _Magic(b"<!doctype", "a web page saved under this name", _WEB_PAGE_HINT),
-    _Magic(b"<html", "a web page saved under this name", _WEB_PAGE_HINT),
-    _Magic(b"<?xml", "an XML reply from a server saved under this name", _WEB_PAGE_HINT),
+    _Magic(b"<!doctype", sentence("a web page saved under this name"), _WEB_PAGE_HINT),
+    _Magic(b"<html", sentence("a web page saved under this name"), _WEB_PAGE_HINT),
+    _Magic(b"<?xml", sentence("an XML reply from a server saved under this name"), _WEB_PAGE_HINT),
     _Magic(
-        b"version https://git-lfs", "a Git LFS pointer, not the file itself", "Run git lfs pull."
+        b"version https://git-lfs",
+        sentence("a Git LFS pointer, not the file itself"),
+        sentence("Run git lfs pull."),
     ),
-    _Magic(b"\x80\x02", "an old PyTorch pickle (.ckpt, .pt, .bin)", _CONVERT_HINT),
-    _Magic(b"gguf", "a GGUF file", "Get the .safetensors version."),
-    _Magic(b"\x89png", "a picture", "Choose a model."),
-    _Magic(b"\xff\xd8\xff", "a picture", "Choose a model."),
-    _Magic(b"7z\xbc\xaf\x27\x1c", "a packed archive (7z)", _UNPACK_HINT),
-    _Magic(b"rar!\x1a\x07", "a packed archive (RAR)", _UNPACK_HINT),
-    _Magic(b"\x1f\x8b", "a packed archive (gzip)", _UNPACK_HINT),
-    _Magic(b"\xfd7zxz\x00", "a packed archive (xz)", _UNPACK_HINT),
-    _Magic(b"{", "a JSON file", "Choose the model itself, or the folder that holds it."),
+    _Magic(b"\x80\x02", sentence("an old PyTorch pickle (.ckpt, .pt, .bin)"), _CONVERT_HINT),
+    _Magic(b"gguf", sentence("a GGUF file"), sentence("Get the .safetensors version.")),
+    _Magic(b"\x89png", sentence("a picture"), sentence("Choose a model.")),
+    _Magic(b"\xff\xd8\xff", sentence("a picture"), sentence("Choose a model.")),
+    _Magic(b"7z\xbc\xaf\x27\x1c", sentence("a packed archive (7z)"), _UNPACK_HINT),
+    _Magic(b"rar!\x1a\x07", sentence("a packed archive (RAR)"), _UNPACK_HINT),
+    _Magic(b"\x1f\x8b", sentence("a packed archive (gzip)"), _UNPACK_HINT),
+    _Magic(b"\xfd7zxz\x00", sentence("a packed archive (xz)"), _UNPACK_HINT),
+    _Magic(
+        b"{",
+        sentence("a JSON file"),
+        sentence("Choose the model itself, or the folder that holds it."),
+    ),
 )
 
 
@@ -78,24 +87,33 @@ def _header_bytes(file: BinaryIO, path: Path, size: int) -> bytes:
     start = file.read(64)
     if not start:
         raise EngineError(
-            ErrorCode.CHECKPOINT_NOT_SAFETENSORS, f"{path.name} is empty.", DOWNLOAD_AGAIN
+            ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
+            sentence("{path} is empty.", path=path.name),
+            DOWNLOAD_AGAIN,
         )
     length = int.from_bytes(start[:LENGTH_BYTES], "little")
     begins_like_one = start[LENGTH_BYTES : LENGTH_BYTES + 1] == b"{"
     if not begins_like_one or length < 2:
         raise _not_safetensors(path, start)
     if length > MAX_HEADER_BYTES:
-        raise corrupt(path, f"its header claims {length} bytes, over the limit of 16 MB")
+        raise corrupt(
+            path,
+            sentence("its header claims {length} bytes, over the limit of 16 MB", length=length),
+        )
     if length > size - LENGTH_BYTES:
         raise EngineError(
             ErrorCode.CHECKPOINT_TRUNCATED,
-            f"{path.name} ends within its header, after {_amount(size)}.",
+            sentence(
+                "{path} ends within its header, after {amount}.",
+                path=path.name,
+                amount=_amount(size),
+            ),
             DOWNLOAD_AGAIN,
         )
     file.seek(LENGTH_BYTES)
     raw = file.read(length)
     if len(raw) != length:
-        raise corrupt(path, "it became shorter while it was read")
+        raise corrupt(path, sentence("it became shorter while it was read"))
     return raw
 
 
@@ -103,11 +121,11 @@ def _check_size(path: Path, size: int, end: int) -> None:
     if size < end:
         raise EngineError(
             ErrorCode.CHECKPOINT_TRUNCATED,
-            f"{path.name} is incomplete: the file is {_of(size, end)}.",
+            sentence("{path} is incomplete: the file is {of}.", path=path.name, of=_of(size, end)),
             DOWNLOAD_AGAIN,
         )
     if size > end:
-        raise corrupt(path, f"{_amount(size - end)} follow its last tensor")
+        raise corrupt(path, sentence("{amount} follow its last tensor", amount=_amount(size - end)))
 
 
 def _not_safetensors(path: Path, start: bytes) -> EngineError:
@@ -115,13 +133,17 @@ def _not_safetensors(path: Path, start: bytes) -> EngineError:
     for magic in _OTHER_FILES:
         if beginning.startswith(magic.start):
             return EngineError(
-                ErrorCode.CHECKPOINT_NOT_SAFETENSORS, f"{path.name} is {magic.what}.", magic.hint
+                ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
+                sentence("{path} is {what}.", path=path.name, what=magic.what),
+                magic.hint,
             )
-    kind = "PyTorch checkpoint" if path.suffix.lower() == ".ckpt" else "safetensors file"
+    kind = sentence("safetensors file")
+    if path.suffix.lower() == ".ckpt":
+        kind = sentence("PyTorch checkpoint")
     return EngineError(
         ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
-        f"{path.name} is not a {kind}.",
-        "Choose another model, or download it again.",
+        sentence("{path} is not a {kind}.", path=path.name, kind=kind),
+        sentence("Choose another model, or download it again."),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, BinaryIO
 import msgspec
 
 from backends.base import DType, FileSlice
+from engine.api.sentences import as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import corrupt, quoted
 from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
@@ -100,34 +101,45 @@ def _ask(path: Path) -> _Answer:
             env={},
         )
         if done.returncode or len(done.stdout) > MAX_ANSWER_BYTES + _MOST_TEXT_BYTES:
-            raise corrupt(path, "the program that lists its tensors was stopped by it")
+            raise corrupt(path, sentence("the program that lists its tensors was stopped by it"))
         return msgspec.json.decode(done.stdout, type=_Answer)
     except subprocess.TimeoutExpired:
-        raise corrupt(path, "listing its tensors takes longer than any model's") from None
+        raise corrupt(path, sentence("listing its tensors takes longer than any model's")) from None
     except msgspec.DecodeError as error:
-        raise corrupt(path, "its tensors cannot be listed", str(error)) from error
+        raise corrupt(path, sentence("its tensors cannot be listed"), str(error)) from error
 
 
 def _fault(path: Path, answer: _Answer) -> EngineError:
     if answer.damaged:
-        return corrupt(path, answer.damaged[:200])
-    what, hint = (
-        f"was not opened: it asks for {quoted(answer.refused)}",
-        "Files of this kind are programs. Get the .safetensors version.",
+        return corrupt(path, as_it_is(answer.damaged[:200]))
+    what = sentence(
+        "{path} was not opened: it asks for {name}.", path=path.name, name=quoted(answer.refused)
     )
+    hint = sentence("Files of this kind are programs. Get the .safetensors version.")
     if answer.packed:
-        what = f"is a zip archive that holds {quoted(answer.packed)}"
-        hint = "Unpack it, and choose the model that is in it."
+        what = sentence(
+            "{path} is a zip archive that holds {name}.", path=path.name, name=quoted(answer.packed)
+        )
+        hint = sentence("Unpack it, and choose the model that is in it.")
     elif answer.foreign:
-        what = f"is a zip archive, but no checkpoint of PyTorch's: {answer.foreign[:200]}"
-        hint = "Choose a model, or get the .safetensors version of this one."
-    return EngineError(ErrorCode.CHECKPOINT_UNREADABLE, f"{path.name} {what}.", hint)
+        what = sentence(
+            "{path} is a zip archive, but no checkpoint of PyTorch's: {reason}.",
+            path=path.name,
+            reason=answer.foreign[:200],
+        )
+        hint = sentence("Choose a model, or get the .safetensors version of this one.")
+    return EngineError(ErrorCode.CHECKPOINT_UNREADABLE, what, hint)
 
 
 def _slice(path: Path, tensor: _Tensor, size: int) -> FileSlice:
     if not tensor.name.isprintable():
-        raise corrupt(path, f"tensor name {quoted(tensor.name)} is not plain text")
+        raise corrupt(
+            path, sentence("tensor name {quoted} is not plain text", quoted=quoted(tensor.name))
+        )
     found = FileSlice(path, tensor.offset, tensor.dtype, tensor.shape)
     if found.offset + found.nbytes > size:
-        raise corrupt(path, f"tensor {quoted(tensor.name)} lies beyond the end of the file")
+        raise corrupt(
+            path,
+            sentence("tensor {quoted} lies beyond the end of the file", quoted=quoted(tensor.name)),
+        )
     return found

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backends.base import Artifact, BackendError, Cancellation, Device, Precision, ShapeProfile
 from engine.api.machine import ArtifactInfo
+from engine.api.sentences import sentence
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.cache_folder import UNFINISHED, CacheFolder, delete, unfinished
 from engine.compile.key import profile_digest
@@ -250,9 +251,15 @@ class ArtifactStore:
                 raise
             raise EngineError(
                 ErrorCode.CACHE_NOT_WRITABLE,
-                f"The {wanted.network} compiled for {wanted.device.name} can be written neither to "
-                f"{self.folder} nor to {tempfile.gettempdir()}.",
-                "Free some disk space.",
+                sentence(
+                    "The {network} compiled for {device} can be written neither to {folder} "
+                    "nor to {gettempdir}.",
+                    network=wanted.network,
+                    device=wanted.device.name,
+                    folder=self.folder,
+                    gettempdir=tempfile.gettempdir(),
+                ),
+                sentence("Free some disk space."),
                 f"{reason} {error}",
             ) from error
         except BaseException:

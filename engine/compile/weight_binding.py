@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from backends.base import Cancellation, DType, WeightRef
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.compile.network import Network
 from engine.errors import EngineError
@@ -123,10 +124,16 @@ class WeightBinding:
         file = next(broken, None)
         raise EngineError(
             ErrorCode.CHECKPOINT_CORRUPT,
-            f"The weight {weight} holds values that are not a number."
+            sentence("The weight {weight} holds values that are not a number.", weight=weight)
             if file is None
-            else f"{file.name} holds values that are not a number; it changes the weight {weight}.",
-            "The file is damaged, or was merged wrongly: download it again, or use another.",
+            else sentence(
+                "{file} holds values that are not a number; it changes the weight {weight}.",
+                file=file.name,
+                weight=weight,
+            ),
+            sentence(
+                "The file is damaged, or was merged wrongly: download it again, or use another."
+            ),
         )
 
 

@@ -19,6 +19,7 @@ from backends.base import Backend, Cancellation, Device
 from backends.registry import BACKENDS, BackendReference, find, title
 from engine.api.machine import DeviceInfo
 from engine.api.remedies import CheckDevices, InstallPack, Remedy, UseAnyDevice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.devices import trial_network
@@ -75,7 +76,10 @@ class Devices:
         if not usable:
             raise EngineError(
                 ErrorCode.BACKEND_UNAVAILABLE,
-                f"No device can be used ({'; '.join(refusal.reason for refusal in refused)}).",
+                sentence(
+                    "No device can be used ({names}).",
+                    names="; ".join(refusal.reason for refusal in refused),
+                ),
                 remedies=_cures(refused, wanted),
             )
         if wanted != _AUTO:
@@ -213,8 +217,8 @@ class Devices:
             names = ", ".join(reference.name for reference in BACKENDS)
             raise EngineError(
                 ErrorCode.BACKEND_UNKNOWN,
-                f"There is no backend {wanted}.",
-                f"The backends are {names}; auto chooses for you.",
+                sentence("There is no backend {wanted}.", wanted=wanted),
+                sentence("The backends are {names}; auto chooses for you.", names=names),
             )
         report = self._report(reference)
         if report is None:
@@ -331,8 +335,8 @@ def _shared_folder() -> Generator[Path]:
         except OSError as error:
             raise EngineError(
                 ErrorCode.DISK_FULL,
-                "The hardware cannot be checked: there is no room for temporary files.",
-                "Free some disk space.",
+                sentence("The hardware cannot be checked: there is no room for temporary files."),
+                sentence("Free some disk space."),
                 str(error),
             ) from error
         yield Path(name)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
+from engine.api.sentences import sentence
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.files import read_index
 from engine.checkpoints.full_hash import hash_file
@@ -73,7 +74,9 @@ def _of_index(index: TensorIndex) -> tuple[Embedding, ...]:
     if len(index.tensors) > _MOST_TENSORS or any(
         sign in name for name in index.tensors for sign in _LORA_SIGNS
     ):
-        raise no_embedding(index.path, f"it holds {len(index.tensors):,} weights of networks")
+        raise no_embedding(
+            index.path, sentence("it holds {count:,} weights of networks", count=len(index.tensors))
+        )
     return _of_tensors(index.path, _stem(index.path), index.tensors, index.metadata)
 
 
@@ -94,12 +97,14 @@ def _of_tensors(
         return (_checked(Embedding(name, vectors, path), facts),)
     if any(key.endswith(_OF_RESULTS) for key in tensors):
         reason = "its vectors belong to the text encoder's results, not to its words"
-        raise no_embedding(path, f"{reason} (OneTrainer's output embedding)")
+        raise no_embedding(
+            path, sentence("{reason} (OneTrainer's output embedding)", reason=reason)
+        )
     if listed and len(listed) == len(tensors):
         return (_checked(_joined(name, tensors, path), facts),)
     concepts = {key: tensor for key, tensor in tensors.items() if tensor.dtype in _FLOATS}
     if not concepts:
-        raise no_embedding(path, "it holds no vectors")
+        raise no_embedding(path, sentence("it holds no vectors"))
     return tuple(
         _checked(Embedding(name, {ANY: _numbers(tensor, path)}, path, _word(key)), facts)
         for key, tensor in concepts.items()
@@ -123,7 +128,7 @@ def _joined(name: str, tensors: Mapping[str, FileSlice], path: Path) -> Embeddin
         return Embedding(name, {ANY: next(iter(joined.values()))}, path)
     ordered = [joined[width] for width in sorted(joined)]
     if len(ordered) > 2:
-        raise no_embedding(path, f"it holds vectors of {len(ordered)} widths")
+        raise no_embedding(path, sentence("it holds vectors of {count} widths", count=len(ordered)))
     return Embedding(name, {CLIP_L: ordered[0], CLIP_G: ordered[1]}, path)
 
 
@@ -131,9 +136,9 @@ def _numbers(tensor: FileSlice, path: Path) -> Array:
     """Return a tensor's vectors: float32 [count, width], or one vector [width] as [1, width]."""
     shape = tensor.shape if len(tensor.shape) == 2 else (1, *tensor.shape)
     if len(shape) != 2 or tensor.dtype not in _FLOATS:
-        raise no_embedding(path, f"a tensor has the shape {list(tensor.shape)}")
+        raise no_embedding(path, sentence("a tensor has the shape {list}", list=list(tensor.shape)))
     if not 0 < shape[0] <= _MOST_VECTORS or shape[1] not in _WIDTHS:
-        raise no_embedding(path, f"a tensor has the shape {list(tensor.shape)}")
+        raise no_embedding(path, sentence("a tensor has the shape {list}", list=list(tensor.shape)))
     try:
         with tensor.path.open("rb") as file:
             file.seek(tensor.offset)
@@ -141,7 +146,7 @@ def _numbers(tensor: FileSlice, path: Path) -> Array:
     except OSError as error:
         raise unreadable(path, error) from error
     if len(stored) != tensor.nbytes:
-        raise damaged(path, "it became shorter while it was read")
+        raise damaged(path, sentence("it became shorter while it was read"))
     with np.errstate(over="ignore", invalid="ignore"):
         return np.frombuffer(stored, tensor.dtype.numpy).astype(np.float32).reshape(shape)
 
@@ -150,9 +155,9 @@ def _checked(embedding: Embedding, facts: Mapping[str, str]) -> Embedding:
     """Return the embedding with the facts that its file tells, once its numbers are sound."""
     path = embedding.path or Path(embedding.name)
     if len({len(tensor) for tensor in embedding.tensors.values()}) > 1:
-        raise damaged(path, "its text encoders have different numbers of vectors")
+        raise damaged(path, sentence("its text encoders have different numbers of vectors"))
     if not all(np.isfinite(tensor).all() for tensor in embedding.tensors.values()):
-        raise damaged(path, "some of its numbers are not finite")
+        raise damaged(path, sentence("some of its numbers are not finite"))
     steps = facts.get("step", "")
     return replace(
         embedding,

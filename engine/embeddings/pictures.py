@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.api.sentences import as_it_is, sentence
 from engine.embeddings.embedding import ANY, Embedding
 from engine.embeddings.faults import damaged, no_embedding
 from engine.errors import EngineError
@@ -53,16 +54,16 @@ def read_picture(path: Path, stem: str) -> Embedding:
     """
     saved = _json_of(path)
     if saved is None:
-        raise no_embedding(path, "the picture holds none")
+        raise no_embedding(path, sentence("the picture holds none"))
     try:
         content = decode_json(saved, _DECODER)
         tensor = next(iter(content.string_to_param.values()))
         vectors = np.array(tensor.TORCHTENSOR, np.float32)
     except (JsonError, StopIteration, ValueError) as error:
-        raise damaged(path, "the embedding in the picture cannot be read") from error
+        raise damaged(path, sentence("the embedding in the picture cannot be read")) from error
     sound = vectors.ndim == 2 and vectors.size and np.isfinite(vectors).all()
     if not sound or len(vectors) > _MOST_VECTORS:
-        raise damaged(path, f"its vectors have the shape {list(vectors.shape)}")
+        raise damaged(path, sentence("its vectors have the shape {list}", list=list(vectors.shape)))
     name = content.name or stem
     return Embedding(
         name,
@@ -101,7 +102,7 @@ def _json_of(path: Path) -> bytes | None:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise damaged(path, "the embedding in the picture cannot be read") from error
+        raise damaged(path, sentence("the embedding in the picture cannot be read")) from error
 
 
 def _from_pixels(path: Path) -> bytes | None:
@@ -112,7 +113,7 @@ def _from_pixels(path: Path) -> bytes | None:
         with open_picture(path, ("PNG", "WEBP"), _MOST_PIXELS) as image:
             pixels = np.asarray(image.convert("RGB"))
     except PictureFault as fault:
-        raise damaged(path, str(fault)) from fault
+        raise damaged(path, as_it_is(str(fault))) from fault
     blocks = _blocks(pixels)
     if blocks is None:
         return None

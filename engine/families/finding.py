@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.api.remedies import DeclareFamily, UseAsPart
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.errors import EngineError
@@ -62,9 +63,11 @@ def family_of_file(
         raise _not_ours(path, kind, listing)
     if wanted is not None and wanted is not family:
         reason = wanted.rule_out(listing)
-        reason = reason or (f"its shapes are {family.title}'s" if family else None)
         if reason is not None:
-            raise _ruled_out(path, wanted, found, reason)
+            raise _ruled_out(path, wanted, found, as_it_is(reason))
+        if family is not None:
+            shapes = sentence("its shapes are {family}'s", family=family.title)
+            raise _ruled_out(path, wanted, found, shapes)
         return wanted
     if family is None:
         raise _unknown(path, listing)
@@ -89,8 +92,12 @@ def family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> F
         return drawing
     raise EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        f"The folder {folder.path.name} is for {folder.pipeline or 'no pipeline'} and has no UNet; "
-        f"this version runs {FAMILIES.titles}.",
+        sentence(
+            "The folder {path} is for {pipeline} and has no UNet; this version runs {titles}.",
+            path=folder.path.name,
+            pipeline=folder.pipeline or "no pipeline",
+            titles=FAMILIES.titles,
+        ),
         _choose(),
     )
 
@@ -98,8 +105,15 @@ def family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> F
 def _other_pipeline(folder: DiffusersFolder) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        f"The folder {folder.path.name} is for {folder.pipeline}, which is not run.",
-        f"{_choose()} If its parts are nevertheless an ordinary one's, say of which family.",
+        sentence(
+            "The folder {path} is for {pipeline}, which is not run.",
+            path=folder.path.name,
+            pipeline=folder.pipeline,
+        ),
+        sentence(
+            "{choose} If its parts are nevertheless an ordinary one's, say of which family.",
+            choose=_choose(),
+        ),
     )
 
 
@@ -107,24 +121,33 @@ def _not_ours(path: Path, kind: Kind, listing: Listing) -> EngineError:
     if kind.is_checkpoint:
         return EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"{path.name} is {kind.title}, which is not run yet.",
+            sentence("{path} is {title}, which is not run yet.", path=path.name, title=kind.title),
             _choose(),
         )
     parts = tuple(component.value for component in lone_parts(listing, kind))
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        f"{path.name} is {kind.title}, not a model.",
+        sentence("{path} is {title}, not a model.", path=path.name, title=kind.title),
         _choose(),
         remedies=(UseAsPart(components=parts),) if parts else (),
     )
 
 
-def _ruled_out(path: Path, wanted: Family, found: Recognised, reason: str) -> EngineError:
-    instead = f" It is {found.family.title}." if found.family else ""
+def _ruled_out(path: Path, wanted: Family, found: Recognised, reason: Sentence) -> EngineError:
+    advice = sentence("Leave its family to the file.")
+    if found.family is not None:
+        advice = sentence(
+            "Leave its family to the file. It is {family}.", family=found.family.title
+        )
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"{path.name} cannot be taken for {wanted.title}: {reason}.",
-        f"Leave its family to the file.{instead}",
+        sentence(
+            "{path} cannot be taken for {title}: {reason}.",
+            path=path.name,
+            title=wanted.title,
+            reason=reason,
+        ),
+        advice,
         detail=found.evidence,
     )
 
@@ -135,12 +158,16 @@ def _unknown(path: Path, listing: Listing) -> EngineError:
     possible = tuple(family.name for family in FAMILIES if family.rule_out(listing) is None)
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        f"{path.name} is not a model this version knows.",
+        sentence("{path} is not a model this version knows.", path=path.name),
         _choose(),
         detail=f"{len(tensors)} tensors: {first}" if tensors else "no tensors",
         remedies=(DeclareFamily(families=possible),) if possible else (),
     )
 
 
-def _choose() -> str:
-    return f"Choose a model of one of these: {FAMILIES.titles}.{FAMILIES.problem}"
+def _choose() -> Sentence:
+    return sentence(
+        "Choose a model of one of these: {titles}.{problem}",
+        titles=FAMILIES.titles,
+        problem=FAMILIES.problem,
+    )

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.untrusted_json import JsonError, read_json
@@ -75,7 +76,7 @@ def read_hints(folder: Path) -> CheckpointHints:
 def _corrupt(path: Path, detail: str) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT,
-        f"The file {path} does not say how to sample the model.",
-        "Correct it, or remove it: it only holds defaults.",
+        sentence("The file {path} does not say how to sample the model.", path=path),
+        sentence("Correct it, or remove it: it only holds defaults."),
         detail,
     )

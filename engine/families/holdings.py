@@ -29,7 +29,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
 
     family: str = ""
     parts: tuple[Component, ...] = ()
-    # The digest of the recognition code that found these facts; see `_rules`.
+    # The digest of the recognition code that found these facts; see `recognition_rules`.
     rules: str = ""
 
 
@@ -67,20 +67,22 @@ class Holdings:
         if path.is_dir():
             return _held_by_folder(path)
         noted = self._noted(path)
-        if noted.holding is not None and noted.holding.rules == _rules(FAMILIES.modules):
+        if noted.holding is not None and noted.holding.rules == recognition_rules(FAMILIES.modules):
             return noted.holding
         try:
             index = read_header(path)
         except EngineError:
             return NOTHING
-        holding = msgspec.structs.replace(_held_by(index), rules=_rules(FAMILIES.modules))
+        holding = msgspec.structs.replace(
+            _held_by(index), rules=recognition_rules(FAMILIES.modules)
+        )
         self._note(index, msgspec.structs.replace(noted, holding=holding))
         return holding
 
     def summary(self, path: Path) -> Summary:
         """Return a summary of the checkpoint in a file or diffusers folder."""
         noted = self._noted(path)
-        if noted.summary is not None and noted.summary.rules == _rules(FAMILIES.modules):
+        if noted.summary is not None and noted.summary.rules == recognition_rules(FAMILIES.modules):
             return noted.summary
         indexes: list[TensorIndex] = []
 
@@ -92,7 +94,7 @@ class Holdings:
             summary = _summary(identify(path, read))
         except EngineError as error:
             summary = Summary(problem=error.message)
-        summary = msgspec.structs.replace(summary, rules=_rules(FAMILIES.modules))
+        summary = msgspec.structs.replace(summary, rules=recognition_rules(FAMILIES.modules))
         if len(indexes) == 1 and indexes[0].path == path.absolute():
             self._note(indexes[0], msgspec.structs.replace(noted, summary=summary))
         return summary
@@ -145,7 +147,7 @@ def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:
 
 
 @cache
-def _rules(modules: tuple[str, ...]) -> str:
+def recognition_rules(modules: tuple[str, ...]) -> str:
     """Return a digest of the families' code; after a code change, files are recognised anew."""
     folders = [Path(__file__).parent]
     for name in modules:

@@ -11,6 +11,7 @@ from pathlib import Path
 from engine.api.checkpoints import Gap
 from engine.api.remedies import PartFile, SupplyParts
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex, read_folder
 from engine.checkpoints.files import read_index
@@ -87,7 +88,7 @@ def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ())
         names = " and no ".join(label(component) for component in checkpoint.missing)
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
-            f"{checkpoint.path.name} has no {names}.",
+            sentence("{path} has no {names}.", path=checkpoint.path.name, names=names),
             detail="\n".join(f"{gap.component}: {fit.path}" for gap in gaps for fit in gap.fits),
             remedies=(
                 SupplyParts(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
@@ -18,11 +19,11 @@ from engine.lora.listing import listing_of
 _EMBEDDING = "a textual inversion embedding"
 # What to do with files of some other kinds.
 _HINTS = {
-    "a hypernetwork": (
+    "a hypernetwork": sentence(
         "Hypernetworks add layers to the attention of SD 1, which no network here has. "
         "LoRAs have replaced them; look for a LoRA of the same style."
     ),
-    _EMBEDDING: "Name it in the prompt as an embedding.",
+    _EMBEDDING: sentence("Name it in the prompt as an embedding."),
 }
 
 
@@ -125,14 +126,22 @@ def _by_keys(file: LoraFile) -> LoraPurpose | None:
 
 def _unfit(file: LoraFile, checkpoint: IdentifiedCheckpoint, purpose: LoraPurpose) -> EngineError:
     family = FAMILIES.named(checkpoint.family)
-    hint = "Choose a LoRA for this model, or a model that the LoRA is for."
+    name, words = file.path.name, purpose.words
+    hint = sentence("Choose a LoRA for this model, or a model that the LoRA is for.")
     if not purpose.is_lora:
-        message = f"{file.path.name} is {purpose.words}, not a LoRA."
-        hint = _HINTS.get(purpose.words, "Choose a LoRA.")
+        message = sentence("{path} is {words}, not a LoRA.", path=name, words=words)
+        hint = _HINTS.get(purpose.words, sentence("Choose a LoRA."))
     elif checkpoint.family in purpose.families:
-        message = f"{file.path.name} is {purpose.words}, but none of its layers is in this model."
+        message = sentence(
+            "{path} is {words}, but none of its layers is in this model.", path=name, words=words
+        )
     else:
-        message = f"{file.path.name} is {purpose.words}, not for this model ({family.title})."
+        message = sentence(
+            "{path} is {words}, not for this model ({family}).",
+            path=name,
+            words=words,
+            family=family.title,
+        )
     first = ", ".join(ascii(key) for key in list(file.tensors)[:3])
     return EngineError(
         ErrorCode.LORA_MISMATCH,

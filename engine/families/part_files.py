@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
     ReadIndex,
@@ -31,7 +32,7 @@ def read_component(family: Family, component: Component, path: Path, read: ReadI
         read_any = _read_from_folder if is_folder(path) else _read_from_file
         parts = read_any(family, component, path, read)
     if component not in parts.sources:
-        raise _refused(family, component, path, "it has none")
+        raise _refused(family, component, path, sentence("it has none"))
     return parts
 
 
@@ -40,9 +41,14 @@ def _read_from_file(family: Family, component: Component, path: Path, read: Read
     listing = Listing(index.tensors)
     found = recognise(listing)
     if found.kind is not None and component not in family.lone_parts(listing, found.kind):
-        raise _refused(family, component, path, f"it is {found.kind.title}")
+        raise _refused(family, component, path, sentence("it is {title}", title=found.kind.title))
     if found.family and not family.takes_from(found.family, component):
-        raise _refused(family, component, path, f"it is of the family {found.family.title}")
+        raise _refused(
+            family,
+            component,
+            path,
+            sentence("it is of the family {title}", title=found.family.title),
+        )
     return family.read_file(index, frozenset({component}))
 
 
@@ -60,5 +66,5 @@ def _read_from_folder(family: Family, component: Component, path: Path, read: Re
     return family.read_folder(replace(folder, parts=parts))
 
 
-def _refused(family: Family, component: Component, path: Path, why: str) -> EngineError:
+def _refused(family: Family, component: Component, path: Path, why: Sentence) -> EngineError:
     return cannot_supply(family.label(component), component, path, why)

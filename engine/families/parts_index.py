@@ -7,7 +7,7 @@ the checkpoint before it is offered, so every offered file fits.
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from engine.api.checkpoints import FittingFile, Gap
@@ -46,17 +46,17 @@ class PartsIndex:
                 return end.value
 
     def look_for_gaps(
-        self, checkpoint: IdentifiedCheckpoint
+        self, checkpoint: IdentifiedCheckpoint, others: Iterable[Path] = ()
     ) -> Generator[None, None, tuple[Gap, ...]]:
         """Find the gaps like `gaps`, but yield after each file, so that other work can run between.
 
-        The gaps are the generator's return value.
+        `others` are further folders of files. The gaps are the generator's return value.
         """
         if not checkpoint.missing:
             return ()
         holdings = Holdings(self.known)
         held: dict[Path, Holding] = {}
-        for path in self._files(checkpoint.path):
+        for path in self._files(checkpoint.path, others):
             held[path] = holdings.holding(path)
             yield
         gaps: list[Gap] = []
@@ -65,8 +65,11 @@ class PartsIndex:
             yield
         return tuple(gaps)
 
-    def _files(self, checkpoint: Path) -> Iterable[Path]:
-        all_below = weights_below(self.folder, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS)
+    def _files(self, checkpoint: Path, others: Iterable[Path]) -> Iterable[Path]:
+        all_below = chain.from_iterable(
+            weights_below(folder, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS)
+            for folder in (self.folder, *others)
+        )
         below = islice(all_below, MOST_FILES)
         neighbours = islice(weights_in(checkpoint.parent, CHECKPOINT_SUFFIXES), MOST_FILES)
         return [path for path in dict.fromkeys((*below, *neighbours)) if path != checkpoint]

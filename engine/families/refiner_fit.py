@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from engine.api.features import ConcatChannels
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -24,10 +25,16 @@ def with_refiner(
         raise _misfit(
             checkpoint,
             refiner,
-            f"its latents are those of {refiner.family}, not of {checkpoint.family}",
+            sentence(
+                "its latents are those of {family}, not of {family_2}",
+                family=refiner.family,
+                family_2=checkpoint.family,
+            ),
         )
     if refiner.architecture.features.concat_channels is not ConcatChannels.NONE:
-        raise _misfit(checkpoint, refiner, "it needs a mask or a picture beside the latent")
+        raise _misfit(
+            checkpoint, refiner, sentence("it needs a mask or a picture beside the latent")
+        )
     return replace(checkpoint, refiner=replace(refiner, latent=checkpoint.latent, refines=True))
 
 
@@ -44,10 +51,15 @@ def _see_the_same(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> boo
 
 
 def _misfit(
-    checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint, why: str
+    checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint, why: Sentence
 ) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"{refiner.path.name} cannot refine pictures of {checkpoint.path.name}: {why}.",
-        "Choose the SDXL refiner for an SDXL model, or one of the same family.",
+        sentence(
+            "{path} cannot refine pictures of {path_2}: {why}.",
+            path=refiner.path.name,
+            path_2=checkpoint.path.name,
+            why=why,
+        ),
+        sentence("Choose the SDXL refiner for an SDXL model, or one of the same family."),
     )

@@ -3,15 +3,16 @@
 from pathlib import Path
 
 from engine.api.remedies import SupplyParts
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component
 
 
-def cannot_supply(label: str, component: Component, path: Path, why: str) -> EngineError:
+def cannot_supply(label: str, component: Component, path: Path, why: Sentence) -> EngineError:
     """Return the error for a file without a fitting component; `label` names the component."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"{path.name} cannot supply the {label}: {why}.",
+        sentence("{path} cannot supply the {label}: {why}.", path=path.name, label=label, why=why),
         remedies=(SupplyParts(components=(component.value,)),),
     )

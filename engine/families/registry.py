@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from engine.api.checkpoints import FamilyName
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.family import Family
@@ -82,8 +83,10 @@ class FamilyRegistry:
         if family is None:
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
-                f"There is no family {name!r}.",
-                f"Families: {', '.join(self.names)}.{self.problem}",
+                sentence("There is no family {name!r}.", name=name),
+                sentence(
+                    "Families: {names}.{problem}", names=", ".join(self.names), problem=self.problem
+                ),
             )
         return family
 

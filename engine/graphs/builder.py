@@ -16,6 +16,7 @@ from backends.base import (
     TensorSpec,
     WeightRef,
 )
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.weights.derived import Derive, DerivedWeight
@@ -193,8 +194,14 @@ class NodeWriter:
             found = "is missing" if ref is None else f"has shape {list(ref.shape)}"
             raise EngineError(
                 ErrorCode.CHECKPOINT_MISMATCH,
-                f"The {self.name} weight {name} {found}; {list(shape)} is needed.",
-                "The file is incomplete or of another architecture: download it again.",
+                sentence(
+                    "The {self} weight {name} {found}; {list} is needed.",
+                    self=self.name,
+                    name=name,
+                    found=found,
+                    list=list(shape),
+                ),
+                sentence("The file is incomplete or of another architecture: download it again."),
             )
         self._taken.add(name)
         return as_source(ref)

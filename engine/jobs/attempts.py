@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from backends.base import Cancellation, Device
 from engine.api.record import Timings
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.devices.choice import Candidate
 from engine.errors import EngineError, host_memory_errors
@@ -106,8 +107,8 @@ class Attempts:
                 self.warn(error.info)
         raise EngineError(
             ErrorCode.WORKING_COPY_DAMAGED,
-            "The copies of the weights in the cache are damaged whenever they are made.",
-            "The disk or the memory of this computer may be failing.",
+            sentence("The copies of the weights in the cache are damaged whenever they are made."),
+            sentence("The disk or the memory of this computer may be failing."),
         )
 
     def _reads_again(self, candidate: Candidate) -> bool:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from engine.api.remedies import ChooseCheckpoint
 from engine.api.request import GenerateRequest
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
@@ -24,7 +25,7 @@ def load_checkpoint(
     if request.checkpoint is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_NOT_FOUND,
-            "No model is chosen.",
+            sentence("No model is chosen."),
             remedies=(ChooseCheckpoint(),),
         )
     found = identify(Path(request.checkpoint), read, request.override)

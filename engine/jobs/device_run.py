@@ -32,8 +32,10 @@ class DeviceRun:
         EngineError: WORKING_COPY_DAMAGED where a picture was made with damaged weights.
         """
         plan, stages, context = self.plan, self._stages(), self._context
-        if self._services.residency is not None and not plan.memory.resident:
-            self._services.residency.release()
+        if self._services.residency is not None:
+            self._services.residency.make_room(plan.memory.spare_bytes)
+            if not plan.memory.resident:
+                self._services.residency.release()
         with closing(stages):
             generation = Generation(plan.pictures, stages, context.reporter, progress.pending)
             for picture in generation.pictures(range(len(progress.images), plan.job.count)):

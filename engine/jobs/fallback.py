@@ -9,6 +9,7 @@ from backends.base import Precision
 from backends.registry import title
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
@@ -18,12 +19,12 @@ CURABLE = frozenset(
     {ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY, ErrorCode.CACHE_NOT_WRITABLE}
 )
 _DOING = {
-    Phase.LOAD: "reading the model",
-    Phase.COMPILE: "preparing the networks",
-    Phase.ENCODE: "reading the prompt",
-    Phase.DENOISE: "developing it",
-    Phase.DECODE: "finishing it",
-    Phase.SAVE: "saving it",
+    Phase.LOAD: sentence("reading the model"),
+    Phase.COMPILE: sentence("preparing the networks"),
+    Phase.ENCODE: sentence("reading the prompt"),
+    Phase.DENOISE: sentence("developing it"),
+    Phase.DECODE: sentence("finishing it"),
+    Phase.SAVE: sentence("saving it"),
 }
 
 
@@ -33,9 +34,14 @@ def with_size_and_phase(
     """Return an OUT_OF_MEMORY error whose message has the picture's size, phase and device."""
     return EngineError(
         error.code,
-        f"A picture of {request.width}x{request.height} ran out of memory on {device}, "
-        f"while {_DOING[phase]}.",
-        error.hint,
+        sentence(
+            "A picture of {width}x{height} ran out of memory on {device}, while {doing}.",
+            width=request.width,
+            height=request.height,
+            device=device,
+            doing=_DOING[phase],
+        ),
+        error.advice,
         error.detail,
         remedies=tuple(
             MakeSmaller(width=request.width, height=request.height)
@@ -50,12 +56,19 @@ def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> Erro
     """Return the warning that a device failed and another one takes over."""
     before, after = title(failed.device.backend), title(following.device.backend)
     if error.code is ErrorCode.OUT_OF_MEMORY:
-        message = f"{error.message} {after} goes on with what is left."
-        return msgspec.structs.replace(error.info, message=message)
+        text = sentence(
+            "{problem} {device} goes on with what is left.", problem=error.text, device=after
+        )
+        return msgspec.structs.replace(error.info, text=text)
     return ErrorInfo(
         error.code,
-        f"{before} failed on {failed.device.name}; {after} goes on with what is left.",
-        "It comes last until the hardware is checked again.",
+        sentence(
+            "{before} failed on {device}; {after} goes on with what is left.",
+            before=before,
+            device=failed.device.name,
+            after=after,
+        ),
+        sentence("It comes last until the hardware is checked again."),
         error.detail,
         (CheckDevices(),),
     )

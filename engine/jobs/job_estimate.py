@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backends.base import Precision
+from engine.api.speed import denoising_trials
 from engine.api.values import Phase
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
@@ -11,11 +12,6 @@ from engine.compile.network import Network, Preparation
 from engine.compile.prepared import PreparedNetwork
 from engine.memory.plan import MemoryPlan
 from engine.pipeline.forecast import Forecast, Run
-
-# The trials (`engine.devices.trial_network`) that take as long as a guided step of SD 1.5 at
-# 512x512: 12.2 on OpenVINO in bfloat16. Other networks are scaled by their weights and cells.
-_TRIALS_PER_STEP = 12.0
-_WEIGHTS, _CELLS, _CONTEXTS = 860e6, 64 * 64, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,5 +80,4 @@ def _trials(run: Run) -> float:
     if run.phase is not Phase.DENOISE or run.network is None:
         return 0.0
     weights = sum(ref.elements for ref in run.network.weights.values())
-    steps = run.times / _CONTEXTS
-    return steps * _TRIALS_PER_STEP * (weights / _WEIGHTS) * (run.size / _CELLS)
+    return denoising_trials(weights, run.size, run.times)

@@ -6,6 +6,7 @@ from functools import partial
 
 from backends.base import Precision
 from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
@@ -150,7 +151,13 @@ def _require_room(
     smaller = MakeSmaller(width=width, height=height)
     raise EngineError(
         ErrorCode.OUT_OF_MEMORY,
-        f"A picture of {width}x{height} needs about {plan.peak_bytes / 1e9:.1f} GB of memory; "
-        f"{most / 1e9:.1f} GB may be used.",
+        sentence(
+            "A picture of {width}x{height} needs about {peak_bytes:.1f} GB of "
+            "memory; {most:.1f} GB may be used.",
+            width=width,
+            height=height,
+            peak_bytes=plan.peak_bytes / 1000000000.0,
+            most=most / 1000000000.0,
+        ),
         remedies=(smaller, RaiseMemoryLimit()) if limit_bytes else (smaller,),
     )

@@ -31,6 +31,8 @@ _SHARE_OF_RANK = 1 / 6 / 32
 _LEAST_TIMED = 3
 # The share of a job's time that beginning at once may cost with a combination that is new.
 _PATIENCE = 0.15
+# The share by which branches may make steps longer where no step was timed on this machine yet.
+_UNTIMED_SHARE = 0.25
 _DENOISER = "denoiser"
 
 
@@ -48,6 +50,8 @@ class LoraRoad:
     candidate: Candidate
     checkpoint: IdentifiedCheckpoint
     count: int
+    # False for a plan that nobody may carry out: it is not counted.
+    is_wanted: bool = True
     # How often each combination was wanted by earlier jobs.
     _earlier: dict[str, int] = field(default_factory=dict[str, int], init=False, repr=False)
 
@@ -57,12 +61,15 @@ class LoraRoad:
         """Return True if the denoiser should have side branches.
 
         True where each set of weights would be compiled. Else False where some of the changes must
-        be merged anyway, where branches would need more memory, and while loading merged weights or
-        a step without LoRAs was never timed here.
+        be merged anyway, where branches would need more memory, and where another network would be
+        compiled for them first. A device that has made nothing yet begins at once, too, unless the
+        rank is high.
         """
         device, branches = self.candidate.device, combination.branches
         if self.refit_failures.compiles_each(self.candidate.backend, device):
             return True
+        if self.candidate.backend.compilation(device) is not None:
+            return False
         precision = precisions(request.precision, device)[0]
         if branches is None or branches.nbytes > self._merged_bytes(branches, precision):
             return False
@@ -72,12 +79,13 @@ class LoraRoad:
         times = run.evaluations * (1 + (request.guidance != 1)) * self.count
         denoise = Phase.DENOISE.value
         merged = self._seconds(precision, denoise, _DENOISER, cells, times)
+        share = _SHARE_OF_RANK * branches.rank
+        if merged is None:
+            return not earlier and share <= _UNTIMED_SHARE
         loading = self._loading(precision)
-        if merged is None or loading is None:
-            return False
         name = name_with_branches(_DENOISER, branches.rank)
         beside = self._seconds(precision, denoise, name, cells, times, least=_LEAST_TIMED)
-        more = merged * _SHARE_OF_RANK * branches.rank if beside is None else beside - merged
+        more = merged * share if beside is None else beside - merged
         if not earlier:
             return more < loading + _PATIENCE * (loading + merged)
         # Whoever wanted a combination n times may want it as often again: merging then pays once
@@ -87,19 +95,23 @@ class LoraRoad:
     def _wanted_before(self, key: str) -> int:
         """Return the number of earlier jobs that wanted a combination; count this job once."""
         if key not in self._earlier:
-            self._earlier[key] = self.wanted.add(key)
+            asked = self.wanted.add if self.is_wanted else self.wanted.of
+            self._earlier[key] = asked(key)
         return self._earlier[key]
 
-    def _loading(self, precision: Precision) -> float | None:
-        """Return the seconds that computing and loading merged weights take."""
+    def _loading(self, precision: Precision) -> float:
+        """Return the seconds that computing and loading merged weights take.
+
+        Until that was timed, those of loading the weights as they are, which are fewer.
+        """
         weights = self.checkpoint.components[Component.DENOISER].weights.values()
         size = sum(weight.elements for weight in weights) * precision.dtype.itemsize
-        name = name_with_patches(_DENOISER)
         loads = (
             self._seconds(precision, activity.value, name, size)
+            for name in (name_with_patches(_DENOISER), _DENOISER)
             for activity in (Preparation.LOAD, Preparation.CONVERT)
         )
-        return next((known for known in loads if known is not None), None)
+        return next((known for known in loads if known is not None), 0.0)
 
     def _merged_bytes(self, branches: SideBranches, precision: Precision) -> int:
         """Return the bytes that the changed weights would take in memory if they were merged."""

@@ -15,6 +15,7 @@ from time import perf_counter
 from backends import hardware
 from backends.base import Device
 from backends.registry import title
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.cancel import CancelToken
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
@@ -196,7 +197,7 @@ class Preparations:
             return
         except OSError as error:  # the checkpoint is gone
             detail = f"{error.strerror}: {error.filename}"
-            message = f"Preparing {estimate.checkpoint} failed."
+            message = sentence("Preparing {checkpoint} failed.", checkpoint=estimate.checkpoint)
             self._fail(task, EngineError(ErrorCode.CHECKPOINT_UNREADABLE, message, detail=detail))
             return
         took = perf_counter() - started
@@ -237,9 +238,15 @@ def _notice(
     about = f", about {_duration(wait)}" if wait is not None else ""
     return ErrorInfo(
         ErrorCode.PREPARING,
-        f"Preparing {wanted.checkpoint} for {first.device.name}, once{about}; this picture is made "
-        f"by {title(meanwhile.device.backend)} meanwhile.",
-        f"{title(first.device.backend)} makes those that come after it.",
+        sentence(
+            "Preparing {checkpoint} for {device}, once{about}; this picture is made "
+            "by {title} meanwhile.",
+            checkpoint=wanted.checkpoint,
+            device=first.device.name,
+            about=about,
+            title=title(meanwhile.device.backend),
+        ),
+        sentence("{title} makes those that come after it.", title=title(first.device.backend)),
     )
 
 

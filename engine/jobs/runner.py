@@ -4,18 +4,21 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 
 from backends.base import Cancellation
+from engine.api.machine import MemoryOutlook
 from engine.api.request import GenerateRequest
-from engine.api.values import Phase, PrecisionName
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode, Phase, PrecisionName
+from engine.cancel import CancelToken
 from engine.devices.activity import JobActivity
 from engine.devices.choice import Candidate
-from engine.errors import Cancelled, host_memory_errors
+from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.architecture import TinyDecoder
 from engine.families.base import IdentifiedCheckpoint
 from engine.jobs.attempts import Attempts, JobResult, JobSetting
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.fallback import fitting
 from engine.jobs.job_estimate import JobEstimate
-from engine.jobs.job_plan import MemoryAllowance
+from engine.jobs.job_plan import MemoryAllowance, plan_job
 from engine.jobs.lora_road import LoraRoad
 from engine.jobs.preparation import Preparations
 from engine.jobs.reporting import JobReporter
@@ -73,6 +76,32 @@ class JobRunner:
         finally:
             self.activity = self.activity.end()
 
+    def outlook(self, request: GenerateRequest) -> MemoryOutlook:
+        """Return the memory plan of a request without making its pictures.
+
+        Raises EngineError; NOT_AVAILABLE while a job runs.
+        """
+        if self.activity.is_busy:
+            message = sentence("The memory of the next pictures is planned when no job runs.")
+            raise EngineError(ErrorCode.NOT_AVAILABLE, message)
+        never = CancelToken()
+        candidate = self._candidates(request.backend, request.precision, never)[0]
+        checkpoint = self._checkpoint(request)
+        files = self.services.named_files(lambda _done: None)
+        road = self._road(checkpoint, candidate, request.count, is_wanted=False)
+        read = read_job(resolve_job(request, checkpoint, files, road))
+        plan = plan_job(
+            read, candidate, self.services, MemoryAllowance(request.memory_limit_bytes)
+        ).memory
+        return MemoryOutlook(
+            device=candidate.device.name,
+            peak_bytes=plan.peak_bytes,
+            budget_bytes=plan.budget_bytes,
+            stays_loaded=plan.resident,
+            takes_turns=not plan.together,
+            tiles=plan.tiles,
+        )
+
     def _run(
         self,
         request: GenerateRequest,
@@ -91,15 +120,8 @@ class JobRunner:
             candidates = self._candidates(request.backend, request.precision, cancel)
         _stop_if(cancel)
         with host_memory_errors():
-            road = LoraRoad(
-                services.estimates,
-                services.refit_failures,
-                services.wanted_loras,
-                candidates[0],
-                checkpoint,
-                request.count,
-            )
             files = services.named_files(lambda _done: _stop_if(cancel))
+            road = self._road(checkpoint, candidates[0], request.count, is_wanted=True)
             read = read_job(resolve_job(request, checkpoint, files, road))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
@@ -107,6 +129,21 @@ class JobRunner:
             setting = JobSetting(saver, previewing, cancel, stopwatch, allowance)
             attempts = Attempts(read, services, setting)
             return attempts.on_first_that_can(self._ordered(candidates, attempts))
+
+    def _road(
+        self, checkpoint: IdentifiedCheckpoint, candidate: Candidate, count: int, *, is_wanted: bool
+    ) -> LoraRoad:
+        """Return the road of LoRAs for `count` pictures, which `is_wanted` or only planned."""
+        services = self.services
+        return LoraRoad(
+            services.estimates,
+            services.refit_failures,
+            services.wanted_loras,
+            candidate,
+            checkpoint,
+            count,
+            is_wanted=is_wanted,
+        )
 
     def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
         """Identify the checkpoint; if memory runs out, try again after `release`."""

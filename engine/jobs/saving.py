@@ -3,10 +3,14 @@
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
+from engine.api.picture_names import PictureFacts
 from engine.api.record import GenerationRecord
 from engine.api.remedies import ChooseFolder
+from engine.api.saving import Saving
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.file_paths import exists, is_folder
@@ -14,6 +18,7 @@ from engine.metadata.record import record_chunks
 from engine.output import Destination, write_picture
 from engine.pipeline.generate import Picture
 
+_USUAL = Saving()
 _WRITE_ERRORS = frozenset({ErrorCode.DISK_FULL, ErrorCode.OUTPUT_NOT_WRITABLE})
 
 
@@ -31,8 +36,8 @@ class SavedImage:
 class PictureSaver:
     """Saves the pictures of one job to a file or folder."""
 
-    def __init__(self, target: Destination) -> None:
-        self._target = target
+    def __init__(self, target: Destination, saving: Saving = _USUAL) -> None:
+        self._target, self._saving = target, saving
 
     def require_writable(self) -> None:
         """Raise EngineError(OUTPUT_NOT_WRITABLE) unless a file can be created in the folder.
@@ -43,7 +48,7 @@ class PictureSaver:
         if exists(folder) and not is_folder(folder):
             raise EngineError(
                 ErrorCode.OUTPUT_NOT_WRITABLE,
-                f"Nothing can be written to {folder}: it is no folder.",
+                sentence("Nothing can be written to {folder}: it is no folder.", folder=folder),
                 remedies=(ChooseFolder(),),
             )
         try:
@@ -54,7 +59,9 @@ class PictureSaver:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise EngineError(
                 ErrorCode.OUTPUT_NOT_WRITABLE,
-                f"Nothing can be written to {folder}: {reason}.",
+                sentence(
+                    "Nothing can be written to {folder}: {reason}.", folder=folder, reason=reason
+                ),
                 remedies=(ChooseFolder(),),
             ) from error
 
@@ -79,17 +86,30 @@ class PictureSaver:
         refuge = Destination(Path(tempfile.gettempdir()) / "safelight-rescued")
         with suppress(EngineError):
             path = self._write(picture, record, refuge)
-            hint = f"The picture was kept as {path}."
-            return EngineError(
-                error.code, error.message, hint, error.detail, remedies=error.remedies
-            )
+            hint = sentence("The picture was kept as {path}.", path=path)
+            return EngineError(error.code, error.text, hint, error.detail, remedies=error.remedies)
         return error
 
     def _write(self, picture: Picture, record: GenerationRecord, target: Destination) -> Path:
         return write_picture(
             picture.pixels,
             target,
-            seed=record.request.seed,
-            prompt=record.request.prompt,
+            _facts(record),
             chunks=record_chunks(record),
+            saving=self._saving,
         )
+
+
+def _facts(record: GenerationRecord) -> PictureFacts:
+    request = record.request
+    return PictureFacts(
+        seed=request.seed,
+        prompt=request.prompt,
+        checkpoint=request.checkpoint,
+        sampler=request.sampler.value,
+        steps=request.steps,
+        guidance=request.guidance,
+        width=request.width,
+        height=request.height,
+        made=datetime.now().astimezone(),
+    )

@@ -1,11 +1,12 @@
 """The services that jobs share: caches, facts about files and devices, networks kept loaded."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.checkpoints.background_hash import BackgroundHash
+from engine.checkpoints.full_hash import FullHash
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
@@ -17,9 +18,12 @@ from engine.embeddings.folder import usual_folders
 from engine.embeddings.library import EmbeddingLibrary
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
+from engine.folders import folders_of_models
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex
-from engine.lora.files_below import list_below, list_one
+from engine.jobs.model_descriptions import ModelDescriber
+from engine.jobs.model_index import ModelIndex
+from engine.lora.files_below import ListedLora, list_below, list_one
 from engine.lora.folder import LoraFolders
 from engine.lora.hash_wishes import hash_wishes
 from engine.lora.hashes import LoraHashes
@@ -39,8 +43,8 @@ class JobServices:
     checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
     files are hashed in the background. LoRAs are looked for in the `lora_folders`; `loras` lists
-    those of a folder; `wanted_loras` counts the jobs with each combination of them. Prompts name
-    `embeddings`.
+    those of a folder, `model_index` files of every kind; `wanted_loras` counts the jobs with each
+    combination of them. Prompts name `embeddings`.
     """
 
     cache: NetworkCache
@@ -52,6 +56,7 @@ class JobServices:
     wanted_loras: WantedCounts
     lora_folders: LoraFolders
     loras: LoraIndex
+    model_index: ModelIndex
     embeddings: EmbeddingLibrary
     wildcards: Path | None = None
     models: Path | None = None
@@ -91,6 +96,7 @@ class JobServices:
             wanted_loras=WantedCounts(cache / "wanted-loras.json"),
             lora_folders=LoraFolders(models, named, loras_known),
             loras=LoraIndex(loras_known, LoraDescriber()),
+            model_index=ModelIndex(loras_known, ModelDescriber()),
             embeddings=library,
             wildcards=wildcards,
             models=models,
@@ -106,6 +112,11 @@ class JobServices:
         """
         self.lora_folders.chosen = tuple(folders)
         self.embeddings.look_into_tools((*self.lora_folders.named, *self.lora_folders.chosen))
+
+    @property
+    def named_folders(self) -> tuple[Path, ...]:
+        """The folders of models beside that of `models`, which the user named."""
+        return folders_of_models(None, (*self.lora_folders.named, *self.lora_folders.chosen))
 
     def named_files(self, report: Report = report_nothing) -> NamedFiles:
         """Return the files that requests and prompts may name, as they are now.
@@ -160,6 +171,27 @@ class JobServices:
             for wish in hash_wishes((listed,), self.known_loras):
                 self.hashes.want_file(wish)
         return found
+
+    def hash_model(self, listed: ListedLora, tell: Callable[[int, str], None]) -> str:
+        """Return the SHA-256 of a file; empty while it is not known, and then have it hashed.
+
+        `tell` gets the bytes done and, at the end, the hash; on another thread.
+        """
+        found = self.known_loras.of(listed).hashes
+        if found is not None:
+            return found.whole
+        (wish,) = hash_wishes((listed,), self.known_loras)
+
+        def keep(hashes: FullHash) -> None:
+            wish.keep(hashes)
+            tell(listed.stamp.size, hashes.whole)
+
+        def progress(done: int) -> None:
+            tell(done, "")
+
+        if self.hashes is not None:
+            self.hashes.want_file(replace(wish, keep=keep, tell=progress))
+        return ""
 
     @contextmanager
     def working(self) -> Generator[None]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backends.base import Array, FileSlice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.tensors import LayerTensors, LoraTensor
@@ -117,9 +118,12 @@ class SparseDifference:
         if not inner.all():
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,
-                f"The LoRA {self.places.slice.path.name} does not work: "
-                f"{self.places.name} lies outside of the weight.",
-                "The file is damaged: download it again, or use another.",
+                sentence(
+                    "The LoRA {path} does not work: {places} lies outside of the weight.",
+                    path=self.places.slice.path.name,
+                    places=self.places.name,
+                ),
+                sentence("The file is damaged: download it again, or use another."),
             )
         inside = (flat >= start) & (flat < stop)
         np.add.at(numbers, flat[inside] - start, self.values.read()[inside] * self._factor)

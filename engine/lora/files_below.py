@@ -49,7 +49,7 @@ def list_below(folders: Iterable[Path]) -> Iterator[ListedFolder]:
     out.
     """
     for folder in walk(folders):
-        yield ListedFolder(str(folder.path), _files(folder.path, folder.root, folder.entries))
+        yield ListedFolder(str(folder.path), files_of(folder.path, folder.root, folder.entries))
         folder.below[:] = (entry for entry in folder.below if not entry.name.startswith("."))
 
 
@@ -60,16 +60,17 @@ def list_one(path: Path) -> ListedLora | None:
         for entry in entries_of(path.parent)
         if entry.name.lower().startswith(path.stem.lower())
     ]
-    files = _files(path.parent, path.parent, entries, frozenset({path.suffix.lower()}))
+    files = files_of(path.parent, path.parent, entries, frozenset({path.suffix.lower()}))
     return next((file for file in files if file.path == str(path)), None)
 
 
-def _files(
+def files_of(
     folder: Path,
     root: Path,
     entries: Sequence[os.DirEntry[str]],
     suffixes: frozenset[str] = LORA_SUFFIXES,
 ) -> tuple[ListedLora, ...]:
+    """Return the files with these suffixes among a folder's entries, named from `root`."""
     by_name = {entry.name.lower(): entry for entry in entries}
     below = folder.relative_to(root).as_posix()
     prefix = "" if below == "." else f"{below}/"

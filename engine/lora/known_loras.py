@@ -13,6 +13,7 @@ from threading import Lock
 import msgspec
 
 from engine.api.lora_files import LoraInfo
+from engine.api.model_files import ModelInfo
 from engine.api.texts import encode_json
 from engine.cached_state import recall
 from engine.checkpoints.index import Stamp
@@ -34,6 +35,9 @@ class KnownFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     names: FileNames | None = None
     info: LoraInfo | None = None
+    # The file in the list of all models, and the digest of the code that recognised it.
+    model: ModelInfo | None = None
+    rules: str = ""
     # Computed, not stated.
     hashes: LoraHashes | None = None
 
@@ -94,13 +98,15 @@ class KnownLoras:
         *,
         names: FileNames | None = None,
         info: LoraInfo | None = None,
+        model: ModelInfo | None = None,
+        rules: str | None = None,
         hashes: LoraHashes | None = None,
     ) -> None:
         """Add facts about a file in this state, unless it was just written, and may change yet."""
         now = self._clock()
         if not all(is_settled(stamp, now) for stamp in (listed.stamp, *listed.cards)):
             return
-        found = {"names": names, "info": info, "hashes": hashes}
+        found = {"names": names, "info": info, "model": model, "rules": rules, "hashes": hashes}
         changes = {name: fact for name, fact in found.items() if fact is not None}
         with self._lock:
             facts = msgspec.structs.replace(self._facts(listed), **changes)

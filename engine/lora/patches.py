@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.api.lora_rules import DoraRule, LoraRules
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.dialects import MAGNITUDES
@@ -146,7 +147,11 @@ def _bias_patch(asked: _Asked) -> Patch | None:
 def _unknown(tensors: LayerTensors) -> EngineError:
     return EngineError(
         ErrorCode.NOT_AVAILABLE,
-        f"The LoRA {tensors.file} changes {tensors.module.layer} in a way that is not known: "
-        f"{', '.join(sorted(tensors))}.",
-        "Another version of the LoRA may be of a more usual type.",
+        sentence(
+            "The LoRA {file} changes {layer} in a way that is not known: {names}.",
+            file=tensors.file,
+            layer=tensors.module.layer,
+            names=", ".join(sorted(tensors)),
+        ),
+        sentence("Another version of the LoRA may be of a more usual type."),
     )

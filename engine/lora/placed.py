@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backends.base import Array, FileSlice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.layers import Target
@@ -157,8 +158,11 @@ def placed(patch: Patch, target: Target, shape: tuple[int, ...]) -> Patch:
             return PlacedTransform(patch, *target.rows)
         raise EngineError(
             ErrorCode.NOT_AVAILABLE,
-            f"A LoRA changes {target.layer} together with other layers, and not by adding to it.",
-            "This version cannot split such a change: use another file of the LoRA.",
+            sentence(
+                "A LoRA changes {layer} together with other layers, and not by adding to it.",
+                layer=target.layer,
+            ),
+            sentence("This version cannot split such a change: use another file of the LoRA."),
         )
     if target.part is not None:
         patch = _part(patch, target.part, shape if target.rows is None else ())

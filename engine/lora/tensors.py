@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from backends.base import Array, DType
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.lora.modules import LoraModule
 from engine.weights.sources import FileWeight
 
-_HINT = "The file is damaged, or its training failed: download it again, or use another."
+_HINT = sentence("The file is damaged, or its training failed: download it again, or use another.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,11 @@ class LoraTensor(FileWeight):
         if not np.isfinite(numbers).all():
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,
-                f"The LoRA {self.slice.path.name} holds values that are not a number, in "
-                f"{self.name}.",
+                sentence(
+                    "The LoRA {path} holds values that are not a number, in {self}.",
+                    path=self.slice.path.name,
+                    self=self.name,
+                ),
                 _HINT,
             )
         return numbers.astype(element.numpy, copy=False)
@@ -59,7 +63,12 @@ class LayerTensors:
         if found is None:
             raise EngineError(
                 ErrorCode.CHECKPOINT_INCOMPLETE,
-                f"The LoRA {self.file} has no {part} of {self.module.layer}.",
+                sentence(
+                    "The LoRA {file} has no {part} of {layer}.",
+                    file=self.file,
+                    part=part,
+                    layer=self.module.layer,
+                ),
                 _HINT,
                 ", ".join(sorted(self.module.tensors)),
             )
@@ -114,6 +123,12 @@ class LayerTensors:
         end = f" do not fit {wanted}" if wanted else " do not fit each other"
         return EngineError(
             ErrorCode.CHECKPOINT_MISMATCH,
-            f"The LoRA {self.file} does not work: in {self.module.layer}, {shapes}{end}.",
-            "It may be for other checkpoints, or it is damaged.",
+            sentence(
+                "The LoRA {file} does not work: in {layer}, {shapes}{end}.",
+                file=self.file,
+                layer=self.module.layer,
+                shapes=shapes,
+                end=end,
+            ),
+            sentence("It may be for other checkpoints, or it is damaged."),
         )

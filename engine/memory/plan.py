@@ -80,6 +80,11 @@ class MemoryPlan:
         """Return True if the estimate is within the budget."""
         return self.peak_bytes <= self.budget_bytes
 
+    @property
+    def spare_bytes(self) -> int:
+        """The bytes of the budget that the job should not need."""
+        return max(0, self.budget_bytes - self.peak_bytes)
+
 
 @dataclass(frozen=True, slots=True)
 class _Way:

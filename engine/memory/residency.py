@@ -8,41 +8,67 @@ from backends.base import Session
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A loaded network: the digest of its sources, its session, and its weights' planned bytes."""
+    """A loaded network: the digest of its sources, its session, and its weights' planned bytes.
+
+    `returns_to` is the digest of its unpatched weights if it has side branches, else "". Loading it
+    costs seconds, and another strength of its LoRAs then nothing; so it steps aside for merged
+    weights of the same origin, rather than being freed.
+    """
 
     identity: str
     session: Session
     weight_bytes: int
+    returns_to: str = ""
 
 
 class Residency:
     """The sessions that stay loaded between jobs, at most one for each network name.
 
     A job takes the networks it uses, and gives them back when it succeeds. A network of another
-    checkpoint is freed when one of the same name is taken or given. May be used from any thread.
+    checkpoint is freed when one of the same name is taken or given. Beside them is, for each name,
+    at most one network with side branches that stepped aside. May be used from any thread.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._residents: dict[str, Resident] = {}
+        self._aside: dict[str, Resident] = {}
+        self._room_bytes = 0
 
     @property
     def weight_bytes(self) -> int:
         """The bytes of all resident weights, which can be freed, as the plans estimate them."""
         with self._lock:
-            return sum(resident.weight_bytes for resident in self._residents.values())
+            kept = (*self._residents.values(), *self._aside.values())
+            return sum(resident.weight_bytes for resident in kept)
 
-    def take(self, name: str, identity: str) -> Resident | None:
-        """Remove and return the network of that name; one of another identity is freed.
+    def make_room(self, room_bytes: int) -> None:
+        """Leave networks aside no more than these bytes until the next call; free what is more."""
+        freed: list[Resident] = []
+        with self._lock:
+            self._room_bytes = room_bytes
+            while self._aside and self._aside_bytes() > room_bytes:
+                freed.append(self._aside.popitem()[1])
+        _close(freed)
 
-        None if there is no such network. The caller closes the session or gives it back.
+    def take(self, name: str, identity: str, origin: str = "") -> Resident | None:
+        """Remove and return the network of that name and identity; None if there is none.
+
+        `origin` is the digest of its unpatched weights. Others of that name are freed, but for one
+        with side branches of the same origin while there is room. The caller closes the session or
+        gives it back.
         """
         with self._lock:
-            resident = self._residents.pop(name, None)
-        if resident is None or resident.identity == identity:
-            return resident
-        resident.session.close()
-        return None
+            places = (self._residents, self._aside)
+            kept = [place.pop(name) for place in places if name in place]
+            taken = next((one for one in kept if one.identity == identity), None)
+            others = [one for one in kept if one is not taken]
+            back = next((one for one in others if origin and one.returns_to == origin), None)
+            if back is not None and back.weight_bytes <= self._room_bytes - self._aside_bytes():
+                self._aside[name] = back
+                others.remove(back)
+        _close(others)
+        return taken
 
     def give(self, name: str, resident: Resident) -> None:
         """Keep a network for the next job, in place of one of the same name, which is freed."""
@@ -55,7 +81,15 @@ class Residency:
     def release(self) -> None:
         """Free all resident networks."""
         with self._lock:
-            residents = tuple(self._residents.values())
+            kept = [*self._residents.values(), *self._aside.values()]
             self._residents.clear()
-        for resident in residents:
-            resident.session.close()
+            self._aside.clear()
+        _close(kept)
+
+    def _aside_bytes(self) -> int:
+        return sum(one.weight_bytes for one in self._aside.values())
+
+
+def _close(residents: list[Resident]) -> None:
+    for resident in residents:
+        resident.session.close()

@@ -1,4 +1,4 @@
-"""Texts in the EXIF data of JPEG, WebP and PNG files; read within bounds.
+"""Texts in the EXIF data of JPEG, WebP and PNG files: read within bounds, and written.
 
 Format: CIPA DC-008 (Exif 2.32), TIFF 6.0. Reads only the first directory and its Exif directory,
 and only the tags that tools write.
@@ -8,19 +8,22 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.metadata.texts import TextChunk
+from engine.metadata.texts import RECORD_KEYWORD, TextChunk
 
 USER_COMMENT = "exif:UserComment"
-_USER_COMMENT_TAG, _EXIF_DIRECTORY_TAG = 0x9286, 0x8769
+_USER_COMMENT_TAG, _MAKER_NOTE_TAG, _EXIF_DIRECTORY_TAG = 0x9286, 0x927C, 0x8769
 _TAGS = {
     0x010E: "exif:ImageDescription",
     0x010F: "exif:Make",
     0x0110: "exif:Model",
     0x0131: "exif:Software",
-    0x927C: "exif:MakerNote",
+    _MAKER_NOTE_TAG: "exif:MakerNote",
     _USER_COMMENT_TAG: USER_COMMENT,
 }
 _PREFIX = b"Exif\0\0"
+# Our own record begins so in a maker note, which is for a program's own data.
+_RECORD = b"safelight\0"
+_LONG, _UNDEFINED = 4, 7
 _BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
 _MAX_ENTRIES = 512
 # BYTE, ASCII and UNDEFINED: the types of text.
@@ -69,6 +72,29 @@ def exif_texts(data: bytes) -> Iterator[TextChunk]:
         yield from _text(tiff, seen, tag, kind, length, place)
 
 
+def exif_with(comment: str, record: str = "") -> bytes:
+    """Return EXIF data with a UserComment, and our own record as maker note; no empty text.
+
+    The comment is UTF-16 as AUTOMATIC1111 writes it; lone surrogates become "?".
+    """
+    comment = comment.encode("utf-8", "replace").decode()
+    values = {
+        _MAKER_NOTE_TAG: _RECORD + record.encode("ascii") if record else b"",
+        _USER_COMMENT_TAG: b"UNICODE\0" + comment.encode("utf-16-be") if comment else b"",
+    }
+    # EXIF wants tags in ascending order.
+    entries = sorted((tag, value) for tag, value in values.items() if value)
+    inner = 8 + 2 + 12 + 4
+    place = inner + 2 + 12 * len(entries) + 4
+    first = struct.pack(">HHHIII", 1, _EXIF_DIRECTORY_TAG, _LONG, 1, inner, 0)
+    second, values_after = struct.pack(">H", len(entries)), b""
+    for tag, value in entries:
+        second += struct.pack(">HHII", tag, _UNDEFINED, len(value), place + len(values_after))
+        values_after += value
+    header = _PREFIX + b"MM\0*" + struct.pack(">I", 8)
+    return b"".join((header, first, second, struct.pack(">I", 0), values_after))
+
+
 def _text(
     tiff: _Tiff, seen: set[int], tag: int, kind: int, length: int, place: int
 ) -> Iterator[TextChunk]:
@@ -80,6 +106,9 @@ def _text(
         return
     seen.add(tag)
     value = tiff.data[start : start + length]
+    if tag == _MAKER_NOTE_TAG and value.startswith(_RECORD):
+        yield TextChunk(RECORD_KEYWORD, _decoded(value.removeprefix(_RECORD)))
+        return
     is_comment = tag == _USER_COMMENT_TAG
     text = decode_user_comment(value, tiff.order) if is_comment else _decoded(value)
     if text:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.api import ErrorCode
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.errors import EngineError
 from engine.file_paths import why_no_file
 from engine.metadata.jpeg import SIGNATURE as JPEG_SIGNATURE
@@ -27,12 +28,12 @@ def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
     """
     try:
         if problem := why_no_file(path):
-            raise _unreadable(path, problem)
+            raise _unreadable(path, as_it_is(problem))
         with path.open("rb") as file:
             return tuple(_bounded(_texts(path, file)))
     # A path with a null character raises ValueError.
     except (OSError, ValueError) as error:
-        raise _unreadable(path, "it cannot be opened", str(error)) from error
+        raise _unreadable(path, sentence("it cannot be opened"), str(error)) from error
 
 
 def _texts(path: Path, file: BinaryIO) -> Iterator[TextChunk]:
@@ -43,7 +44,7 @@ def _texts(path: Path, file: BinaryIO) -> Iterator[TextChunk]:
         return jpeg_texts(file)
     if is_webp(head):
         return webp_texts(file)
-    raise _unreadable(path, "it is no PNG, JPEG or WebP file")
+    raise _unreadable(path, sentence("it is no PNG, JPEG or WebP file"))
 
 
 def _bounded(texts: Iterator[TextChunk]) -> Iterator[TextChunk]:
@@ -55,10 +56,10 @@ def _bounded(texts: Iterator[TextChunk]) -> Iterator[TextChunk]:
         yield chunk
 
 
-def _unreadable(path: Path, reason: str, detail: str = "") -> EngineError:
+def _unreadable(path: Path, reason: Sentence, detail: str = "") -> EngineError:
     return EngineError(
         ErrorCode.INPUT_IMAGE_UNREADABLE,
-        f"The picture {path} cannot be read: {reason}.",
-        "Choose a PNG, JPEG or WebP file.",
+        sentence("The picture {path} cannot be read: {reason}.", path=path, reason=reason),
+        sentence("Choose a PNG, JPEG or WebP file."),
         detail,
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from engine.api import ErrorCode
+from engine.api.sentences import sentence
 from engine.errors import EngineError
 from engine.metadata.exif import exif_texts
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
@@ -113,7 +114,7 @@ def insert_text_chunks(png: bytes, chunks: Sequence[TextChunk]) -> bytes:
     become "?".
     """
     if not png.startswith(SIGNATURE) or png[12:16] != b"IHDR":
-        raise EngineError(ErrorCode.INTERNAL, "Text cannot be added: this is no PNG.")
+        raise EngineError(ErrorCode.INTERNAL, sentence("Text cannot be added: this is no PNG."))
     encoded = (_encode(chunk) for chunk in chunks)
     return b"".join([png[:_HEADER_END], *encoded, png[_HEADER_END:]])
 

@@ -15,10 +15,9 @@ from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.record_text import record_infotext
-from engine.metadata.texts import TextChunk
+from engine.metadata.texts import RECORD_KEYWORD, TextChunk
 from engine.plain_text import is_plain
 
-RECORD_KEYWORD = "safelight"
 PARAMETERS_KEYWORD = "parameters"
 
 _BACKEND = re.compile(r"[\w.-]{1,64}", re.ASCII)
@@ -120,9 +119,9 @@ def _completed(decoded: Any) -> Any:
 
 
 def read_record(path: Path) -> GenerationRecord | None:
-    """Return the record of a PNG file that we wrote, None if there is none.
+    """Return the record of a picture that we wrote, None if there is none.
 
-    Raises INPUT_IMAGE_UNREADABLE if the file cannot be read or is no PNG.
+    Raises INPUT_IMAGE_UNREADABLE if the file cannot be read or is no picture.
     """
     return find_record(read_text_chunks(path))
 

@@ -9,6 +9,7 @@ import msgspec
 from engine.api.lora import LoraChoice
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
 from engine.text.lora_presets import own_presets
@@ -119,13 +120,18 @@ def doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
     shown = name[:_MOST_CHARACTERS]
     if file.hashed:
         yield _warning(
-            f"{file.path} was found by its hash, not by its name.",
-            f"{file.hashed} files were hashed for this, which is done once for each file.",
+            sentence("{path} was found by its hash, not by its name.", path=file.path),
+            sentence(
+                "{hashed} files were hashed for this, which is done once for each file.",
+                hashed=file.hashed,
+            ),
         )
     if file.differs:
         yield _warning(
-            f"The LoRA {shown} has another hash than the one that was asked for.",
-            f"{file.path} is used, so the picture may become another one.",
+            sentence(
+                "The LoRA {shown} has another hash than the one that was asked for.", shown=shown
+            ),
+            sentence("{path} is used, so the picture may become another one.", path=file.path),
         )
     if file.others:
         yield _shared(name, file)
@@ -135,10 +141,16 @@ def _shared(name: str, file: FoundFile) -> ErrorInfo:
     others, shown = len(file.others), name[:_MOST_CHARACTERS]
     more = f" and {others - 1} more" if others > 1 else ""
     return _warning(
-        f"Several files are called {shown}: {file.path} is used, not {file.others[0]}{more}.",
-        "Name it by its folder, too, as in folder/name, to choose another one.",
+        sentence(
+            "Several files are called {shown}: {path} is used, not {others}{more}.",
+            shown=shown,
+            path=file.path,
+            others=file.others[0],
+            more=more,
+        ),
+        sentence("Name it by its folder, too, as in folder/name, to choose another one."),
     )
 
 
-def _warning(message: str, hint: str = "") -> ErrorInfo:
+def _warning(message: Sentence, hint: Sentence = NO_WORDS) -> ErrorInfo:
     return ErrorInfo(ErrorCode.LORA_REMARK, message, hint)

@@ -10,6 +10,7 @@ from backends.base import Array
 from engine import result_checks
 from engine.api.lora import LoraReport
 from engine.api.record import ResolvedRequest
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.embeddings.embedding import Embedding
 from engine.families.architecture import Conditioning, Texts
@@ -163,7 +164,11 @@ class Generation:
         return (
             ErrorInfo(
                 ErrorCode.OUT_OF_MEMORY,
-                "There was not enough memory to decode the picture whole; it was done in tiles.",
-                "Tones may differ a little from the whole picture's. A smaller one needs none.",
+                sentence(
+                    "There was not enough memory to decode the picture whole; it was done in tiles."
+                ),
+                sentence(
+                    "Tones may differ a little from the whole picture's. A smaller one needs none."
+                ),
             ),
         )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from engine.api.embeddings import EmbeddingHash
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings, WithBundled
@@ -37,7 +38,13 @@ def known_embeddings(
 def _missing(one: EmbeddingHash) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.EMBEDDING_REMARK,
-        f'The embedding "{one.name[:80]}" was not found; the picture was made without it.',
-        f"Put its file into the folder of embeddings. Its hash is {one.hash[:64]}; civitai.com "
-        "finds it by that.",
+        sentence(
+            'The embedding "{one}" was not found; the picture was made without it.',
+            one=one.name[:80],
+        ),
+        sentence(
+            "Put its file into the folder of embeddings. Its hash is {hash}; "
+            "civitai.com finds it by that.",
+            hash=one.hash[:64],
+        ),
     )

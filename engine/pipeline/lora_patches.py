@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from engine.api.lora import LoraMode
 from engine.api.lora_rules import LoraRules
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.index import combined_digest
 from engine.errors import EngineError
@@ -97,8 +98,12 @@ class ActingLora:
 def _misfit(file: str, name: str) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"The LoRA {file} does not work: its change of {name} is of another size.",
-        "It may be for other checkpoints, or it is damaged.",
+        sentence(
+            "The LoRA {file} does not work: its change of {name} is of another size.",
+            file=file,
+            name=name,
+        ),
+        sentence("It may be for other checkpoints, or it is damaged."),
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from engine.api.lora import LoraMode, LoraReport
 from engine.api.record import ResolvedRequest
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.errors import EngineError
@@ -184,9 +185,15 @@ def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
 def _measured_otherwise(lora: ActingLora) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.LORA_REMARK,
-        f"{lora.fitted.file.path.name} is a DoRA that was trained by the lengths of outputs, and "
-        "this convention's tool measures inputs.",
-        "The picture is that of the tool. By the convention of diffusers the LoRA acts as trained.",
+        sentence(
+            "{path} is a DoRA that was trained by the lengths of outputs, and this "
+            "convention's tool measures inputs.",
+            path=lora.fitted.file.path.name,
+        ),
+        sentence(
+            "The picture is that of the tool. By the convention of diffusers the "
+            "LoRA acts as trained."
+        ),
     )
 
 
@@ -195,8 +202,12 @@ def lacking_weights(lora: ActingLora) -> ErrorInfo:
     names = sorted(lora.missing)
     return ErrorInfo(
         ErrorCode.LORA_REMARK,
-        f"{lora.fitted.file.path.name} changes {len(names)} weights that this model lacks.",
-        "These changes were left out.",
+        sentence(
+            "{path} changes {count} weights that this model lacks.",
+            path=lora.fitted.file.path.name,
+            count=len(names),
+        ),
+        sentence("These changes were left out."),
         ", ".join(names[:_MOST_NAMED]),
     )
 
@@ -208,7 +219,12 @@ def unapplied(fitted: FittedLora) -> ErrorInfo:
     more = f" and {len(unused) - _MOST_NAMED} more" if len(unused) > _MOST_NAMED else ""
     return ErrorInfo(
         ErrorCode.LORA_REMARK,
-        f"{len(unused)} of the {file.total_keys} keys of {file.path.name} were not applied.",
-        "This model has no such layers, or they are changed in a way that is not known.",
+        sentence(
+            "{count} of the {total_keys} keys of {path} were not applied.",
+            count=len(unused),
+            total_keys=file.total_keys,
+            path=file.path.name,
+        ),
+        sentence("This model has no such layers, or they are changed in a way that is not known."),
         f"{named}{more}",
     )

@@ -115,7 +115,8 @@ class NetworkPool:
         for (name, precision), kept in self._kept.items():
             weight_bytes = self.compiler.prepared(kept.network, precision).weight_bytes()
             identity = self._identity(kept.network, precision)
-            self._residency.give(name, Resident(identity, kept.session, weight_bytes))
+            origin = _origin(kept.network) if kept.network.branches is not None else ""
+            self._residency.give(name, Resident(identity, kept.session, weight_bytes, origin))
         self._kept.clear()
 
     def close(self) -> None:
@@ -136,7 +137,8 @@ class NetworkPool:
             # Another graph of the same name, for instance the text encoder with masked tokens.
             self.drop(network, precision)
         if key not in self._kept and self._residency is not None:
-            resident = self._residency.take(network.name, self._identity(network, precision))
+            identity = self._identity(network, precision)
+            resident = self._residency.take(network.name, identity, _origin(network))
             if resident is not None:
                 self._kept[key] = _Kept(network, resident.session)
         kept = self._kept.get(key)
@@ -175,3 +177,8 @@ class NetworkPool:
         return self.compiler.prepared(network, precision).load(
             self.memory.placement, report, cancel
         )
+
+
+def _origin(network: Network) -> str:
+    """Return the digest of the content of the network's weights without patches."""
+    return network.weights.base.content

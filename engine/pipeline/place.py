@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from backends.base import Device, Precision
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, PrecisionName
 from engine.errors import EngineError
 from engine.memory.plan import TILE_CELLS
@@ -48,8 +49,13 @@ def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:
         offered = ", ".join(precision.value for precision in available)
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"{device.backend} cannot compute in {first.value} on {device.name}.",
-            f"It offers {offered}.",
+            sentence(
+                "{backend} cannot compute in {first} on {device}.",
+                backend=device.backend,
+                first=first.value,
+                device=device.name,
+            ),
+            sentence("It offers {offered}.", offered=offered),
         )
     safer = Precision.F32 in available and first is not Precision.F32
     return (first, Precision.F32) if safer else (first,)

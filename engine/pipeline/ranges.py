@@ -1,6 +1,7 @@
 """Range checks that raise REQUEST_INVALID."""
 
 from engine.api.remedies import Remedy
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
@@ -8,9 +9,19 @@ from engine.errors import EngineError
 def check_range(name: str, value: float, low: float, high: float) -> None:
     """Raise EngineError(REQUEST_INVALID) unless `low` <= `value` <= `high`, and for NaN."""
     if not low <= value <= high:  # also true for NaN
-        raise invalid(f"The {name} is {value:,}; it must be from {low:,} to {high:,}.")
+        raise invalid(
+            sentence(
+                "The {name} is {value:,}; it must be from {low:,} to {high:,}.",
+                name=name,
+                value=value,
+                low=low,
+                high=high,
+            )
+        )
 
 
-def invalid(message: str, hint: str = "", *, remedies: tuple[Remedy, ...] = ()) -> EngineError:
+def invalid(
+    message: Sentence, hint: Sentence = NO_WORDS, *, remedies: tuple[Remedy, ...] = ()
+) -> EngineError:
     """Return the EngineError(REQUEST_INVALID) for a request that cannot be fulfilled."""
     return EngineError(ErrorCode.REQUEST_INVALID, message, hint, remedies=remedies)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.library import Embeddings
 from engine.families.architecture import TextPlan
@@ -67,8 +68,12 @@ class ReadJob:
         return tuple(
             ErrorInfo(
                 ErrorCode.NOT_AVAILABLE,
-                f"{sign} in the prompt is no wildcard here; it was drawn as words.",
-                "Write {a|b} for one of several words, and __name__ for a line of a list.",
+                sentence(
+                    "{sign} in the prompt is no wildcard here; it was drawn as words.", sign=sign
+                ),
+                sentence(
+                    "Write {{a|b}} for one of several words, and __name__ for a line of a list."
+                ),
             )
             for sign in signs
         )

@@ -23,6 +23,7 @@ from engine.api.limits import (
 )
 from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
+from engine.api.sentences import sentence
 from engine.api.values import SamplerName
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
@@ -201,7 +202,14 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
         if len(text) > MAX_PROMPT_CHARACTERS:
             most = f"at most {MAX_PROMPT_CHARACTERS:,} are accepted"
-            raise invalid(f"The {name} has {len(text):,} characters; {most}.")
+            raise invalid(
+                sentence(
+                    "The {name} has {count:,} characters; {most}.",
+                    name=name,
+                    count=len(text),
+                    most=most,
+                )
+            )
     for number in bounded(request):
         check_range(*number)
     features = checkpoint.architecture.features
@@ -223,7 +231,12 @@ def _check_method(request: ResolvedRequest, features: Features) -> None:
         if offered is not None and chosen not in offered:
             names = ", ".join(one.label for one in offered)
             raise invalid(
-                f"The {name} {chosen.label} does not work with this model.", f"It takes {names}."
+                sentence(
+                    "The {name} {label} does not work with this model.",
+                    name=name,
+                    label=chosen.label,
+                ),
+                sentence("It takes {names}.", names=names),
             )
 
 
@@ -249,6 +262,15 @@ def _check_multiples(request: ResolvedRequest, multiple: int) -> None:
         if value % multiple:
             below = value - value % multiple
             raise invalid(
-                f"The {name} {value} is no multiple of {multiple}.",
-                f"{max(below, MIN_SIDE)} and {below + multiple} are the nearest.",
+                sentence(
+                    "The {name} {value} is no multiple of {multiple}.",
+                    name=name,
+                    value=value,
+                    multiple=multiple,
+                ),
+                sentence(
+                    "{max} and {below} are the nearest.",
+                    max=max(below, MIN_SIDE),
+                    below=below + multiple,
+                ),
             )

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.api.bounds import bounded
 from engine.api.conventions import convention_of
-from engine.api.masks import MaskedContent, MaskOptions, default_strength
+from engine.api.masks import MaskedContent, MaskOptions, default_blur, default_strength
 from engine.api.remedies import ChooseStartPicture
 from engine.api.request import (
     DEFAULT_IMAGE_GUIDANCE,
@@ -15,15 +15,14 @@ from engine.api.request import (
     GuidanceOptions,
     InputImage,
 )
-from engine.api.values import ConventionName, ErrorCode, InputRole
+from engine.api.sentences import Sentence, sentence
+from engine.api.values import ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.file_paths import why_no_file
 from engine.pipeline.canvas.canvas import grown
 from engine.pipeline.canvas.pictures import picture_size
 from engine.pipeline.ranges import check_range, invalid
-
-_A1111_BLUR = 4
 
 Sides = tuple[int, int]
 
@@ -80,12 +79,11 @@ def _mask_options(request: GenerateRequest) -> MaskOptions:
     for number in bounded(options):
         check_range(*number)
     if options.expands and options.only_masked:
-        hint = "Leave one of them out: all that is new is painted with the whole."
-        raise invalid("A canvas cannot grow where only what is masked is painted.", hint)
+        hint = sentence("Leave one of them out: all that is new is painted with the whole.")
+        raise invalid(sentence("A canvas cannot grow where only what is masked is painted."), hint)
     blur, content = options.blur, options.content
     if blur is None:
-        a1111s = convention_of(request.convention).name is ConventionName.A1111
-        blur = _A1111_BLUR if a1111s and not options.expands else 0
+        blur = default_blur(convention_of(request.convention).name, options)
     if content is None:
         content = MaskedContent.FILL if options.expands else MaskedContent.ORIGINAL
     return msgspec.structs.replace(options, blur=blur, content=content)
@@ -106,31 +104,39 @@ def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) ->
         _check_input(image)
     for role, what in ((InputRole.INIT, "picture"), (InputRole.MASK, "mask")):
         if roles.count(role) > 1:
-            raise invalid(f"Only one {what} can be used at a time.", "Leave the others out.")
+            raise invalid(
+                sentence("Only one {what} can be used at a time.", what=what),
+                sentence("Leave the others out."),
+            )
     if InputRole.INIT in roles:
         return
     if InputRole.MASK in roles:
-        raise _without_picture("A mask says which part of a picture is painted")
+        raise _without_picture(sentence("A mask says which part of a picture is painted"))
     if request.mask_options.expands:
-        raise _without_picture("A canvas grows around a picture")
+        raise _without_picture(sentence("A canvas grows around a picture"))
     if checkpoint.architecture.features.edits:
-        raise _without_picture(f"{checkpoint.path.name} edits a picture")
+        raise _without_picture(sentence("{path} edits a picture", path=checkpoint.path.name))
 
 
-def _without_picture(why: str) -> EngineError:
-    return invalid(f"{why}, and there is none.", remedies=(ChooseStartPicture(),))
+def _without_picture(why: Sentence) -> EngineError:
+    return invalid(sentence("{why}, and there is none.", why=why), remedies=(ChooseStartPicture(),))
 
 
 def _check_input(image: InputImage) -> None:
     if image.weight != 1 or image.range != (0, 1):
-        hint = "Use the strength to say how much of it is redrawn."
-        raise invalid("A picture to be redrawn has no weight or range.", hint)
+        hint = sentence("Use the strength to say how much of it is redrawn.")
+        raise invalid(sentence("A picture to be redrawn has no weight or range."), hint)
     if problem := why_no_file(image.path):
         kind = "mask" if image.role is InputRole.MASK else "picture"
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
-            f"The {kind} {image.path} cannot be read: {problem}.",
-            "Choose a PNG, JPEG or WebP file.",
+            sentence(
+                "The {kind} {path} cannot be read: {problem}.",
+                kind=kind,
+                path=image.path,
+                problem=problem,
+            ),
+            sentence("Choose a PNG, JPEG or WebP file."),
         )
 
 

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from backends.base import Array, Cancellation, Precision, Session
 from engine.api.record import Retry, Timings
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.compile.backend_errors import translated_errors
 from engine.compile.estimates import Estimates
@@ -178,7 +179,7 @@ class Stages:
             if not reason:
                 return result
             self.pool.drop(network, precision)
-        raise _numeric_failure(phase, reason)
+        raise _numeric_failure(phase, as_it_is(reason))
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Run a session once; a cancelled job interrupts the run. Raises EngineError, Cancelled."""
@@ -211,9 +212,13 @@ class Stages:
         )
 
 
-def _numeric_failure(phase: Phase, reason: str) -> EngineError:
+def _numeric_failure(phase: Phase, reason: Sentence) -> EngineError:
     return EngineError(
         ErrorCode.NUMERIC_FAILURE,
-        f"The result of the {phase.value} phase is {reason}, at the safest precision too.",
-        "The model is probably damaged: download it again, or try another VAE.",
+        sentence(
+            "The result of the {phase} phase is {reason}, at the safest precision too.",
+            phase=phase.value,
+            reason=reason,
+        ),
+        sentence("The model is probably damaged: download it again, or try another VAE."),
     )

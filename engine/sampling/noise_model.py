@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.api.record import ResolvedRequest
+from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, PredictionType, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.sampling.schedules.align_your_steps import AlignedFor
@@ -72,8 +73,8 @@ class VarianceExploding:
         if self.prediction is PredictionType.FLOW:
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
-                "This model was not trained by flow matching.",
-                "Leave its prediction to the file.",
+                sentence("This model was not trained by flow matching."),
+                sentence("Leave its prediction to the file."),
             )
         name, levels = request.convention.name, self.levels
         if levels is not None:
@@ -137,6 +138,8 @@ def _refuse_zero_terminal_snr(request: ResolvedRequest) -> None:
     if request.zero_terminal_snr:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            "Zero terminal SNR stretches timesteps, and this model was trained without them.",
-            "Leave it out.",
+            sentence(
+                "Zero terminal SNR stretches timesteps, and this model was trained without them."
+            ),
+            sentence("Leave it out."),
         )

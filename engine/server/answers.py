@@ -4,29 +4,43 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
+from engine.api.machine_messages import CacheListed, JobPlanned
 from engine.api.messages import (
     CheckpointInspected,
     CheckPrompt,
+    ClearCache,
     Event,
     FamiliesKnown,
     InspectCheckpoint,
     InspectLora,
+    ListCache,
     ListLoras,
     LoraInspected,
     LorasFound,
     LorasListed,
+    PlanJob,
     PromptChecked,
     Query,
     QueryFailed,
     ScanDevices,
     VerifyDevices,
 )
+from engine.api.model_messages import (
+    HashModel,
+    ListModels,
+    ModelHashed,
+    ModelHashing,
+    ModelsFound,
+    ModelsListed,
+)
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.checkpoints.faults import not_found
 from engine.families.identify import identify, supply
 from engine.families.registry import FAMILIES
+from engine.folders import folders_of_models
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
+from engine.lora.files_below import list_one
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
@@ -79,6 +93,21 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             if lora is None:
                 raise not_found(Path(query.path))
             yield LoraInspected(query=query.query, lora=lora)
+        case ListModels():
+            yield from _models_listed(query, runner.services)
+        case HashModel():
+            yield _hashed(query, runner.services, put)
+        case ListCache() | ClearCache():
+            yield _cached(query, runner.services)
+        case PlanJob():
+            yield JobPlanned(query=query.query, outlook=runner.outlook(query.request))
+
+
+def _cached(query: ListCache | ClearCache, services: JobServices) -> CacheListed:
+    # Without names all would be deleted.
+    if isinstance(query, ClearCache) and query.names:
+        services.cache.remove(query.names)
+    return CacheListed(query=query.query, artifacts=services.cache.listed())
 
 
 def _listed(query: ListLoras, services: JobServices) -> _Answer:
@@ -89,10 +118,37 @@ def _listed(query: ListLoras, services: JobServices) -> _Answer:
         try:
             part = next(looking)
         except StopIteration as end:
-            yield LorasListed(query=query.query, folders=end.value)
+            embeddings = services.embeddings.names()
+            yield LorasListed(query=query.query, folders=end.value, embeddings=embeddings)
             services.hash_loras()
             return
         yield None if part is None else LorasFound(query=query.query, loras=part)
+
+
+def _models_listed(query: ListModels, services: JobServices) -> _Answer:
+    folders = folders_of_models(services.models, map(Path, query.folders))
+    looking = services.model_index.list(folders)
+    while True:
+        try:
+            part = next(looking)
+        except StopIteration as end:
+            yield ModelsListed(query=query.query, folders=end.value)
+            return
+        yield None if part is None else ModelsFound(query=query.query, models=part)
+
+
+def _hashed(query: HashModel, services: JobServices, put: Put) -> ModelHashed:
+    """Return a file's hash if it is known; else have it hashed, and tell of it later."""
+    total = 0
+
+    def tell(done: int, sha256: str) -> None:
+        put(ModelHashing(path=query.path, done_bytes=done, total_bytes=total, sha256=sha256))
+
+    listed = list_one(Path(query.path))
+    if listed is None:
+        raise not_found(Path(query.path))
+    total = listed.stamp.size
+    return ModelHashed(query=query.query, sha256=services.hash_model(listed, tell))
 
 
 def _checked(question: PromptQuestion, services: JobServices) -> PromptCheck:
@@ -109,7 +165,12 @@ def _inspected(
     found = identify(Path(query.path), read, query.override)
     checkpoint = supply(found, query.components, read)
     # The checkpoint will probably be used, so it is hashed before its first picture needs that.
-    services.want_hash(checkpoint)
+    if query.will_be_used:
+        services.want_hash(checkpoint)
     sha256, parts_index = services.sha256(checkpoint), services.parts_index
-    gaps = (yield from parts_index.look_for_gaps(checkpoint)) if parts_index else ()
+    gaps = (
+        (yield from parts_index.look_for_gaps(checkpoint, services.named_folders))
+        if parts_index
+        else ()
+    )
     return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))

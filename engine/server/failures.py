@@ -5,6 +5,7 @@ import traceback
 import msgspec
 
 from engine.api.remedies import PartFile, Remedy, SupplyParts
+from engine.api.sentences import Sentence, Value, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError, out_of_memory
 
@@ -17,18 +18,21 @@ def error_info(error: BaseException) -> ErrorInfo:
         case EngineError():
             return msgspec.structs.replace(
                 error.info,
-                message=speakable(error.message),
-                hint=speakable(error.hint),
+                text=_speakable_text(error.text),
+                advice=_speakable_text(error.advice),
                 detail=speakable(error.detail),
                 remedies=tuple(map(_speakable_remedy, error.remedies)),
             )
         case MemoryError():
-            return out_of_memory("There is not enough memory.", _trace(error)).info
+            return out_of_memory(sentence("There is not enough memory."), _trace(error)).info
         case _:
             return ErrorInfo(
                 ErrorCode.INTERNAL,
-                f"Something unexpected happened in the engine ({type(error).__name__}).",
-                "Try again; if it happens again, please report it with the details.",
+                sentence(
+                    "Something unexpected happened in the engine ({kind}).",
+                    kind=type(error).__name__,
+                ),
+                sentence("Try again; if it happens again, please report it with the details."),
                 _trace(error),
             )
 
@@ -38,6 +42,18 @@ def speakable(text: str) -> str:
     surrogates of file names escaped.
     """
     return text[:_MAX_CHARACTERS].encode(errors="backslashreplace").decode()
+
+
+def _speakable_text(text: Sentence) -> Sentence:
+    """Return a sentence whose values, which may come from outside, any message can carry."""
+    values = ((name, _speakable_value(value)) for name, value in text.values)
+    return Sentence(text.template, tuple(values))
+
+
+def _speakable_value(value: Value) -> Value:
+    if isinstance(value, Sentence):
+        return _speakable_text(value)
+    return speakable(value) if isinstance(value, str) else value
 
 
 def _speakable_remedy(remedy: Remedy) -> Remedy:

@@ -39,10 +39,9 @@ _log = logging.getLogger(__name__)
 class EventReporter:
     """A `JobReporter` that sends events to the app."""
 
-    shows_previews = True
-
-    def __init__(self, job: str, put: Put) -> None:
+    def __init__(self, job: str, put: Put, *, previews: bool = True) -> None:
         self._job, self._put = job, put
+        self.shows_previews = previews
         self._pace = PreviewPace()
         self._phase = Phase.LOAD
         self._percent = -1
@@ -75,7 +74,7 @@ class EventReporter:
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
         """Send a preview of the latent, if its format allows one and the last is old enough."""
-        if form.preview is None or not self._pace.is_due():
+        if not self.shows_previews or form.preview is None or not self._pace.is_due():
             return
         self.show(step, preview_pixels(latent, form.preview))
 
@@ -115,8 +114,9 @@ def tell_hash(put: Put, state: FileState, done: int, sha256: str | None) -> None
 def run_job(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> Ending:
     """Run a job and send its events; return its ending, also after an exception."""
     try:
-        saver = PictureSaver(Destination(Path(command.folder)))
-        result = runner.run(command.request, saver, EventReporter(command.job, put), cancel)
+        saver = PictureSaver(Destination(Path(command.folder)), command.saving)
+        reporter = EventReporter(command.job, put, previews=command.previews)
+        result = runner.run(command.request, saver, reporter, cancel)
     except Cancelled:
         return JobCancelled(job=command.job)
     except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)

@@ -30,6 +30,7 @@ from engine.api.messages import (
     RunJob,
     Shutdown,
 )
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, WireError, decode_command
 from engine.packs import use_packs
@@ -165,8 +166,8 @@ class Engine:
             self._fail(
                 ErrorInfo(
                     ErrorCode.PROTOCOL_BROKEN,
-                    "The app sent something the engine does not understand.",
-                    "Start Safelight again; if it happens again, install it again.",
+                    sentence("The app sent something the engine does not understand."),
+                    sentence("Start Safelight again; if it happens again, install it again."),
                     speakable(str(error)),
                 )
             )
@@ -198,9 +199,13 @@ class Engine:
             self._fail(
                 ErrorInfo(
                     ErrorCode.PROTOCOL_MISMATCH,
-                    f"The app speaks version {command.protocol} of the protocol, the engine "
-                    f"{PROTOCOL_VERSION}.",
-                    "Install Safelight again: parts of it are of different versions.",
+                    sentence(
+                        "The app speaks version {protocol} of the protocol, the engine "
+                        "{protocol_version}.",
+                        protocol=command.protocol,
+                        protocol_version=PROTOCOL_VERSION,
+                    ),
+                    sentence("Install Safelight again: parts of it are of different versions."),
                 )
             )
             return

@@ -17,7 +17,7 @@ from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import lora_tags
-from engine.text.prompt_errors import PromptError
+from engine.text.prompt_errors import NoListError, PromptError
 from engine.text.reading import read_prompt
 from engine.text.tags import NetworkTag, reads_tags, strip_tags
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
@@ -68,16 +68,8 @@ def check_prompt(
     `wildcards` is the folder of word lists, `count` the family's token counter. The text may name
     `embeddings`. An error that a job would raise is one of the hints.
     """
-    text, hints = question.text, list[Hint]()
-    meant = text
-    try:
-        if question.expand_wildcards:
-            meant = expand_wildcards(text, question.seed, wildcards)
-        read_prompt(meant, question.convention, question.steps, negative=question.negative)
-    except EngineError as error:
-        # In an expanded text the position is a different one.
-        position = error.position if isinstance(error, PromptError) and meant == text else 0
-        hints.append(Hint(HintKind.REFUSED, position, error.message))
+    text = question.text
+    meant, hints = _read(question, wildcards)
     counted = count(meant, question, embeddings)
     complete = counted.complete and question.complete
     hints += (*_unpaired(question), *_networks(question), *_foreign(question))
@@ -94,8 +86,32 @@ def check_prompt(
         is_cut=cut_at is not None,
         cut_at=cut_at if is_same else None,
         cut_words=cut_words,
+        chunk_starts=counted.chunk_starts if meant == text else (),
         hints=tuple(hints[:_MOST_HINTS]),
     )
+
+
+def _read(question: PromptQuestion, wildcards: Path | None) -> tuple[str, list[Hint]]:
+    """Return the text with its wildcards expanded, and a hint at what refuses it."""
+    text = meant = question.text
+    try:
+        if question.expand_wildcards:
+            meant = expand_wildcards(text, question.seed, wildcards)
+        read_prompt(meant, question.convention, question.steps, negative=question.negative)
+    except NoListError as error:
+        return meant, [_wildcard_hint(text, error)]
+    except EngineError as error:
+        # In an expanded text the position is a different one.
+        position = error.position if isinstance(error, PromptError) and meant == text else 0
+        return meant, [Hint(HintKind.REFUSED, position, error.message)]
+    return meant, []
+
+
+def _wildcard_hint(text: str, error: NoListError) -> Hint:
+    named = f"__{error.name}__"
+    # The name may be in another list, which the prompt names there.
+    is_here = text.startswith(named, error.position)
+    return Hint(HintKind.WILDCARD, error.position, error.name, len(named) if is_here else 1)
 
 
 def _embedding_hint(text: str, name: str, reason: str) -> Hint:

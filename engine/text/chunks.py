@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.api.conventions import Chunking
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.text.embedded import NO_VECTOR, EmbeddingReader, Slot, plain_pieces
@@ -156,8 +157,12 @@ def tokenize_prompt(
         limit = MAX_CHUNKS * CHUNK_TOKENS
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"The prompt has {used:,} tokens or more; at most {limit:,} can be used.",
-            "Shorten the prompt.",
+            sentence(
+                "The prompt has {used:,} tokens or more; at most {limit:,} can be used.",
+                used=used,
+                limit=limit,
+            ),
+            sentence("Shorten the prompt."),
         )
     # In A1111 an end token written in the prompt also ends the chunk, if it is not the padding.
     ends_early = chunking in {Chunking.COMMA, Chunking.PLAIN}
@@ -176,6 +181,27 @@ def measure_prompt(
     """
     chunks, used = _chunked(tokenizer, parts, chunking, reader)
     return used, 1 if chunking is Chunking.CUT else len(chunks)
+
+
+def chunk_starts(
+    tokenizer: ClipTokenizer,
+    parts: Sequence[PromptPart],
+    chunking: Chunking,
+    reader: EmbeddingReader | None = None,
+) -> list[tuple[int, int]]:
+    """Return the part and the number of the part's token with which each later chunk begins.
+
+    Chunks without tokens, as after two BREAKs, are left out.
+    """
+    chunks, _ = _chunked(tokenizer, parts, chunking, reader)
+    seen = [0] * len(parts)
+    starts: list[tuple[int, int]] = []
+    for number, chunk in enumerate(chunks):
+        if chunk and number:
+            starts.append((chunk[0].part, seen[chunk[0].part]))
+        for token in chunk:
+            seen[token.part] += 1
+    return starts
 
 
 def _chunked(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.api.sentences import Sentence, sentence
 from engine.errors import EngineError
 from engine.text.compel_fragments import (
     NUMBER,
@@ -81,7 +82,9 @@ def parse_compel(text: str) -> CompelPrompt:
     end = reader.loras(reader.fragments.skip_blank(call.end), tags)
     if end < len(spaced):
         raise reader.error(
-            end, "nothing can follow .blend()", "Put all of the prompt into the blend."
+            end,
+            sentence("nothing can follow .blend()"),
+            sentence("Put all of the prompt into the blend."),
         )
     return CompelPrompt((part,), tuple(tags))
 
@@ -142,7 +145,9 @@ class _Reader:
         phrases = tuple(_phrase(target, tags) for target in call.targets)
         if not all(phrases) or any(_swaps(target) for target in call.targets):
             raise self.error(
-                call.options_start, "a blend holds a swap or nothing", "Take that out of the blend."
+                call.options_start,
+                sentence("a blend holds a swap or nothing"),
+                sentence("Take that out of the blend."),
             )
         return Mixture(phrases, shares, normalized=not named)
 
@@ -153,16 +158,23 @@ class _Reader:
             if not _NUMBER.fullmatch(option[1]) or "=" in option[0]:
                 place = call.options_start + option.start(1)
                 raise self.error(
-                    place, f".{call.operator}() takes numbers alone", "Write a number here."
+                    place,
+                    sentence(".{operator}() takes numbers alone", operator=call.operator),
+                    sentence("Write a number here."),
                 )
             numbers.append(clamp_weight(float(option[1])))
         wanted = len(call.targets)
         if numbers and len(numbers) != wanted:
-            problem = f".{call.operator}() has {len(numbers):,} numbers for {wanted:,} prompts"
-            raise self.error(call.options_start, problem, "Give each prompt one number.")
+            problem = sentence(
+                ".{operator}() has {numbers:,} numbers for {prompts:,} prompts",
+                operator=call.operator,
+                numbers=len(numbers),
+                prompts=wanted,
+            )
+            raise self.error(call.options_start, problem, sentence("Give each prompt one number."))
         return tuple(numbers) or (1.0,) * wanted
 
-    def error(self, position: int, problem: str, hint: str) -> EngineError:
+    def error(self, position: int, problem: Sentence, hint: Sentence) -> EngineError:
         """Return an error that marks the original character of a position in the spaced text."""
         inserted = 0
         for count, comma in enumerate(_COMMA.finditer(self.original)):

@@ -9,6 +9,7 @@ prompt of a single part.
 import re
 from dataclasses import dataclass
 
+from engine.api.sentences import sentence
 from engine.text.prompt import clamp_weight
 from engine.text.prompt_errors import prompt_error
 
@@ -37,8 +38,10 @@ def split_composition(text: str) -> tuple[ComposedText, ...]:
     start = 0
     for word in _AND.finditer(text):
         if len(parts) + 1 == MAX_PARTS:
-            problem = f"AND begins a part beyond the {MAX_PARTS} that can be composed"
-            raise prompt_error(text, word.start(), problem, "Join some of the parts.")
+            problem = sentence(
+                "AND begins a part beyond the {most} that can be composed", most=MAX_PARTS
+            )
+            raise prompt_error(text, word.start(), problem, sentence("Join some of the parts."))
         parts.append(_part(text[start : word.start()], start))
         start = word.end()
     parts.append(_part(text[start:], start))

@@ -1,11 +1,12 @@
 """Token counting of a prompt while it is being written."""
 
 from bisect import bisect_right
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.api.conventions import Chunking, Convention
 from engine.errors import EngineError
-from engine.text.chunks import CHUNK_TOKENS, measure_prompt
+from engine.text.chunks import CHUNK_TOKENS, chunk_starts, measure_prompt
 from engine.text.embedded import EmbeddingReader
 from engine.text.prompt import Break, Mixture, PromptPart, WeightedText
 from engine.text.reading import Passage, read_prompt
@@ -21,13 +22,15 @@ class TokenCount:
 
     The text from character `cut_at` on has no effect; None if all of it has. `complete` is False
     for a text so long that only its beginning was counted. `told` are names of embeddings in the
-    text, each with the reason why it is not used as written.
+    text, each with the reason why it is not used as written. `chunk_starts` are the characters at
+    which the second and each later chunk begins; empty if unknown.
     """
 
     used: int
     capacity: int
     cut_at: int | None = None
     complete: bool = True
+    chunk_starts: tuple[int, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
 
 
@@ -58,8 +61,9 @@ def count_tokens(
     cut_at = None
     if convention.chunking is Chunking.CUT and used > CHUNK_TOKENS:
         cut_at = min(_cut_at(beginning, passage, tokenizer, reader) for passage in passages)
+    starts = _chunk_starts(beginning, passages, tokenizer, convention, reader) if chunks > 1 else ()
     told = tuple((name, message) for message, name in reader.named.items()) if reader else ()
-    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, told)
+    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, starts, told)
 
 
 def _measured(
@@ -76,6 +80,33 @@ def _measured(
         used = chunks * CHUNK_TOKENS + longest
         chunks += taken
     return used, chunks
+
+
+def _chunk_starts(
+    text: str,
+    passages: Collection[Passage],
+    tokenizer: ClipTokenizer,
+    convention: Convention,
+    reader: EmbeddingReader | None,
+) -> tuple[int, ...]:
+    """Return the characters at which chunks begin; none for a prompt that changes or is mixed."""
+    phrases = [one.phrases for passage in passages for one in passage]
+    if len(passages) != 1 or len(phrases) != 1 or len(phrases[0]) != 1:
+        return ()
+    parts = phrases[0][0]
+    places: list[int] = []
+    place = 0
+    for part in parts:
+        # A part with escapes differs from the written text and is not found.
+        place = max(place, text.find(part.text, place)) if not isinstance(part, Break) else place
+        places.append(place)
+    starts: list[int] = []
+    for index, token in chunk_starts(tokenizer, parts, convention.chunking, reader):
+        part = parts[index]
+        if not isinstance(part, Break):
+            inside = _character_of(part.text, token, tokenizer, reader)
+            starts.append(min(places[index] + (inside or 0), len(text)))
+    return tuple(starts)
 
 
 def _cut_at(

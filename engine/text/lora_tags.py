@@ -16,6 +16,7 @@ from random import Random
 
 from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
 from engine.api.lora import MAX_LORAS
+from engine.api.sentences import NO_WORDS, Sentence, as_it_is, sentence
 from engine.text.compel import parse_compel
 from engine.text.lora_blocks import BlockWeights, block_weights, is_block_text, with_elements
 from engine.text.lora_presets import BUILT_IN, BlockPresets
@@ -69,7 +70,7 @@ class LoraTags:
     """
 
     uses: tuple[LoraUse, ...] = ()
-    remarks: tuple[tuple[str, str], ...] = ()
+    remarks: tuple[tuple[Sentence, Sentence], ...] = ()
 
 
 def lora_tags(
@@ -89,8 +90,8 @@ def lora_tags(
     text, tags = _tags(prompt, convention)
     mine = [tag for tag in tags if tag.kind in LORA_KINDS]
     if len(mine) > MAX_LORAS:
-        problem = f"it names more than {MAX_LORAS} LoRAs"
-        raise prompt_error(text, mine[MAX_LORAS].start, problem, "Leave some out.")
+        problem = sentence("it names more than {most} LoRAs", most=MAX_LORAS)
+        raise prompt_error(text, mine[MAX_LORAS].start, problem, sentence("Leave some out."))
     remarks = [_other_network(kind, name) for kind, name in _others(tags)]
     random = Random(seed)
     named: list[tuple[NetworkTag, LoraUse]] = []
@@ -119,11 +120,16 @@ def _times(
     return evaluations_of_tags(text, starts, run) if changes else {}
 
 
-def _acts_throughout(use: LoraUse) -> tuple[str, str]:
+def _acts_throughout(use: LoraUse) -> tuple[Sentence, Sentence]:
     shown = use.name[:80]
     return (
-        f"The LoRA {shown} acts from the first step to the last, as in AUTOMATIC1111.",
-        f"<lora:{shown}:[1:0:0.5]> is a strength that changes; a tag in brackets is not.",
+        sentence(
+            "The LoRA {name} acts from the first step to the last, as in AUTOMATIC1111.", name=shown
+        ),
+        sentence(
+            "<lora:{name}:[1:0:0.5]> is a strength that changes; a tag in brackets is not.",
+            name=shown,
+        ),
     )
 
 
@@ -153,7 +159,7 @@ class _TagReader:
         self._run = run
         self._presets, self._random = presets, random
         self._tag = f"<{tag.kind}:{self._name[:80]}>"
-        self.remarks: list[tuple[str, str]] = []
+        self.remarks: list[tuple[Sentence, Sentence]] = []
 
     def read(self) -> LoraUse | None:
         """Return the LoRA; None, with a remark, if an argument is no number."""
@@ -162,11 +168,16 @@ class _TagReader:
             denoiser, text = self._strengths()
             denoiser = self._within(denoiser)
         except StrengthError as error:
-            self._remark("", "is made without it", str(error))
+            text = sentence(
+                "{tag} in the prompt: the picture is made without it: {why}.",
+                tag=self._tag,
+                why=as_it_is(str(error)),
+            )
+            self.remarks.append((text, NO_WORDS))
             return None
         for name in _ENLARGED:
             if name in self._named:
-                self._remark(f"{name}=", "has no effect", "no picture is enlarged within its run")
+                self._remark(f"{name}=", "no picture is enlarged within its run")
         return LoraUse(self._name, denoiser, text[0], blocks, self._rank())
 
     def _strengths(self) -> tuple[Strengths, Strengths]:
@@ -194,7 +205,7 @@ class _TagReader:
         found = with_elements(blocks, name.strip(), self._presets)
         if isinstance(found, BlockWeights):
             return found
-        self._remark("lbwe=", "has no effect", found)
+        self._remark("lbwe=", found)
         return blocks
 
     def _listed(self) -> BlockWeights | None:
@@ -211,7 +222,7 @@ class _TagReader:
         blocks = block_weights(text.strip(), inherited, self._presets, self._random)
         if isinstance(blocks, BlockWeights):
             return blocks
-        self._remark("lbw=", "has no effect", blocks)
+        self._remark("lbw=", blocks)
         return None
 
     def _within(self, strengths: Strengths) -> Strengths:
@@ -244,14 +255,15 @@ class _TagReader:
         if text is None:
             return None
         if not text.strip().isdecimal():
-            self._remark("dyn=", "has no effect", f"{text.strip()[:40]!r} is no number of ranks")
+            self._remark("dyn=", f"{text.strip()[:40]!r} is no number of ranks")
             return None
         return int(text)
 
-    def _remark(self, part: str, effect: str, why: str) -> None:
-        what = f"{part} in {self._tag}" if part else f"{self._tag} in the prompt:"
-        subject = what if part else f"{what} the picture"
-        self.remarks.append((f"{subject} {effect}: {why}.", ""))
+    def _remark(self, part: str, why: str) -> None:
+        text = sentence(
+            "{part} in {tag} has no effect: {why}.", part=part, tag=self._tag, why=as_it_is(why)
+        )
+        self.remarks.append((text, NO_WORDS))
 
 
 def _split(text: str) -> list[str]:
@@ -277,16 +289,37 @@ def _others(tags: Sequence[NetworkTag]) -> Iterator[tuple[str, str]]:
     yield from dict.fromkeys((tag.kind, tag.name) for tag in tags if tag.kind not in LORA_KINDS)
 
 
-def _other_network(kind: str, name: str) -> tuple[str, str]:
+def _other_network(kind: str, name: str) -> tuple[Sentence, Sentence]:
     if kind == _HYPERNETWORK:
         return (
-            f"The hypernetwork {name} in the prompt was left out.",
-            "A hypernetwork adds layers to the attention that no LoRA has; this program has none.",
+            sentence("The hypernetwork {name} in the prompt was left out.", name=name),
+            sentence(
+                "A hypernetwork adds layers to the attention that no LoRA has; this program has "
+                "none."
+            ),
         )
-    return f"<{kind}:{name}> in the prompt had no effect.", "No network of this kind is known."
+    return (
+        sentence("<{kind}:{name}> in the prompt had no effect.", kind=kind, name=name),
+        sentence("No network of this kind is known."),
+    )
 
 
-def _as_repeated(uses: Sequence[LoraUse]) -> tuple[tuple[LoraUse, ...], list[tuple[str, str]]]:
+def _strength_of(count: int, *, first: bool) -> Sentence:
+    if first:
+        return sentence(
+            "As in AUTOMATIC1111 it acts {count} times, each time with the strength of the first "
+            "tag.",
+            count=count,
+        )
+    return sentence(
+        "As in AUTOMATIC1111 it acts {count} times, each time with the strength of the last tag.",
+        count=count,
+    )
+
+
+def _as_repeated(
+    uses: Sequence[LoraUse],
+) -> tuple[tuple[LoraUse, ...], list[tuple[Sentence, Sentence]]]:
     """Return the LoRAs as A1111 applies those that are named more than once.
 
     It adds such a LoRA once for each tag, each time with the strengths of the last tag
@@ -301,9 +334,10 @@ def _as_repeated(uses: Sequence[LoraUse]) -> tuple[tuple[LoraUse, ...], list[tup
             deciding[use.name] = use
     remarks = [
         (
-            f"The prompt names the LoRA {name[:80]} {count} times.",
-            f"As in AUTOMATIC1111 it acts {count} times, each time with the strength of the "
-            f"{'first' if name in changing else 'last'} tag.",
+            sentence(
+                "The prompt names the LoRA {name} {count} times.", name=name[:80], count=count
+            ),
+            _strength_of(count, first=name in changing),
         )
         for name, count in counts.items()
         if count > 1

@@ -1,5 +1,6 @@
 """Errors that point at a character of a prompt."""
 
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
@@ -11,18 +12,31 @@ _CUT = "\N{HORIZONTAL ELLIPSIS}"
 class PromptError(EngineError):
     """A REQUEST_INVALID error at `position`, a character of the prompt counted from 0."""
 
-    def __init__(self, position: int, message: str, hint: str) -> None:
+    def __init__(self, position: int, message: Sentence, hint: Sentence) -> None:
         super().__init__(ErrorCode.REQUEST_INVALID, message, hint)
         self.position = position
 
 
-def prompt_error(text: str, position: int, problem: str, hint: str) -> PromptError:
+class NoListError(PromptError):
+    """A prompt, or a list that it names, names a word list that does not exist: `name`."""
+
+    def __init__(self, position: int, message: Sentence, hint: Sentence, name: str) -> None:
+        super().__init__(position, message, hint)
+        self.name = name
+
+
+def prompt_error(text: str, position: int, problem: Sentence, hint: Sentence) -> PromptError:
     """Return an error whose message names the character, counted from 1, and quotes the place.
 
     `problem` is a clause such as 'there is no list called "x"'.
     """
     position = min(position, len(text))
-    message = f"At character {position + 1} of the prompt, {problem}: {show(text, position)}."
+    message = sentence(
+        "At character {number} of the prompt, {problem}: {place}.",
+        number=position + 1,
+        problem=problem,
+        place=show(text, position),
+    )
     return PromptError(position, message, hint)
 
 

@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
@@ -146,8 +147,10 @@ def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
     if pieces > _MAX_PIECES:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"The prompt changes {len(ends):,} times and is too long for that.",
-            "Shorten the prompt, or let it change less often.",
+            sentence(
+                "The prompt changes {count:,} times and is too long for that.", count=len(ends)
+            ),
+            sentence("Shorten the prompt, or let it change less often."),
         )
     same: dict[str, str] = {}
     texts = ((end, _text_at(reader, end, steps)) for end in sorted(ends))

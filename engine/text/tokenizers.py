@@ -18,6 +18,7 @@ import msgspec
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from engine.api import ErrorCode
+from engine.api.sentences import Sentence, sentence
 from engine.errors import EngineError
 from engine.regular_file import read_bounded
 from engine.text.cleaning import Clean
@@ -281,7 +282,9 @@ def load_tokenizer(folder: Path) -> ClipTokenizer:
         ]
     # JsonError, UnicodeDecodeError and a malformed merge are ValueErrors.
     except ValueError as error:
-        raise _corrupt(folder, "its files are not those of a CLIP tokenizer", str(error)) from error
+        raise _corrupt(
+            folder, sentence("its files are not those of a CLIP tokenizer"), str(error)
+        ) from error
     start = _first_named([tokens.bos_token for tokens in named], START_TOKEN)
     end = _first_named([tokens.eos_token for tokens in named], END_TOKEN)
     pad = _first_named([tokens.pad_token for tokens in named], end)
@@ -303,12 +306,14 @@ def _read(path: Path) -> bytes:
         return read_bounded(path, _MAX_FILE_BYTES)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            reason = f"{path.name} is larger than {_MAX_FILE_BYTES >> 20} MiB"
+            reason = sentence(
+                "{path} is larger than {size} MiB", path=path.name, size=_MAX_FILE_BYTES >> 20
+            )
             raise _corrupt(path.parent, reason) from error
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
-            f"The tokenizer file {path} cannot be read.",
-            "Download the model again.",
+            sentence("The tokenizer file {path} cannot be read.", path=path),
+            sentence("Download the model again."),
             str(error),
         ) from error
 
@@ -326,19 +331,29 @@ def _check_vocabulary(
     """Raise CHECKPOINT_CORRUPT for a vocabulary that the tokenizers library would mishandle."""
     for token in special:
         if token not in vocabulary:
-            raise _corrupt(folder, f"the special token {token!r} is not in the vocabulary")
+            raise _corrupt(
+                folder,
+                sentence("the special token {token!r} is not in the vocabulary", token=token),
+            )
     ids = vocabulary.values()
     if len(set(ids)) != len(ids) or min(ids) < 0 or max(ids) >= _MAX_ID:
-        raise _corrupt(folder, "its token ids repeat or are out of range")
+        raise _corrupt(folder, sentence("its token ids repeat or are out of range"))
     for first, second in merges:
         if not {first, second, first + second} <= vocabulary.keys():
-            raise _corrupt(folder, f"the merge {first!r} {second!r} is not in the vocabulary")
+            raise _corrupt(
+                folder,
+                sentence(
+                    "the merge {first!r} {second!r} is not in the vocabulary",
+                    first=first,
+                    second=second,
+                ),
+            )
 
 
-def _corrupt(folder: Path, reason: str, detail: str = "") -> EngineError:
+def _corrupt(folder: Path, reason: Sentence, detail: str = "") -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT,
-        f"The tokenizer in {folder} is damaged: {reason}.",
-        "Download the model again.",
+        sentence("The tokenizer in {folder} is damaged: {reason}.", folder=folder, reason=reason),
+        sentence("Download the model again."),
         detail,
     )

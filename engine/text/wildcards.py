@@ -18,9 +18,9 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
 
-from engine.errors import EngineError
+from engine.api.sentences import Sentence, sentence
 from engine.file_paths import is_file
-from engine.text.prompt_errors import prompt_error
+from engine.text.prompt_errors import NoListError, PromptError, prompt_error
 
 # The largest numbers of choices and of resulting characters: lines of files may name other files.
 _MAX_CHOICES = 10_000
@@ -109,7 +109,9 @@ class _Expansion:
             return
         self.drawn += 1
         if self.drawn > _MAX_CHOICES:
-            raise self._error(f"more than {_MAX_CHOICES:,} words would be drawn")
+            raise self._error(
+                sentence("more than {max_choices:,} words would be drawn", max_choices=_MAX_CHOICES)
+            )
         choice = source.choices.get(start)
         if choice is not None:
             current.position = choice.end
@@ -127,7 +129,7 @@ class _Expansion:
         piece = escaped.sub(r"\1", current.source.text[current.position : end])
         self.length += len(piece)
         if self.length > _MAX_CHARACTERS:
-            raise self._error("the prompt becomes too long")
+            raise self._error(sentence("the prompt becomes too long"))
         self.written.append(piece)
         current.position = end
 
@@ -139,18 +141,28 @@ class _Expansion:
 
     def _lines(self, name: str, current: _Range, start: int) -> tuple[_Source, ...]:
         if any(above.name == name for above in self.stack):
-            raise self._error(f"the wildcard {name} leads back to itself", current, start)
+            raise self._error(
+                sentence("the wildcard {name} leads back to itself", name=name), current, start
+            )
         if name not in self.lines:
             lines = _read_lines(self.folder, name)
             if not lines:
-                problem = f'there is no list called "{name}"'
+                problem = sentence('there is no list called "{name}"', name=name)
                 if self.folder is not None and is_file(self.folder):
-                    problem += f", because {self.folder}, where they are looked for, is a file"
-                raise self._error(problem, current, start)
+                    problem = sentence(
+                        'there is no list called "{name}", because {folder}, where they are looked '
+                        "for, is a file",
+                        name=name,
+                        folder=self.folder,
+                    )
+                error = self._error(problem, current, start)
+                raise NoListError(error.position, error.text, error.advice, name)
             self.lines[name] = tuple(map(_read, lines))
         return self.lines[name]
 
-    def _error(self, problem: str, current: _Range | None = None, start: int = 0) -> EngineError:
+    def _error(
+        self, problem: Sentence, current: _Range | None = None, start: int = 0
+    ) -> PromptError:
         """Return an error at position `start` of the prompt.
 
         For a name inside a file, the position is the prompt's own name that led to the file.
@@ -162,7 +174,9 @@ class _Expansion:
             inmost = next(r for r in reversed(self.stack) if r.source is outer)
             before = bisect(outer.starts, inmost.position - 1)
             position = outer.starts[before - 1] if before else 0
-        hint = "Write another name, or add a text file of that name to the folder of wildcards."
+        hint = sentence(
+            "Write another name, or add a text file of that name to the folder of wildcards."
+        )
         return prompt_error(self.text, position, problem, hint)
 
 

@@ -18,6 +18,7 @@ from threading import Event, Lock
 from backends.base import Array, Cancellation, DType, FileSlice, WeightRef
 from engine.api.machine import ArtifactInfo
 from engine.api.remedies import RaiseMemoryLimit
+from engine.api.sentences import sentence
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.cache_folder import CacheFolder
 from engine.checkpoints.known_files import KnownFiles
@@ -123,9 +124,13 @@ class WorkingCopies:
         if names:
             raise EngineError(
                 ErrorCode.WORKING_COPY_DAMAGED,
-                "A copy of the weights in the cache was damaged; what was made with it was not "
-                "kept, and was made again without it.",
-                "If this comes back, the disk or the memory of this computer may be failing.",
+                sentence(
+                    "A copy of the weights in the cache was damaged; what was made with it "
+                    "was not kept, and was made again without it."
+                ),
+                sentence(
+                    "If this comes back, the disk or the memory of this computer may be failing."
+                ),
                 ", ".join(names),
             )
 
@@ -170,9 +175,14 @@ class WorkingCopies:
         except OSError as error:
             raise EngineError(
                 ErrorCode.DISK_FULL,
-                f"The working copy of the weights ({size / 1e9:.1f} GB) cannot be written to "
-                f"{self.folder}: {error.strerror}.",
-                "Free some disk space.",
+                sentence(
+                    "The working copy of the weights ({size:.1f} GB) cannot be written to "
+                    "{folder}: {strerror}.",
+                    size=size / 1000000000.0,
+                    folder=self.folder,
+                    strerror=error.strerror,
+                ),
+                sentence("Free some disk space."),
                 remedies=(RaiseMemoryLimit(),),
             ) from error
         self._hold(key)

@@ -4,6 +4,7 @@ import types
 import typing
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -38,9 +39,19 @@ def values(annotation: Any) -> st.SearchStrategy[Any]:
     if issubclass(annotation, Enum):
         return st.sampled_from(annotation)
     assert issubclass(annotation, msgspec.Struct), annotation
-    hints = typing.get_type_hints(annotation)
-    fields = {name: values(hints[name]) for name in annotation.__struct_fields__}
-    return st.builds(annotation, **fields)
+    return _structs(annotation)
+
+
+@cache
+def _structs(annotation: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
+    """Structs of a type, which may hold others of the same type."""
+
+    def made() -> st.SearchStrategy[Any]:
+        hints = typing.get_type_hints(annotation)
+        fields = {name: values(hints[name]) for name in annotation.__struct_fields__}
+        return st.builds(annotation, **fields)
+
+    return st.deferred(made)
 
 
 commands: st.SearchStrategy[Command] = st.one_of([values(kind) for kind in COMMANDS])

@@ -17,7 +17,7 @@ from tests.app.supervised import QUICK, Supervised, fake_command
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS", "VERSIONS"):
+    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "CONFIG", "LOGS", "VERSIONS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
     write_verdicts(tmp_path / "cache")
 

@@ -111,6 +111,7 @@ class FakeEngine:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
+        self._wildcards: Path | None = None
         self._said = 0
         self._heard = 0
         self._cancelled: set[str] = set()
@@ -142,6 +143,7 @@ class FakeEngine:
             _sleep_for_ever()
         match command:
             case Configure():
+                self._wildcards = Path(command.wildcards) if command.wildcards else None
                 self._get_ready()
             case Ping():
                 self._say(Pong(sequence=command.sequence))
@@ -173,7 +175,11 @@ class FakeEngine:
         # Here, as most tests need not wait for it to be imported.
         from engine.text.checking import check_prompt
 
-        self._say(PromptChecked(query=command.query, check=check_prompt(command.question, None)))
+        self._say(
+            PromptChecked(
+                query=command.query, check=check_prompt(command.question, self._wildcards)
+            )
+        )
 
     def _get_ready(self) -> None:
         plan = self._plan

@@ -1,5 +1,6 @@
 """Strategies for requests a person could make or load."""
 
+import msgspec
 from hypothesis import strategies as st
 
 from app.form.generation import settings_of
@@ -13,6 +14,7 @@ from engine.api.limits import (
     MAX_STEPS,
     MIN_SIDE,
 )
+from engine.api.method_options import sampler_options_of, schedule_options_of
 from engine.api.request import (
     ComponentFiles,
     GenerateRequest,
@@ -82,5 +84,15 @@ requests = st.builds(
     memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),
 )
 
+
+def fitting(request: GenerateRequest) -> GenerateRequest:
+    """Only with the options that sampler and schedule read, as readers of metadata leave them."""
+    return msgspec.structs.replace(
+        request,
+        sampler_options=sampler_options_of(request.sampler, request.sampler_options),
+        schedule_options=schedule_options_of(request.schedule, request.schedule_options),
+    )
+
+
 # As the form is filled with them: nothing in them is about the machine.
-form_requests = requests.map(settings_of)
+form_requests = requests.map(settings_of).map(fitting)

@@ -16,12 +16,14 @@ EVENT_TABLE = ROOT / "app" / "engine" / "client.py"
 # Found by the names of their fields, which are attributes; see `app.form.field`.
 SIGNAL_OF_A_FIELD = "_changed"
 # Qt calls these.
-OF_QT = {"GalleryItemModel.flags", "_SeedValidator.validate"}
+OF_QT = {"_SeedValidator.validate"}
 # Only tests ask these, which must see what another program or a person sees.
 FOR_TESTS = {
     "SingleInstance.socket_name",
     "SingleInstance.socket_file",
     "ThumbnailStore.kept_bytes",
+    "NoticeCard.is_leaving",
+    "GalleryIndex.id_of",
 }
 
 

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.form.changes import FormChanges, MaskEnd, Reuse
-from app.form.fields import Extras
+from app.form.changes import FormChanges, Reuse
+from app.form.fields import Form
+from app.form.presets import Preset, PresetPart
 from app.notices.remedies import NoticeAction
 from engine.api.request import SeedOptions
-from engine.api.values import InputRole
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
@@ -26,7 +26,7 @@ def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     form = one.session.generation
     form.prompt, form.steps, form.width, form.height, form.count = "mine", 11, 320, 256, 4
     form.seed, form.seed_locked = 99, True
-    form.extras = Extras(clip_skip=2, seed_options=SeedOptions(variation_seed=3))
+    form.clip_skip, form.seed_options = 2, SeedOptions(variation_seed=3)
     form.start_from("/pictures/photo.png", 320, 256)
     yield one
     one.end()
@@ -39,16 +39,24 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
+PRESET = Preset(
+    name="plain",
+    parts=(PresetPart.PROMPTS, PresetPart.SETTINGS),
+    form=Form(prompt="a boat", steps=7),
+)
 CHANGES: dict[str, Callable[[FormChanges, Path], None]] = {
     "settings": lambda changes, picture: changes.use_settings(picture),
     "everything": lambda changes, picture: changes.use_settings(picture, Reuse.EVERYTHING),
     "prompt": lambda changes, picture: changes.use_settings(picture, Reuse.PROMPT),
     "seed": lambda changes, picture: changes.use_settings(picture, Reuse.SEED),
+    "surprise": lambda changes, picture: changes.surprise(),
     "reset": lambda changes, picture: changes.reset(),
-    "extras": lambda changes, picture: changes.drop_extras(),
     "start": lambda changes, picture: changes.start_from(str(picture), 640, 640),
     "noise": lambda changes, picture: changes.start_anew(),
-    "mask": lambda changes, picture: changes.paint_within(lambda: b"png", MaskEnd.CLOSED),
+    "model": lambda changes, picture: changes.choose_checkpoint(Path("/models/other.safetensors")),
+    "opened": lambda changes, picture: changes.open_checkpoint(Path("/models/other.safetensors")),
+    "preset": lambda changes, picture: changes.use_preset(PRESET),
+    "postcard": lambda changes, picture: changes.use_starter("a boat"),
 }
 
 
@@ -70,15 +78,18 @@ def test_every_replacement_can_be_undone_and_done_again(
 
 def test_every_way_to_change_the_form_is_among_these() -> None:
     ways = {name for name in vars(FormChanges) if not name.startswith("_")}
-    known = {"use_settings", "reset", "drop_extras", "start_from", "start_anew", "paint_within"}
-    assert ways - known == {"undo", "keep_all", "apply", "staticMetaObject"}
+    known = {"use_settings", "reset", "surprise", "start_from", "start_anew"}
+    known |= {"choose_checkpoint", "open_checkpoint", "use_preset", "use_starter"}
+    # To forget the settings of the chosen model is to reset them.
+    others = {"undo", "apply", "remembered", "remembered_changed", "forget", "staticMetaObject"}
+    assert ways - known == others
 
 
 def test_a_replacement_that_changes_nothing_says_nothing(staged: Staged) -> None:
-    staged.session.changes.drop_extras()
+    staged.session.changes.reset()
     (notice,) = staged.session.notices.notices
     staged.session.remedies.dismiss(notice)
-    staged.session.changes.drop_extras()
+    staged.session.changes.reset()
     assert staged.session.notices.notices == ()
 
 
@@ -92,7 +103,7 @@ def test_settings_are_all_but_the_seed_and_how_many(
     staged.wait(lambda: form.prompt == PLAIN.request.prompt)
     assert form.steps == PLAIN.request.steps
     assert (form.seed, form.seed_locked, form.count) == (99, locked, 4)
-    assert form.extras.seed_options.variation_seed == 3
+    assert form.seed_options.variation_seed == 3
     assert form.inputs == ()
 
 
@@ -113,20 +124,8 @@ def test_a_seed_is_the_seed_alone_and_is_kept(staged: Staged, picture: Path) -> 
     staged.wait(lambda: form.seed == PLAIN.request.seed)
     assert form.seed_locked
     assert (form.prompt, form.steps) == ("mine", 11)
-    assert form.extras.seed_options == PLAIN.request.seed_options
-    assert form.extras.clip_skip == 2
-
-
-def test_a_painting_that_is_dropped_can_be_had_back(staged: Staged) -> None:
-    session, form = staged.session, staged.session.generation
-    before = form.form
-    session.changes.paint_within(lambda: b"png", MaskEnd.DROPPED)
-    staged.wait(lambda: bool(session.notices.notices))
-    assert form.form == before
-    session.remedies.act(session.notices.notices[0], NoticeAction.UNDO_CHANGE)
-    mask = form.input_path(InputRole.MASK)
-    assert mask is not None
-    assert Path(mask).read_bytes() == b"png"
+    assert form.seed_options == PLAIN.request.seed_options
+    assert form.clip_skip == 2
 
 
 def test_a_size_that_a_start_picture_sets_is_said(staged: Staged, picture: Path) -> None:

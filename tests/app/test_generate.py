@@ -16,6 +16,7 @@ from PIL import Image
 
 from app.cli import run
 from app.paths import starter_checkpoint
+from app.settings.reading import FILE
 from engine.api.conventions import RandomSource
 from engine.api.values import SamplerName, ScheduleName
 from engine.metadata.record import read_record
@@ -65,6 +66,17 @@ def test_json_has_the_promised_form(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert 0 < sum(parts) <= result["timings"]["total_s"]
     if sys.platform == "linux":
         assert result["memory"]["peak_private_mb"] > 10
+
+
+def test_pictures_are_written_as_the_settings_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / FILE).write_text('picture_format = "webp"\nfile_name = "{seed}"\n')
+    assert run(["generate", "a cat", "--steps", "1", "--size", "64x64", "--seed", "5"]) == 0
+    path = Path(capsys.readouterr().out.strip())
+    assert path == tmp_path / "output" / "5.webp"
+    assert read_record(path) is not None
 
 
 def test_default_folder_is_the_output_folder(
@@ -249,7 +261,7 @@ def test_a_picture_that_does_not_fit_is_refused_before_the_work(
         (["--model", "no/such/file.safetensors"], "file.safetensors is not in "),
         (["--init", "no/such/picture.png"], "no/such/picture.png"),
         (["--vae", "no/such/vae.safetensors"], "vae.safetensors"),
-        (["--out", "picture.jpg"], "PNG"),
+        (["--out", "picture.tiff"], "PNG"),
     ],
 )
 def test_mistakes_get_one_clear_line(

@@ -23,7 +23,7 @@ from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleNam
 from engine.families.identify import identify
 from engine.metadata.readers import import_record
 from engine.pipeline.inspection import inspect
-from tests.app.requests import form_requests, requests
+from tests.app.requests import fitting, form_requests, requests
 from tests.metadata.records import PLAIN, RECORDS
 
 CHECKPOINT = Path("/models/chosen.safetensors")
@@ -125,7 +125,7 @@ def test_a_record_brings_its_settings_but_not_its_device() -> None:
 def test_a_record_is_read_from_the_engine_as_it_is_from_a_picture(record: GenerationRecord) -> None:
     form = state()
     chosen = form.checkpoint
-    wanted = settings_of(import_record(record).request)
+    wanted = fitting(settings_of(import_record(record).request))
     form.load_request(wanted)
     # A path on another machine is not taken over.
     path = str(chosen if wanted.checkpoint is None else Path(wanted.checkpoint))

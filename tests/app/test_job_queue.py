@@ -12,6 +12,7 @@ from app.queue.job_queue import Job, JobQueue, JobState
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import CancelJob, ImageSaved, JobCancelled, JobFailed, RunJob
 from engine.api.request import GenerateRequest
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 from tests.app.fake_engine import saved_image
@@ -169,7 +170,7 @@ def test_a_request_too_long_to_be_sent_fails_and_the_next_runs(
 
     def refuse(_command: object) -> bool:
         monkeypatch.undo()
-        raise EngineError(ErrorCode.REQUEST_INVALID, "Too long.", "Shorten it.")
+        raise EngineError(ErrorCode.REQUEST_INVALID, sentence("Too long."), sentence("Shorten it."))
 
     monkeypatch.setattr(it.process, "send", refuse)
     first, second = it.submit(2)

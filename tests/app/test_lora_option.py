@@ -9,7 +9,7 @@ import pytest
 from app.cli import generate
 from app.cli.loras import changed, folders, parse_lora, with_loras
 from app.library.lora_memory import LoraMemory
-from app.lora_folders import lora_folders
+from app.model_folders import named_folders
 from engine.api.lora import LoraChoice, LoraReport
 from tests.app.folders import folders_in
 
@@ -88,4 +88,4 @@ def test_a_damaged_list_of_folders_names_none(tmp_path: Path, content: bytes) ->
     paths = folders_in(tmp_path)
     paths.state.mkdir()
     (paths.state / "loras.json").write_bytes(content)
-    assert lora_folders(paths) == ()
+    assert named_folders(paths) == ()

@@ -9,7 +9,6 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
-from app.form.fields import Extras
 from app.form.generation import MOST_CHARACTERS
 from app.form.prompt_state import NO_CHECK, PromptState
 from engine.api.messages import PromptChecked
@@ -64,8 +63,8 @@ def test_wildcards_that_are_text_are_read_as_text(stage: Stage) -> None:
     staged = stage().start()
     form, prompt = staged.session.generation, staged.session.prompts.prompt
     form.prompt = "a __nothing__ house"
-    staged.wait(lambda: [hint.kind for hint in prompt.hints] == [HintKind.REFUSED])
-    form.extras = Extras(expand_wildcards=False)
+    staged.wait(lambda: [hint.kind for hint in prompt.hints] == [HintKind.WILDCARD])
+    form.expand_wildcards = False
     staged.wait(lambda: prompt.hints == ())
 
 

@@ -25,6 +25,7 @@ from backends.base import (
 from backends.null import NullSession, Script
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.request import GenerateRequest
+from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.cancel import CancelToken
 from engine.devices.choice import Candidate, Devices
@@ -164,7 +165,7 @@ def test_the_next_device_takes_over_and_the_failure_is_told_and_remembered(
     assert hardware.failures == [("one", "the device was removed")]
 
 
-DAMAGED = EngineError(ErrorCode.WORKING_COPY_DAMAGED, "A copy was damaged.")
+DAMAGED = EngineError(ErrorCode.WORKING_COPY_DAMAGED, sentence("A copy was damaged."))
 
 
 @pytest.mark.parametrize("times", [1, 3])

@@ -9,6 +9,7 @@ import pytest
 
 from engine.api.lora import LoraReport
 from engine.api.request import GenerateRequest
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.checkpoints import known_files as known_files_module
@@ -105,7 +106,7 @@ def test_a_job_keeps_other_files_from_being_hashed(
         services.hash_loras()
         assert services.hashes is not None
         waited.append(services.hashes.wait(0.2))
-        raise EngineError(ErrorCode.CHECKPOINT_NOT_FOUND, "gone")
+        raise EngineError(ErrorCode.CHECKPOINT_NOT_FOUND, sentence("gone"))
 
     monkeypatch.setattr("engine.jobs.runner.load_checkpoint", load)
     with pytest.raises(EngineError):

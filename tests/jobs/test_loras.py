@@ -74,6 +74,27 @@ def test_side_branches_load_nothing_for_a_new_strength_or_lora(bench: Bench) -> 
         assert bench.loaded(loras=(choice,), lora_mode=LoraMode.SIDE) == []
 
 
+def test_a_network_with_branches_steps_aside_for_merged_weights(bench: Bench) -> None:
+    side = {"loras": (STYLE,), "lora_mode": LoraMode.SIDE}
+    bench.run()
+    assert bench.loaded(**side) == ["denoiser"]
+    assert bench.loaded(loras=(STYLE,), lora_mode=MERGE) == ["denoiser"]
+    assert sorted(bench.backend.open_now) == sorted([*NETWORKS, "denoiser"])
+    assert bench.loaded(**side) == []
+    assert sorted(bench.backend.open_now) == NETWORKS
+
+
+def test_a_network_that_stepped_aside_is_freed_where_the_next_job_needs_its_memory(
+    bench: Bench,
+) -> None:
+    side = msgspec.structs.replace(bench.request, loras=(STYLE,), lora_mode=LoraMode.SIDE)
+    bench.run(side)
+    merged = msgspec.structs.replace(side, lora_mode=MERGE)
+    enough = bench.run(merged).plan.peak_bytes
+    bench.run(msgspec.structs.replace(merged, memory_limit_bytes=enough + 1))
+    assert sorted(bench.backend.open_now) == NETWORKS
+
+
 def test_text_encoders_beside_which_branches_run_are_not_loaded_for_a_new_strength(
     bench: Bench,
 ) -> None:
@@ -103,6 +124,15 @@ class _Timed(Estimates):
         """Learn nothing from the null backend."""
 
 
+def test_a_plan_of_memory_does_not_want_its_loras(bench: Bench) -> None:
+    bench.runner = JobRunner(replace(bench.runner.services, estimates=_Timed(bench)))
+    asked = msgspec.structs.replace(bench.request, loras=(STYLE,), steps=10)
+    for _ in range(3):
+        bench.runner.outlook(asked)
+    modes = [bench.run(asked).images[0].record.request.lora_mode for _ in range(2)]
+    assert modes == [LoraMode.SIDE, LoraMode.TEXT_SIDE]
+
+
 def test_auto_begins_a_new_strength_at_once_and_merges_the_one_that_is_wanted_again(
     bench: Bench,
 ) -> None:
@@ -122,7 +152,7 @@ def test_auto_begins_a_new_strength_at_once_and_merges_the_one_that_is_wanted_ag
     assert [made(strength) for strength in (0.7, 0.6)] == [([], beside)] * 2
     assert made(0.6) == (["denoiser"], merged)
     assert made(0.6) == ([], merged)
-    assert made(0.5) == (["denoiser"], beside)
+    assert made(0.5) == ([], beside)
     assert made(0.8) == (["denoiser"], merged)
 
 

@@ -11,6 +11,7 @@ import pytest
 from backends import hardware
 from backends.base import Device, MemoryInfo, Precision
 from backends.null import NullBackend
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
@@ -195,7 +196,7 @@ def test_a_device_that_compiles_nothing_is_first(office: Office) -> None:
 
 def test_an_error_while_planning_is_left_to_the_job(office: Office) -> None:
     def failing(_candidate: Candidate) -> JobEstimate:
-        raise EngineError(ErrorCode.OUT_OF_MEMORY, "no")
+        raise EngineError(ErrorCode.OUT_OF_MEMORY, sentence("no"))
 
     given = (office.fast, office.slow)
     assert office.preparations.order(given, failing, office.told.append) == list(given)

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from app.paths import starter_checkpoint
+from engine.api.picture_names import PictureFacts
 from engine.api.request import GenerateRequest
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.errors import EngineError
@@ -48,10 +50,14 @@ def test_a_picture_that_cannot_be_saved_is_kept_elsewhere(
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(refuge))
     from engine.output import write_picture as write
 
-    def full_disk(pixels: np.ndarray, target: Destination, **rest: object) -> Path:
+    def full_disk(
+        pixels: np.ndarray, target: Destination, facts: PictureFacts, **rest: object
+    ) -> Path:
         if target.folder == tmp_path / "out":
-            raise EngineError(ErrorCode.DISK_FULL, "The disk is full.", "Free some space.")
-        return write(pixels, target, **rest)  # pyright: ignore[reportArgumentType]
+            raise EngineError(
+                ErrorCode.DISK_FULL, sentence("The disk is full."), sentence("Free some space.")
+            )
+        return write(pixels, target, facts, **rest)  # pyright: ignore[reportArgumentType]
 
     monkeypatch.setattr("engine.jobs.saving.write_picture", full_disk)
     listener = Listener()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from backends.base import Array, Session, TensorSpec
 from engine.api.request import ComponentFiles
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.errors import EngineError
@@ -116,7 +117,7 @@ def test_slow_previews_stop_after_the_first() -> None:
 
 def test_a_decoder_that_fails_leaves_the_linear_ones() -> None:
     def fail() -> Session:
-        raise EngineError(ErrorCode.BACKEND_FAILED, "no")
+        raise EngineError(ErrorCode.BACKEND_FAILED, sentence("no"))
 
     clock = Clock()
     previews = TinyPreview(fail, lambda _step, _pixels: pytest.fail("shown"), clock)

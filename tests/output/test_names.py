@@ -1,5 +1,6 @@
 """The folder of `--out`, and file names that every system accepts."""
 
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
@@ -8,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api import ErrorCode
+from engine.api.picture_names import PictureFacts, counter_of, stem_of, unknown_placeholders
+from engine.api.saving import DEFAULT_NAME
 from engine.errors import EngineError
 from engine.output.names import (
     Destination,
-    counted_name,
-    counter_of,
     destination,
     sibling_names,
 )
@@ -26,6 +27,11 @@ RESERVED = {
 }
 
 
+def named(counter: int, seed: int, prompt: str) -> str:
+    facts = PictureFacts(seed=seed, prompt=prompt)
+    return f"{stem_of(DEFAULT_NAME, facts, counter)}.png"
+
+
 @pytest.mark.parametrize("out", ["pictures", "pictures/", "new.png/", "v1.5", "a/b c", ".", ""])
 def test_paths_of_folders_are_recognised(out: str) -> None:
     assert destination(out) == Destination(Path(out))
@@ -33,7 +39,13 @@ def test_paths_of_folders_are_recognised(out: str) -> None:
 
 @pytest.mark.parametrize(
     ("out", "folder", "name"),
-    [("cat.png", ".", "cat.png"), ("a/b/Cat.PNG", "a/b", "Cat.PNG"), ("./x.y.png", ".", "x.y.png")],
+    [
+        ("cat.png", ".", "cat.png"),
+        ("cat.webp", ".", "cat.webp"),
+        ("c.JPG", ".", "c.JPG"),
+        ("a/b/Cat.PNG", "a/b", "Cat.PNG"),
+        ("./x.y.png", ".", "x.y.png"),
+    ],
 )
 def test_paths_of_files_are_recognised(out: str, folder: str, name: str) -> None:
     assert destination(out) == Destination(Path(folder), name)
@@ -46,7 +58,7 @@ def test_an_existing_folder_may_be_called_anything(tmp_path: Path) -> None:
     assert destination(str(folder), count=3) == Destination(folder)
 
 
-@pytest.mark.parametrize("out", ["cat.jpg", "a/cat.WebP", "cat.jpeg"])
+@pytest.mark.parametrize("out", ["cat.avif", "a/cat.TIFF", "cat.bmp"])
 def test_other_formats_are_refused_with_the_right_name(out: str) -> None:
     with pytest.raises(EngineError) as caught:
         destination(out)
@@ -70,29 +82,29 @@ def test_other_formats_are_refused_with_the_right_name(out: str) -> None:
 def test_a_picture_in_a_folder_has_counter_seed_and_words(
     counter: int, prompt: str, name: str
 ) -> None:
-    assert counted_name(counter, 7, prompt) == name
-    assert counter_of(name) == counter
+    assert named(counter, 7, prompt) == name
+    assert counter_of(DEFAULT_NAME, name) == counter
 
 
 @given(
     counter=st.integers(1, 10**9), seed=st.integers(0, 2**64 - 1), prompt=st.text(st.characters())
 )
 def test_names_are_valid_on_every_system(counter: int, seed: int, prompt: str) -> None:
-    name = counted_name(counter, seed, prompt)
+    name = named(counter, seed, prompt)
     assert len(name.encode()) < 120
     assert not set(name) & set('<>:"/\\|?*\0')
     assert name.isprintable()
     assert name.partition(".")[0].casefold() not in RESERVED
     assert name.endswith(".png")
     assert name[0].isdigit()
-    assert counter_of(name) == counter
+    assert counter_of(DEFAULT_NAME, name) == counter
 
 
 @pytest.mark.parametrize(
-    "name", ["cat.png", "1234-x.png", "00001.png", "\u0660" * 5 + "-1.png", "-00001-"]
+    "name", ["cat.png", "1234-x.png", "00001 x.png", "\u0660" * 5 + "-1.png", "-00001-"]
 )
 def test_other_names_have_no_counter(name: str) -> None:
-    assert counter_of(name) == 0
+    assert counter_of(DEFAULT_NAME, name) == 0
 
 
 def test_a_taken_name_gets_a_number() -> None:
@@ -102,3 +114,58 @@ def test_a_taken_name_gets_a_number() -> None:
         "a.b-2.png",
     ]
     assert next(sibling_names("a.png", numbered=True)) == "a-1.png"
+
+
+FACTS = PictureFacts(
+    seed=7,
+    prompt="A red house",
+    checkpoint=r"C:\models\Dream Shaper_8.safetensors",
+    sampler="dpmpp_2m",
+    steps=20,
+    guidance=7.5,
+    width=512,
+    height=768,
+    made=datetime(2026, 3, 9, 5, 7, 1, tzinfo=UTC),
+)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "stem"),
+    [
+        ("{date}_{time}-{model}", "2026-03-09_05-07-01-Dream-Shaper_8"),
+        (
+            "{prompt} {width}x{height}, {sampler} {steps} at {guidance}",
+            "a-red-house 512x768, dpmpp_2m 20 at 7.5",
+        ),
+        ("{nonsense}-{seed}", "7"),
+        ("a/b\\c:{counter}", "a-b-c-00042"),
+        ("..{seed}. ", "7"),
+        ("con", "_con"),
+        ("{}", "7"),
+    ],
+)
+def test_a_pattern_is_filled_with_the_facts_of_a_picture(pattern: str, stem: str) -> None:
+    assert stem_of(pattern, FACTS, 42) == stem
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{counter}", "{date} {counter}", "{prompt}-{counter}-{seed}", "my {counter}.{seed}"]
+)
+def test_the_counter_is_found_wherever_a_pattern_has_it(pattern: str) -> None:
+    name = f"{stem_of(pattern, FACTS, 42)}.webp"
+    assert counter_of(pattern, name) == 42
+
+
+@given(pattern=st.text(st.characters(), min_size=1, max_size=200), prompt=st.text())
+def test_every_pattern_gives_names_that_every_system_takes(pattern: str, prompt: str) -> None:
+    stem = stem_of(pattern, PictureFacts(seed=7, prompt=prompt), 1)
+    assert 0 < len(stem.encode()) <= 150
+    assert not set(stem) & set('<>:"/\\|?*\0')
+    assert stem.isprintable()
+    assert not stem.startswith(".")
+    assert stem.rstrip(" .") == stem
+    assert stem.partition(".")[0].casefold() not in RESERVED
+
+
+def test_words_in_braces_without_a_meaning_are_named() -> None:
+    assert unknown_placeholders("{seed}-{sed}-{}-{counter}") == ("sed", "")

@@ -14,18 +14,20 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engine.api import ErrorCode
+from engine.api.picture_names import PictureFacts, counter_of
 from engine.api.remedies import ChooseFolder
+from engine.api.saving import DEFAULT_NAME, PictureFormat, Saving
 from engine.errors import EngineError
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.png import TextChunk
-from engine.output.names import Destination, counter_of, destination
+from engine.output.names import Destination, destination
 from engine.output.writer import write_picture
 
 PIXELS: NDArray[np.uint8] = np.random.default_rng(0).integers(0, 256, (24, 40, 3), dtype=np.uint8)
 
 
 def write(target: Destination, prompt: str = "a cat", seed: int = 7) -> Path:
-    return write_picture(PIXELS, target, seed=seed, prompt=prompt)
+    return write_picture(PIXELS, target, PictureFacts(seed=seed, prompt=prompt))
 
 
 def names(folder: Path) -> list[str]:
@@ -41,7 +43,9 @@ def pixels_of(path: Path) -> NDArray[np.uint8]:
 
 def test_pixels_and_text_are_read_back(tmp_path: Path) -> None:
     chunks = [TextChunk("parameters", "a cat\nSteps: 1"), TextChunk("safelight", "{}")]
-    path = write_picture(PIXELS, Destination(tmp_path), seed=7, prompt="a cat", chunks=chunks)
+    path = write_picture(
+        PIXELS, Destination(tmp_path), PictureFacts(seed=7, prompt="a cat"), chunks=chunks
+    )
     assert path == tmp_path / "00001-7-a-cat.png"
     np.testing.assert_array_equal(pixels_of(path), PIXELS)
     assert read_text_chunks(path) == tuple(chunks)
@@ -169,6 +173,7 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from engine.api import ErrorCode
+from engine.api.picture_names import PictureFacts
 from engine.errors import EngineError
 from engine.output.names import destination
 from engine.output.writer import write_picture
@@ -191,7 +196,7 @@ def test_a_write_that_the_system_cuts_short_is_an_error(tmp_path: Path) -> None:
     body = """
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 try:
-    write_picture(pixels, target, seed=1, prompt="")
+    write_picture(pixels, target, PictureFacts(seed=1))
 except EngineError as error:
     print(error.code.value, error.message)
 """
@@ -208,7 +213,7 @@ except EngineError as error:
 FOREVER = """
 print("ready", flush=True)
 while True:
-    print(write_picture(pixels, target, seed=1, prompt="a cat").name, flush=True)
+    print(write_picture(pixels, target, PictureFacts(seed=1, prompt="a cat")).name, flush=True)
 """
 
 
@@ -241,7 +246,7 @@ def test_a_killed_process_leaves_only_whole_pictures(tmp_path: Path, out: str) -
 def test_racing_processes_share_neither_names_nor_counters(tmp_path: Path) -> None:
     body = """
 for _ in range(15):
-    print(write_picture(pixels, target, seed=1, prompt=sys.argv[1]).name)
+    print(write_picture(pixels, target, PictureFacts(seed=1, prompt=sys.argv[1])).name)
 """
     for out in (tmp_path / "folder", tmp_path / "named" / "cat.png"):
         processes = [run_writer(body, out) for _ in range(3)]
@@ -251,6 +256,44 @@ for _ in range(15):
         assert len(told) == len(set(told)) == 45
         folder = out if out.suffix == "" else out.parent
         assert names(folder) == sorted(told)
-    counters = [counter_of(name) for name in names(tmp_path / "folder")]
+    counters = [counter_of(DEFAULT_NAME, name) for name in names(tmp_path / "folder")]
     # One is skipped where two writers see each other's reservation.
     assert len(set(counters)) == 45
+
+
+@pytest.mark.parametrize("form", [PictureFormat.WEBP, PictureFormat.JPEG])
+def test_other_formats_continue_the_counter_of_their_pattern(
+    tmp_path: Path, form: PictureFormat
+) -> None:
+    saving = Saving(format=form, name="{prompt}_{counter}")
+    facts = PictureFacts(seed=7, prompt="a cat")
+    paths = [write_picture(PIXELS, Destination(tmp_path), facts, saving=saving) for _ in range(2)]
+    assert [path.name for path in paths] == [
+        f"a-cat_00001{form.suffix}",
+        f"a-cat_00002{form.suffix}",
+    ]
+
+
+def test_names_without_a_counter_are_never_overwritten(tmp_path: Path) -> None:
+    saving = Saving(name="{prompt}")
+    facts = PictureFacts(seed=7, prompt="a cat")
+    for _ in range(3):
+        write_picture(PIXELS, Destination(tmp_path), facts, saving=saving)
+    assert names(tmp_path) == ["a-cat-1.png", "a-cat-2.png", "a-cat.png"]
+
+
+def test_the_format_of_a_named_file_is_that_of_its_name(tmp_path: Path) -> None:
+    facts = PictureFacts(seed=7)
+    path = write_picture(PIXELS, destination(str(tmp_path / "cat.webp")), facts)
+    with Image.open(path) as image:
+        assert image.format == "WEBP"
+
+
+def test_no_text_is_written_without_metadata(tmp_path: Path) -> None:
+    chunks = [TextChunk("parameters", "a cat\nSteps: 1"), TextChunk("safelight", "{}")]
+    for form in PictureFormat:
+        saving = Saving(format=form, metadata=False)
+        facts = PictureFacts(seed=7)
+        path = write_picture(PIXELS, Destination(tmp_path), facts, chunks=chunks, saving=saving)
+        assert read_text_chunks(path) == ()
+        assert b"Steps: 1" not in path.read_bytes()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.api.method_options import SAMPLER_OPTIONS
 from engine.api.request import SamplerOptions
 from engine.api.values import ConventionName, ErrorCode, SamplerName
 from engine.errors import EngineError
@@ -322,7 +323,7 @@ def test_lms_ends_with_the_picture_in_comfyui():
 @pytest.mark.parametrize("option", ["eta", "noise_scale", "churn", "churn_from", "churn_to"])
 def test_a_sampler_takes_exactly_the_options_of_the_registry(name: SamplerName, option: str):
     options = SamplerOptions(**{option: 0.5})
-    if option in SAMPLERS[name].options:
+    if option in SAMPLER_OPTIONS.get(name, ()):
         noise = RecordedNoise(draws(DRAWS))
         sampler = bind_options(name, options)
         assert list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise))
@@ -332,7 +333,9 @@ def test_a_sampler_takes_exactly_the_options_of_the_registry(name: SamplerName, 
         assert caught.value.code is ErrorCode.REQUEST_INVALID
 
 
-@pytest.mark.parametrize("name", [name for name in SamplerName if "eta" in SAMPLERS[name].options])
+@pytest.mark.parametrize(
+    "name", [name for name in SamplerName if "eta" in SAMPLER_OPTIONS.get(name, ())]
+)
 def test_without_eta_no_noise_is_drawn(name: SamplerName):
     sampler = bind_options(name, SamplerOptions(eta=0))
     assert list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], no_noise))
@@ -342,7 +345,7 @@ def test_without_eta_no_noise_is_drawn(name: SamplerName):
 @pytest.mark.parametrize("value", [0, 10_000])
 def test_the_most_extreme_options_give_numbers(name: SamplerName, value: float):
     """No overflow, no logarithm of 0: NumPy's warnings are errors here."""
-    options = SamplerOptions(**dict.fromkeys(SAMPLERS[name].options, value))
+    options = SamplerOptions(**dict.fromkeys(SAMPLER_OPTIONS.get(name, ()), value))
     noise = RecordedNoise(draws(1000))
     sampler = bind_options(name, options)
     for step in sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise):

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.api.conventions import RedrawSteps
+from engine.api.method_options import SCHEDULE_OPTIONS
 from engine.api.request import ScheduleOptions
 from engine.api.values import ConventionName, ErrorCode, ScheduleName
 from engine.errors import EngineError
@@ -138,7 +139,7 @@ def test_beta_quantiles_equal_those_of_known_distributions():
 def test_an_option_acts_or_is_refused(name: ScheduleName, option: str):
     values = {"sigma_min": 0.05, "sigma_max": 10.0, "rho": 2.0}
     options = ScheduleOptions(**{option: values[option]})
-    if option in SCHEDULES[name].options:
+    if option in SCHEDULE_OPTIONS.get(name, ()):
         changed, own = sigmas_for(name, 20, TRAINING, options), sigmas_for(name, 20, TRAINING)
         assert not np.allclose(changed, own, rtol=1e-3)
     else:
@@ -200,7 +201,7 @@ def test_any_options_give_falling_levels_or_are_refused(
     rho: float | None,
 ):
     asked = {"sigma_min": low, "sigma_max": high, "rho": rho}
-    options = ScheduleOptions(**{key: asked[key] for key in SCHEDULES[name].options})
+    options = ScheduleOptions(**{key: asked[key] for key in SCHEDULE_OPTIONS.get(name, ())})
     try:
         sigmas = sigmas_for(name, steps, TRAINING, options, convention)
     except EngineError:

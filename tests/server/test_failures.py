@@ -3,6 +3,7 @@
 import pytest
 
 from engine.api.messages import JobFailed
+from engine.api.sentences import as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.api.wire import FrameParser, decode_event, encode
 from engine.errors import EngineError
@@ -21,7 +22,10 @@ def caught(error: Exception) -> Exception:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (EngineError(ErrorCode.DISK_FULL, HALF, HALF, HALF), ErrorCode.DISK_FULL),
+        (
+            EngineError(ErrorCode.DISK_FULL, as_it_is(HALF), as_it_is(HALF), HALF),
+            ErrorCode.DISK_FULL,
+        ),
         (MemoryError(), ErrorCode.OUT_OF_MEMORY),
         (ValueError(HALF), ErrorCode.INTERNAL),
         (ValueError("x" * (8 << 20)), ErrorCode.INTERNAL),
@@ -45,5 +49,7 @@ def test_the_place_is_told_of_what_nobody_thought_of() -> None:
 
 
 def test_our_errors_keep_what_they_say() -> None:
-    error = EngineError(ErrorCode.DISK_FULL, "The disk is full.", "Free some space.", "28")
+    error = EngineError(
+        ErrorCode.DISK_FULL, sentence("The disk is full."), sentence("Free some space."), "28"
+    )
     assert error_info(error) == error.info

@@ -73,8 +73,7 @@ def test_plain_brackets_and_tags_give_no_hints() -> None:
 
 def test_an_error_that_a_job_would_raise_is_a_hint(tmp_path: Path) -> None:
     (hint,) = check("a __nothing__ house").hints
-    assert (hint.kind, hint.position) == (HintKind.REFUSED, 2)
-    assert "nothing" in hint.subject
+    assert (hint.kind, hint.position) == (HintKind.WILDCARD, 2)
     assert check("a __nothing__ house", expand_wildcards=False).hints == ()
     (tmp_path / "nothing.txt").write_text("small")
     question = PromptQuestion(text="a __nothing__ house", convention=A1111)
@@ -128,3 +127,9 @@ def test_vectors_of_embeddings_count_and_their_troubles_are_hints() -> None:
     (hint,) = check_prompt(comfy, None, embeddings=known).hints
     assert (hint.kind, hint.position, hint.length) == (HintKind.EMBEDDING, 12, 4)
     assert '"none" was not found' in hint.subject
+
+
+def test_a_list_that_does_not_exist_is_named_where_it_stands() -> None:
+    (hint,) = check("a __animal__ house").hints
+    assert (hint.kind, hint.subject) == (HintKind.WILDCARD, "animal")
+    assert (hint.position, hint.length) == (2, len("__animal__"))

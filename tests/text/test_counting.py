@@ -36,7 +36,8 @@ A1111, COMFY, DIFFUSERS, INVOKE = (
     ],
 )
 def test_tokens_are_counted_as_in_a1111(text: str, used: int, capacity: int) -> None:
-    assert count_tokens(text, CLIP, A1111) == TokenCount(used, capacity)
+    counted = count_tokens(text, CLIP, A1111)
+    assert (counted.used, counted.capacity) == (used, capacity)
 
 
 def test_a_negative_prompt_is_counted_as_such() -> None:
@@ -127,3 +128,25 @@ def test_hints_point_at_brackets_without_a_partner(
 
 def test_the_number_of_hints_is_limited() -> None:
     assert len(bracket_hints("(" * 1000, PromptGrammar.A1111)) == 20
+
+
+@pytest.mark.parametrize(
+    "name", [ConventionName.A1111, ConventionName.COMFY, ConventionName.INVOKE]
+)
+def test_chunks_begin_where_the_seventy_sixth_token_stands(name: ConventionName) -> None:
+    text = "cat " * 100 + "end"
+    counted = count_tokens(text, CLIP, CONVENTIONS[name])
+    (start,) = counted.chunk_starts
+    assert len(text[:start].split()) == 75
+
+
+def test_a_chunk_begins_after_a_break_within_weights() -> None:
+    text = "a (red house:1.2) BREAK the (sea:1.1)"
+    counted = count_tokens(text, CLIP, A1111)
+    (start,) = counted.chunk_starts
+    assert text[start:].startswith("the")
+
+
+def test_a_prompt_that_changes_has_no_borders() -> None:
+    text = "cat " * 100 + "[a:b:8]"
+    assert count_tokens(text, CLIP, A1111).chunk_starts == ()

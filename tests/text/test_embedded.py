@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.api.conventions import CONVENTIONS, Chunking, Convention
+from engine.api.sentences import sentence
 from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_G, CLIP_L, Embedding, Encoder
 from engine.embeddings.faults import damaged
 from engine.embeddings.library import Embeddings, Found, WithBundled
 from engine.errors import EngineError
 from engine.text.chunks import NO_PART, TokenChunks, tokenize_prompt
-from engine.text.counting import TokenCount, count_tokens
+from engine.text.counting import count_tokens
 from engine.text.embedded import NO_VECTOR, EmbeddingReader, EmbeddingUse
 from engine.text.reading import read_prompt
 from engine.text.tokenizers import load_clip_tokenizer
@@ -89,9 +90,8 @@ def test_a1111_arranges_tokens_and_vectors_alike(prompt: str, frozen: Any) -> No
     chunks = chunks_of(prompt, convention, reader)
     assert_arranged(frozen, chunks, reader)
     assert chunks.used == frozen["used"]
-    assert count_tokens(prompt, CLIP, convention, reader=reader_of(convention)) == TokenCount(
-        frozen["used"], 75 * len(frozen["chunks"])
-    )
+    counted = count_tokens(prompt, CLIP, convention, reader=reader_of(convention))
+    assert (counted.used, counted.capacity) == (frozen["used"], 75 * len(frozen["chunks"]))
 
 
 COMFY_PROMPTS = [prompt for prompt in COMFY if "embedding: " not in prompt]
@@ -241,7 +241,7 @@ class Damaged(WithBundled):
     """Embeddings whose files are damaged."""
 
     def named(self, name: str) -> Found | None:
-        return Found(error=damaged(Path("bad.pt"), "it ends early"))
+        return Found(error=damaged(Path("bad.pt"), sentence("it ends early")))
 
 
 def test_a_damaged_embedding_is_told() -> None:

@@ -71,7 +71,7 @@ def test_the_fourth_number_is_the_number_of_ranks() -> None:
     assert only("<lora:ink:1>").rank is None
     found = read("<lora:ink:dyn=many>")
     assert found.uses[0].rank is None
-    assert "'many' is no number of ranks" in found.remarks[0][0]
+    assert "'many' is no number of ranks" in str(found.remarks[0][0])
 
 
 def test_a_lora_that_is_named_twice_acts_twice_with_the_last_strength() -> None:
@@ -81,7 +81,7 @@ def test_a_lora_that_is_named_twice_acts_twice_with_the_last_strength() -> None:
         ("line", (1.0,)),
         ("ink", (0.5,)),
     ]
-    assert found.remarks[0][0] == "The prompt names the LoRA ink 2 times."
+    assert str(found.remarks[0][0]) == "The prompt names the LoRA ink 2 times."
 
 
 def test_a_changing_lora_that_is_named_twice_has_the_first_tags_strengths() -> None:
@@ -97,23 +97,23 @@ def test_a_changing_lora_that_is_named_twice_has_the_first_tags_strengths() -> N
 def test_a_tag_without_a_number_leaves_the_lora_out_and_says_so(tag: str) -> None:
     found = read(f"a house {tag}")
     assert found.uses == ()
-    assert "made without it" in found.remarks[0][0]
+    assert "made without it" in str(found.remarks[0][0])
 
 
 def test_hypernetworks_are_named_and_left_out() -> None:
     found = read("<hypernet:anime:0.5> <lora:ink>")
     assert [use.name for use in found.uses] == ["ink"]
-    assert found.remarks[0][0] == "The hypernetwork anime in the prompt was left out."
+    assert str(found.remarks[0][0]) == "The hypernetwork anime in the prompt was left out."
 
 
 def test_other_kinds_of_tags_are_told() -> None:
-    assert read("<nonsense:x>").remarks[0][0] == "<nonsense:x> in the prompt had no effect."
+    assert str(read("<nonsense:x>").remarks[0][0]) == "<nonsense:x> in the prompt had no effect."
 
 
 def test_strengths_of_an_enlarged_pass_are_told() -> None:
     found = read("<lora:ink:0.5:hr=1>")
     assert found.uses[0].strengths == (0.5,)
-    assert found.remarks[0][0].startswith("hr= in <lora:ink> has no effect")
+    assert str(found.remarks[0][0]).startswith("hr= in <lora:ink> has no effect")
 
 
 def test_comments_hide_tags() -> None:
@@ -237,7 +237,7 @@ def test_start_and_stop_switch_the_denoisers_strength(text: str, acting: range) 
 def test_a1111s_tags_in_brackets_act_throughout_and_that_is_told(prompt: str) -> None:
     found = read(prompt)
     assert [use.strengths for use in found.uses] == [(1.0,)]
-    assert "from the first step to the last" in found.remarks[0][0]
+    assert "from the first step to the last" in str(found.remarks[0][0])
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_weights_that_cannot_be_read_are_told(text: str, why: str) -> None:
     elements = {"BAD": "IN05-IN99:attn:1", "HUGE": "::1e9"}
     found = lora_tags(f"<lora:ink:0.8:{text}>", A1111, TEN, BlockPresets({}, elements))
     assert found.uses == (LoraUse("ink", (0.8,), 0.8),)
-    assert why in found.remarks[0][0]
+    assert why in str(found.remarks[0][0])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.text.composition import MAX_PARTS, split_composition
@@ -13,7 +14,7 @@ MARK = "\N{BLACK RIGHT-POINTING POINTER}"
 
 
 def test_the_message_counts_from_one_and_shows_the_place() -> None:
-    error = prompt_error("one two three", 4, "there is no two", "Write three.")
+    error = prompt_error("one two three", 4, sentence("there is no two"), sentence("Write three."))
     assert error.code is ErrorCode.REQUEST_INVALID
     assert error.message == (
         f'At character 5 of the prompt, there is no two: "one {MARK}two three".'

@@ -19,7 +19,7 @@ from ui.theme.theme import Theme
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
+    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "CONFIG", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
     write_verdicts(tmp_path / "cache")
 

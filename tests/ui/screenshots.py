@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPointF, QTimer
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextCursor
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from app.__main__ import make_session
@@ -27,17 +27,20 @@ from app.engine.process import EngineState
 from app.session import Session
 from engine.api.messages import JobPhase
 from engine.api.request import GenerateRequest
-from engine.api.values import ConventionName, Phase
+from engine.api.values import ConventionName, Phase, SamplerName
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.app.folders import folders_in
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.ui.devices import CHOICE, DEVICES
 from tests.ui.packs import MACHINE, OPENVINO, ROWS, UPDATE
+from ui.actions import ActionName
 from ui.application import Application
-from ui.dialogs.mask_dialog import MaskDialog
 from ui.main_window import MainWindow
-from ui.theme.colours import DARK, LIGHT
+from ui.models.page import ModelsPage
+from ui.places import Place
+from ui.settings.page import SettingsPage
+from ui.theme.colours import CONTRAST, DARK, LIGHT
 from ui.theme.theme import Theme
 
 SIZES = ((960, 640), (1440, 900))
@@ -146,7 +149,15 @@ def generating(photographer: Photographer) -> None:
     session.jobs.generate()
     photographer.wait_for("preview", lambda: is_developing(session, 300))
     photographer.save("3-generating")
+    photographer.window.actions_by_name[ActionName.QUEUE].trigger()
+    photographer.save("28-queue")
+    photographer.window.actions_by_name[ActionName.QUEUE].trigger()
+    photographer.window.create_page.sides.fold()
+    photographer.save("29-folded")
+    photographer.window.create_page.sides.fold()
     session.jobs.cancel_all()
+    photographer.settle()
+    photographer.save("30-toast")
     photographer.wait_for_jobs(7)
     session.generation.clear_choices()
     session.generation.count = 1
@@ -198,24 +209,19 @@ def start_pictures(photographer: Photographer) -> None:
     form.inputs.start_from(path)
     photographer.wait_for("start", lambda: bool(session.generation.inputs))
     photographer.save("18-start")
-    form.inputs.edit_mask()
-    found: list[MaskDialog] = []
-    photographer.wait_for("mask", lambda: bool(found.extend(_mask_dialogs(photographer)) or found))
-    canvas = found[0].canvas
+    session.view.painting = True
+    paint = photographer.window.canvas.paint
+    assert paint is not None
+    photographer.wait_for("start picture", lambda: not paint.layer.mask.isNull())
     for start, end in (((150, 40), (90, 60)), ((90, 60), (160, 90))):
-        canvas.stroke(QPointF(*start), QPointF(*end))
-    for look, colours in LOOKS:
-        photographer.theme.use_colours(colours)
-        photographer.settle()
-        found[0].grab().save(str(photographer.folder / f"19-mask-{look}.png"))
-    found[0].use.click()
+        paint.layer.line(QPointF(*start), QPointF(*end), 32, erases=False)
+    paint.layer.finish()
     photographer.wait_for("masked", lambda: len(session.generation.inputs) == 2)
-    photographer.save("20-masked")
+    photographer.save("19-mask")
+    paint.act(ActionName.GROW)
+    paint.layer.grow((0, 0, 96, 0))
+    photographer.save("20-grown")
     session.generation.load_request(before)
-
-
-def _mask_dialogs(photographer: Photographer) -> list[MaskDialog]:
-    return photographer.window.findChildren(MaskDialog)
 
 
 def picture_of_another_tool(photographer: Photographer) -> None:
@@ -332,12 +338,12 @@ def troubled_engine(photographer: Photographer) -> None:
     os.kill(hello.pid, signal.SIGCONT)
     photographer.wait_for("engine", photographer.is_ready)
     for state, name in (("8-drop", "mix.safetensors"), ("8-drop-picture", "photo.jpg")):
-        overlay = photographer.window.overlay
-        offers = photographer.window.offers(Path(name))
+        overlay = photographer.window.drops.overlay
+        offers = photographer.window.drops.offers(Path(name))
         overlay.appear([(offer.title, offer.sentence) for offer in offers])
         overlay.point_at(overlay.cards[-1].geometry().center())
         photographer.save(state)
-    photographer.window.overlay.hide()
+    photographer.window.drops.overlay.hide()
 
 
 def preparing(photographer: Photographer) -> None:
@@ -415,6 +421,58 @@ def downloads_and_updates(photographer: Photographer) -> None:
         dialog.accept()
 
 
+def models(photographer: Photographer) -> None:
+    """The user's models, one of them with settings that were used with it; links; folders."""
+    session, window = photographer.session, photographer.window
+    name = "ponyDiffusionV6XL.safetensors"
+    session.checkpoint.choose(session.checkpoints.models / name)
+    session.generation.steps, session.generation.sampler = 28, SamplerName.DPMPP_2M
+    session.generation.width, session.generation.height = 832, 1216
+    session.checkpoint.choose(session.checkpoints.starter)
+    window.places.open(Place.MODELS)
+    (page,) = window.findChildren(ModelsPage)
+    store = session.models.store
+    photographer.wait_for(
+        "models", lambda: bool(store.models) and all(model.is_read for model in store.models)
+    )
+    (chosen,) = (model.path for model in store.models if model.path.endswith(name))
+    page.yours.choose(chosen)
+    for view, state in enumerate(("31-models", "32-get-models", "33-folders")):
+        page.show_view(view)
+        photographer.save(state)
+    window.places.open(Place.CREATE)
+
+
+def gallery(photographer: Photographer) -> None:
+    """The pictures of all folders."""
+    photographer.window.places.open(Place.GALLERY)
+    photographer.settle(3)
+    photographer.save("34-gallery")
+    photographer.window.places.open(Place.CREATE)
+
+
+def settings(photographer: Photographer) -> None:
+    """Each section of the settings, a search, and a key that another action has."""
+    window = photographer.window
+    window.places.open(Place.SETTINGS)
+    (page,) = window.findChildren(SettingsPage)
+    for number in range(len(page.sections)):
+        page.navigation.setCurrentRow(number)
+        photographer.save(f"27-settings-{number}")
+    page.search.setText("prompt")
+    photographer.save("28-settings-found")
+    page.search.clear()
+    page.shortcuts.rows[ActionName.GENERATE].want(QKeySequence("Ctrl+O"))
+    page.show_shortcuts()
+    photographer.save("29-settings-key")
+    photographer.theme.use_colours(CONTRAST)
+    photographer.settle()
+    window.grab().save(str(photographer.folder / "30-contrast-settings.png"))
+    window.places.open(Place.CREATE)
+    photographer.settle()
+    window.grab().save(str(photographer.folder / "30-contrast-create.png"))
+
+
 def main(folder: Path) -> None:
     """Save them all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -439,6 +497,9 @@ def main(folder: Path) -> None:
                 devices,
                 runtimes,
                 downloads_and_updates,
+                models,
+                gallery,
+                settings,
             ):
                 state(photographer)
         finally:

@@ -56,7 +56,7 @@ def test_controls_have_names_beside_pictures_notices_and_a_running_job(make_desk
     desk.wait(lambda: desk.queue.running is not None and desk.session.jobs.waiting == 2)
     desk.wait(lambda: len(desk.session.gallery) == 1)
     desk.session.view.choose(desk.session.gallery[0].path)
-    desk.wait(desk.window.generate.cancel_all.isVisible)
+    desk.wait(desk.window.dock.cancel.isEnabled)
     assert unnamed(desk.window) == []
 
 
@@ -73,26 +73,29 @@ def tab_order(window: QWidget) -> list[QWidget]:
 
 def test_tab_goes_down_the_form_then_to_the_picture_and_the_strip(desk: Desk) -> None:
     window, form = desk.window, desk.window.form
+    form.advanced.section.open()
     wanted: list[QWidget] = [
-        form.prompt,
-        form.negative,
+        *window.places.rail.buttons.values(),
         form.checkpoint.box,
         form.checkpoint.open,
         form.checkpoint.details,
+        form.prompt,
+        form.negative,
         form.inputs.choose,
         *form.picture_size.presets,
         form.picture_size.width_field,
         form.picture_size.height_field,
-        form.steps.slider,
-        form.steps.field,
-        form.guidance.slider,
-        form.guidance.field,
-        form.method.sampler,
-        form.method.schedule,
-        form.seed.number,
-        form.count.field,
-        window.generate.generate,
+        form.advanced.section.head,
+        form.advanced.steps.slider,
+        form.advanced.steps.field,
+        form.advanced.guidance.slider,
+        form.advanced.guidance.field,
+        form.advanced.method.sampler,
+        form.advanced.method.schedule,
         window.strip,
+        window.dock.count.field,
+        window.dock.seed.number,
+        window.dock.generate,
     ]
     order = tab_order(window)
     places = [order.index(widget) for widget in wanted]

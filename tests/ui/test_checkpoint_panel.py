@@ -64,7 +64,7 @@ def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) 
     assert desk.session.generation.declaration == NO_DECLARATION
     panel.rows[0].box.setCurrentIndex(1)
     panel.rows[0].use.click()
-    assert desk.session.generation.components.vae == str(whole)
+    assert desk.session.generation.used_components.vae == str(whole)
 
 
 def test_a_file_can_be_chosen_where_none_fits(
@@ -85,7 +85,7 @@ def test_a_file_can_be_chosen_where_none_fits(
     monkeypatch.setattr("ui.panels.gap_panel.QFileDialog.getOpenFileName", chosen)
     panel.rows[0].other.click()
     desk.wait(lambda: panel.rows == [])
-    assert desk.session.generation.components.vae == str(vae)
+    assert desk.session.generation.used_components.vae == str(vae)
 
 
 def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) -> None:
@@ -95,30 +95,32 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
     desk.wait(lambda: "Why" in texts(dialog))
     assert "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog)
     assert "epsilon (to be confirmed by the first picture)" in texts(dialog)
-    assert dialog.prediction.itemText(0) == "As the file says · epsilon"
-    assert [dialog.family.itemText(row) for row in range(dialog.family.count())] == [
-        "As the file says · Stable Diffusion 2",
+    assert dialog.declared.prediction.itemText(0) == "Auto · epsilon"
+    assert [
+        dialog.declared.family.itemText(row) for row in range(dialog.declared.family.count())
+    ] == [
+        "Auto · Stable Diffusion 2",
         "Stable Diffusion 1",
         "Stable Diffusion 2",
         "SDXL",
         "SDXL refiner",
     ]
     assert not dialog.reset.isEnabled()
-    row = dialog.prediction.findData(PredictionType.V.value)
-    dialog.prediction.setCurrentIndex(row)
-    dialog.prediction.activated.emit(row)
+    row = dialog.declared.prediction.findData(PredictionType.V.value)
+    dialog.declared.prediction.setCurrentIndex(row)
+    dialog.declared.prediction.activated.emit(row)
     desk.wait(lambda: "v (velocity)" in texts(dialog))
     assert "v-prediction" in desk.window.form.checkpoint.about.text()
-    row = dialog.family.findData("sdxl")
-    dialog.family.setCurrentIndex(row)
-    dialog.family.activated.emit(row)
+    row = dialog.declared.family.findData("sdxl")
+    dialog.declared.family.setCurrentIndex(row)
+    dialog.declared.family.activated.emit(row)
     desk.wait(lambda: any("cannot be taken for SDXL" in text for text in texts(dialog)))
     assert "cannot be taken for SDXL" in desk.window.form.checkpoint.problem.text()
     assert unnamed(dialog) == []
     dialog.reset.click()
     desk.wait(lambda: "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog))
     assert desk.session.generation.declaration == NO_DECLARATION
-    assert dialog.family.currentIndex() == dialog.prediction.currentIndex() == 0
+    assert dialog.declared.family.currentIndex() == dialog.declared.prediction.currentIndex() == 0
 
 
 def test_texts_of_strangers_are_shown_as_plain_text(desk: Desk, tmp_path: Path) -> None:

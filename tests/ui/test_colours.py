@@ -7,9 +7,11 @@ from importlib import resources
 import pytest
 from PySide6.QtGui import QColor, QPalette
 
-from ui.theme.colours import DARK, LIGHT, Colours, contrast, palette
+from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours, contrast, palette
 
-LOOKS = pytest.mark.parametrize("colours", [DARK, LIGHT], ids=["dark", "light"])
+LOOKS = pytest.mark.parametrize(
+    "colours", [DARK, LIGHT, CONTRAST], ids=["dark", "light", "contrast"]
+)
 BACKGROUNDS = ("canvas", "window", "surface", "hover")
 
 
@@ -69,7 +71,7 @@ def test_contrast_is_what_wcag_says() -> None:
 
 
 def test_every_colour_is_one() -> None:
-    for colours in (DARK, LIGHT):
+    for colours in (DARK, LIGHT, CONTRAST):
         for field in fields(colours):
             value = getattr(colours, field.name)
             assert len(value) == 7
@@ -151,3 +153,30 @@ def test_the_focus_outline_differs_from_those_of_errors_and_choices(colours: Col
     for other in (colours.error, colours.accent):
         apart = abs(focus - QColor(other).hueF())
         assert min(apart, 1 - apart) > 1 / 3
+
+
+# --- high contrast ---
+
+
+@pytest.mark.parametrize("background", BACKGROUNDS)
+def test_text_of_high_contrast_is_seven_to_one(background: str) -> None:
+    for text in ("text", "muted", "accent", "error", "focus"):
+        assert contrast(getattr(CONTRAST, text), getattr(CONTRAST, background)) >= 7
+
+
+def test_coloured_grounds_of_high_contrast_are_seven_to_one() -> None:
+    for text, ground in (
+        ("on_accent", "accent"),
+        ("on_accent", "accent_hover"),
+        ("text", "error_surface"),
+        ("muted", "error_surface"),
+        ("error", "error_surface"),
+    ):
+        assert contrast(getattr(CONTRAST, text), getattr(CONTRAST, ground)) >= 7
+
+
+def test_lines_of_high_contrast_are_clear() -> None:
+    for line in ("outline", "focus", "disabled"):
+        assert contrast(getattr(CONTRAST, line), CONTRAST.window) >= 4.5
+    # The edges of cards and rules are lines of their own there.
+    assert contrast(CONTRAST.border, CONTRAST.window) >= 3

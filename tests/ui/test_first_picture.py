@@ -50,7 +50,7 @@ def test_two_clicks(make_desk: MakeDesk, qtbot: QtBot, qapp: QApplication) -> No
     assert desk.session.engine.state is not EngineState.READY
     assert window.form.prompt.toPlainText() == STARTER_PROMPT
     desk.session.start()
-    QTest.mouseClick(window.generate.generate, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(window.dock.generate, Qt.MouseButton.LeftButton)
     wait_for_rows(desk, qtbot, 1)
     qapp.removeEventFilter(clicks)
     assert 1 <= clicks.count <= 2
@@ -60,8 +60,7 @@ def test_two_clicks(make_desk: MakeDesk, qtbot: QtBot, qapp: QApplication) -> No
     # It is shown large without another click.
     qtbot.waitUntil(lambda: window.info.title.text() == STARTER_PROMPT, timeout=PICTURE_MS)
     assert window.canvas.view.image is not None
-    room = window.canvas.view.room()
-    assert max(window.canvas.view.image.size().toTuple()) == min(room.toTuple())
+    assert window.canvas.view.is_fitted
 
 
 def test_type_press_generate_a_row_appears(make_desk: MakeDesk, qtbot: QtBot) -> None:

@@ -10,8 +10,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
 
-from app.form.fields import NO_EXTRAS, Extras
-from app.form.generation import COMMON_SUGGESTIONS
+from app.form.generation import COMMON_SUGGESTIONS, OPTIONS
+from app.notices.remedies import NoticeAction
 from engine.api.fields import fields_of
 from engine.api.limits import MAX_SEED
 from engine.api.request import (
@@ -48,19 +48,18 @@ def test_the_window_shows_what_is_loaded(desk: Desk, request: GenerateRequest) -
     form, state = desk.window.form, desk.session.generation
     state.load_request(request)
     effective = state.effective
-    assert form.steps.field.value() == effective.steps
-    assert form.guidance.field.value() == pytest.approx(effective.guidance, abs=0.006)
+    assert form.advanced.steps.field.value() == effective.steps
+    assert form.advanced.guidance.field.value() == pytest.approx(effective.guidance, abs=0.006)
     assert form.picture_size.width_field.value() == effective.width
     assert form.picture_size.height_field.value() == effective.height
-    assert form.count.field.value() == request.count
-    assert form.seed.lock.isChecked() == (request.seed is not None)
-    assert form.seed.dice.isChecked() == (request.seed is None)
+    assert desk.window.dock.count.field.value() == request.count
+    assert desk.window.dock.seed.lock.isChecked() == (request.seed is not None)
+    assert desk.window.dock.seed.dice.isChecked() == (request.seed is None)
     if request.seed is not None:
-        assert form.seed.number.text() == str(request.seed)
-    assert form.method.sampler.currentData() == request.sampler
-    assert form.method.schedule.currentData() == request.schedule
-    assert form.reset.isVisibleTo(form) == state.has_choices
-    assert form.extras.isVisibleTo(form) == (state.extras != NO_EXTRAS)
+        assert desk.window.dock.seed.number.text() == str(request.seed)
+    assert form.advanced.method.sampler.currentData() == request.sampler
+    assert form.advanced.method.schedule.currentData() == request.schedule
+    assert form.advanced.reset.isVisibleTo(form) == state.has_choices
 
 
 def retype(field: QAbstractSpinBox | QLineEdit, text: str) -> None:
@@ -94,11 +93,11 @@ def test_typed_values_become_the_request(desk: Desk) -> None:
         edit.selectAll()
         QTest.keyClicks(edit, text)
     for field, text in (
-        (form.steps.field, "31"),
-        (form.guidance.field, "3.5"),
+        (form.advanced.steps.field, "31"),
+        (form.advanced.guidance.field, "3.5"),
         (form.picture_size.width_field, "320"),
-        (form.seed.number, str(MAX_SEED)),
-        (form.count.field, "4"),
+        (desk.window.dock.seed.number, str(MAX_SEED)),
+        (desk.window.dock.count.field, "4"),
     ):
         retype(field, text)
     request = state.build_request()
@@ -111,11 +110,11 @@ def test_typed_values_become_the_request(desk: Desk) -> None:
 
 def test_impossible_values_are_not_accepted(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
-    retype(form.seed.number, str(MAX_SEED) + "0")
+    retype(desk.window.dock.seed.number, str(MAX_SEED) + "0")
     assert state.seed == MAX_SEED
-    retype(form.steps.field, "0")
+    retype(form.advanced.steps.field, "0")
     assert state.effective.steps >= 1
-    retype(form.guidance.field, "nan")
+    retype(form.advanced.guidance.field, "nan")
     assert state.guidance is None
     retype(form.picture_size.height_field, "301")
     assert state.height == 304
@@ -146,10 +145,10 @@ def test_looking_at_a_field_changes_nothing(desk: Desk) -> None:
         prompt="a\u00a0b", checkpoint="/c", width=500, guidance=7.123456, seed=5, steps=977
     )
     state.load_request(request)
-    for widget in desk.window.findChildren(type(desk.window.form.steps.field)):
+    for widget in desk.window.findChildren(type(desk.window.form.advanced.steps.field)):
         widget.setFocus()
         QTest.keyClick(widget, Qt.Key.Key_Tab)
-    for widget in (desk.window.form.guidance.field, desk.window.form.seed.number):
+    for widget in (desk.window.form.advanced.guidance.field, desk.window.dock.seed.number):
         widget.setFocus()
         QTest.keyClick(widget, Qt.Key.Key_Tab)
     assert state.build_request() == request
@@ -182,7 +181,7 @@ def test_presets_are_sizes_networks_are_trained_on(side: int) -> None:
 
 
 def test_dice_and_lock_are_one_choice(desk: Desk) -> None:
-    seed, state = desk.window.form.seed, desk.session.generation
+    seed, state = desk.window.dock.seed, desk.session.generation
     assert not seed.lock.isEnabled()
     state.seed = 5
     QTest.mouseClick(seed.lock, Qt.MouseButton.LeftButton)
@@ -196,14 +195,14 @@ def test_dice_and_lock_are_one_choice(desk: Desk) -> None:
 
 
 def test_samplers_can_be_chosen_and_left_to_the_checkpoint(desk: Desk) -> None:
-    method, state = desk.window.form.method, desk.session.generation
+    method, state = desk.window.form.advanced.method, desk.session.generation
     assert "DPM++ 2M" in method.sampler.currentText()
     method.sampler.setCurrentIndex(method.sampler.findData(SamplerName.EULER))
     method.sampler.activated.emit(method.sampler.currentIndex())
     method.schedule.setCurrentIndex(method.schedule.findData(ScheduleName.KARRAS))
     method.schedule.activated.emit(method.schedule.currentIndex())
     assert (state.sampler, state.schedule) == (SamplerName.EULER, ScheduleName.KARRAS)
-    QTest.mouseClick(desk.window.form.reset, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(desk.window.form.advanced.reset, Qt.MouseButton.LeftButton)
     assert (state.sampler, state.schedule) == (None, None)
     assert method.sampler.currentIndex() == 0
 
@@ -214,49 +213,58 @@ def test_another_checkpoint_shows_its_own_defaults(desk: Desk, tmp_path: Path) -
     session.open_file(tmp_path / "other.safetensors")
     assert form.checkpoint.box.currentText() == "other"
     assert form.picture_size.width_field.value() == COMMON_SUGGESTIONS.side
-    assert form.steps.field.value() == 9
+    assert form.advanced.steps.field.value() == COMMON_SUGGESTIONS.settings[0].steps
 
 
-def test_settings_beyond_the_form_are_shown_and_can_be_dropped(desk: Desk) -> None:
+def test_settings_from_a_picture_are_named_and_can_be_reset(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
-    state.extras = Extras(components=ComponentFiles(vae="/vaes/soft.safetensors"), clip_skip=2)
-    assert form.extras.isVisibleTo(form)
-    assert "soft.safetensors" in form.extras.text()
-    assert "2" in form.extras.text()
-    form.extras.drop.click()
-    assert state.extras == NO_EXTRAS
-    assert not form.extras.isVisibleTo(form)
+    state.components, state.clip_skip = ComponentFiles(vae="/vaes/soft.safetensors"), 2
+    assert "soft.safetensors" in form.advanced.section.head.summary
+    assert "clip skip 2" in form.advanced.section.head.summary
+    form.advanced.reset.click()
+    assert (state.components, state.clip_skip) == (ComponentFiles(), None)
+    assert form.advanced.section.head.summary == ""
+    desk.session.remedies.act(desk.session.notices.notices[-1], NoticeAction.UNDO_CHANGE)
+    assert state.clip_skip == 2
 
 
 def test_settings_of_the_method_are_shown(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
-    state.extras = Extras(
-        sampler_options=SamplerOptions(eta=0.25),
-        seed_options=SeedOptions(variation_seed=4711, variation_strength=0.5, batch_index=2),
-        guidance_options=GuidanceOptions(rescale=0.7),
-        zero_terminal_snr=True,
-        expand_wildcards=False,
-    )
-    for words in ("eta 0.25", "4711", "number 3", "SNR", "wildcards"):
-        assert words in form.extras.text()
+    state.sampler_options = SamplerOptions(eta=0.25)
+    state.seed_options = SeedOptions(variation_seed=4711, variation_strength=0.5, batch_index=2)
+    state.guidance_options = GuidanceOptions(rescale=0.7)
+    state.zero_terminal_snr, state.expand_wildcards = True, False
+    for words in ("4711", "number 3", "rescaled by 0.7", "SNR", "wildcards"):
+        assert words in form.advanced.section.head.summary
+    # DPM++ 2M, the starter's own, has none; it waits for a sampler that reads it.
+    assert "eta" not in form.advanced.section.head.summary
+    assert state.build_request().sampler_options == SamplerOptions()
+    state.sampler = SamplerName.EULER_ANCESTRAL
+    assert "eta 0.25" in form.advanced.section.head.summary
+    assert state.build_request().sampler_options == SamplerOptions(eta=0.25)
 
 
 def test_the_wheel_over_a_field_does_not_change_it(desk: Desk) -> None:
     before = desk.session.generation.build_request()
     form = desk.window.form
-    for widget in (form.steps.slider, form.steps.field, form.method.sampler, form.checkpoint.box):
+    for widget in (
+        form.advanced.steps.slider,
+        form.advanced.steps.field,
+        form.advanced.method.sampler,
+        form.checkpoint.box,
+    ):
         widget.setFocus()
         turn_wheel(widget)
     assert desk.session.generation.build_request() == before
 
 
-def test_every_extra_setting_but_tiles_and_hashes_has_words_in_the_window() -> None:
+def test_every_option_has_words_for_what_differs() -> None:
     silent: set[str] = set()
-    for name, field in fields_of(Extras).items():
+    for name in OPTIONS:
+        field = fields_of(GenerateRequest)[name]
         stated = [field.summary]
         if field.structure is not None:
             stated += [inner.summary for inner in fields_of(field.structure).values()]
         if not any(stated):
             silent.add(name)
-    # Hashes are told where the files that they name are not found.
-    assert silent == {"vae_tile", "lora_hashes", "embedding_hashes"}
+    assert not silent

@@ -18,7 +18,6 @@ from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.packs import ROWS
-from ui.dialogs.mask_dialog import MaskDialog
 
 
 @contextmanager
@@ -47,11 +46,13 @@ def settle() -> None:
 
 def paint_a_mask(desk: Desk) -> None:
     desk.window.form.inputs.paint.click()
-    desk.wait(lambda: bool(desk.window.findChildren(MaskDialog)))
-    for dialog in desk.window.findChildren(MaskDialog):
-        dialog.canvas.stroke(QPointF(10, 10), QPointF(50, 50))
-        dialog.use.click()
+    paint = desk.window.canvas.paint
+    assert paint is not None
+    desk.wait(lambda: not paint.layer.mask.isNull())
+    paint.layer.line(QPointF(10, 10), QPointF(50, 50), 8, erases=False)
+    paint.layer.finish()
     desk.wait(lambda: len(desk.session.generation.inputs) == 2)
+    paint.bar.done.click()
 
 
 def use_all(desk: Desk, start: Path) -> None:
@@ -69,14 +70,14 @@ def use_all(desk: Desk, start: Path) -> None:
         dialog.close()
     window.info._show_menu()  # pyright: ignore[reportPrivateUsage]
     window.info.menu.close()
-    for box in (window.form.method.sampler, window.form.checkpoint.box):
+    for box in (window.form.advanced.method.sampler, window.form.checkpoint.box):
         box.showPopup()
         settle()
         box.hidePopup()
     for offers in ([("One", "first")], [("One", "first"), ("Two", "second")]):
-        window.overlay.appear(offers)
-        window.overlay.point_at(QPoint())
-        window.overlay.hide()
+        window.drops.overlay.appear(offers)
+        window.drops.overlay.point_at(QPoint())
+        window.drops.overlay.hide()
     session.pictures.start_from(str(start), 64, 64)
     paint_a_mask(desk)
     session.notices.tell_error(ErrorInfo(ErrorCode.DISK_FULL, "Full."), job="a")

@@ -54,13 +54,17 @@ def begin(desk: Desk) -> str:
     return job
 
 
-@pytest.mark.parametrize("done", [0, 10])
-def test_a_quick_picture_is_not_almost_done_before_its_end(desk: Desk, done: int) -> None:
+@pytest.mark.parametrize(
+    ("done", "words"), [(0, "Developing…"), (10, "Developing · step 10 of 20")]
+)
+def test_a_quick_picture_is_not_almost_done_before_its_end(
+    desk: Desk, done: int, words: str
+) -> None:
     job = begin(desk)
-    progress, info = desk.session.progress, desk.window.info
+    progress, info = desk.session.progress, desk.window.dock.status
     progress.on_phase(JobPhase(job=job, phase=Phase.DENOISE, expected_s=1.2, after_s=0.1))
     progress.on_progress(JobProgress(job=job, done=done, total=20))
-    assert info.title.text().endswith(f"step {done} of 20")
+    assert info.title.text() == words
     assert progress.seconds_left is not None
     assert progress.seconds_left < 1.5
     assert "almost done" not in info.detail.text()
@@ -73,4 +77,4 @@ def test_the_bar_is_almost_full_at_the_end_of_the_estimate(desk: Desk) -> None:
     progress.on_progress(JobProgress(job=job, done=20, total=20))
     progress.on_phase(JobPhase(job=job, phase=Phase.SAVE, expected_s=0.4, after_s=0.0))
     assert progress.fraction > 0.85
-    assert desk.window.info.detail.text() == "almost done"
+    assert desk.window.dock.status.detail.text() == "almost done"

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtTest import QTest
 
-from app.queue.jobs import JobState
 from engine.api.features import ConcatChannels, Features
-from engine.api.masks import MaskOptions
 from engine.api.request import InputImage, RefinerChoice
 from engine.api.values import ErrorCode, InputRole
-from engine.metadata.readers import read_request
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.ui.conftest import Desk, MakeDesk
@@ -23,9 +18,6 @@ from tests.ui.test_accessibility import unnamed
 from tests.ui.test_form import retype
 from tests.ui.test_main_window import drag, drop
 from ui.actions import ActionName
-from ui.dialogs.mask_dialog import MaskDialog
-
-LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
@@ -40,18 +32,6 @@ def photo(tmp_path: Path) -> Path:
 def start(desk: Desk, path: Path) -> None:
     desk.window.form.inputs.start_from(str(path))
     desk.wait(lambda: bool(desk.session.generation.inputs))
-
-
-def open_dialog(desk: Desk) -> MaskDialog:
-    found: list[MaskDialog] = []
-
-    def is_open() -> bool:
-        found[:] = desk.window.findChildren(MaskDialog)
-        return bool(found)
-
-    desk.window.form.inputs.paint.click()
-    desk.wait(is_open)
-    return found[0]
 
 
 def pixels(path: Path) -> NDArray[np.uint8]:
@@ -92,12 +72,12 @@ def test_a_start_picture_that_is_no_picture_is_refused(desk: Desk, tmp_path: Pat
 def test_a_picture_dropped_on_the_right_is_started_from(desk: Desk, photo: Path) -> None:
     window = desk.window
     data = drag(window, photo)
-    assert len(window.overlay.cards) == 2
+    assert len(window.drops.overlay.cards) == 2
     drop(window, data, 1)
     desk.wait(lambda: bool(desk.session.generation.inputs))
     assert desk.session.generation.input_path(InputRole.INIT) == str(photo)
     drag(window, photo.with_suffix(".safetensors"))
-    assert len(window.overlay.cards) == 1
+    assert len(window.drops.overlay.cards) == 1
 
 
 def test_a_checkpoint_that_edits_asks_for_a_picture(desk: Desk, photo: Path) -> None:
@@ -115,82 +95,6 @@ def test_a_checkpoint_that_edits_asks_for_a_picture(desk: Desk, photo: Path) -> 
     assert state.build_request().guidance_options.image_guidance == 2
 
 
-def test_a_mask_is_painted_erased_undone_and_inverted(desk: Desk, photo: Path) -> None:
-    start(desk, photo)
-    dialog = open_dialog(desk)
-    canvas = dialog.canvas
-
-    def painted() -> float:
-        return float(np.asarray(canvas.painted.constBits()).mean()) / 255
-
-    assert not dialog.undo.isEnabled()
-    middle = canvas.rect().center()
-    QTest.mousePress(canvas, LEFT, pos=middle)
-    QTest.mouseMove(canvas, middle + QPoint(80, 0))
-    QTest.mouseRelease(canvas, LEFT, pos=middle + QPoint(80, 0))
-    stroke = painted()
-    assert 0.005 < stroke < 0.2
-    assert canvas.painted.pixelColor(128, 96).red() == 255
-    QTest.keyClick(dialog, Qt.Key.Key_E)
-    assert dialog.erase.isChecked()
-    QTest.mouseClick(canvas, LEFT, pos=middle)
-    assert 0 < painted() < stroke
-    QTest.keyClick(dialog, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert painted() == stroke
-    dialog.invert.click()
-    assert painted() == pytest.approx(1 - stroke, abs=1e-3)
-    dialog.clear.click()
-    assert painted() == 0
-    assert not dialog.clear.isEnabled()
-    before = canvas.brush
-    QTest.keyClick(dialog, Qt.Key.Key_BracketRight)
-    assert canvas.brush == dialog.brush.field.value() > before
-    assert unnamed(dialog) == []
-    dialog.use.click()
-    assert desk.session.generation.input_path(InputRole.MASK) is None
-
-
-def test_a_mask_that_is_there_is_shown_as_it_acts(desk: Desk, photo: Path, tmp_path: Path) -> None:
-    levels = np.zeros((192, 256), np.uint8)
-    levels[:, :100] = 255
-    Image.fromarray(levels).save(tmp_path / "mask.png")
-    state = desk.session.generation
-    start(desk, photo)
-    state.paint_within(str(tmp_path / "mask.png"))
-    state.extras = msgspec.structs.replace(state.extras, mask_options=MaskOptions(inverted=True))
-    dialog = open_dialog(desk)
-    canvas = dialog.canvas
-    desk.wait(lambda: canvas.painted.pixelColor(200, 5).red() == 255)
-    assert canvas.painted.pixelColor(20, 5).red() == 0
-    # What is seen is what is painted, also once it is used.
-    dialog.use.click()
-    desk.wait(lambda: state.input_path(InputRole.MASK) != str(tmp_path / "mask.png"))
-    mask = pixels(Path(state.input_path(InputRole.MASK) or ""))
-    assert mask[5, 200].min() == 255
-    assert not state.build_request().mask_options.inverted
-
-
-def test_only_what_was_painted_is_drawn_anew(make_desk: MakeDesk, photo: Path) -> None:
-    """In the window, with the real engine: the rest of the picture keeps its pixels."""
-    desk = make_desk(real=True).start()
-    start(desk, photo)
-    dialog = open_dialog(desk)
-    dialog.canvas.stroke(QPointF(60, 60), QPointF(90, 120))
-    dialog.use.click()
-    desk.wait(lambda: desk.session.generation.input_path(InputRole.MASK) is not None)
-    desk.session.generation.steps = 3
-    desk.session.jobs.generate()
-    (job,) = desk.wait_for_jobs(1)
-    assert job.state is JobState.DONE, job.error
-    made = Path(job.images[0])
-    request = read_request(made).request
-    assert [image.role for image in request.inputs] == [InputRole.INIT, InputRole.MASK]
-    before, after = pixels(photo), pixels(made)
-    assert after.shape == before.shape
-    np.testing.assert_array_equal(after[:, 150:], before[:, 150:])
-    assert (after[70:110, 65:85] != before[70:110, 65:85]).mean() > 0.5
-
-
 def test_the_picture_on_the_canvas_is_started_from(desk: Desk, photo: Path) -> None:
     desk.session.view.choose(str(photo))
     desk.window.actions_by_name[ActionName.START_FROM].setEnabled(True)
@@ -200,7 +104,8 @@ def test_the_picture_on_the_canvas_is_started_from(desk: Desk, photo: Path) -> N
 
 def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path) -> None:
     desk = make_desk(real=True).start()
-    panel, state = desk.window.form.refiner, desk.session.generation
+    desk.window.form.advanced.section.open()
+    panel, state = desk.window.form.advanced.refiner, desk.session.generation
     models = desk.session.checkpoints.models
     models.mkdir(parents=True)
     refiner = write_sparse(models / "sd_xl_refiner_1.0.safetensors", listings.sdxl())
@@ -222,19 +127,3 @@ def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path
     assert unnamed(desk.window) == []
     panel.box.activated.emit(0)
     assert state.build_request().refiner is None
-
-
-def test_a_mask_has_the_size_of_a_large_picture(desk: Desk, tmp_path: Path) -> None:
-    """The mask is painted on a smaller picture, so that the brush does not lag."""
-    path = tmp_path / "photo.jpg"
-    Image.new("RGB", (3000, 2000), "navy").save(path)
-    start(desk, path)
-    dialog = open_dialog(desk)
-    assert dialog.canvas.painted.width() == 1280
-    dialog.canvas.stroke(QPointF(0, 0), QPointF(640, 0))
-    dialog.use.click()
-    desk.wait(lambda: desk.session.generation.input_path(InputRole.MASK) is not None)
-    mask = pixels(Path(desk.session.generation.input_path(InputRole.MASK) or ""))
-    assert mask.shape == (2000, 3000, 3)
-    assert mask[2, 1000].min() == 255
-    assert mask[1000, 1000].max() == 0

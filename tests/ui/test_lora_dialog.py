@@ -124,7 +124,7 @@ def test_a_visit_to_the_list_is_one_change_that_a_notice_undoes(
     again.close_button.click()
     (notice,) = desk.session.notices.notices
     assert notice.message == "Added to the list: lcm-lora, new one. Removed from the list: ink."
-    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    desk.window.notices.cards[-1].remedies[NoticeAction.UNDO_CHANGE].click()
     assert desk.session.generation.loras == before
 
 

@@ -140,7 +140,7 @@ def test_the_settings_of_a_few_step_lora_are_one_click(desk: Desk) -> None:
     used = request.sampler, request.schedule, request.steps, request.guidance
     assert used == (LCM.sampler, LCM.schedule, LCM.steps, LCM.guidance)
     assert not button.isVisibleTo(desk.window)
-    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    desk.window.notices.cards[-1].remedies[NoticeAction.UNDO_CHANGE].click()
     assert desk.session.generation.steps is None
     assert button.isVisibleTo(desk.window)
 
@@ -162,7 +162,7 @@ def test_removing_one_can_be_undone_from_its_notice(desk: Desk) -> None:
     desk.session.lora.add(FAST.path)
     row(desk).remove.click()
     assert [one.name.text() for one in panel(desk).rows] == ["lcm-lora"]
-    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    desk.window.notices.cards[-1].remedies[NoticeAction.UNDO_CHANGE].click()
     assert [one.name.text() for one in panel(desk).rows] == ["ink", "lcm-lora"]
 
 
@@ -203,9 +203,9 @@ def test_a_lost_lora_of_the_prompt_is_shown_with_a_button_to_find_it(
 def test_a_dropped_file_says_on_its_card_what_becomes_of_it(desk: Desk, tmp_path: Path) -> None:
     lora = write_sparse(tmp_path / "drop.safetensors", KEYS)
     mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
-    titles = [desk.window.offers(file)[0].title for file in (lora, mix)]
+    titles = [desk.window.drops.offers(file)[0].title for file in (lora, mix)]
     assert titles == ["Add this LoRA", "Use this model"]
-    desk.window.offers(lora)[0].take()
+    desk.window.drops.offers(lora)[0].take()
     assert [one.name.text() for one in panel(desk).rows] == ["drop"]
 
 
@@ -223,7 +223,7 @@ def test_the_tab_key_goes_through_the_rows_where_they_are_seen(desk: Desk) -> No
     desk.session.lora.add(INK.path)
     desk.session.generation.prompt = "<lora:seaside:1>"
     desk.session.lora.add(FAST.path)
-    desk.window.form.checkpoint.details.setFocus()
+    desk.window.form.negative.setFocus()
     (question,), (first, second) = panel(desk).questions, panel(desk).rows
     seen: list[QWidget | None] = []
     while desk.window.focusWidget() is not panel(desk).add and len(seen) < 40:
@@ -304,7 +304,7 @@ def test_a_row_says_which_of_several_files_it_is_and_offers_the_others(twins: De
     request = twins.session.generation.build_request()
     assert request.loras == (LoraChoice(file=TWINS[2].path, strength=0.3),)
     assert one.about.text().startswith("second/Lora · ")
-    twins.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    twins.window.notices.cards[-1].remedies[NoticeAction.UNDO_CHANGE].click()
     assert twins.session.generation.loras[0].file == "ink"
 
 

@@ -46,15 +46,15 @@ def add_picture(folder: Path, name: str = "a.png") -> str:
 def test_the_window_is_there_before_the_engine(desk: Desk) -> None:
     window = desk.window
     assert window.isVisible()
-    assert window.generate.generate.isEnabled()
-    assert window.generate.status.text() == "Starting…"
+    assert window.dock.generate.isEnabled()
+    assert window.dock.status.title.text() == "Starting…"
     assert window.canvas.empty.isVisible()
 
 
 def test_a_picture_asked_for_early_is_made_when_the_engine_is_ready(desk: Desk) -> None:
-    QTest.mouseClick(desk.window.generate.generate, LEFT)
+    QTest.mouseClick(desk.window.dock.generate, LEFT)
     desk.wait(lambda: desk.session.jobs.waiting == 1)
-    desk.wait(lambda: "1 in queue" in desk.window.generate.status.text())
+    desk.wait(lambda: desk.window.dock.queue.text() == "Queue · 1")
     desk.session.start()
     assert desk.wait_for_jobs(1)[0].state is JobState.DONE
 
@@ -63,25 +63,26 @@ def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
     desk = make_desk(LONG).start()
     window = desk.window
     desk.session.generation.count = 3
-    QTest.mouseClick(window.generate.generate, LEFT)
-    desk.wait(lambda: "of 100000" in window.info.title.text())
-    desk.wait(lambda: "per step" in window.info.detail.text())
-    desk.wait(lambda: "2 more in queue" in window.generate.status.text())
-    assert {"Generate", "Cancel", "Cancel all"} <= visible_buttons(window)
-    bar = window.info.bar
+    QTest.mouseClick(window.dock.generate, LEFT)
+    desk.wait(lambda: "of 100000" in window.dock.status.title.text())
+    desk.wait(lambda: "per step" in window.dock.status.detail.text())
+    desk.wait(lambda: "Picture 1 of 3" in window.dock.status.title.text())
+    desk.wait(lambda: window.dock.queue.text() == "Queue · 2")
+    assert window.dock.cancel.isEnabled()
+    bar = window.dock.status.bar
     desk.wait(lambda: 0 < bar.value() < bar.maximum())
     # Told before anything else happens: the engine is asked meanwhile.
-    window.generate.cancel.click()
-    assert window.generate.status.text() == "Stopping…"
+    window.dock.cancel.click()
+    assert window.dock.status.title.text() == "Stopping…"
     desk.wait(lambda: desk.queue.jobs[0].state is JobState.CANCELLED)
-    window.generate.cancel_all.click()
+    window.actions_by_name[ActionName.CANCEL_ALL].trigger()
     desk.wait_for_jobs(3)
-    desk.wait(lambda: window.generate.status.text() == "Ready")
-    assert not {"Cancel", "Cancel all"} & visible_buttons(window)
+    desk.wait(lambda: window.dock.status.title.text() == "Ready")
+    desk.wait(lambda: not window.dock.cancel.isEnabled())
 
 
 def test_each_phase_tells_how_long_it_takes(desk: Desk) -> None:
-    progress, info = desk.session.progress, desk.window.info
+    progress, info = desk.session.progress, desk.window.dock.status
     desk.session.view.follow()
     progress.begin("a")
     waiting = info.title.text()
@@ -126,7 +127,7 @@ def test_an_earlier_picture_can_be_seen_while_one_is_made(make_desk: MakeDesk) -
     assert window.info.watch.isVisible()
     window.info.watch.click()
     assert view.live
-    desk.wait(lambda: "step" in window.info.title.text())
+    desk.wait(lambda: window.info.title.text() == desk.session.generation.prompt)
 
 
 def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:
@@ -140,7 +141,7 @@ def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:
     desk.wait(lambda: window.canvas.view.isVisible() and window.canvas.view.image is not None)
     window.info.use.click()
     desk.wait(lambda: desk.session.generation.prompt == PLAIN.request.prompt)
-    assert window.form.steps.field.value() == PLAIN.request.steps
+    assert window.form.advanced.steps.field.value() == PLAIN.request.steps
     QTest.keyClick(window.strip, Qt.Key.Key_C, _CONTROL | Qt.KeyboardModifier.AltModifier)
     assert QGuiApplication.clipboard().text() == path
     window.info.buttons[0].click()
@@ -168,20 +169,22 @@ def test_delete_moves_to_the_trash_only_in_the_strip(
 
 
 def test_a_failure_says_what_to_do_and_can_be_dismissed(desk: Desk) -> None:
-    bar, panel = desk.window.notices.notice_bar, desk.window.notices
+    panel = desk.window.notices
     desk.session.notices.tell("A note.")
-    assert not panel.copy_report.isVisible()
+    assert not panel.cards[0].copy_report.isVisible()
     desk.session.notices.tell_error(ERROR, job="x")
+    bar, note = panel.cards
     assert (bar.message.text(), bar.hint.text()) == (ERROR.message, ERROR.hint)
-    assert panel.remedies[NoticeAction.RETRY].text() == "Try again"
-    panel.copy_report.click()
+    assert bar.remedies[NoticeAction.RETRY].text() == "Try again"
+    bar.copy_report.click()
     report = QGuiApplication.clipboard().text()
     assert "ENOSPC" in report
     assert "disk_full" in report
+    assert note.message.text() == "A note."
     bar.dismiss.click()
-    assert bar.message.text() == "A note."
-    bar.dismiss.click()
-    assert not bar.isVisible()
+    assert panel.cards == (note,)
+    note.dismiss.click()
+    assert not desk.window.messages.isVisible()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -205,7 +208,7 @@ def test_an_engine_that_was_given_up_can_be_started_from_the_window(make_desk: M
     desk.session.start()
     desk.wait(window.notices.engine_bar.isVisible)
     assert {"Start again", "Copy report"} <= visible_buttons(window)
-    desk.wait(lambda: window.generate.status.text() == "The engine is stopped")
+    desk.wait(lambda: window.dock.status.title.text() == "The engine is stopped")
     button = next(b for b in window.findChildren(QPushButton) if b.text() == "Start again")
     QTest.mouseClick(button, LEFT)
     assert desk.session.engine.state is not EngineState.STOPPED
@@ -223,7 +226,7 @@ def drag(window: MainWindow, *files: Path) -> QMimeData:
 
 def drop(window: MainWindow, data: QMimeData, card: int | None = 0) -> None:
     """Let go on a card, or with None beside them all."""
-    cards = window.overlay.cards
+    cards = window.drops.overlay.cards
     place = QPointF(5, 5)
     if card is not None and card < len(cards):
         place = QPointF(cards[card].geometry().center())
@@ -235,9 +238,9 @@ def test_a_dropped_checkpoint_is_used_where_it_lies(desk: Desk, tmp_path: Path) 
     checkpoint = tmp_path / "my mix.safetensors"
     checkpoint.write_bytes(b"weights")
     data = drag(desk.window, checkpoint)
-    assert desk.window.overlay.isVisible()
+    assert desk.window.drops.overlay.isVisible()
     drop(desk.window, data)
-    assert not desk.window.overlay.isVisible()
+    assert not desk.window.drops.overlay.isVisible()
     assert desk.session.generation.checkpoint == checkpoint
     assert desk.window.form.checkpoint.box.currentText() == "my mix"
     assert list(desk.paths.models.rglob("*")) == []
@@ -250,7 +253,7 @@ def test_a_dropped_checkpoint_is_used_where_it_lies(desk: Desk, tmp_path: Path) 
 def test_a_card_promises_no_more_of_a_file_than_is_known(
     desk: Desk, tmp_path: Path, name: str, title: str
 ) -> None:
-    assert [offer.title for offer in desk.window.offers(tmp_path / name)] == [title]
+    assert [offer.title for offer in desk.window.drops.offers(tmp_path / name)] == [title]
 
 
 def test_a_dropped_picture_fills_the_form(desk: Desk, tmp_path: Path) -> None:
@@ -276,7 +279,7 @@ def test_a_drop_counts_on_its_card_only(desk: Desk, tmp_path: Path, card: int | 
     window, state = desk.window, desk.session.generation
     data = drag(window, tmp_path / "mix.safetensors")
     drop(window, data, card)
-    assert not window.overlay.isVisible()
+    assert not window.drops.overlay.isVisible()
     assert (state.checkpoint.name == "mix.safetensors") == (card == 0)
 
 
@@ -306,7 +309,7 @@ def test_the_window_fits_the_screen_and_has_room_for_the_picture(
     window.resize(*size)
     desk.wait(lambda: window.size().toTuple() == size)
     assert window.canvas.height() >= size[1] * 0.4
-    assert window.canvas.width() >= size[0] * 0.6
+    assert window.canvas.width() >= size[0] * 0.55
 
 
 def test_a_million_characters_pasted_are_cut(desk: Desk) -> None:
@@ -315,7 +318,7 @@ def test_a_million_characters_pasted_are_cut(desk: Desk) -> None:
     prompt.selectAll()
     prompt.paste()
     assert len(prompt.toPlainText()) == MOST_CHARACTERS
-    assert desk.window.notices.notice_bar.isVisible()
+    assert len(desk.window.notices.cards) == 1
 
 
 @pytest.mark.parametrize(

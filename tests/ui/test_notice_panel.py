@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication
 
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobState
@@ -14,13 +14,17 @@ from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
 from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 from ui.labels import size_label
+from ui.panels.notice_card import NoticeCard
 
 
 def offered(desk: Desk) -> list[str]:
     """The buttons of the notice, but those for copying."""
-    panel = desk.window.notices
-    buttons: list[QPushButton] = list(panel.remedies.values())
-    return [button.text() for button in buttons if not button.isHidden()]
+    return [button.text() for button in card(desk).remedies.values()]
+
+
+def card(desk: Desk) -> NoticeCard:
+    """The card of the newest notice."""
+    return desk.window.notices.cards[-1]
 
 
 def chooses(patch: pytest.MonkeyPatch, dialog: str, answer: object) -> None:
@@ -46,16 +50,16 @@ def test_pictures_that_could_not_be_saved_are_made_in_another_folder(
     desk.session.jobs.generate()
     desk.wait_for_jobs(2)
     panel, elsewhere = desk.window.notices, tmp_path / "elsewhere"
-    desk.wait(lambda: panel.notice_bar.isVisible())
-    assert "Choose another folder for pictures." in panel.notice_bar.hint.text()
+    desk.wait(lambda: bool(panel.cards))
+    assert "Choose another folder for pictures." in card(desk).hint.text()
     assert offered(desk) == ["Choose another folder…", "Try again"]
     chooses(monkeypatch, "notice_panel.QFileDialog.getExistingDirectory", str(elsewhere))
-    panel.remedies[NoticeAction.CHOOSE_FOLDER].click()
+    card(desk).remedies[NoticeAction.CHOOSE_FOLDER].click()
     desk.wait(lambda: all(job.state is JobState.DONE for job in desk.queue.jobs))
     assert [path.suffix for path in elsewhere.iterdir()] == [".png", ".png"]
     desk.wait(lambda: len(desk.session.gallery) == 2)
     assert desk.session.gallery.folder == elsewhere
-    assert not panel.notice_bar.isVisible()
+    assert panel.cards == ()
 
 
 def test_a_picture_that_ran_out_of_memory_is_made_again_smaller(make_desk: MakeDesk) -> None:
@@ -64,9 +68,9 @@ def test_a_picture_that_ran_out_of_memory_is_made_again_smaller(make_desk: MakeD
     form.width, form.height = 512, 768
     desk.session.jobs.generate()
     panel = desk.window.notices
-    desk.wait(lambda: panel.notice_bar.isVisible())
+    desk.wait(lambda: bool(panel.cards))
     assert offered(desk) == [f"Try {size_label(384, 576)}", "Try again"]
-    panel.remedies[NoticeAction.RETRY_SMALLER].click()
+    card(desk).remedies[NoticeAction.RETRY_SMALLER].click()
     desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
     request = desk.queue.jobs[0].request
     assert (request.width, request.height) == (384, 576)
@@ -82,7 +86,7 @@ def test_pictures_of_several_sizes_without_room_are_each_made_smaller(
         desk.session.jobs.generate()
     desk.wait_for_jobs(3)
     assert offered(desk) == ["Try smaller sizes", "Try again"]
-    desk.window.notices.remedies[NoticeAction.RETRY_SMALLER].click()
+    card(desk).remedies[NoticeAction.RETRY_SMALLER].click()
     desk.wait(lambda: all(job.request.width not in {512, 1024} for job in desk.queue.jobs))
     desk.wait_for_jobs(3)
     # The third is still too large, which is told again.
@@ -105,7 +109,7 @@ def test_all_that_failed_for_one_reason_is_made_again(make_desk: MakeDesk) -> No
             begun.add(job.id)
 
     desk.queue.job_changed.connect(note)
-    desk.window.notices.remedies[NoticeAction.RETRY].click()
+    card(desk).remedies[NoticeAction.RETRY].click()
     desk.wait(lambda: begun == jobs)
 
 
@@ -128,9 +132,9 @@ def test_the_hardware_is_checked_again(make_desk: MakeDesk) -> None:
     assert offered(desk) == ["Check the hardware again"]
     told: list[bool] = []
     desk.session.devices.checking_changed.connect(told.append)
-    desk.window.notices.remedies[NoticeAction.CHECK_DEVICES].click()
+    card(desk).remedies[NoticeAction.CHECK_DEVICES].click()
     assert told[:1] == [True]
-    assert not desk.window.notices.notice_bar.isVisible()
+    assert desk.window.notices.cards == ()
 
 
 def test_a_choice_that_was_not_made_leaves_the_notice(
@@ -138,11 +142,11 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
 ) -> None:
     error = ErrorInfo(ErrorCode.REQUEST_INVALID, "None.", remedies=(ChooseStartPicture(),))
     desk.session.notices.tell_error(error)
-    button = desk.window.notices.remedies[NoticeAction.CHOOSE_START_PICTURE]
+    button = card(desk).remedies[NoticeAction.CHOOSE_START_PICTURE]
     dialog = "input_panel.QFileDialog.getOpenFileName"
     chooses(monkeypatch, dialog, ("", ""))
     button.click()
-    assert desk.window.notices.notice_bar.isVisible()
+    assert card(desk).isVisible()
     Image.new("RGB", (64, 64)).save(tmp_path / "a.png")
     chooses(monkeypatch, dialog, (str(tmp_path / "a.png"), ""))
     button.click()
@@ -160,10 +164,9 @@ def test_buttons_and_words_of_a_notice_have_room(desk: Desk, width: int) -> None
         "It may have been moved or renamed; choose it again.",
     )
     desk.session.notices.tell_error(error, job="x")
-    panel = desk.window.notices
-    bar = panel.notice_bar
+    bar = card(desk)
     QApplication.processEvents()
-    buttons = [one for one in (*panel.remedies.values(), panel.copy_report) if one.isVisible()]
+    buttons = [one for one in (*bar.remedies.values(), bar.copy_report) if one.isVisible()]
     assert len(buttons) == 3
     for button in buttons:
         assert button.width() >= button.sizeHint().width()
@@ -178,8 +181,8 @@ def test_the_folders_of_loras_are_one_click_from_a_lora_that_is_missing(desk: De
     panel = desk.window.notices
     desk.session.notices.tell("Ink was not found.", actions=(NoticeAction.LORA_FOLDERS,))
     assert offered(desk) == ["LoRA folders…"]
-    panel.remedies[NoticeAction.LORA_FOLDERS].click()
+    card(desk).remedies[NoticeAction.LORA_FOLDERS].click()
     (dialog,) = desk.window.findChildren(LoraFoldersDialog)
     assert dialog.isVisible()
-    assert not panel.notice_bar.isVisible()
+    assert panel.cards == ()
     dialog.reject()

@@ -8,13 +8,13 @@ from PIL import Image
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 
+from app.decoding import picture_kind
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.metadata.readers.pictures import user_comment
 from tests.metadata.records import END, PNG, SIGNATURE, chunk
 from ui.pictures import (
     enlarge,
     limit_decoders,
-    picture_kind,
     preview_image,
     read_picture,
     read_whole,

@@ -31,7 +31,7 @@ def shown_text(label: QLabel) -> str:
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.INTERNAL, text, text, text))
-    bar = desk.window.notices.notice_bar
+    bar = desk.window.notices.cards[-1]
     assert bar.isVisibleTo(desk.window)
     wanted = " ".join(text[:400].split())
     assert shown_text(bar.message).replace("\u200b", "") == wanted
@@ -46,24 +46,24 @@ def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
 def test_remarks_on_a_picture_have_a_line_each(desk: Desk) -> None:
     details = tuple(f"<b>Remark {n}</b> {'long ' * 80 * (n == 1)}" for n in range(8))
     desk.session.notices.tell("The settings are in the form.", details=details)
-    panel = desk.window.notices
-    lines = shown_text(panel.notice_bar.hint).split("\n")
+    (card,) = desk.window.notices.cards
+    lines = shown_text(card.hint).split("\n")
     assert [line[:14] for line in lines[:4]] == [f"· <b>Remark {n}</b>"[:14] for n in range(4)]
     assert lines[1].endswith("…")
     assert lines[4:] == ["And 4 more."]
     desk.window.resize(960, 640)
     desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
     assert desk.window.canvas.height() >= 200
-    panel.copy_all.click()
+    card.copy_all.click()
     copied = QGuiApplication.clipboard().text()
     assert all(detail in copied for detail in details)
 
 
 def test_few_remarks_are_all_there_to_see(desk: Desk) -> None:
     desk.session.notices.tell("The settings are in the form.", details=("One.", "Two."))
-    panel = desk.window.notices
-    assert shown_text(panel.notice_bar.hint) == "· One.\n· Two."
-    assert not panel.copy_all.isVisibleTo(panel)
+    (card,) = desk.window.notices.cards
+    assert shown_text(card.hint) == "· One.\n· Two."
+    assert not card.copy_all.isVisible()
 
 
 def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:

@@ -84,3 +84,25 @@ def test_the_names_of_controls_stand_over_their_beginning(desk: Desk) -> None:
     left, right = ink(label)
     assert label.geometry().right() == panel.box.geometry().right()
     assert right < 10 < left
+
+
+@pytest.mark.parametrize("direction", [LTR, RTL])
+def test_generate_and_its_key_are_apart(desk: Desk, direction: Qt.LayoutDirection) -> None:
+    desk.window.resize(1440, 900)
+    button = desk.window.dock.generate
+    desk.window.setLayoutDirection(direction)
+    desk.wait(lambda: button.width() > 200)
+    image = button.grab().toImage()
+    ground = image.pixel(20, image.height() // 2 - 12)
+    # The words are bold and large: more of their columns' pixels are not of the ground's colour.
+    inked = [
+        sum(image.pixel(x, y) != ground for y in range(8, image.height() - 8))
+        for x in range(10, image.width() - 10)
+    ]
+    gaps = [x for x in range(len(inked) - 24) if not any(inked[x : x + 24])]
+    middle = len(inked) // 2
+    assert any(inked[:middle])
+    assert any(inked[middle:])
+    assert gaps
+    words, key = (inked[:middle], inked[middle:])[:: 1 if direction == LTR else -1]
+    assert sum(words) > sum(key)

@@ -349,7 +349,7 @@ def test_escape_closes_the_list_and_stops_nothing(shop: Shop, open_desk: MakeDes
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     desk.wait(lambda: desk.window.findChild(RuntimesDialog) is None)
     assert row_of(desk, "tiny").stage is PackStage.DOWNLOADING
-    assert "Tiny · downloading" in desk.window.devices.words.text()
+    assert "Tiny · downloading" in desk.window.dock.device.accessibleName()
 
 
 def test_every_control_of_the_list_has_a_name(desk: Desk) -> None:
@@ -394,7 +394,7 @@ def test_a_failure_that_a_runtime_cures_leads_to_it(shop: Shop, open_desk: MakeD
     desk = open_desk()
     error = ErrorInfo(ErrorCode.BACKEND_UNAVAILABLE, "No.", remedies=(InstallPack(pack="tiny"),))
     desk.session.notices.tell_error(error)
-    desk.window.notices.remedies[NoticeAction.RUNTIMES].click()
+    desk.window.notices.cards[-1].remedies[NoticeAction.RUNTIMES].click()
     dialog = desk.window.findChild(RuntimesDialog)
     assert isinstance(dialog, RuntimesDialog)
     desk.wait(dialog.isActiveWindow)

@@ -78,7 +78,7 @@ def test_no_code_of_packs_or_connections_is_loaded_at_the_start() -> None:
 
 def test_no_dialog_is_loaded_before_it_is_opened() -> None:
     found = loaded(run(OPEN))
-    parts = {"ui.widgets.mask_canvas", "ui.item_models.lora_item_model"}
+    parts = {"ui.panels.paint_panel", "ui.widgets.mask_layer", "ui.item_models.lora_item_model"}
     assert {name for name in found if name.startswith("ui.dialogs.") or name in parts} == set()
 
 

@@ -7,8 +7,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app.settings.values import Look
 from tests.ui.conftest import Desk
-from ui.theme.colours import DARK, LIGHT, Colours
+from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours
 from ui.theme.icons import draw, icon_source
 from ui.theme.theme import Theme
 
@@ -26,6 +27,33 @@ def test_the_environment_decides(qapp: QApplication, wish: str, colours: Colours
     assert qapp.palette().window().color().name() == colours.window
 
 
+@pytest.mark.parametrize(
+    ("look", "colours"), [(Look.LIGHT, LIGHT), (Look.DARK, DARK), (Look.CONTRAST, CONTRAST)]
+)
+def test_a_look_that_was_set_acts_at_once(qapp: QApplication, look: Look, colours: Colours) -> None:
+    theme = Theme(qapp, {})
+    theme.use_look(look)
+    assert theme.colours is colours
+    assert qapp.palette().window().color().name() == colours.window
+    theme.use_look(Look.SYSTEM)
+    assert theme.colours in (DARK, LIGHT)
+
+
+def test_the_environment_comes_before_the_settings(qapp: QApplication) -> None:
+    theme = Theme(qapp, {"SAFELIGHT_THEME": "light"})
+    theme.use_look(Look.CONTRAST)
+    assert theme.colours is LIGHT
+
+
+def test_reduced_motion_stops_the_cursor_and_the_lists(qapp: QApplication) -> None:
+    theme = Theme(qapp, {})
+    theme.reduce_motion(True)
+    assert qapp.styleHints().cursorFlashTime() == 0
+    assert not qapp.isEffectEnabled(Qt.UIEffect.UI_AnimateCombo)
+    theme.reduce_motion(False)
+    assert qapp.styleHints().cursorFlashTime() > 0
+
+
 def test_nonsense_follows_the_system(qapp: QApplication) -> None:
     dark = qapp.styleHints().colorScheme() is Qt.ColorScheme.Dark
     assert Theme(qapp, {"SAFELIGHT_THEME": "mauve"}).colours is (DARK if dark else LIGHT)
@@ -39,7 +67,7 @@ def test_the_stylesheet_has_no_gap_left(qapp: QApplication) -> None:
 
 
 def test_placeholders_can_be_read(desk: Desk) -> None:
-    for edit in (desk.window.form.negative, desk.window.form.seed.number):
+    for edit in (desk.window.form.negative, desk.window.dock.seed.number):
         assert edit.placeholderText()
         assert edit.palette().placeholderText().color().name() == DARK.muted
 

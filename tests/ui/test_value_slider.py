@@ -61,7 +61,7 @@ def test_every_slider_of_the_form_says_what_its_field_says(desk: Desk) -> None:
             f"{field.field.accessibleName()}, slider",
             field.field.value(),
         )
-    assert spoken(form.guidance.slider).endswith(" 2.5")
+    assert spoken(form.advanced.guidance.slider).endswith(" 2.5")
     assert spoken(form.inputs.strength.slider).endswith(" 0.75")
 
 
@@ -105,8 +105,9 @@ def test_keys_move_it(guidance: SliderField) -> None:
 
 def test_a_double_click_and_the_delete_key_ask_for_the_usual_value(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
+    form.advanced.section.open()
     usual = state.effective
-    for field, name in ((form.steps, "steps"), (form.guidance, "guidance")):
+    for field, name in ((form.advanced.steps, "steps"), (form.advanced.guidance, "guidance")):
         QTest.mouseClick(field.slider, LEFT_BUTTON, PLAIN, QPoint(2, 2))
         assert getattr(state, name) is not None
         QTest.mouseDClick(field.slider, LEFT_BUTTON, PLAIN, field.slider.rect().center())

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractSlider,
@@ -28,10 +27,12 @@ from ui.dialogs.device_dialog import DeviceDialog
 from ui.dialogs.downloads_dialog import DownloadsDialog
 from ui.dialogs.lora_dialog import LoraDialog
 from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
-from ui.dialogs.mask_dialog import MaskDialog
+from ui.dialogs.preset_dialog import PresetDialog
+from ui.dialogs.presets_dialog import PresetsDialog
+from ui.dialogs.prompts_dialog import PromptsDialog
 from ui.dialogs.runtimes_dialog import RuntimesDialog
 from ui.dialogs.updates_dialog import UpdatesDialog
-from ui.pictures import ReadPicture
+from ui.dialogs.wildcards_dialog import WildcardsDialog
 from ui.theme.theme import Theme
 
 # What WheelFocus has beyond StrongFocus.
@@ -39,27 +40,26 @@ BY_WHEEL = Qt.FocusPolicy.WheelFocus.value & ~Qt.FocusPolicy.StrongFocus.value
 NOTCH = QPoint(0, -120)
 
 
-def mask_dialog(desk: Desk, theme: Theme) -> QDialog:
-    image = QImage(64, 64, QImage.Format.Format_RGB32)
-    picture = ReadPicture("a.png", image, 64, 64)
-    return MaskDialog(desk.session, theme, picture, desk.window)
-
-
 DIALOGS: dict[type[QDialog], Callable[[Desk, Theme], QDialog]] = {
     CheckpointDialog: lambda desk, theme: CheckpointDialog(desk.session, theme, desk.window),
     LoraDialog: lambda desk, theme: LoraDialog(
-        desk.session, theme, desk.window.lora_pictures, desk.window
+        desk.session, theme, desk.window.create_page.lora_pictures, desk.window
     ),
     LoraFoldersDialog: lambda desk, _theme: LoraFoldersDialog(desk.session, desk.window),
-    DeviceDialog: lambda desk, theme: DeviceDialog(desk.session.devices, desk.window),
-    MaskDialog: mask_dialog,
+    DeviceDialog: lambda desk, _theme: DeviceDialog(
+        desk.session, desk.window, desk.window.windows.show_runtimes
+    ),
     RuntimesDialog: lambda desk, theme: RuntimesDialog(
         desk.session, theme, desk.window, desk.window.windows.show_devices
     ),
     DownloadsDialog: lambda desk, theme: DownloadsDialog(
         desk.session.downloads, theme, desk.window
     ),
+    PresetDialog: lambda desk, _theme: PresetDialog(desk.session, desk.window),
+    PresetsDialog: lambda desk, _theme: PresetsDialog(desk.session, desk.window),
+    PromptsDialog: lambda desk, theme: PromptsDialog(desk.session, theme, desk.window),
     UpdatesDialog: lambda desk, _theme: UpdatesDialog(desk.session.updates, desk.window),
+    WildcardsDialog: lambda desk, theme: WildcardsDialog(desk.session, theme, desk.window),
 }
 
 
@@ -75,9 +75,19 @@ def fill(desk: Desk, theme: Theme) -> None:
     form = desk.window.form
     gap = Gap(component="vae", label="VAE", fits=(FittingFile(path="/a.safetensors"),))
     form.checkpoint.gaps.show_gaps(lacking(gap))
+    for section in form.advanced.sections.values():
+        section.open()
     desk.session.lora.add(INK.path)
     desk.session.lora.change(0, text_strength=0.5)
-    for row in (form.inputs.card, form.inputs.sliders, form.refiner, form.refiner.switch):
+    desk.session.generation.start_from("/a.png", 64, 64)
+    desk.session.view.painting = True
+    advanced = form.advanced
+    for row in (
+        form.inputs.card,
+        form.inputs.sliders,
+        advanced.refiner,
+        advanced.refiner.switch,
+    ):
         row.show()
     QApplication.processEvents()
 

@@ -15,21 +15,16 @@ from PySide6.QtWidgets import (
 
 from app.library.checkpoint_declarations import NO_DECLARATION
 from app.notices.remedies import advice
+from app.notices.wording import worded
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.request import DECLARABLE_PREDICTIONS, CheckpointOverride
-from engine.api.values import ErrorInfo, PredictionType
-from ui.checkpoint_labels import (
-    part_label,
-    part_summary,
-    prediction_label,
-    prediction_line,
-)
+from engine.api.values import ErrorInfo
+from ui.checkpoint_labels import part_label, part_summary, prediction_line
 from ui.labels import size_label
+from ui.panels.declaration_panel import DeclarationPanel
 from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme
-from ui.widgets.choice_box import ChoiceBox
-from ui.widgets.labels import breakable, buddy_label, plain_label, rule
+from ui.widgets.labels import breakable, plain_label, rule
 from ui.widgets.scroll_area import scroll_area
 from ui.window_place import room_for
 
@@ -47,56 +42,20 @@ class CheckpointDialog(QDialog):
         self.setWindowTitle(self.tr("About the model"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.facts = scroll_area(self.tr("What is known of it"))
-        self.family, self.prediction, self.levels = (ChoiceBox(theme) for _ in range(3))
+        self.declared = DeclarationPanel(session, theme)
         self.reset = QPushButton(self.tr("Auto-detect"))
         self.close_button = QPushButton(self.tr("Close"))
-        self._fill()
         self._lay_out()
-        for box in (self.family, self.prediction, self.levels):
-            box.activated.connect(self._say)
         self.reset.clicked.connect(self._take_back)
         self.close_button.clicked.connect(self.accept)
-        session.checkpoints.families_changed.connect(self._add_families)
         session.checkpoints.families_changed.connect(self._refresh)
         session.checkpoints.looked.connect(self._refresh)
         session.generation.declaration_changed.connect(self._refresh)
         session.generation.checkpoint_changed.connect(self._refresh)
         self._refresh()
 
-    def _fill(self) -> None:
-        as_file = self.tr("As the file says")
-        self.family.addItem(as_file, None)
-        self._add_families()
-        self.prediction.addItem(as_file, None)
-        for prediction in DECLARABLE_PREDICTIONS:
-            self.prediction.addItem(prediction_label(prediction), prediction.value)
-        self.levels.addItem(as_file, None)
-        self.levels.addItem(self.tr("Zero-terminal SNR"), True)
-        self.levels.addItem(self.tr("Standard"), False)
-
-    def _add_families(self) -> None:
-        """Offer the engine's families, by their titles."""
-        for family in self._session.checkpoints.families:
-            row = self.family.findData(family.name)
-            if row < 0:
-                self.family.addItem(family.title, family.name)
-            else:
-                self.family.setItemText(row, family.title)
-
     def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setContentsMargins(L, 0, L, 0)
-        grid.setHorizontalSpacing(M)
-        grid.setVerticalSpacing(S)
-        grid.setColumnStretch(1, 1)
-        rows = (
-            (self.tr("Family"), self.family),
-            (self.tr("Prediction"), self.prediction),
-            (self.tr("Noise levels"), self.levels),
-        )
-        for row, (name, box) in enumerate(rows):
-            grid.addWidget(buddy_label(name, box), row, 0)
-            grid.addWidget(box, row, 1)
+        self.declared.setContentsMargins(L, 0, L, 0)
         about = self.tr(
             "Files do not always say what they are. If pictures come out as noise or washed out, "
             "say it here; it is remembered for this model."
@@ -115,21 +74,9 @@ class CheckpointDialog(QDialog):
         column.addWidget(self.facts, 1)
         column.addWidget(rule(Qt.Orientation.Horizontal))
         column.addWidget(words)
-        column.addLayout(grid)
+        column.addWidget(self.declared)
         column.addLayout(buttons)
         self.close_button.setDefault(True)
-
-    def _say(self) -> None:
-        words = self._session.generation.declaration
-        prediction = self.prediction.currentData()
-        override = msgspec.structs.replace(
-            words.override,
-            family=self.family.currentData(),
-            prediction=None if prediction is None else PredictionType(prediction),
-        )
-        zero = self.levels.currentData()
-        declared = msgspec.structs.replace(words, override=override, zero_terminal_snr=zero)
-        self._session.checkpoint.declare(declared)
 
     def _take_back(self) -> None:
         parts = self._session.generation.declaration.components
@@ -137,34 +84,11 @@ class CheckpointDialog(QDialog):
 
     def _refresh(self) -> None:
         words = self._session.generation.declaration
-        override = words.override
-        if override.family is not None and self.family.findData(override.family) < 0:
-            self.family.addItem(self._title(override.family), override.family)
-        for box, value in (
-            (self.family, override.family),
-            (self.prediction, override.prediction and override.prediction.value),
-            (self.levels, words.zero_terminal_snr),
-        ):
-            box.setCurrentIndex(max(0, box.findData(value)))
         declared = msgspec.structs.replace(words, components=NO_DECLARATION.components)
         self.reset.setEnabled(declared != NO_DECLARATION)
         path = self._session.generation.checkpoint
         answer = self._session.checkpoints.answer(path)
-        self._show_found(override, answer)
         self.facts.setWidget(self._content(path.name, answer))
-
-    def _show_found(
-        self, override: CheckpointOverride, answer: CheckpointInfo | ErrorInfo | None
-    ) -> None:
-        """Append the file's own family and prediction to "As the file says", unless overridden."""
-        family = prediction = ""
-        if isinstance(answer, CheckpointInfo):
-            family = "" if override.family else self._title(answer.family)
-            found = prediction_label(PredictionType(answer.prediction))
-            prediction = "" if override.prediction else found
-        for box, what in ((self.family, family), (self.prediction, prediction)):
-            as_file = self.tr("As the file says")
-            box.setItemText(0, f"{as_file} · {what}" if what else as_file)
 
     def _title(self, family: str) -> str:
         return self._session.checkpoints.family_title(family)
@@ -182,7 +106,7 @@ class CheckpointDialog(QDialog):
                 for line in reversed(answer.evidence):  # the conclusion first
                     column.addWidget(plain_label(breakable(line), "caption", wrap=True))
             case ErrorInfo():
-                text = breakable(f"{answer.message} {advice(answer)}")
+                text = breakable(f"{worded(answer.text)} {advice(answer)}")
                 column.addWidget(plain_label(text, "error", wrap=True))
             case None:
                 column.addWidget(plain_label(self.tr("Reading the model…"), "caption"))

@@ -1,4 +1,4 @@
-"""The dialog about the folders in which LoRA files are looked for."""
+"""The dialog about the folders in which models of every kind are looked for."""
 
 import os
 from pathlib import Path
@@ -32,7 +32,7 @@ class LoraFoldersDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("LoRA folders"))
+        self.setWindowTitle(self.tr("Folders of models"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.list = QListWidget()
         self.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -56,8 +56,8 @@ class LoraFoldersDialog(QDialog):
     def _lay_out(self) -> None:
         usual = self.tr(
             "Safelight looks into the folders Lora, loras and LyCORIS of {models}, and into the "
-            "folders below. Name the folder of AUTOMATIC1111, ComfyUI or Easy Diffusion: its LoRA "
-            "files and embeddings are found in it. Nothing is copied."
+            "folders below, for models of every kind. Name the folder of AUTOMATIC1111, ComfyUI or "
+            "Easy Diffusion: its LoRA files and embeddings are found in it. Nothing is copied."
         ).format(models=self._session.checkpoints.models)
         words = plain_label(usual, "caption", wrap=True)
         buttons = QHBoxLayout()
@@ -79,7 +79,7 @@ class LoraFoldersDialog(QDialog):
 
     def _choose(self) -> None:
         start = nearest_folder(self._session.checkpoints.models)
-        folder = QFileDialog.getExistingDirectory(self, self.tr("A folder of LoRA files"), start)
+        folder = QFileDialog.getExistingDirectory(self, self.tr("A folder of models"), start)
         if folder:
             self.add_folder(Path(folder))
 

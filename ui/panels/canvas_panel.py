@@ -1,27 +1,50 @@
 """The canvas: the picture being made, the one that was chosen, or an invitation."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QImage, QResizeEvent
-from PySide6.QtWidgets import QMenu, QStackedLayout, QWidget
+import msgspec
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
 
 from app.background import Background
+from app.decoding import MAX_PIXELS, decode
 from app.queue.progress import Preview
 from app.session import Session
-from ui.actions import Actions
+from engine.api.request import GenerateRequest
+from engine.api.values import InputRole
+from ui.actions import PAINTING, ActionName, Actions
+from ui.panels.batch_panel import BatchPanel
+from ui.panels.details_panel import DetailsPanel
+from ui.panels.first_run import FirstRun
 from ui.panels.strip_panel import picture_menu
-from ui.pictures import ReadPicture, enlarge, preview_image, read_picture
+from ui.picture_levels import PictureLevels, make_levels
+from ui.pictures import ReadPicture, preview_image, read_whole
 from ui.theme.theme import Theme
-from ui.widgets.empty_state import EmptyState
-from ui.widgets.picture_view import PictureView
+from ui.widgets.canvas_corner import CanvasCorner
+from ui.widgets.compare_view import CompareView
+from ui.widgets.zoom_bar import ZoomBar
+from ui.widgets.zoom_view import ZoomView
 
-# The delay that merges the many resize events of dragging into one new picture.
-_RESIZE_MS = 120
+if TYPE_CHECKING:
+    from ui.panels.paint_panel import PaintPanel
+
+# The width of the pane of details, and its largest share of the canvas.
+_DETAILS_WIDTH, _DETAILS_SHARE = 300, 0.4
+
+_ZOOMING: dict[ActionName, Callable[[ZoomView], None]] = {
+    ActionName.ZOOM_IN: lambda view: view.zoom_in(),
+    ActionName.ZOOM_OUT: lambda view: view.zoom_out(),
+    ActionName.ZOOM_FIT: lambda view: view.fit(),
+    ActionName.ZOOM_ACTUAL: lambda view: view.show_actual_size(),
+}
 
 
 class CanvasPanel(QWidget):
-    """The canvas; a background thread decodes and scales, and outdated results are dropped.
+    """The canvas; a background thread decodes, and outdated results are dropped.
 
     `shown` emits each `ReadPicture` that was read, also one that cannot be shown.
     """
@@ -32,34 +55,123 @@ class CanvasPanel(QWidget):
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
-        self._session = session
+        self._session, self._theme = session, theme
         self._actions = actions
         # One thread keeps the order: an older preview must not replace a newer one.
         self._background = Background(1, self)
         self._background.failed.connect(self.failed)
         self._wanted = 0
-        self.view = PictureView(theme)
-        self.empty = EmptyState(
-            theme,
-            self.tr("Your first picture appears here"),
-            self.tr(
-                "Press Generate, or say what you would rather see. The starter knows houses, "
-                "trees, boats, balloons, flowers and castles; your own models know more: "
-                "drop one on this window."
-            ),
-        )
-        self._stack = QStackedLayout(self)
-        self._stack.setContentsMargins(0, 0, 0, 0)
+        # The path of the picture in the view, and its size.
+        self._read_path: str | None = None
+        self._size = QSize()
+        # Made when it is first used.
+        self.paint: PaintPanel | None = None
+        self.view = CompareView(theme)
+        self.empty = FirstRun(session, theme, actions)
+        self.details = DetailsPanel(session, theme)
+        self._stack = QStackedWidget()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._stack, 1)
+        row.addWidget(self.details)
+        self.batch = BatchPanel(session, theme)
         self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.batch)
         self._stack.addWidget(self.view)
-        self._resized = QTimer(self, singleShot=True, interval=_RESIZE_MS)
-        self._resized.timeout.connect(self.refresh)
-        self.view.resized.connect(self._resized.start)
+        self.zoom = ZoomBar(self.view, theme, actions)
+        self.corner = CanvasCorner(self.view, theme, actions)
+        self.back = self.corner.back
+        self._connect()
+
+    def _connect(self) -> None:
+        session = self._session
         session.view.path_changed.connect(self.refresh)
         session.view.live_changed.connect(self.refresh)
+        session.view.alone_changed.connect(self.refresh)
+        session.batch.changed.connect(self._on_batch)
+        self.back.clicked.connect(session.view.follow)
         session.progress.preview_changed.connect(self._on_preview)
         session.progress.began.connect(self.refresh)
         session.progress.ended.connect(self.refresh)
+        session.view.painting_changed.connect(self._on_painting)
+        session.generation.inputs_changed.connect(self._refresh_actions)
+        for name, zoom in _ZOOMING.items():
+            self._actions[name].triggered.connect(partial(self._zoom, zoom))
+        for name in PAINTING:
+            self.addAction(self._actions[name])
+            self._actions[name].triggered.connect(partial(self._paint, name))
+        self._actions[ActionName.PAINT].triggered.connect(self._toggle_painting)
+        self._actions[ActionName.DETAILS].triggered.connect(self._toggle_details)
+        self._actions[ActionName.COMPARE_START].triggered.connect(self._compare)
+        session.view.details_changed.connect(self._show_details)
+        session.view.details = session.memory.layout.details
+        self._show_details()
+        self._refresh_actions()
+
+    def _compare(self) -> None:
+        """Compare the picture that is marked in the batch alone."""
+        view = self._session.view
+        if self._shows_batch and view.path is not None:
+            view.choose(view.path)
+        self.corner.toggle_comparing()
+
+    def _toggle_details(self) -> None:
+        if not self.isVisible():
+            # Another page shows details of its own.
+            return
+        self._session.view.details = not self._session.view.details
+
+    def _show_details(self) -> None:
+        shows = self._session.view.details
+        self.details.setVisible(shows)
+        self._session.memory.keep_layout(details=shows)
+
+    # --- painting ---
+
+    def _toggle_painting(self) -> None:
+        """Paint on the start picture; without one start from the picture that is shown."""
+        view, path = self._session.view, self._session.view.path
+        if view.painting:
+            view.painting = False
+            return
+        if not self._has_start and path is not None:
+            self._session.pictures.start_from(path, *self._size.toTuple())
+        view.painting = self._has_start
+
+    @property
+    def _has_start(self) -> bool:
+        return self._session.generation.input_path(InputRole.INIT) is not None
+
+    def _on_painting(self, painting: bool) -> None:
+        if painting and self.paint is None:
+            # Here, as the window starts sooner without it.
+            from ui.panels.paint_panel import PaintPanel
+
+            self.paint = PaintPanel(self._session, self._theme, self._actions)
+            self._stack.addWidget(self.paint)
+        self._refresh_actions()
+        self.refresh()
+
+    def _refresh_actions(self) -> None:
+        painting = self._session.view.painting
+        for name in PAINTING:
+            self._actions[name].setEnabled(painting)
+        is_shown = self._read_path is not None and not self._session.pictures.is_live
+        self._actions[ActionName.PAINT].setEnabled(painting or self._has_start or is_shown)
+        if painting and self.paint is not None:
+            self.paint.refresh_actions()
+
+    def _paint(self, name: ActionName) -> None:
+        if self.paint is not None:
+            self.paint.act(name)
+
+    def _zoom(self, act: Callable[[ZoomView], None]) -> None:
+        """Zoom the view that is shown; other pages have views with the same keys."""
+        shown = self._stack.currentWidget()
+        view = self.view if self.paint is None or shown is not self.paint else self.paint.view
+        if view.isVisible():
+            act(view)
 
     def close_background(self) -> None:
         """Wait for the decoding thread."""
@@ -68,21 +180,24 @@ class CanvasPanel(QWidget):
     def refresh(self) -> None:
         """Draw the preview, the picture, the empty sheet or the invitation, by the state."""
         preview = self._session.progress.preview
+        if self._session.view.painting or self._shows_batch:
+            self._show_view()
         if self._session.pictures.is_live and preview is not None:
             self._enlarge_preview(preview)
         elif self._session.view.path is not None:
             # Before a job's first preview, the previous picture stays.
-            self._read(self._session.view.path)
+            self._show(self._session.view.path)
         elif self._session.pictures.is_live:
             self._show_sheet()
         else:
-            self._wanted += 1
-            self._stack.setCurrentWidget(self.empty)
+            self._next()
+            self._read_path = None
+            self._show_view()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
-        """Resize the view even while it is hidden: pictures are made for its size beforehand."""
+        """Leave most of the room to the picture."""
         super().resizeEvent(event)
-        self.view.resize(self.size())
+        self.details.setFixedWidth(min(_DETAILS_WIDTH, round(self.width() * _DETAILS_SHARE)))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 (Qt's name)
         """Open the menu of the picture's actions."""
@@ -90,55 +205,150 @@ class CanvasPanel(QWidget):
             menu: QMenu = picture_menu(self._actions, self)
             menu.popup(event.globalPos())
 
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc, which cancels a job elsewhere, to go back to the batch."""
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_escape and event.type() is QEvent.Type.ShortcutOverride and self._can_go_back:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Go back to the batch by Esc."""
+        if event.key() == Qt.Key.Key_Escape and self._can_go_back:
+            self._session.view.follow()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_batch(self) -> None:
+        if self._shows_batch != (self._stack.currentWidget() is self.batch):
+            self.refresh()
+
     def _on_preview(self, preview: Preview | None) -> None:
         if preview is not None and self._session.pictures.is_live:
             self._enlarge_preview(preview)
 
     def _show_sheet(self) -> None:
+        self._next()
+        self._read_path = None
+        self.view.take_start(None, QRectF())
+        self.view.show_sheet(self._live_shape())
+        self._show_view()
+
+    def _live_shape(self) -> QSize:
+        """Return the size of the picture that is being made."""
         job = self._session.queue.running
-        self._wanted += 1
         effective = self._session.generation.effective
         width = (job and job.request.width) or effective.width
         height = (job and job.request.height) or effective.height
-        self.view.show_sheet(QSize(width, height))
-        self._stack.setCurrentWidget(self.view)
+        return QSize(width, height)
 
     def _enlarge_preview(self, preview: Preview) -> None:
-        number, room = self._next(), self.view.room()
+        number, room = self._next(), self.view.room
+        own = QSize(preview.width, preview.height)
+        # So that the zoom stays as it is when the picture itself follows.
+        shape = self._live_shape()
+        if abs(shape.width() * own.height() - shape.height() * own.width()) > max(shape.toTuple()):
+            shape = own
 
-        def enlarge_preview() -> QImage:
-            return preview_image(preview.pixels, preview.width, preview.height, room)
+        def enlarge_preview() -> PictureLevels:
+            return make_levels(preview_image(preview.pixels, *own.toTuple(), room))
 
-        def show(image: QImage) -> None:
+        def show(levels: PictureLevels) -> None:
             if number == self._wanted and self._session.pictures.is_live:
-                self.view.show_image(image, QSize(preview.width, preview.height))
-                self._stack.setCurrentWidget(self.view)
+                self._read_path = None
+                self.view.take_start(None, QRectF())
+                self.view.show_picture(levels, shape)
+                self._show_view()
 
         self._background.run(enlarge_preview, show)
 
-    def _read(self, path: str) -> None:
-        number, room = self._next(), self.view.room()
+    def _show(self, path: str) -> None:
+        number = self._next()
+        if path == self._read_path:
+            self._show_view()
+            return
 
-        def read() -> ReadPicture:
-            picture = read_picture(path, room)
-            if picture.image.isNull():
-                return picture
-            enlarged = enlarge(picture.image, room)
-            return ReadPicture(path, enlarged, picture.width, picture.height, picture.request)
+        def read() -> tuple[ReadPicture, PictureLevels]:
+            picture = read_whole(path)
+            levels = make_levels(picture.image)
+            # Others want a small picture at most.
+            return msgspec.structs.replace(picture, image=levels.images[-1]), levels
 
-        def show(picture: ReadPicture) -> None:
+        def show(read: tuple[ReadPicture, PictureLevels]) -> None:
+            picture, levels = read
             if number != self._wanted:
                 return
+            self._read_path = path
+            self._size = QSize(picture.width, picture.height)
             if not picture.image.isNull():
-                self.view.show_image(picture.image, QSize(picture.width, picture.height))
+                self.view.show_picture(levels, QSize(picture.width, picture.height))
                 name = picture.request.prompt[:200] if picture.request else Path(path).name
                 self.view.setAccessibleDescription(name)
             else:
                 self.view.show_sheet(QSize(1, 1))
-            self._stack.setCurrentWidget(self.view)
+            self._show_view()
+            self._read_start(path, picture.request)
+            if picture.request is not None:
+                self._session.pictures.take_seed(picture.request.seed)
             self.shown.emit(picture)
 
         self._background.run(read, show)
+
+    def _read_start(self, path: str, request: GenerateRequest | None) -> None:
+        """Read the picture that the shown one was made from, to compare the two."""
+        inputs = request.inputs if request is not None else ()
+        start = next((image.path for image in inputs if image.role is InputRole.INIT), None)
+        self.view.take_start(None, QRectF())
+        if request is None or start is None:
+            return
+        left, top, right, bottom = request.mask_options.expand
+
+        def read() -> tuple[PictureLevels, QRectF] | None:
+            decoded = decode(start, QSize(MAX_PIXELS, MAX_PIXELS))
+            if decoded.image.isNull():
+                return None
+            width, height = decoded.width + left + right, decoded.height + top + bottom
+            part = QRectF(
+                left / width, top / height, decoded.width / width, decoded.height / height
+            )
+            return make_levels(decoded.image), part
+
+        def take(found: tuple[PictureLevels, QRectF] | None) -> None:
+            if path == self._read_path and found is not None:
+                self.view.take_start(*found)
+
+        self._background.run(read, take)
+
+    @property
+    def _shows_batch(self) -> bool:
+        view = self._session.view
+        return view.live and not view.alone and self._session.batch.count > 1
+
+    @property
+    def _can_go_back(self) -> bool:
+        """True if the picture that is shown alone is of a batch."""
+        view, batch = self._session.view, self._session.batch
+        if view.painting or self._shows_batch or batch.count < 2:
+            return False
+        return view.live or (view.path is not None and batch.has_picture(view.path))
+
+    def _show_view(self) -> None:
+        """Show the view of the picture, unless there is another one to be shown."""
+        view = self._session.view
+        shown: QWidget = self.view
+        if view.painting and self.paint is not None:
+            shown = self.paint
+        elif self._shows_batch:
+            shown = self.batch
+        elif view.path is None and not self._session.pictures.is_live:
+            shown = self.empty
+        had_focus = self._stack.isAncestorOf(self.focusWidget() or self)
+        self._stack.setCurrentWidget(shown)
+        if had_focus and not self._stack.isAncestorOf(self.focusWidget() or self):
+            shown.setFocus()
+        self.back.setVisible(self._can_go_back)
+        self._refresh_actions()
 
     def _next(self) -> int:
         self._wanted += 1

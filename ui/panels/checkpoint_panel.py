@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from app.notices.remedies import advice
+from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
@@ -95,10 +96,10 @@ class CheckpointPanel(QWidget):
             self._session.checkpoint.open(Path(found))
 
     def _use_starter(self) -> None:
-        self._session.generation.checkpoint = self._session.checkpoints.starter
+        self._session.checkpoint.choose(self._session.checkpoints.starter)
 
     def _on_chosen(self, row: int) -> None:
-        self._session.generation.checkpoint = self.model.path_at(row)
+        self._session.checkpoint.choose(self.model.path_at(row))
 
     def _on_checkpoint(self, path: Path) -> None:
         self._show_chosen()
@@ -130,7 +131,7 @@ class CheckpointPanel(QWidget):
                 self.problem.setText("")
             case ErrorInfo():
                 self.about.setText("")
-                self.problem.setText(breakable(f"{answer.message} {advice(answer)}"))
+                self.problem.setText(breakable(f"{worded(answer.text)} {advice(answer)}"))
             case None:
                 self.about.setText(self.tr("Reading the model…"))
                 self.problem.setText("")

@@ -1,44 +1,44 @@
 """The form: prompts, checkpoint, size, sampler, seed and the other settings of a request."""
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from app.form.generation import MOST_CHARACTERS
+from app.form.options import OptionGroup
 from app.session import Session
-from engine.api.fields import bounds_of
-from engine.api.request import GenerateRequest
-from ui.actions import ActionName, Actions
+from ui.actions import Actions
 from ui.bind import bind_shown, bind_text
-from ui.labels import extras_summary, side_remark, size_remark
+from ui.labels import side_remark, size_remark
+from ui.panels.advanced_panel import AdvancedPanel
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.input_panel import InputPanel
 from ui.panels.lora_panel import LoraPanel
-from ui.panels.method_panel import MethodPanel
+from ui.panels.option_rows import OptionRows
+from ui.panels.preset_panel import PresetPanel
 from ui.panels.prompt_panel import PromptPanel
-from ui.panels.refiner_panel import RefinerPanel
-from ui.theme.metrics import XS, M, S
+from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import align, breakable, plain_label
-from ui.widgets.number_field import DecimalField, WholeField
+from ui.widgets.labels import align, plain_label
 from ui.widgets.prompt_edit import PromptEdit
-from ui.widgets.seed_field import SeedField
 from ui.widgets.size_field import SizeField
-from ui.widgets.slider_field import SliderField
-from ui.widgets.stepper import Stepper
 
-_PROMPT_LINES, _NEGATIVE_LINES = 5, 2
-# The ranges of the sliders; the fields accept more.
-_USUAL_STEPS, _USUAL_GUIDANCE = (1, 60), (1, 15)
+if TYPE_CHECKING:
+    from ui.dialogs.wildcards_dialog import WildcardsDialog
+
+# The fewest and the most lines of the two prompts, which grow with their texts.
+_PROMPT_LINES, _NEGATIVE_LINES = (4, 12), (1, 6)
 
 
 class FormPanel(QScrollArea):
@@ -48,69 +48,57 @@ class FormPanel(QScrollArea):
         self, session: Session, theme: Theme, actions: Actions, lora_pictures: ThumbnailStore
     ) -> None:
         super().__init__()
-        self._session = session
+        self._session, self._theme = session, theme
         self._state = session.generation
         self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self.negative = PromptEdit(theme, _NEGATIVE_LINES, MOST_CHARACTERS)
         prompts = session.prompts
-        self.prompt_panel = PromptPanel(self.tr("Prompt"), self.prompt, prompts.prompt)
-        self.negative_panel = PromptPanel(
-            self.tr("Negative prompt"), self.negative, prompts.negative
+        self.prompt_panel = PromptPanel(
+            session, self.tr("Prompt"), self.prompt, prompts.prompt, prompts.unknown
         )
+        self.negative_panel = PromptPanel(
+            session, self.tr("Negative prompt"), self.negative, prompts.negative
+        )
+        self.surprise = IconButton(theme, "sparkle", self.tr("Surprise me: an example prompt"))
+        self.lists = IconButton(theme, "list", self.tr("Lists of words…"))
+        self.presets = PresetPanel(session, theme, actions)
         self.checkpoint = CheckpointPanel(session, theme, actions)
-        self.refiner = RefinerPanel(session, theme)
         self.loras = LoraPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
+        self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)
         # The remark on an adjusted side, and the size to which the remark belongs.
         self._adjusted: tuple[str, tuple[int, int]] = "", (0, 0)
-        steps = WholeField(*bounds_of(GenerateRequest, "steps").whole)
-        self.steps = SliderField(self.tr("Steps"), steps, _USUAL_STEPS)
-        guidance = DecimalField(*bounds_of(GenerateRequest, "guidance"), step=0.5)
-        self.guidance = SliderField(self.tr("Guidance"), guidance, _USUAL_GUIDANCE)
-        self.method = MethodPanel(self._state, theme)
-        self.seed = SeedField(theme)
-        least, most = bounds_of(GenerateRequest, "count").whole
-        self.count = Stepper(theme, self.tr("Pictures"), least, most)
-        self.extras = _ExtrasRow(theme)
-        self.reset = QPushButton(self.tr("Reset to model defaults"))
+        self.advanced = AdvancedPanel(session, theme)
         self._lay_out()
         self._bind_texts()
         self._bind_numbers()
-        self._bind_seed(actions)
-        self._bind_extras()
         self._state.suggestions_changed.connect(self._offer)
         self._offer()
 
     def _lay_out(self) -> None:
-        self.reset.setProperty("role", "link")
         content = QWidget()
         content.setProperty("role", "panel")
         column = self._column = QVBoxLayout(content)
         column.setContentsMargins(M, M, M, M)
         column.setSpacing(M)
-        column.addWidget(self.prompt_panel)
-        column.addWidget(self.negative_panel)
+        self.prompt.setPlaceholderText(self.tr("Describe the picture, e.g. a red house by the sea"))
+        for button in (self.lists, self.surprise):
+            self.prompt_panel.head.addWidget(button)
         self.negative.setPlaceholderText(self.tr("Things to avoid, e.g. blurry, text"))
-        column.addWidget(self.checkpoint)
-        column.addWidget(self.refiner)
-        column.addWidget(self.loras)
-        column.addWidget(self.inputs)
+        column.addWidget(self.presets)
         sizes = QVBoxLayout()
         sizes.setSpacing(XS)
         sizes.addWidget(self.picture_size)
         sizes.addWidget(self.size_remark)
+        for widget in (self.checkpoint, self.prompt_panel, self.negative_panel):
+            column.addWidget(widget)
+        for widget in (self.loras, self.inputs, self.mask_rows):
+            column.addWidget(widget)
         column.addLayout(sizes)
-        rows = QVBoxLayout()
-        rows.setSpacing(S)
-        for widget in (self.steps, self.guidance, self.method, self.seed, self.count):
-            rows.addWidget(widget)
-        column.addLayout(rows)
-        labels = (self.steps.label, self.guidance.label, self.seed.label, self.count.label)
-        align((*labels, *self.method.labels, *self.inputs.labels, *self.refiner.labels))
-        column.addWidget(self.extras)
-        column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.advanced)
+        align((*self.inputs.labels, *self.mask_rows.labels))
         column.addStretch(1)
         self.setWidget(content)
         self.setWidgetResizable(True)
@@ -128,6 +116,12 @@ class FormPanel(QScrollArea):
         features = self._state.suggestions.features
         self.negative_panel.setVisible(features.negative_prompt)
         self.picture_size.set_step(features.size_multiple)
+
+    def showEvent(self, arg__1: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        """Give the focus of a new window to the prompt."""
+        super().showEvent(arg__1)
+        if not self.window().focusWidget():
+            self.prompt.setFocus()
 
     def needed_width(self) -> int:
         """Return the least width at which nothing is cut off, including a scroll bar."""
@@ -172,6 +166,23 @@ class FormPanel(QScrollArea):
 
         for edit in (self.prompt, self.negative):
             edit.shortened.connect(self._on_shortened)
+        self.surprise.clicked.connect(self._session.changes.surprise)
+        self.lists.clicked.connect(partial(self.show_lists, ""))
+        for panel in (self.prompt_panel, self.negative_panel):
+            panel.make_list.clicked.connect(
+                lambda _=False, one=panel: self.show_lists(one.missing_list)
+            )
+
+    def show_lists(self, new: str) -> "WildcardsDialog":
+        """Open the lists of words; `new` is the name of a list to begin, or empty."""
+        # Here, as the window starts sooner without its dialogs.
+        from ui.dialogs.wildcards_dialog import WildcardsDialog
+
+        dialog = WildcardsDialog(self._session, self._theme, self.window())
+        if new:
+            dialog.begin(new)
+        dialog.open()
+        return dialog
 
     def _on_shortened(self) -> None:
         self._session.notices.tell(
@@ -191,65 +202,19 @@ class FormPanel(QScrollArea):
             lambda: (state.effective.width, state.effective.height, state.suggestions.side),
             show_size,
         )
-        bind_shown(self.steps, changed, lambda: state.effective.steps, self.steps.show_value)
-        bind_shown(
-            self.guidance, changed, lambda: state.effective.guidance, self.guidance.show_value
-        )
-        bind_shown(self.count, state.count_changed, lambda: state.count, self.count.show_value)
         self.picture_size.edited.connect(self._on_size)
         self.picture_size.adjusted.connect(self._on_adjusted)
-        self.steps.edited.connect(self._on_steps)
-        self.guidance.edited.connect(self._on_guidance)
-        # The checkpoint's own values.
-        self.steps.reset.connect(lambda: self._on_steps(None))
-        self.guidance.reset.connect(lambda: self._on_guidance(None))
-        self.count.edited.connect(self._on_count)
         changed.connect(self._on_choices)
-        self.reset.clicked.connect(self._session.changes.reset)
         self._on_choices()
 
-    def _bind_seed(self, actions: Actions) -> None:
-        state = self._state
-        state.seed_changed.connect(self._show_seed)
-        state.seed_locked_changed.connect(self._show_seed)
-        self.seed.edited.connect(self._on_seed)
-        self.seed.locked.connect(self._on_locked)
-        actions[ActionName.NEW_SEED].triggered.connect(self.seed.dice.click)
-        actions[ActionName.KEEP_SEED].triggered.connect(self.seed.lock.click)
-        for button, name in (
-            (self.seed.dice, ActionName.NEW_SEED),
-            (self.seed.lock, ActionName.KEEP_SEED),
-        ):
-            button.set_name(button.accessibleName(), actions.key(name))
-            # A field that a key changes must be visible.
-            actions[name].triggered.connect(self._show_seed_field)
-        self._show_seed()
-
-    def _show_seed_field(self) -> None:
-        self.ensureWidgetVisible(self.seed, 0, M)
-
-    def _bind_extras(self) -> None:
-        state = self._state
-
-        def show() -> None:
-            self.extras.tell(extras_summary(state.extras))
-
-        state.extras_changed.connect(show)
-        self.extras.drop.clicked.connect(self._session.changes.drop_extras)
-        show()
-
-    def _show_seed(self) -> None:
-        self.seed.show_seed(self._state.seed, locked=self._state.seed_locked)
-
     def _on_choices(self) -> None:
-        self.reset.setVisible(self._state.has_choices)
         effective = self._state.effective
         size = effective.width, effective.height
         adjusted, of_size = self._adjusted
         if size != of_size:
             adjusted = ""
         known = self._state.suggestions
-        fit = "" if known.is_guess else size_remark(*size, known.side)
+        fit = "" if known.is_guess else size_remark(*size, known.side, known.longest_side)
         remark = "\n".join(filter(None, (adjusted, fit)))
         self.size_remark.setText(remark)
         self.size_remark.setVisible(bool(remark))
@@ -264,47 +229,3 @@ class FormPanel(QScrollArea):
             (effective.width, effective.height),
         )
         self._on_choices()
-
-    def _on_steps(self, steps: int | None) -> None:
-        self._state.steps = steps
-
-    def _on_guidance(self, guidance: float | None) -> None:
-        self._state.guidance = guidance
-
-    def _on_count(self, count: int) -> None:
-        self._state.count = count
-
-    def _on_seed(self, seed: int | None) -> None:
-        # A typed seed is locked, or a new one would replace it.
-        self._state.seed = seed
-        self._state.seed_locked = seed is not None
-
-    def _on_locked(self, locked: bool) -> None:
-        self._state.seed_locked = locked and self._state.seed is not None
-
-
-class _ExtrasRow(QFrame):
-    """A row for reused settings that the form has no controls for, and a button to drop them."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._text = plain_label("", "caption", wrap=True)
-        self.drop = IconButton(theme, "close", self.tr("Remove"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(XS)
-        layout.addWidget(plain_label(self.tr("Extra settings from this picture"), "label"))
-        row = QHBoxLayout()
-        row.setSpacing(S)
-        row.addWidget(self._text, 1)
-        row.addWidget(self.drop)
-        layout.addLayout(row)
-
-    def text(self) -> str:
-        """Return the text of the row."""
-        return self._text.text()
-
-    def tell(self, text: str) -> None:
-        """Show the active settings; an empty text hides the row."""
-        self._text.setText(breakable(text))
-        self.setVisible(bool(text))

@@ -26,8 +26,6 @@ from ui.widgets.slider_field import SliderField
 from ui.widgets.thumbnail_view import ThumbnailView
 
 _SIDE = 64
-# The longest side of the picture in the mask dialog: on a larger one the brush would lag.
-_TO_PAINT_ON = 1280
 # The range of the slider; the field accepts more.
 _USUAL_LIKENESS = (1, 3)
 
@@ -52,7 +50,8 @@ class InputPanel(QWidget):
         self.about = plain_label("", "caption", wrap=True)
         self.thumbnail = ThumbnailView(theme, _SIDE)
         self.name, self.detail = ElidedLabel(), ElidedLabel("caption")
-        self.paint = IconButton(theme, "brush", self.tr("Redraw a part… (mask)"), outlined=True)
+        self.paint = IconButton(theme, "brush", "", outlined=True, checkable=True)
+        self.paint.set_name(actions[ActionName.PAINT].text(), actions.key(ActionName.PAINT))
         self.drop = IconButton(theme, "close", self.tr("Remove the start picture"))
         ends = self.tr("keep"), self.tr("reinvent")
         field = DecimalField(*bounds_of(GenerateRequest, "strength"), step=0.05)
@@ -81,14 +80,6 @@ class InputPanel(QWidget):
         """Use a picture as the start, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
         self._session.background.run(lambda: read_picture(path, side, cover=True), self._on_start)
-
-    def edit_mask(self) -> None:
-        """Open the mask dialog on the start picture."""
-        path = self._state.input_path(InputRole.INIT)
-        if path is not None:
-            self.paint.setEnabled(False)
-            room = QSize(_TO_PAINT_ON, _TO_PAINT_ON)
-            self._session.background.run(lambda: read_picture(path, room), self._on_opened)
 
     def _lay_out(self) -> None:
         self.card = QFrame()
@@ -125,13 +116,15 @@ class InputPanel(QWidget):
     def _connect(self, actions: Actions) -> None:
         state = self._state
         self.choose.clicked.connect(actions[ActionName.OPEN_START].trigger)
-        self.paint.clicked.connect(self.edit_mask)
+        self.paint.clicked.connect(actions[ActionName.PAINT].trigger)
+        self._session.view.painting_changed.connect(self.paint.setChecked)
         self.drop.clicked.connect(self._session.changes.start_anew)
         self.strength.edited.connect(self._on_strength)
         self.strength.reset.connect(lambda: self._on_strength(None))
         self.likeness.edited.connect(self._on_likeness)
         state.inputs_changed.connect(self._on_inputs)
         state.effective_changed.connect(self._refresh)
+        state.guidance_options_changed.connect(self._refresh)
         self._theme.changed.connect(self._draw)
 
     def _refresh(self) -> None:
@@ -146,7 +139,7 @@ class InputPanel(QWidget):
         self.sliders.setVisible(path is not None)
         self.likeness.setVisible(edits)
         self.strength.show_value(state.effective.strength)
-        guidance = state.extras.guidance_options.image_guidance
+        guidance = state.guidance_options.image_guidance
         self.likeness.show_value(DEFAULT_IMAGE_GUIDANCE if guidance is None else guidance)
 
     def _on_inputs(self) -> None:
@@ -183,7 +176,7 @@ class InputPanel(QWidget):
             self.detail.setText(size)
         else:
             self.detail.setText(self.tr("{size} · a part is painted").format(size=size))
-        if mask is not None and self._state.extras.mask_options.inverted:
+        if mask is not None and self._state.mask_options.inverted:
             mask = inverted(mask)
         veils = [] if mask is None else [veil(mask, self._theme.colours.accent)]
         self.thumbnail.show_layers(picture.image, *veils)
@@ -194,24 +187,12 @@ class InputPanel(QWidget):
         else:
             self._session.pictures.start_from(picture.path, picture.width, picture.height)
 
-    def _on_opened(self, picture: ReadPicture) -> None:
-        self.paint.setEnabled(True)
-        if picture.image.isNull():
-            self._tell_unreadable(picture.path)
-            return
-        # Here, as the window starts sooner without its dialogs.
-        from ui.dialogs.mask_dialog import MaskDialog
-
-        dialog = MaskDialog(self._session, self._theme, picture, self.window())
-        dialog.open()
-
     def _on_strength(self, strength: float | None) -> None:
         self._state.strength = strength
 
     def _on_likeness(self, likeness: float) -> None:
-        extras = self._state.extras
-        options = msgspec.structs.replace(extras.guidance_options, image_guidance=likeness)
-        self._state.extras = msgspec.structs.replace(extras, guidance_options=options)
+        options = self._state.guidance_options
+        self._state.guidance_options = msgspec.structs.replace(options, image_guidance=likeness)
 
     def _tell_unreadable(self, path: str) -> None:
         message = self.tr("{name} cannot be read as a picture.").format(name=Path(path).name[:80])

@@ -1,19 +1,22 @@
-"""The bars at the top of the canvas: a problem of the engine, and the latest notice."""
+"""The messages over the page: a problem of the engine, the latest failure, and notes."""
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QApplication, QFileDialog, QVBoxLayout, QWidget
 
 from app.engine.process import EngineState
 from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction, advice, pack_wanted
 from app.notices.report import error_report
+from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
 from ui.actions import ActionName, Actions
-from ui.labels import size_label
+from ui.panels.notice_card import NoticeCard
+from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.notice_bar import NoticeBar
 
@@ -22,10 +25,15 @@ _CHOSEN_BY = {
     NoticeAction.CHOOSE_CHECKPOINT: ActionName.OPEN,
     NoticeAction.CHOOSE_START_PICTURE: ActionName.OPEN_START,
 }
+# The most notes in sight: a fourth sends the oldest away.
+_MOST_NOTES = 3
 
 
 class NoticePanel(QWidget):
-    """A bar for the engine's problem and a bar for the latest notice, each hidden without one."""
+    """A bar for the engine's problem, a card for the latest failure, and cards of notes."""
+
+    # Cards came or went.
+    changed = Signal()
 
     def __init__(
         self,
@@ -36,7 +44,7 @@ class NoticePanel(QWidget):
     ) -> None:
         """Create the bars; `show_runtimes` opens the runtimes at a pack."""
         super().__init__()
-        self._session, self._actions = session, actions
+        self._session, self._theme, self._actions = session, theme, actions
         self._show_runtimes = show_runtimes
         # The notice whose button last asked for a choice.
         self._asking: Notice | None = None
@@ -45,37 +53,35 @@ class NoticePanel(QWidget):
         self._force_stop = self.engine_bar.add_button(self.tr("Force stop"))
         self._start_again = self.engine_bar.add_button(self.tr("Start again"))
         self._copy_problem = self.engine_bar.add_button(self.tr("Copy report"))
-        self.notice_bar = NoticeBar(theme)
-        self.remedies = {action: self._add_remedy(action) for action in NoticeAction}
-        self.copy_report = self.notice_bar.add_button(self.tr("Copy report"))
-        self.copy_all = self.notice_bar.add_button(self.tr("Copy all"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.engine_bar)
-        layout.addWidget(self.notice_bar)
+        self._cards: dict[int, NoticeCard] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(S)
+        self._column.addWidget(self.engine_bar)
         self._connect()
         self._refresh_engine()
-        self._refresh_notice()
+        self._refresh_notices()
+
+    @property
+    def cards(self) -> tuple[NoticeCard, ...]:
+        """The cards in sight: the latest failure, then the notes, the newest last."""
+        return tuple(self._cards.values())
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there is nothing to say."""
+        return not self._cards and self.engine_bar.isHidden()
 
     def _connect(self) -> None:
         session = self._session
         session.engine.state_changed.connect(self._refresh_engine)
         session.engine.problem_changed.connect(self._refresh_engine)
-        session.notices.changed.connect(self._refresh_notice)
+        session.notices.changed.connect(self._refresh_notices)
         session.generation.checkpoint_changed.connect(self._on_chosen)
         session.generation.inputs_changed.connect(self._on_chosen)
         self._force_stop.clicked.connect(session.engine.force_stop)
         self._start_again.clicked.connect(session.engine.start_again)
         self._copy_problem.clicked.connect(self._on_copy_problem)
-        self.notice_bar.dismiss.clicked.connect(self._on_dismiss)
-        self.copy_report.clicked.connect(self._on_copy_report)
-        self.copy_all.clicked.connect(self._on_copy_all)
-
-    def _add_remedy(self, action: NoticeAction) -> QPushButton:
-        button = self.notice_bar.add_button("")
-        button.clicked.connect(partial(self._on_remedy, action))
-        return button
 
     def _refresh_engine(self) -> None:
         problem = self._session.engine.problem
@@ -90,63 +96,43 @@ class NoticePanel(QWidget):
                 failure=False,
             )
         elif problem is not None:
-            self.engine_bar.tell(problem.message, advice(problem), failure=True)
+            self.engine_bar.tell(worded(problem.text), advice(problem), failure=True)
         self._force_stop.setVisible(hangs)
         self._start_again.setVisible(not hangs)
         self._copy_problem.setVisible(not hangs)
         self.engine_bar.setVisible(hangs or problem is not None)
+        self.changed.emit()
 
-    def _refresh_notice(self) -> None:
-        notice = self._notice()
-        if notice is not None:
-            self.notice_bar.tell(
-                notice.message,
-                notice.hint,
-                failure=notice.error is not None,
-                details=notice.details,
-            )
-            self.copy_all.setVisible(not self.notice_bar.says_all)
-            self.copy_report.setVisible(notice.error is not None)
-            for action, button in self.remedies.items():
-                label = self._label(action, notice) if action in notice.actions else ""
-                button.setText(label)
-                button.setVisible(bool(label))
-        self.notice_bar.setVisible(notice is not None)
-
-    def _notice(self) -> Notice | None:
+    def _refresh_notices(self) -> None:
         notices = self._session.notices.notices
-        return notices[-1] if notices else None
-
-    def _label(self, action: NoticeAction, notice: Notice) -> str:
-        """Return the text of an action's button; empty if the action is impossible."""
-        if action is NoticeAction.RETRY_SMALLER:
-            sizes = self._session.remedies.smaller_sizes(notice)
-            if len(sizes) > 1:
-                return self.tr("Try smaller sizes")
-            return "".join(self.tr("Try {size}").format(size=size_label(*one)) for one in sizes)
-        return {
-            NoticeAction.RETRY: self.tr("Try again"),
-            NoticeAction.CHOOSE_FOLDER: self.tr("Choose another folder…"),
-            NoticeAction.CHOOSE_CHECKPOINT: self.tr("Choose a model…"),
-            NoticeAction.CHOOSE_START_PICTURE: self.tr("Choose a picture…"),
-            NoticeAction.LORA_FOLDERS: self.tr("LoRA folders…"),
-            NoticeAction.RUNTIMES: self.tr("Runtimes…"),
-            NoticeAction.CHECK_DEVICES: self.tr("Check the hardware again"),
-            NoticeAction.UNDO_CHANGE: self.tr("Undo"),
-            NoticeAction.MAKE_AGAIN: self.tr("Make it again"),
-            NoticeAction.UNDO_TRASH: self.tr("Put back"),
-            NoticeAction.CANCEL_ALL: self.tr("Cancel all"),
-        }[action]
-
-    def _on_dismiss(self) -> None:
-        notice = self._notice()
-        if notice is not None:
-            self._session.remedies.dismiss(notice)
-
-    def _on_remedy(self, action: NoticeAction) -> None:
-        notice = self._notice()
-        if notice is None:
+        failures = [notice for notice in notices if notice.error is not None][-1:]
+        notes = [notice for notice in notices if notice.error is None]
+        for old in notes[:-_MOST_NOTES]:
+            # It comes back here, without this one.
+            self._session.notices.dismiss(old.number)
             return
+        shown = {notice.number: notice for notice in (*failures, *notes)}
+        for number in [number for number in self._cards if number not in shown]:
+            card = self._cards.pop(number)
+            self._column.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        for place, (number, notice) in enumerate(shown.items(), start=1):
+            if number not in self._cards:
+                self._cards[number] = self._card(notice)
+                self._column.insertWidget(place, self._cards[number])
+                self._cards[number].show()
+        self._cards = {number: self._cards[number] for number in shown}
+        self.changed.emit()
+
+    def _card(self, notice: Notice) -> NoticeCard:
+        card = NoticeCard(self._theme, self._session.remedies, notice)
+        card.acted.connect(partial(self._on_remedy, notice))
+        card.dismiss.clicked.connect(partial(self._session.remedies.dismiss, notice))
+        card.left.connect(partial(self._session.remedies.dismiss, notice))
+        return card
+
+    def _on_remedy(self, notice: Notice, action: NoticeAction) -> None:
         if action is NoticeAction.CHOOSE_FOLDER:
             self._choose_folder(notice)
         elif action is NoticeAction.LORA_FOLDERS:
@@ -180,17 +166,6 @@ class NoticePanel(QWidget):
         if self._asking is not None:
             self._session.remedies.dismiss(self._asking)
             self._asking = None
-
-    def _on_copy_report(self) -> None:
-        notice = self._notice()
-        if notice is not None and notice.error is not None:
-            QApplication.clipboard().setText(error_report(notice.error))
-
-    def _on_copy_all(self) -> None:
-        notice = self._notice()
-        if notice is not None:
-            lines = (notice.message, notice.hint, *notice.details)
-            QApplication.clipboard().setText("\n".join(line for line in lines if line))
 
     def _on_copy_problem(self) -> None:
         if self._session.engine.problem is not None:

@@ -1,10 +1,18 @@
 """A prompt field with its token count, and remarks on text without effect and on mistakes."""
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+import re
 
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.form.completions import Completions, Names, completions
 from app.form.prompt_state import PromptState
-from engine.api.prompts import HintKind
-from ui.labels import cut_text, hint_text, token_count
+from app.form.prompt_weights import WeightEdit, change_weight
+from app.form.unknown_words import UnknownWordState
+from app.session import Session
+from engine.api.conventions import convention_of
+from engine.api.prompts import Hint, HintKind
+from ui.labels import cut_text, hint_text, token_count, unknown_text
+from ui.lora_labels import lora_name
 from ui.theme.metrics import XS, S
 from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.widgets.prompt_edit import PromptEdit
@@ -13,43 +21,106 @@ from ui.widgets.prompt_edit import PromptEdit
 class PromptPanel(QWidget):
     """A prompt field with its name and token count above and any remarks below."""
 
-    def __init__(self, name: str, edit: PromptEdit, state: PromptState) -> None:
+    def __init__(
+        self,
+        session: Session,
+        name: str,
+        edit: PromptEdit,
+        state: PromptState,
+        unknown: UnknownWordState | None = None,
+    ) -> None:
+        """Show a prompt's state; `unknown` are the words that its model does not know."""
         super().__init__()
-        self._edit, self._state = edit, state
+        self._session, self._edit, self._state = session, edit, state
+        self._unknown = unknown
         # The count is beside the name, so that nothing moves when it appears.
         self.count = plain_label("", "caption")
         self.cut = plain_label("", "note", wrap=True)
         self.hint = plain_label("", "note", wrap=True)
         self.problem = plain_label("", "error", wrap=True)
-        head = QHBoxLayout()
-        head.setSpacing(S)
-        head.addWidget(buddy_label(name, edit))
-        head.addStretch(1)
-        head.addWidget(self.count)
+        self.unknown = plain_label("", "note", wrap=True)
+        self.make_list = QPushButton(self.tr("Create it"))
+        self.make_list.setProperty("role", "link")
+        # What a long prompt has beside its name.
+        self.head = QHBoxLayout()
+        self.head.setSpacing(S)
+        self.head.addWidget(buddy_label(name, edit))
+        self.head.addStretch(1)
+        self.head.addWidget(self.count)
+        self._lay_out()
+        edit.weigh, edit.complete = self._weigh, self._complete
+        state.check_changed.connect(self._show)
+        state.hints_changed.connect(self._show)
+        session.lora_list.named_changed.connect(self._show)
+        if unknown is not None:
+            unknown.words_changed.connect(self._show)
+        self._show()
+
+    def _lay_out(self) -> None:
+        remark = QHBoxLayout()
+        remark.setSpacing(S)
+        remark.addWidget(self.problem, 1)
+        remark.addWidget(self.make_list)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(XS)
-        column.addLayout(head)
-        for widget in (edit, self.cut, self.problem, self.hint):
+        column.addLayout(self.head)
+        for widget in (self._edit, self.cut):
             column.addWidget(widget)
-        state.check_changed.connect(self._show)
-        state.hints_changed.connect(self._show)
-        self._show()
+        column.addLayout(remark)
+        column.addWidget(self.hint)
+        column.addWidget(self.unknown)
 
-    def _show(self) -> None:
+    @property
+    def missing_list(self) -> str:
+        """The name of a list that the prompt names and that does not exist; empty without one."""
+        first = self._state.hints[:1]
+        return first[0].subject if first and first[0].kind is HintKind.WILDCARD else ""
+
+    def _show(self, *_: object) -> None:
         check, hints = self._state.check, self._state.hints
         # Only the first hint has a sentence; the places of all are underlined.
         hint = hints[0] if hints else None
-        refused = hint is not None and hint.kind is HintKind.REFUSED
+        refused = hint is not None and hint.kind in (HintKind.REFUSED, HintKind.WILDCARD)
         sentence = hint_text(hint) if hint else ""
         texts = {
             self.count: token_count(check) if check.text.strip() else "",
             self.cut: cut_text(check),
             self.problem: sentence if refused else "",
             self.hint: "" if refused else sentence,
+            self.unknown: unknown_text(self._unknown.words) if self._unknown else "",
         }
         for label, text in texts.items():
             label.setText(breakable(text))
             label.setVisible(bool(text))
+        self.make_list.setVisible(bool(self.missing_list))
         self._edit.setAccessibleDescription(" ".join(text for text in texts.values() if text))
-        self._edit.mark(check.text, check.cut_at, [(hint.position, hint.length) for hint in hints])
+        spots = [*map(_spot, hints), *self._lost_loras(check.text)]
+        if self._unknown is not None and self._unknown.text == check.text:
+            spots += [(word.position, len(word.word)) for word in self._unknown.words]
+        self._edit.mark(check.text, check.cut_at, spots, check.chunk_starts)
+
+    def _lost_loras(self, text: str) -> list[tuple[int, int]]:
+        """Return the places of LoRAs that are not found; the rows of LoRAs offer the remedy."""
+        if self._state is not self._session.prompts.prompt:
+            return []
+        lost = [re.escape(one.name) for one in self._session.lora_list.named if one.info is None]
+        if not lost:
+            return []
+        tag = re.compile(rf"<(?:lora|lyco):\s*(?:{'|'.join(lost)})\s*(?=[:>])")
+        return [(found.start(), len(found[0])) for found in tag.finditer(text)]
+
+    def _weigh(self, text: str, start: int, end: int, step: float) -> WeightEdit | None:
+        grammar = convention_of(self._session.generation.convention).grammar
+        return change_weight(text, start, end, step, grammar)
+
+    def _complete(self, before: str) -> Completions:
+        session = self._session
+        suited = (one for one in session.loras.loras if session.lora_list.suits(one))
+        loras = tuple(dict.fromkeys(lora_name(one) for one in suited if not one.problem))
+        names = Names(loras, session.loras.embeddings, session.wildcards.names)
+        return completions(before, convention_of(session.generation.convention), names)
+
+
+def _spot(hint: Hint) -> tuple[int, int]:
+    return hint.position, hint.length

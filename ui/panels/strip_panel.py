@@ -8,7 +8,7 @@ from app.session import Session
 from ui.actions import REUSING, ActionName, Actions
 from ui.delegates.picture_delegate import CELL, PictureDelegate
 from ui.item_models.gallery_item_model import PATH_ROLE, GalleryItemModel
-from ui.theme.metrics import THUMBNAIL, S
+from ui.theme.metrics import THUMBNAIL
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 
@@ -61,7 +61,7 @@ class StripPanel(QListView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setMouseTracking(True)
         self.setDragEnabled(True)
-        self.setFixedHeight(CELL + S + _SCROLL_BAR)
+        self.setFixedHeight(CELL + _SCROLL_BAR)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the pictures, or an explanation if there are none."""

@@ -1,4 +1,7 @@
-"""The two colour schemes: dark, like a darkroom by its safelight, and light, like paper by day."""
+"""The colour schemes: dark, like a darkroom by its safelight; light, like paper by day; contrast.
+
+The one of high contrast has text of 7 to 1 and lines of 4.5 to 1 at least, on black.
+"""
 
 from dataclasses import dataclass
 
@@ -62,6 +65,23 @@ LIGHT = Colours(
     focus="#15607a",
     error="#9c2116",
     error_surface="#fbe4dd",
+)
+CONTRAST = Colours(
+    canvas="#000000",
+    window="#000000",
+    surface="#000000",
+    hover="#2b2b2b",
+    border="#6a6a6a",
+    outline="#ffffff",
+    text="#ffffff",
+    muted="#e6e6e6",
+    disabled="#b0b0b0",
+    accent="#ffb000",
+    accent_hover="#ffc64d",
+    on_accent="#000000",
+    focus="#4dd2ff",
+    error="#ffb3a8",
+    error_surface="#330b05",
 )
 
 

@@ -1,4 +1,4 @@
-"""The look of the application: light or dark like the system, or as SAFELIGHT_THEME says."""
+"""The look of the application: like the system, as a person set it, or as SAFELIGHT_THEME says."""
 
 import os
 from collections.abc import Mapping
@@ -9,10 +9,25 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from ui.theme.colours import DARK, LIGHT, Colours, palette
+from app.settings.values import Look
+from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours, palette
 from ui.theme.icons import draw_icon
 
-_FORCED = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
+_SCHEMES = {
+    Look.LIGHT: Qt.ColorScheme.Light,
+    Look.DARK: Qt.ColorScheme.Dark,
+    Look.CONTRAST: Qt.ColorScheme.Dark,
+}
+_COLOURS = {Look.LIGHT: LIGHT, Look.DARK: DARK, Look.CONTRAST: CONTRAST}
+_EFFECTS = (
+    Qt.UIEffect.UI_AnimateMenu,
+    Qt.UIEffect.UI_FadeMenu,
+    Qt.UIEffect.UI_AnimateCombo,
+    Qt.UIEffect.UI_AnimateTooltip,
+    Qt.UIEffect.UI_FadeTooltip,
+)
+# Qt's own time for a text cursor to go and come back.
+_BLINK_MS = 1000
 # Text sizes, relative to the system's font size.
 SCALES = {"caption": 0.92, "title": 1.45, "heading": 1.12}
 
@@ -29,15 +44,29 @@ class Theme(QObject):
         self._application = application
         self._icons: dict[tuple[str, str], QIcon] = {}
         application.setStyle("Fusion")
-        hints = application.styleHints()
-        forced = _FORCED.get(environment.get("SAFELIGHT_THEME", "").lower())
-        if forced is not None:
-            # The scheme also applies to title bars and file dialogs, which the system draws.
-            hints.setColorScheme(forced)
+        self._hints = application.styleHints()
+        forced = environment.get("SAFELIGHT_THEME", "").lower()
+        # The variable, for pictures of the window and for trials, comes before the settings.
+        self._forced = Look(forced) if forced in _SCHEMES else None
+        self._look = Look.SYSTEM
         self.colours: Colours = LIGHT
-        self._use(forced or hints.colorScheme())
-        if forced is None:
-            hints.colorSchemeChanged.connect(self._use)
+        self._is_applied = False
+        self.use_look(Look.SYSTEM)
+        self._hints.colorSchemeChanged.connect(self._on_system)
+        self._hints.accessibility().contrastPreferenceChanged.connect(self._on_system)
+
+    def use_look(self, look: Look) -> None:
+        """Use these colours from now on; SYSTEM follows the system's."""
+        self._look = self._forced or look
+        # The scheme also applies to title bars and file dialogs, which the system draws.
+        self._hints.setColorScheme(_SCHEMES.get(self._look, Qt.ColorScheme.Unknown))
+        self._on_system()
+
+    def reduce_motion(self, reduced: bool) -> None:
+        """Keep the text cursor from blinking, and lists and menus from sliding in."""
+        self._hints.setCursorFlashTime(0 if reduced else _BLINK_MS)
+        for effect in _EFFECTS:
+            self._application.setEffectEnabled(effect, not reduced)
 
     def icon(self, name: str, colour: str | None = None) -> QIcon:
         """Return an icon by name; its default colour is that of text."""
@@ -48,15 +77,23 @@ class Theme(QObject):
 
     def use_colours(self, colours: Colours) -> None:
         """Apply a colour scheme to all windows."""
-        self.colours = colours
+        self.colours, self._is_applied = colours, True
         self._icons.clear()
         self._application.setPalette(palette(colours))
         self._application.setStyleSheet(_stylesheet(colours, self._application.font().pointSizeF()))
         self.changed.emit()
 
-    def _use(self, scheme: Qt.ColorScheme) -> None:
+    def _on_system(self, *_: object) -> None:
+        colours = _COLOURS.get(self._look) or self._colours_of_system()
+        if colours is not self.colours or not self._is_applied:
+            self.use_colours(colours)
+
+    def _colours_of_system(self) -> Colours:
+        wish = self._hints.accessibility().contrastPreference()
+        if wish is Qt.ContrastPreference.HighContrast:
+            return CONTRAST
         # Systems that report no scheme are mostly light.
-        self.use_colours(DARK if scheme is Qt.ColorScheme.Dark else LIGHT)
+        return DARK if self._hints.colorScheme() is Qt.ColorScheme.Dark else LIGHT
 
 
 def _stylesheet(colours: Colours, points: float) -> str:

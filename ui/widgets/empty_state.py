@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRadialGradient
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.theme.icons import draw, icon_source
 from ui.theme.metrics import L, S
@@ -15,9 +15,12 @@ _GLOW = 280
 
 
 class EmptyState(QWidget):
-    """A drawing of a lamp, a title, and a sentence on the first thing to do."""
+    """A drawing of a lamp, a title, a sentence on the first thing to do, and a button for it."""
 
-    def __init__(self, theme: Theme, title: str, sentence: str) -> None:
+    def __init__(
+        self, theme: Theme, title: str, sentence: str, button: QPushButton | None = None
+    ) -> None:
+        """`button` does the first thing, where a click can."""
         super().__init__()
         self._theme = theme
         self._lamp = QLabel()
@@ -40,6 +43,9 @@ class EmptyState(QWidget):
         row.addWidget(text)
         row.addStretch()
         layout.addLayout(row)
+        if button is not None:
+            layout.addSpacing(S)
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch()
         theme.changed.connect(self._draw)
         self._draw()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
 from ui.theme.metrics import ICON, M, S
@@ -71,8 +71,12 @@ class NoticeBar(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
         self._draw()
-        # An alert makes screen readers read it at once.
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        # A failure interrupts what a screen reader says; a note waits for its end.
+        said = QAccessibleAnnouncementEvent(self, " ".join(filter(None, (message, hint))))
+        urgent = QAccessible.AnnouncementPoliteness.Assertive
+        calm = QAccessible.AnnouncementPoliteness.Polite
+        said.setPoliteness(urgent if failure else calm)
+        QAccessible.updateAccessibility(said)
 
     def add_button(self, text: str) -> QPushButton:
         """Add a button to the bar and return it."""

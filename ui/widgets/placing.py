@@ -1,6 +1,7 @@
-"""The rectangle for a picture in a room of another shape."""
+"""The places of pictures and widgets in rooms of other shapes."""
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtWidgets import QStyle, QWidget
 
 
 def fitted(size: QSize, room: QRect) -> QRect:
@@ -16,3 +17,11 @@ def covering(size: QSize, frame: QRectF) -> QRectF:
     target = QRectF(QPointF(), QSizeF(size).scaled(frame.size(), expanding))
     target.moveCenter(frame.center())
     return target
+
+
+def put_in_corner(widget: QWidget, room: QRect, margin: int) -> None:
+    """Place a widget in its own size into the lower corner at the end of a line."""
+    corner = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
+    inner = room.adjusted(margin, margin, -margin, -margin)
+    direction = widget.layoutDirection()
+    widget.setGeometry(QStyle.alignedRect(direction, corner, widget.sizeHint(), inner))

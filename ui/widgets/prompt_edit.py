@@ -1,41 +1,94 @@
-"""A field for a prompt: plain text, undo, Tab leaves it."""
+"""A field for a prompt: plain text, undo, weights by keys, completion of names; Tab leaves it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QMimeData, Signal
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtCore import QEvent, QMimeData, QRect, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
+from app.form.completions import NO_COMPLETIONS, Completion, Completions
+from app.form.prompt_weights import FINE_STEP, STEP, WeightEdit
 from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
+from ui.widgets.completion_list import CompletionList
 
 _WAVE = QTextCharFormat.UnderlineStyle.WaveUnderline
 # Characters that Qt's document changes: both texts are normalized before a comparison.
 _AS_READ = {ord("\r"): "\n", 0x2028: "\n", 0x2029: "\n", 0xA0: " "}
+_UP_AND_DOWN = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
+_TAKING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
+# Names are completed from this many characters before the cursor.
+_LOOKED_AT = 200
+_CONTROL = Qt.KeyboardModifier.ControlModifier
+_SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+# Takes a text, a selection as two characters and a step.
+Weigh = Callable[[str, int, int, float], WeightEdit | None]
+
+
+def _no_weights(text: str, start: int, end: int, step: float) -> None:
+    return None
+
+
+def _no_names(before: str) -> Completions:
+    return NO_COMPLETIONS
 
 
 class PromptEdit(QPlainTextEdit):
     """A prompt field: it takes dropped and pasted text as plain text; the window takes files.
 
     A pasted text is cut when the field holds `most` characters, because more would slow typing
-    down; `shortened` is emitted then.
+    down; `shortened` is emitted then. The field grows with its text. Ctrl+Up and Ctrl+Down change
+    the weight of the selection or of the word at the cursor, with Shift by half of the step.
     """
 
     shortened = Signal()
 
-    def __init__(self, theme: Theme, lines: int, most: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, lines: tuple[int, int], most: int, parent: QWidget | None = None
+    ) -> None:
+        """`lines` are the numbers of lines that are shown at least and at most."""
         super().__init__(parent)
         self._theme = theme
-        self._most = most
+        self._lines, self._most = lines, most
+        # Set by whoever knows the grammar and the names; they must be quick.
+        self.weigh: Weigh = _no_weights
+        self.complete: Callable[[str], Completions] = _no_names
+        self.names: CompletionList | None = None
+        # The positions of the beginning and the end of what the offered names complete.
+        self._written = (0, 0)
+        # The positions at which chunks of tokens begin.
+        self._borders: tuple[int, ...] = ()
         # The start of the dimmed text, and the (start, end) of each underlined place.
         self._dimmed: int | None = None
         self._lined: tuple[tuple[int, int], ...] = ()
         self.setTabChangesFocus(True)
-        self.setFixedHeight(self.fontMetrics().lineSpacing() * lines + M + XS)
+        self._fit()
+        self.textChanged.connect(self._fit)
+        self.textChanged.connect(self._offer_names)
+        self.cursorPositionChanged.connect(self._on_cursor)
         theme.changed.connect(self._draw_marks)
 
-    def mark(self, text: str, cut_at: int | None, spots: Sequence[tuple[int, int]]) -> None:
-        """Dim the text from `cut_at` on, and underline spots, given as (character, length).
+    def mark(
+        self,
+        text: str,
+        cut_at: int | None,
+        spots: Sequence[tuple[int, int]],
+        borders: Sequence[int] = (),
+    ) -> None:
+        """Dim the text from `cut_at` on, underline spots, given as (character, length).
+
+        `borders` are the characters at which a chunk of tokens begins; a line is drawn there.
 
         `text` is the checked text: the field's, or its beginning. Nothing happens if the field has
         changed since; Qt moves the old marks with the edits.
@@ -44,7 +97,141 @@ class PromptEdit(QPlainTextEdit):
             return
         self._dimmed = None if cut_at is None else _place(text, cut_at)
         self._lined = tuple((_place(text, at), _place(text, at + length)) for at, length in spots)
+        self._borders = tuple(_place(text, at) for at in borders)
         self._draw_marks()
+        self.viewport().update()
+
+    def event(self, e: QEvent) -> bool:
+        """Keep keys from shortcuts of the window that the field needs itself."""
+        if e.type() is QEvent.Type.ShortcutOverride and isinstance(e, QKeyEvent):
+            is_weighing = e.key() in _UP_AND_DOWN and bool(e.modifiers() & _CONTROL)
+            if is_weighing or (self._is_offering and e.key() == Qt.Key.Key_Escape):
+                e.accept()
+                return True
+        # Tab does not reach `keyPressEvent` as it leaves the field.
+        if e.type() is QEvent.Type.KeyPress and isinstance(e, QKeyEvent) and self._takes(e):
+            return True
+        return super().event(e)
+
+    def keyPressEvent(self, e: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Change a weight, or type."""
+        up = _UP_AND_DOWN.get(Qt.Key(e.key()))
+        if up is not None and e.modifiers() & _CONTROL:
+            self._change_weight(up * (FINE_STEP if e.modifiers() & _SHIFT else STEP))
+        else:
+            super().keyPressEvent(e)
+
+    def resizeEvent(self, e: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Wrap the text anew, and grow with it."""
+        super().resizeEvent(e)
+        if e.size().width() != e.oldSize().width():
+            self._fit()
+
+    def focusOutEvent(self, e: QFocusEvent) -> None:  # noqa: N802 (Qt's name)
+        """Hide the names when typing goes elsewhere."""
+        super().focusOutEvent(e)
+        self._hide_names()
+
+    def paintEvent(self, e: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the text, and a line where a chunk of tokens begins."""
+        super().paintEvent(e)
+        with QPainter(self.viewport()) as painter:
+            painter.setPen(QPen(QColor(self._theme.colours.accent), 1, Qt.PenStyle.DashLine))
+            for place in self._borders:
+                if place < self.document().characterCount():
+                    line = self.cursorRect(self._cursor(place, place))
+                    painter.drawLine(line.topLeft(), line.bottomLeft())
+
+    @property
+    def _is_offering(self) -> bool:
+        return self.names is not None and self.names.isVisible()
+
+    def _takes(self, event: QKeyEvent) -> bool:
+        """Let the list of names have a key; return True if it is for the list."""
+        names = self.names
+        if names is None or not self._is_offering or event.modifiers() & _CONTROL:
+            return False
+        if (rows := _UP_AND_DOWN.get(Qt.Key(event.key()))) is not None:
+            names.move_by(-rows)
+        elif event.key() == Qt.Key.Key_Escape:
+            self._hide_names()
+        elif event.key() in _TAKING and names.current is not None:
+            self._take(names.current)
+        else:
+            return False
+        return True
+
+    def _offer_names(self) -> None:
+        """Show the names that complete what is being typed."""
+        cursor = self.textCursor()
+        if not self.hasFocus() or cursor.hasSelection():
+            self._hide_names()
+            return
+        block = cursor.block()
+        before = block.text()[: cursor.positionInBlock()][-_LOOKED_AT:]
+        offered = self.complete(before)
+        end = cursor.position()
+        self._written = end - _place(before[offered.start :], len(before)), end
+        if not offered.names:
+            self._hide_names()
+            return
+        if self.names is None:
+            self.names = CompletionList(self.window())
+            self.names.chosen.connect(self._take)
+        at = self.cursorRect()
+        corner = self.viewport().mapTo(self.window(), at.topLeft())
+        self.names.offer(offered.names, QRect(corner, at.size()))
+
+    def _on_cursor(self) -> None:
+        """Hide the names when the cursor leaves the place where they were offered."""
+        if self._is_offering and self.textCursor().position() != self._written[1]:
+            self._hide_names()
+
+    def _hide_names(self) -> None:
+        if self.names is not None:
+            self.names.hide()
+
+    def _take(self, completion: Completion) -> None:
+        chosen = self._cursor(*self._written)
+        chosen.beginEditBlock()
+        chosen.insertText(completion.text)
+        chosen.endEditBlock()
+        self.setTextCursor(chosen)
+        self._hide_names()
+
+    def _change_weight(self, step: float) -> None:
+        text, cursor = self.toPlainText(), self.textCursor()
+        start, end = (
+            _character(text, place) for place in (cursor.selectionStart(), cursor.selectionEnd())
+        )
+        edit = self.weigh(text, start, end, step)
+        if edit is None:
+            return
+        had_selection = cursor.hasSelection()
+        changed = self._cursor(_place(text, edit.start), _place(text, edit.end))
+        changed.beginEditBlock()
+        changed.insertText(edit.text)
+        changed.endEditBlock()
+        after = self.toPlainText()
+        first, last = (_place(after, place) for place in edit.selection)
+        self.setTextCursor(self._cursor(first if had_selection else last, last))
+        self._hide_names()
+
+    def _fit(self, *_: object) -> None:
+        """Make the field as high as its text, within its numbers of lines."""
+        least, most = self._lines
+        lines = min(max(least, self._count_lines(most)), most)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * lines + M + XS)
+
+    def _count_lines(self, most: int) -> int:
+        """Return the number of lines as they wrap; for a long text at least `most`."""
+        spacing = self.fontMetrics().lineSpacing()
+        block, lines = self.document().begin(), 0
+        while block.isValid() and lines < most:
+            # Lays the block out, which the size of the document does not.
+            lines += max(1, round(self.blockBoundingRect(block).height() / spacing))
+            block = block.next()
+        return lines
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: N802 (Qt's name)
         """Accept text only; a dropped file goes to the window."""
@@ -100,3 +287,9 @@ def _place(text: str, character: int) -> int:
     """Return a character's position in a document, which counts UTF-16 units."""
     before = text[:character].replace("\r\n", "\n")
     return len(before.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _character(text: str, place: int) -> int:
+    """Return the character at a position in a document, which counts UTF-16 units."""
+    units = text.encode("utf-16-le", "surrogatepass")[: 2 * place]
+    return len(units.decode("utf-16-le", "surrogatepass"))

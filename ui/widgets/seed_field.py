@@ -22,7 +22,7 @@ class SeedField(QWidget):
         self.number = QLineEdit()
         self.number.setFixedHeight(CONTROL_HEIGHT)
         self.number.setValidator(_SeedValidator(self))
-        self.number.setPlaceholderText(self.tr("New for each picture"))
+        self.number.setPlaceholderText(self.tr("Random"))
         self.label = buddy_label(self.tr("Seed"), self.number)
         self.dice = IconButton(
             theme, "dice", self.tr("A new seed for each picture"), checkable=True

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app.form.generation import CELL
 from engine.api.fields import bounds_of
 from engine.api.request import GenerateRequest
-from ui.labels import size_label
+from ui.labels import megapixels_label, size_label
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -96,7 +96,12 @@ class SizeField(QWidget):
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        layout.addWidget(plain_label(self.tr("Size"), "label"), 0, 0)
+        head = QHBoxLayout()
+        head.addWidget(plain_label(self.tr("Size"), "label"))
+        head.addStretch(1)
+        self.megapixels = plain_label("", "caption")
+        head.addWidget(self.megapixels)
+        layout.addLayout(head, 0, 0)
         layout.addLayout(row, 1, 0)
         layout.addLayout(numbers, 2, 0)
 
@@ -107,6 +112,7 @@ class SizeField(QWidget):
             self._sizes = sizes
             self._name_presets()
             self._draw()
+        self.megapixels.setText(megapixels_label(width, height))
         with QSignalBlocker(self.width_field), QSignalBlocker(self.height_field):
             self.width_field.setValue(width)
             self.height_field.setValue(height)

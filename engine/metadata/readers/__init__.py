@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.api import ErrorCode
+from engine.api.sentences import sentence
 from engine.errors import EngineError
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
@@ -26,9 +27,8 @@ from engine.metadata.readers.options import fitting
 from engine.metadata.readers.safelight import from_safelight, import_record
 from engine.metadata.readers.sdcpp import from_sdcpp
 from engine.metadata.readers.swarm import from_swarm
-from engine.metadata.record import RECORD_KEYWORD
 from engine.metadata.stealth import read_stealth
-from engine.metadata.texts import FILE_NAME, TextChunk
+from engine.metadata.texts import FILE_NAME, RECORD_KEYWORD, TextChunk
 
 __all__ = ["ImportedRequest", "import_record", "read_request"]
 
@@ -76,8 +76,11 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
     found = ", ".join(sorted({plain(chunk.keyword) for chunk in texts}))
     raise EngineError(
         ErrorCode.METADATA_MISSING,
-        f"The picture {path} {_lack(texts)}",
-        "Choose the original file of a picture made by Safelight, AUTOMATIC1111, ComfyUI or alike.",
+        sentence("The picture {path} {lack}", path=path, lack=_lack(texts)),
+        sentence(
+            "Choose the original file of a picture made by Safelight, AUTOMATIC1111, "
+            "ComfyUI or alike."
+        ),
         f"Its texts: {plain(found, 200) or 'none'}.",
     )
 

@@ -1,5 +1,6 @@
 """The result of readers, and warnings about values they could not take over."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,7 +23,14 @@ class ImportedRequest:
     tool: str = "Safelight"
     unmapped: tuple[Parameter, ...] = ()
 
+    @property
+    def model(self) -> str:
+        """The name of the checkpoint, which the user has yet to find; empty if none is told."""
+        told = (_MADE_WITH.fullmatch(warning) for warning in self.warnings)
+        return next((match[1] for match in told if match), "")
 
+
+_MADE_WITH = re.compile(r'It was made with the model "(.*)"; choose it to match\.')
 _SHOWN, _LOOKED_AT = 80, 500
 
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from backends.base import Array
-from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.masks import Margins, MaskedContent, MaskOptions
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import InvertMask
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.pipeline.canvas.masks import (
@@ -29,7 +30,6 @@ from engine.pipeline.canvas.pictures import as_samples, read_mask, read_picture
 
 _LANCZOS = Image.Resampling.LANCZOS
 _GREY = (128, 128, 128)
-Margins = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +185,12 @@ def _pasted(picture: Image.Image, mask: Image.Image) -> Image.Image:
 def _paints_nothing(path: Path | None, downscale: int) -> EngineError:
     return EngineError(
         ErrorCode.REQUEST_INVALID,
-        f"Nothing would be painted: the mask {path} is black, or white only in spots that are "
-        f"smaller than {downscale} pixels.",
-        "White is painted and black is kept.",
+        sentence(
+            "Nothing would be painted: the mask {path} is black, or white only in "
+            "spots that are smaller than {downscale} pixels.",
+            path=path,
+            downscale=downscale,
+        ),
+        sentence("White is painted and black is kept."),
         remedies=(InvertMask(),),
     )

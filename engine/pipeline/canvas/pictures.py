@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.metadata.opening import PictureFault, open_picture
@@ -81,8 +82,10 @@ def _read(path: Path, work: Callable[[Image.Image], T], kind: str) -> T:
     except PictureFault as fault:
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
-            f"The {kind} {path} cannot be read: {fault}.",
-            "Choose a PNG, JPEG or WebP file.",
+            sentence(
+                "The {kind} {path} cannot be read: {fault}.", kind=kind, path=path, fault=fault
+            ),
+            sentence("Choose a PNG, JPEG or WebP file."),
         ) from fault
 
 

@@ -7,7 +7,9 @@ from typing import Any, cast
 
 import msgspec
 
+from engine.api.method_options import SAMPLER_OPTIONS
 from engine.api.request import SamplerOptions
+from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.sampling.samplers.ddim import ddim
@@ -89,17 +91,16 @@ class SamplerInfo:
 
     `evaluations` is how often a step of the request calls the denoiser; the step to sigma 0 always
     calls it once. `uses_noise` is true if the sampler draws noise beyond the initial latents when
-    no option is set. `options` are the fields of `SamplerOptions` that it takes. A `brownian`
-    sampler takes its noise from a Brownian path in tools that have one. `ends_only` means that only
-    the schedule's first level, its last above 0 and its number of steps count. `function` is
-    k-diffusion's; `variants` are other tools' versions by convention.
+    no option is set. A `brownian` sampler takes its noise from a Brownian path in tools that have
+    one. `ends_only` means that only the schedule's first level, its last above 0 and its number of
+    steps count. `function` is k-diffusion's; `variants` are other tools' versions by convention.
+    Its options are in `engine.api.method_options`.
     """
 
     function: Sampler | GuidedSampler
     uses_noise: bool
     evaluations: int
     defaults: SamplerDefaults
-    options: frozenset[str] = frozenset()
     brownian: bool = False
     ends_only: bool = False
     variants: Mapping[ConventionName, Sampler | GuidedSampler] = field(
@@ -107,9 +108,6 @@ class SamplerInfo:
     )
 
 
-_ETA = frozenset({"eta", "noise_scale"})
-_CHURN = frozenset({"churn", "churn_from", "churn_to", "noise_scale"})
-_SCALE = frozenset({"noise_scale"})
 _NORMAL = SamplerDefaults(ScheduleName.NORMAL)
 _KARRAS = SamplerDefaults(ScheduleName.KARRAS)
 _EXPONENTIAL = SamplerDefaults(ScheduleName.EXPONENTIAL)
@@ -141,43 +139,64 @@ _FOUR_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=4, guidance=1.0)
 # The schedules are what A1111's "Automatic" chooses. The defaults of LCM and TCD follow the cards
 # of LCM-LoRA (2 to 8 steps, guidance from 1 to 2) and TCD-LoRA.
 SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
-    SamplerName.EULER: SamplerInfo(euler, False, 1, _NORMAL, _CHURN),
-    SamplerName.EULER_ANCESTRAL: SamplerInfo(euler_ancestral, True, 1, _NORMAL, _ETA),
-    SamplerName.HEUN: SamplerInfo(heun, False, 2, _NORMAL, _CHURN),
+    SamplerName.EULER: SamplerInfo(euler, False, 1, _NORMAL),
+    SamplerName.EULER_ANCESTRAL: SamplerInfo(euler_ancestral, True, 1, _NORMAL),
+    SamplerName.HEUN: SamplerInfo(heun, False, 2, _NORMAL),
     SamplerName.LMS: SamplerInfo(lms, False, 1, _NORMAL, variants=_COMFY_LMS),
-    SamplerName.DPM2: SamplerInfo(dpm2, False, 2, _KARRAS, _CHURN),
-    SamplerName.DPM2_ANCESTRAL: SamplerInfo(dpm2_ancestral, True, 2, _KARRAS, _ETA),
+    SamplerName.DPM2: SamplerInfo(dpm2, False, 2, _KARRAS),
+    SamplerName.DPM2_ANCESTRAL: SamplerInfo(dpm2_ancestral, True, 2, _KARRAS),
     SamplerName.DPM_FAST: SamplerInfo(
-        dpm_fast, False, 1, _NORMAL, _ETA, ends_only=True, variants=_A1111_FAST
+        dpm_fast, False, 1, _NORMAL, ends_only=True, variants=_A1111_FAST
     ),
     SamplerName.DPM_ADAPTIVE: SamplerInfo(
-        dpm_adaptive, False, 1, _NORMAL, _ETA, ends_only=True, variants=_A1111_ADAPTIVE
+        dpm_adaptive, False, 1, _NORMAL, ends_only=True, variants=_A1111_ADAPTIVE
     ),
-    SamplerName.DPMPP_2S_ANCESTRAL: SamplerInfo(dpmpp_2s_ancestral, True, 2, _KARRAS, _ETA),
+    SamplerName.DPMPP_2S_ANCESTRAL: SamplerInfo(dpmpp_2s_ancestral, True, 2, _KARRAS),
     SamplerName.DPMPP_2M: SamplerInfo(dpmpp_2m, False, 1, _KARRAS),
-    SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, True, 2, _KARRAS, _ETA, brownian=True),
-    SamplerName.DPMPP_2M_SDE: SamplerInfo(dpmpp_2m_sde, True, 1, _EXPONENTIAL, _ETA, brownian=True),
-    SamplerName.DPMPP_2M_SDE_HEUN: SamplerInfo(
-        _HEUN_SDE, True, 1, _EXPONENTIAL, _ETA, brownian=True
-    ),
-    SamplerName.DPMPP_3M_SDE: SamplerInfo(dpmpp_3m_sde, True, 1, _EXPONENTIAL, _ETA, brownian=True),
-    SamplerName.RESTART: SamplerInfo(restart, True, 2, _KARRAS, _SCALE),
-    SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, False, 1, _NORMAL, _ETA),
+    SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, True, 2, _KARRAS, brownian=True),
+    SamplerName.DPMPP_2M_SDE: SamplerInfo(dpmpp_2m_sde, True, 1, _EXPONENTIAL, brownian=True),
+    SamplerName.DPMPP_2M_SDE_HEUN: SamplerInfo(_HEUN_SDE, True, 1, _EXPONENTIAL, brownian=True),
+    SamplerName.DPMPP_3M_SDE: SamplerInfo(dpmpp_3m_sde, True, 1, _EXPONENTIAL, brownian=True),
+    SamplerName.RESTART: SamplerInfo(restart, True, 2, _KARRAS),
+    SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, False, 1, _NORMAL),
     SamplerName.DEIS: SamplerInfo(deis, False, 1, _NORMAL, variants=_DIFFUSERS_DEIS),
     SamplerName.UNIPC: SamplerInfo(unipc, False, 1, _NORMAL, variants=_OTHER_UNIPC),
     SamplerName.UNIPC_BH2: SamplerInfo(_BH2, False, 1, _NORMAL, variants=_OTHER_BH2),
     SamplerName.PLMS: SamplerInfo(plms, False, 1, _NORMAL, variants=_COMFY_PLMS),
-    SamplerName.DDIM: SamplerInfo(ddim, False, 1, _NORMAL, _ETA),
-    SamplerName.DDPM: SamplerInfo(ddpm, True, 1, _NORMAL, _SCALE),
+    SamplerName.DDIM: SamplerInfo(ddim, False, 1, _NORMAL),
+    SamplerName.DDPM: SamplerInfo(ddpm, True, 1, _NORMAL),
     SamplerName.EULER_CFG_PP: SamplerInfo(euler_cfg_pp, False, 1, _CFG_PP),
-    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(euler_ancestral_cfg_pp, True, 1, _CFG_PP, _ETA),
-    SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, False, 1, _NORMAL, _ETA),
-    SamplerName.LCM: SamplerInfo(lcm, True, 1, _FEW_STEPS, _SCALE),
-    SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, _ETA, variants=_OTHER_TCD),
+    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(euler_ancestral_cfg_pp, True, 1, _CFG_PP),
+    SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, False, 1, _NORMAL),
+    SamplerName.LCM: SamplerInfo(lcm, True, 1, _FEW_STEPS),
+    SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, variants=_OTHER_TCD),
 }
 
 # Far beyond what any tool offers, and far below float32's limit.
 _MOST = 10_000.0
+
+
+def _check_option(name: SamplerName, option: str, value: float) -> None:
+    taken = SAMPLER_OPTIONS.get(name, ())
+    if option not in taken:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence(
+                "The sampler {label} has no option {option}.", label=name.label, option=option
+            ),
+            sentence("It takes {options}.", options=", ".join(sorted(taken)) or "none"),
+        )
+    if not 0 <= value <= _MOST:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence(
+                "The sampler option {option} must be between 0 and {most:.0f}, not {value}.",
+                option=option,
+                most=_MOST,
+                value=value,
+            ),
+            sentence("Leave it out for the sampler's own value."),
+        )
 
 
 def bind_options(
@@ -200,18 +219,7 @@ def bind_options(
         if value is not None
     }
     for option, value in given.items():
-        if option not in info.options:
-            raise EngineError(
-                ErrorCode.REQUEST_INVALID,
-                f"The sampler {name.label} has no option {option}.",
-                f"It takes {', '.join(sorted(info.options)) or 'none'}.",
-            )
-        if not 0 <= value <= _MOST:
-            raise EngineError(
-                ErrorCode.REQUEST_INVALID,
-                f"The sampler option {option} must be between 0 and {_MOST:.0f}, not {value}.",
-                "Leave it out for the sampler's own value.",
-            )
+        _check_option(name, option, value)
     function = info.function if convention is None else info.variants.get(convention, info.function)
     arguments: dict[str, Any] = {**given}
     if name is SamplerName.TCD and training is not None:

@@ -7,7 +7,9 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
+from engine.api.method_options import SCHEDULE_OPTIONS
 from engine.api.request import ScheduleOptions
+from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, ScheduleName
 from engine.errors import EngineError
 from engine.sampling.schedules import by_level, by_timestep
@@ -26,14 +28,9 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleInfo:
-    """A schedule and the facts that planning needs.
-
-    `options` are the fields of `ScheduleOptions` that it takes. `variants` hold the functions of
-    tools whose schedule of this name differs from A1111's.
-    """
+    """A schedule; `variants` hold the functions of tools whose schedule of this name differs."""
 
     function: Schedule
-    options: frozenset[str] = frozenset()
     variants: Mapping[ConventionName, Schedule] = field(
         default_factory=dict[ConventionName, Schedule]
     )
@@ -46,8 +43,6 @@ def _aligned(convention: ConventionName, aligned_for: AlignedFor) -> Schedule:
     return levels
 
 
-_ENDS = frozenset({"sigma_min", "sigma_max"})
-_ENDS_AND_RHO = _ENDS | {"rho"}
 _COMFY = ConventionName.COMFY
 
 
@@ -57,18 +52,18 @@ def _in_diffusers(function: Schedule) -> Mapping[ConventionName, Schedule]:
 
 SCHEDULES: Mapping[ScheduleName, ScheduleInfo] = {
     ScheduleName.NORMAL: ScheduleInfo(
-        by_timestep.normal, _ENDS, _in_diffusers(by_timestep.linspace_spaced)
+        by_timestep.normal, _in_diffusers(by_timestep.linspace_spaced)
     ),
-    ScheduleName.KARRAS: ScheduleInfo(by_level.karras, _ENDS_AND_RHO),
+    ScheduleName.KARRAS: ScheduleInfo(by_level.karras),
     ScheduleName.SIMPLE: ScheduleInfo(by_timestep.simple),
     ScheduleName.SGM_UNIFORM: ScheduleInfo(
-        by_timestep.sgm_uniform, _ENDS, _in_diffusers(by_timestep.trailing)
+        by_timestep.sgm_uniform, _in_diffusers(by_timestep.trailing)
     ),
-    ScheduleName.BETA: ScheduleInfo(by_level.beta, _ENDS, {_COMFY: by_timestep.beta_rounded}),
-    ScheduleName.EXPONENTIAL: ScheduleInfo(by_level.exponential, _ENDS),
-    ScheduleName.POLYEXPONENTIAL: ScheduleInfo(by_level.polyexponential, _ENDS_AND_RHO),
+    ScheduleName.BETA: ScheduleInfo(by_level.beta, {_COMFY: by_timestep.beta_rounded}),
+    ScheduleName.EXPONENTIAL: ScheduleInfo(by_level.exponential),
+    ScheduleName.POLYEXPONENTIAL: ScheduleInfo(by_level.polyexponential),
     ScheduleName.KL_OPTIMAL: ScheduleInfo(
-        by_level.kl_optimal, _ENDS, {_COMFY: by_level.kl_optimal_to_zero}
+        by_level.kl_optimal, {_COMFY: by_level.kl_optimal_to_zero}
     ),
     ScheduleName.ALIGN_YOUR_STEPS: ScheduleInfo(
         _aligned(ConventionName.A1111, AlignedFor.SD1),
@@ -111,8 +106,12 @@ class ScheduleChoice:
         if not 1 <= steps <= most:
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
-                f"The number of steps must be between 1 and {most}, not {steps}.",
-                "20 to 30 steps are enough for most pictures.",
+                sentence(
+                    "The number of steps must be between 1 and {most}, not {steps}.",
+                    most=most,
+                    steps=steps,
+                ),
+                sentence("20 to 30 steps are enough for most pictures."),
             )
         self.check_options()
         return self.falling(self.levels(steps))
@@ -136,23 +135,33 @@ class ScheduleChoice:
 
         `sigma_min` and `sigma_max` lie between 0.0001 and 10000, `rho` between 0.1 and 100.
         """
-        taken = SCHEDULES[self.name].options
+        taken = SCHEDULE_OPTIONS.get(self.name, ())
         for option, value in msgspec.structs.asdict(self.options).items():
             if value is None:
                 continue
             if option not in taken:
                 raise EngineError(
                     ErrorCode.REQUEST_INVALID,
-                    f"The schedule {self.name.label} has no option {option}.",
-                    f"It takes {', '.join(sorted(taken)) or 'none'}.",
+                    sentence(
+                        "The schedule {label} has no option {option}.",
+                        label=self.name.label,
+                        option=option,
+                    ),
+                    sentence("It takes {value}.", value=", ".join(sorted(taken)) or "none"),
                 )
             low, high = _RANGES[option]
             if not low <= value <= high:
                 raise EngineError(
                     ErrorCode.REQUEST_INVALID,
-                    f"The schedule option {option} must be between {low:g} and {high:g}, "
-                    f"not {value:g}.",
-                    "Leave it out for the schedule's own value.",
+                    sentence(
+                        "The schedule option {option} must be between {low:g} and {high:g}, not "
+                        "{value:g}.",
+                        option=option,
+                        low=low,
+                        high=high,
+                        value=value,
+                    ),
+                    sentence("Leave it out for the schedule's own value."),
                 )
 
     def falling(self, sigmas: Sigmas) -> Sigmas:
@@ -164,8 +173,11 @@ class ScheduleChoice:
             return sigmas
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"The levels of the schedule {self.name.label} do not fall from each step to the next.",
-            "Take fewer steps, or set sigma_min further below sigma_max.",
+            sentence(
+                "The levels of the schedule {label} do not fall from each step to the next.",
+                label=self.name.label,
+            ),
+            sentence("Take fewer steps, or set sigma_min further below sigma_max."),
         )
 
 

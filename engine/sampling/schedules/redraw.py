@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from engine.api.conventions import RedrawSteps
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.sampling.schedules.choice import ScheduleChoice
@@ -47,8 +48,8 @@ def redraw_sigmas(
     if not 0 <= strength <= 1:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"The strength must be between 0 and 1, not {strength}.",
-            "0 keeps the picture, 1 redraws all of it.",
+            sentence("The strength must be between 0 and 1, not {strength}.", strength=strength),
+            sentence("0 keeps the picture, 1 redraws all of it."),
         )
     whole = choice.sigmas(steps)
     match rule:
@@ -72,8 +73,12 @@ def _comfy(choice: ScheduleChoice, steps: int, strength: float) -> RedrawnLevels
     if steps > strength * _MOST_STEPS:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"The strength {strength:g} is too low for {steps} steps.",
-            "Take 0 to keep the picture, or fewer steps.",
+            sentence(
+                "The strength {strength:g} is too low for {steps} steps.",
+                strength=strength,
+                steps=steps,
+            ),
+            sentence("Take 0 to keep the picture, or fewer steps."),
         )
     whole = choice.levels(int(steps / strength))
     return RedrawnLevels(choice.falling(whole[-(steps + 1) :]), whole)

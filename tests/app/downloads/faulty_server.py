@@ -34,7 +34,7 @@ class Exchange:
     @property
     def begin(self) -> int:
         """The first byte that is asked for."""
-        return int(self.asked.headers.get("range", "bytes=0-")[len("bytes=") : -1])
+        return int(self.asked.headers.get("range", "bytes=0-")[len("bytes=") :].split("-")[0])
 
     def head(self, status: int, **headers: str | int) -> None:
         """Send a status and headers; underscores in their names stand for hyphens."""

@@ -40,7 +40,7 @@ def test_a_form_offers_what_the_chosen_model_has(desk: Desk, tmp_path: Path) -> 
     assert not form.negative_panel.isVisibleTo(form)
     assert form.picture_size.width_field.singleStep() == 16
     assert form.checkpoint.about.text().startswith("Patchwork · ")
-    samplers = offered(form.method.sampler)
+    samplers = offered(form.advanced.method.sampler)
     assert SamplerName.EULER in samplers
     assert SamplerName.EULER_ANCESTRAL not in samplers
     assert state.build_request().negative_prompt == ""
@@ -50,9 +50,9 @@ def test_a_prompt_is_counted_as_the_chosen_model_reads_it(desk: Desk, tmp_path: 
     desk.start()
     state, prompt = desk.session.generation, desk.session.prompts.prompt
     state.prompt = "a red house at the sea"
-    desk.wait(lambda: token_count(prompt.check) == "6 of 75 tokens")
+    desk.wait(lambda: (prompt.check.used, prompt.check.capacity) == (6, 75))
     state.checkpoint = write_checkpoint(tmp_path / "models" / "patchwork.safetensors")
-    desk.wait(lambda: token_count(prompt.check) == "22 of 40 tokens")
+    desk.wait(lambda: (prompt.check.used, prompt.check.capacity) == (22, 40))
     assert cut_text(prompt.check) == ""
     state.prompt = "a red house at the sea in the evening and two dogs"
     desk.wait(lambda: token_count(prompt.check) == "50 of 40 tokens")

@@ -28,6 +28,22 @@ def test_a_tools_own_notation_comes_before_the_common_text(tmp_path: Path) -> No
     assert imported(tmp_path, common).tool == "AUTOMATIC1111"
 
 
+@pytest.mark.parametrize(
+    ("texts", "model"),
+    [
+        ((TextChunk("parameters", "a\nSteps: 9, Seed: 8, Model: dream"),), "dream"),
+        ((prompt(TEXT_TO_PICTURE),), "sd15\\dream.safetensors"),
+        ((TextChunk("parameters", json.dumps(SWARM)),), "OfficialStableDiffusion/sd_xl_base_1.0"),
+        ((TextChunk("parameters", "a\nSteps: 9, Seed: 8"),), ""),
+    ],
+    ids=["AUTOMATIC1111", "ComfyUI", "SwarmUI", "none"],
+)
+def test_the_name_of_the_model_is_told(texts: tuple[TextChunk, ...], model: str) -> None:
+    found = recognise(texts)
+    assert found is not None
+    assert found.model == model
+
+
 HOSTILE = (
     ("parameters", "aa: b, " * 500_000),
     ("parameters", "x\n" * 1_900_000),

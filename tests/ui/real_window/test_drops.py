@@ -10,7 +10,7 @@ from engine.metadata.record import record_chunks
 from tests.metadata.records import PLAIN
 from tests.ui.real_window.person import Point, RealWindow
 
-UNDO = "window.notices.remedies['undo_change']"
+UNDO = "window.notices.cards[-1].remedies['undo_change']"
 PROMPT = "what I was writing"
 
 
@@ -43,7 +43,7 @@ def test_a_slip_on_a_thumbnail_leaves_the_form_as_it_is(
     real_window.wait_for("session.view.path")
     real_window.wait_for("session.background._pool.waitForDone()")
     assert real_window.ask("state.build_request()") == before
-    assert not real_window.ask("window.overlay.isVisible()")
+    assert not real_window.ask("window.drops.overlay.isVisible()")
 
 
 @pytest.mark.parametrize("ended_by", ["outside", "Escape"])
@@ -54,12 +54,12 @@ def test_a_drag_over_the_window_that_is_given_up_does_nothing(
     card = real_window.place("window")
     outside = (card[0], card[1] - 200)
     real_window.drag(thumbnail, (thumbnail[0], thumbnail[1] - 200), card, outside)
-    real_window.wait_for("window.overlay.isVisible()")
+    real_window.wait_for("window.drops.overlay.isVisible()")
     if ended_by == "Escape":
         real_window.drag_on(card)
         real_window.key("Escape")
     real_window.let_go()
-    real_window.wait_for("not window.overlay.isVisible()")
+    real_window.wait_for("not window.drops.overlay.isVisible()")
     real_window.wait_for("session.background._pool.waitForDone()")
     assert real_window.ask("state.build_request()") == before
 
@@ -70,7 +70,9 @@ def test_a_picture_of_the_strip_can_be_started_from_and_that_undone(
     before = real_window.ask("state.build_request()")
     card = real_window.place("window")
     real_window.drag(thumbnail, (thumbnail[0], thumbnail[1] - 200), card)
-    real_window.wait_for("len(window.overlay.cards) == 1 and window.overlay.isVisible()")
+    real_window.wait_for(
+        "len(window.drops.overlay.cards) == 1 and window.drops.overlay.isVisible()"
+    )
     real_window.let_go()
     real_window.wait_for("len(state.inputs) == 1")
     assert real_window.ask("state.prompt") == PROMPT

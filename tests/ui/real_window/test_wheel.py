@@ -11,16 +11,15 @@ from tests.ui.real_window.person import RealWindow
         "form.negative",
         "form.checkpoint.box",
         "form.picture_size.width_field",
-        "form.steps.slider",
-        "form.guidance.field",
-        "form.method.schedule",
-        "form.seed.number",
-        "form.count.field",
+        "form.advanced.steps.slider",
+        "form.advanced.guidance.field",
+        "form.advanced.method.schedule",
     ],
 )
 def test_turning_the_wheel_over_a_control_scrolls_the_form(
     real_window: RealWindow, control: str
 ) -> None:
+    real_window.ask("form.advanced.section.open()")
     real_window.click("form.prompt")
     before = real_window.ask("state.build_request()")
     # Into the middle, so that the form can scroll both ways.
@@ -33,3 +32,16 @@ def test_turning_the_wheel_over_a_control_scrolls_the_form(
     real_window.write("e")
     real_window.wait_for("state.prompt == 'e'")
     assert real_window.ask("state.schedule is None")
+
+
+@pytest.mark.parametrize("control", ["window.dock.count.field", "window.dock.seed.number"])
+def test_turning_the_wheel_over_the_dock_does_nothing(
+    real_window: RealWindow, control: str
+) -> None:
+    real_window.click("form.prompt")
+    before = real_window.ask("state.build_request()")
+    real_window.wheel(control, 2)
+    real_window.write("e")
+    real_window.wait_for("state.prompt == 'e'")
+    real_window.ask("setattr(state, 'prompt', '')")
+    assert real_window.ask("state.build_request()") == before

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.families.shared.keys.numbering import damaged
 from engine.weights.sources import StoredWeight
 
@@ -63,7 +64,9 @@ def _parts(
     """Cut a fused projection [3 * width, ...] into query, key and value, each under its name."""
     rows = tensor.shape[0] if tensor.shape else 0
     if not rows or rows % 3:
-        raise damaged(path, f"{name!r} has the shape {list(tensor.shape)}")
+        raise damaged(
+            path, sentence("{name!r} has the shape {list}", name=name, list=list(tensor.shape))
+        )
     third = rows // 3
     return {
         f"{attention}.{part}_proj.{kind}": tensor.rows(i * third, (i + 1) * third)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.api.conventions import Convention, Emphasis, LengthMatching
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.errors import EngineError
@@ -166,8 +167,12 @@ def _check_repeats(first: int, second: int) -> None:
     if math.lcm(first, second) > _MAX_REPEATED:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            f"Prompts of {first} and of {second} times 75 tokens are too long to go together.",
-            "Shorten one of the prompts.",
+            sentence(
+                "Prompts of {first} and of {second} times 75 tokens are too long to go together.",
+                first=first,
+                second=second,
+            ),
+            sentence("Shorten one of the prompts."),
         )
 
 
@@ -238,8 +243,11 @@ class _Planner:
             tokens = f"{total * (CHUNK_LENGTH - 2):,}"
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
-                f"The prompt takes the room of {tokens} tokens, which is too many.",
-                "Shorten the prompt.",
+                sentence(
+                    "The prompt takes the room of {tokens} tokens, which is too many.",
+                    tokens=tokens,
+                ),
+                sentence("Shorten the prompt."),
             )
         last = self._extended(laid_out[-1], laid_out[-1][0].count + missing)
         return tuple(
@@ -278,6 +286,8 @@ class _Planner:
 def _too_many_rows() -> EngineError:
     return EngineError(
         ErrorCode.REQUEST_INVALID,
-        f"The prompt comes to more than {_MAX_ROWS:,} pieces to encode.",
-        "Shorten the prompt, or let it change less often.",
+        sentence(
+            "The prompt comes to more than {max_rows:,} pieces to encode.", max_rows=_MAX_ROWS
+        ),
+        sentence("Shorten the prompt, or let it change less often."),
     )

@@ -1,5 +1,6 @@
 """The check for CLIP text encoders whose vocabulary needs a tokenizer of its own."""
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
@@ -20,7 +21,11 @@ def require_words(checkpoint: IdentifiedCheckpoint) -> None:
     if words < CLIP_VOCABULARY and checkpoint.tokenizer is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
-            f"The text encoder of {checkpoint.path.name} knows {words} words of its own, "
-            "and its tokenizer is missing.",
-            "Use the diffusers folder it came from, with its tokenizer.",
+            sentence(
+                "The text encoder of {path} knows {words} words of its own, and its "
+                "tokenizer is missing.",
+                path=checkpoint.path.name,
+                words=words,
+            ),
+            sentence("Use the diffusers folder it came from, with its tokenizer."),
         )

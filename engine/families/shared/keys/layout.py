@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from backends.base import DType, FileSlice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component
@@ -111,7 +112,14 @@ class KeyLayout:
                 continue
             members = components.setdefault(component, {})
             if name in members:
-                raise damaged(path, f"it holds {name!r} of the {self.labels[component]} twice")
+                raise damaged(
+                    path,
+                    sentence(
+                        "it holds {name!r} of the {labels} twice",
+                        name=name,
+                        labels=self.labels[component],
+                    ),
+                )
             members[name] = tensor
         return SortedKeys(components, ignored)
 
@@ -136,7 +144,12 @@ class KeyLayout:
             if not keys.grammar.fullmatch(canonical):
                 raise _unknown_key(label, name, path)
             if canonical in weights:
-                raise damaged(path, f"it holds {name!r} of the {label} under two names")
+                raise damaged(
+                    path,
+                    sentence(
+                        "it holds {name!r} of the {label} under two names", name=name, label=label
+                    ),
+                )
             if tensor.dtype not in _READABLE:
                 raise _unreadable_type(label, tensor, path)
             weights[canonical] = keys.shaped(canonical, tensor)
@@ -164,14 +177,24 @@ class KeyLayout:
 def _unknown_key(label: str, name: str, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        f"The {label} of {path.name} has a part this version does not know: {name!r}.",
-        "Dropping it would give wrong pictures. Use a version of the model without it.",
+        sentence(
+            "The {label} of {path} has a part this version does not know: {name!r}.",
+            label=label,
+            path=path.name,
+            name=name,
+        ),
+        sentence("Dropping it would give wrong pictures. Use a version of the model without it."),
     )
 
 
 def _unreadable_type(label: str, tensor: StoredWeight, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
-        f"The {label} of {path.name} is stored as {tensor.dtype}.",
-        "This version reads fp32, fp16, bf16 and fp8; get one of those.",
+        sentence(
+            "The {label} of {path} is stored as {dtype}.",
+            label=label,
+            path=path.name,
+            dtype=tensor.dtype,
+        ),
+        sentence("This version reads fp32, fp16, bf16 and fp8; get one of those."),
     )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
@@ -39,14 +40,16 @@ class Numbering:
         found = self._children.get(prefix, set())
         for number in range(len(found)):
             if number not in found:
-                raise damaged(self._path, f"it lacks {prefix + f'.{number}'!r}")
+                raise damaged(
+                    self._path, sentence("it lacks {prefix!r}", prefix=prefix + f".{number}")
+                )
         return len(found)
 
 
-def damaged(path: Path, what: str) -> EngineError:
+def damaged(path: Path, what: Sentence) -> EngineError:
     """Return the error for a file with a valid header and invalid contents, described by `what`."""
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT,
-        f"{path.name} is damaged: {what}.",
-        "Download it again, or get another copy: it may have been cut or merged wrongly.",
+        sentence("{path} is damaged: {what}.", path=path.name, what=what),
+        sentence("Download it again, or get another copy: it may have been cut or merged wrongly."),
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.base import DType, FileSlice
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.keys.numbering import damaged
@@ -50,7 +51,7 @@ def with_scales(label: str, tensors: Mapping[str, FileSlice], path: Path) -> Sca
         ending = next(ending for ending in _SCALES if name.endswith(ending))
         weight = f"{name.removesuffix(ending)}.weight"
         if weight not in tensors or weight in scaled:
-            raise damaged(path, f"its {name!r} scales no weight of its own")
+            raise damaged(path, sentence("its {name!r} scales no weight of its own", name=name))
         if scale.elements != 1 or scale.dtype not in _NUMBERS:
             raise _not_one_number(label, weight, path)
         weights[weight] = ScaledSlice(tensors[weight], scale)
@@ -62,6 +63,11 @@ def with_scales(label: str, tensors: Mapping[str, FileSlice], path: Path) -> Sca
 def _not_one_number(label: str, weight: str, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
-        f"The {label} of {path.name} scales {weight!r} in parts, which this version does not read.",
-        "Get the fp16 version, or fp8 with one scale for each layer.",
+        sentence(
+            "The {label} of {path} scales {weight!r} in parts, which this version does not read.",
+            label=label,
+            path=path.name,
+            weight=weight,
+        ),
+        sentence("Get the fp16 version, or fp8 with one scale for each layer."),
     )

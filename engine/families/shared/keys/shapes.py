@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.keys.numbering import Numbering, damaged
@@ -27,9 +28,12 @@ class Shapes:
         """
         weight = self._weights.get(name)
         if weight is None:
-            raise damaged(self.path, f"it lacks {name!r}")
+            raise damaged(self.path, sentence("it lacks {name!r}", name=name))
         if not all(weight.shape) or (rank is not None and len(weight.shape) != rank):
-            raise damaged(self.path, f"{name!r} has the shape {list(weight.shape)}")
+            raise damaged(
+                self.path,
+                sentence("{name!r} has the shape {list}", name=name, list=list(weight.shape)),
+            )
         return weight.shape
 
     def first(self, ending: str, rank: int | None) -> tuple[int, ...]:
@@ -48,7 +52,7 @@ class Shapes:
         """
         count = self.count(prefix)
         if not count:
-            raise damaged(self.path, f"it lacks {f'{prefix}.0.{first}'!r}")
+            raise damaged(self.path, sentence("it lacks {value!r}", value=f"{prefix}.0.{first}"))
         return count
 
 
@@ -66,8 +70,14 @@ def mismatch(file: Path, stated: str, found: str) -> EngineError:
     """Return the error for a configuration that contradicts the folder's weights."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"{file.parent.name}/{file.name} says {stated}, but the weights have {found}.",
-        "The folder mixes files of two models; download it again.",
+        sentence(
+            "{parent}/{file} says {stated}, but the weights have {found}.",
+            parent=file.parent.name,
+            file=file.name,
+            stated=stated,
+            found=found,
+        ),
+        sentence("The folder mixes files of two models; download it again."),
     )
 
 
@@ -76,6 +86,12 @@ def check_divides(path: Path, width: int, parts: int, what: str) -> None:
     if parts < 1 or width % parts:
         raise EngineError(
             ErrorCode.CHECKPOINT_MISMATCH,
-            f"{path.name} is {width} wide, which {parts} {what} do not divide.",
-            "It may be of another family, or its configuration of another model.",
+            sentence(
+                "{path} is {width} wide, which {parts} {what} do not divide.",
+                path=path.name,
+                width=width,
+                parts=parts,
+                what=what,
+            ),
+            sentence("It may be of another family, or its configuration of another model."),
         )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from backends.base import Array
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.compile.network import Network
 from engine.errors import EngineError
@@ -103,8 +104,8 @@ class TinyAutoencoder:
         if self._config.encoder_blocks is None:
             raise EngineError(
                 ErrorCode.CHECKPOINT_INCOMPLETE,
-                "The tiny VAE has a decoder only, and a picture is to be encoded.",
-                "Put its encoder beside it, as taesd_encoder beside taesd_decoder.",
+                sentence("The tiny VAE has a decoder only, and a picture is to be encoded."),
+                sentence("Put its encoder beside it, as taesd_encoder beside taesd_decoder."),
             )
 
     def encoded(self, output: Array) -> EncodedImage:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.vae import VaeConfig
@@ -16,12 +17,12 @@ def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path
     layers = shapes.blocks("encoder.down_blocks.0.resnets", "conv1.weight")
     if shapes.blocks("decoder.up_blocks", "resnets.0.conv1.weight") != levels:
         name = f"decoder.up_blocks.{levels - 1}.resnets.0.conv1.weight"
-        raise damaged(path, f"it lacks {name!r}")
+        raise damaged(path, sentence("it lacks {name!r}", name=name))
     for level in range(levels):
         for block, wanted in (("encoder.down", layers), ("decoder.up", layers + 1)):
             if shapes.count(f"{block}_blocks.{level}.resnets") != wanted:
                 name = f"{block}_blocks.{level}.resnets.{wanted - 1}.conv1.weight"
-                raise damaged(path, f"it lacks {name!r}")
+                raise damaged(path, sentence("it lacks {name!r}", name=name))
     config = VaeConfig(
         latent_channels=shapes.of("decoder.conv_in.weight", 4)[1],
         widths=tuple(

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_configs import PipelineFile, read_config
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
@@ -71,11 +72,16 @@ def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | No
         return None
     named = named_space(path)
     if named not in (None, space):
-        raise cannot_supply("VAE", Component.VAE, path, f"its name says {named and named.name}")
+        raise cannot_supply(
+            "VAE",
+            Component.VAE,
+            path,
+            sentence("its name says {value}", value=named and named.name),
+        )
     parts = tiny_vae_parts(index, read)
     config = parts.sources[Component.VAE].config
     if isinstance(config, TinyVaeConfig) and not config.decoder_blocks:
-        raise cannot_supply("VAE", Component.VAE, path, "it has no decoder")
+        raise cannot_supply("VAE", Component.VAE, path, sentence("it has no decoder"))
     return parts
 
 
@@ -152,7 +158,9 @@ def _canonical(index: TensorIndex) -> dict[str, StoredWeight]:
     weights: dict[str, StoredWeight] = {}
     for name, match in matches.items():
         if match is None:
-            raise damaged(index.path, f"it holds {name!r}, which no tiny VAE has")
+            raise damaged(
+                index.path, sentence("it holds {name!r}, which no tiny VAE has", name=name)
+            )
         side, place = match["side"] or alone, int(match["place"])
         if side == "decoder" and not match["layers"]:
             place -= 1
@@ -164,7 +172,7 @@ def _config(weights: Mapping[str, StoredWeight], path: Path) -> TinyVaeConfig:
     encoder, decoder = (_blocks(weights, side) for side in ("encoder", "decoder"))
     first = weights.get("decoder.layers.0.weight") or weights.get("encoder.layers.0.weight")
     if first is None or len(first.shape) != 4:
-        raise damaged(path, "it has no first layer of a tiny VAE")
+        raise damaged(path, sentence("it has no first layer of a tiny VAE"))
     channels = first.shape[1] if decoder else _last(weights, "encoder").shape[0]
     return TinyVaeConfig(channels, first.shape[0], encoder, decoder)
 

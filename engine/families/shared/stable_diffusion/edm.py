@@ -6,6 +6,7 @@ those of ComfyUI (`comfy/supported_models.py`, SDXL.model_type), the schedulers 
 
 import numpy as np
 
+from engine.api.sentences import sentence
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.checkpoints.index import TensorIndex
@@ -48,7 +49,12 @@ def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | N
     lowest = _number(index, _LOWEST) if _LOWEST in index.tensors else usual.sigma_min
     levels = EdmLevels(lowest, highest, usual.sigma_data)
     if not 0 < lowest < highest < np.inf:
-        raise damaged(index.path, f"its levels go from {lowest:g} to {highest:g}")
+        raise damaged(
+            index.path,
+            sentence(
+                "its levels go from {lowest:g} to {highest:g}", lowest=lowest, highest=highest
+            ),
+        )
     return PredictionType.EDM_V, levels, f"key {_HIGHEST} is {highest:g}"
 
 
@@ -61,7 +67,14 @@ def statistics_of_file(index: TensorIndex) -> LatentStatistics | None:
         return None
     mean, deviation = _numbers(index, _MEAN), _numbers(index, _DEVIATION)
     if len(mean) != len(deviation) or not all(0 < value < np.inf for value in deviation):
-        raise damaged(index.path, f"{_MEAN} and {_DEVIATION} are no means and deviations")
+        raise damaged(
+            index.path,
+            sentence(
+                "{mean} and {deviation} are no means and deviations",
+                mean=_MEAN,
+                deviation=_DEVIATION,
+            ),
+        )
     return LatentStatistics(mean, deviation)
 
 
@@ -86,15 +99,20 @@ def edm_of_scheduler(scheduler: SchedulerFile) -> tuple[PredictionType, EdmLevel
 def _number(index: TensorIndex, key: str) -> float:
     values = _numbers(index, key)
     if len(values) != 1:
-        raise damaged(index.path, f"{key} has {len(values)} numbers instead of one")
+        raise damaged(
+            index.path,
+            sentence("{key} has {count} numbers instead of one", key=key, count=len(values)),
+        )
     return values[0]
 
 
 def _numbers(index: TensorIndex, key: str) -> tuple[float, ...]:
     tensor = index.tensors[key]
     if not 1 <= tensor.elements <= _MOST_CHANNELS:
-        raise damaged(index.path, f"{key} has the shape {list(tensor.shape)}")
+        raise damaged(
+            index.path, sentence("{key} has the shape {list}", key=key, list=list(tensor.shape))
+        )
     values = mapped(tensor).astype(np.float32).reshape(-1)
     if not np.isfinite(values).all():
-        raise damaged(index.path, f"{key} holds what is no number")
+        raise damaged(index.path, sentence("{key} holds what is no number", key=key))
     return tuple(float(value) for value in values)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from engine.api.remedies import SupplyParts
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, Parts
@@ -40,11 +41,11 @@ def require_fitting_vae(vae: VaeConfig | TinyVaeConfig, channels: int) -> None:
     Raises EngineError(CHECKPOINT_MISMATCH).
     """
     if vae.latent_channels != channels:
-        found = f"for {vae.latent_channels} latent channels"
-        raise misfit(Component.VAE, found, f"one for {channels}")
+        found = sentence("for {channels} latent channels", channels=vae.latent_channels)
+        raise misfit(Component.VAE, found, sentence("one for {channels}", channels=channels))
     if vae.image_channels != _COLOURS:
-        found = f"for pictures of {vae.image_channels} channels"
-        raise misfit(Component.VAE, found, f"one for {_COLOURS}")
+        found = sentence("for pictures of {channels} channels", channels=vae.image_channels)
+        raise misfit(Component.VAE, found, sentence("one for {colours}", colours=_COLOURS))
 
 
 def require_same_factor(parts: Parts, other: Parts) -> None:
@@ -55,7 +56,9 @@ def require_same_factor(parts: Parts, other: Parts) -> None:
     before, now = _factor(parts) or DOWNSCALE, _factor(other)
     if now not in (None, before):
         raise misfit(
-            Component.VAE, f"for pictures {now} times the latent's size", f"one for {before} times"
+            Component.VAE,
+            sentence("for pictures {now} times the latent's size", now=now),
+            sentence("one for {before} times", before=before),
         )
 
 
@@ -80,8 +83,12 @@ def _require_room(
             _require_fitting_whole(text, unet, encoder, time_ids)
         of_last = encoder is not last and time_ids and (sizes <= 0 or sizes % time_ids)
         if left <= 0 or of_last:
-            wanted = f"one that leaves room for the {LABELS[last]} in {unet.context_width}"
-            raise misfit(encoder, f"{text.width} wide", wanted)
+            wanted = sentence(
+                "one that leaves room for the {label} in {width}",
+                label=LABELS[last],
+                width=unet.context_width,
+            )
+            raise misfit(encoder, sentence("{width} wide", width=text.width), wanted)
 
 
 def _require_fitting_all(
@@ -93,8 +100,13 @@ def _require_fitting_all(
     widths = [text.width for text in texts]
     if sum(widths) != unet.context_width:
         found = " and ".join(str(width) for width in widths)
-        one = "one " if len(widths) == 1 else "a sum of "
-        raise misfit(encoders[-1], f"{found} wide", f"{one}{unet.context_width} wide")
+        raise misfit(
+            encoders[-1],
+            sentence("{found} wide", found=found),
+            sentence("one {width} wide", width=unet.context_width)
+            if len(widths) == 1
+            else sentence("a sum of {width} wide", width=unet.context_width),
+        )
     if time_ids:
         _require_fitting_whole(texts[-1], unet, encoders[-1], time_ids)
 
@@ -104,18 +116,33 @@ def _require_fitting_whole(
 ) -> None:
     """Require that the UNet's added width is one pooled text plus equally wide time ids."""
     if not text.projected_width:
-        raise misfit(encoder, "without text_projection", "one with it")
+        raise misfit(encoder, sentence("without text_projection"), sentence("one with it"))
     left = unet.added_width - text.projected_width
     if left <= 0 or left % time_ids:
-        needed = f"{time_ids} sizes beside it in {unet.added_width} numbers"
-        raise misfit(encoder, f"projected to {text.projected_width} numbers", needed)
+        needed = sentence(
+            "{sizes} sizes beside it in {numbers} numbers",
+            sizes=time_ids,
+            numbers=unet.added_width,
+        )
+        raise misfit(
+            encoder,
+            sentence(
+                "projected to {projected_width} numbers", projected_width=text.projected_width
+            ),
+            needed,
+        )
 
 
-def misfit(component: Component, found: str, needed: str) -> EngineError:
+def misfit(component: Component, found: Sentence, needed: Sentence) -> EngineError:
     """Return the error for a component that is `found` where the UNet needs `needed`."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"The {LABELS[component]} does not fit: it is {found}, the UNet needs {needed}.",
-        "Another one is needed, made for this model's family.",
+        sentence(
+            "The {labels} does not fit: it is {found}, the UNet needs {needed}.",
+            labels=LABELS[component],
+            found=found,
+            needed=needed,
+        ),
+        sentence("Another one is needed, made for this model's family."),
         remedies=(SupplyParts(components=(component.value,)),),
     )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_configs import (
     ClipTextFile,
@@ -167,7 +168,11 @@ def _refuse(file: Path, settings: Sequence[str]) -> None:
     if settings:
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"{file.parent.name}/{file.name} asks for what this version does not run: "
-            f"{', '.join(settings)}.",
-            "Choose a model with Stable Diffusion's usual network.",
+            sentence(
+                "{parent}/{file} asks for what this version does not run: {names}.",
+                parent=file.parent.name,
+                file=file.name,
+                names=", ".join(settings),
+            ),
+            sentence("Choose a model with Stable Diffusion's usual network."),
         )

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, unusual
 from engine.checkpoints.faults import unreadable
@@ -82,8 +83,13 @@ def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Trainin
         what = ", ".join(odd) or f"prediction_type = {scheduler.prediction_type!r}"
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"{folder.name} was trained in a way this version does not run: {where} says {what}.",
-            "Choose a model trained with Stable Diffusion's own noise schedule.",
+            sentence(
+                "{folder} was trained in a way this version does not run: {where} says {what}.",
+                folder=folder.name,
+                where=where,
+                what=what,
+            ),
+            sentence("Choose a model trained with Stable Diffusion's own noise schedule."),
         )
     ending = ", rescale_betas_zero_snr" if scheduler.rescale_betas_zero_snr else ""
     evidence = f"{where}: prediction_type {scheduler.prediction_type}{ending}"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.keys.numbering import damaged
@@ -41,7 +42,10 @@ def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Pat
     levels = shapes.blocks("down_blocks", "resnets.0.conv1.weight")
     heads = _heads(shapes, facts.heads, levels)
     if shapes.blocks("up_blocks", "resnets.0.conv1.weight") != levels:
-        raise damaged(path, f"it lacks {f'up_blocks.{levels - 1}.resnets.0.conv1.weight'!r}")
+        raise damaged(
+            path,
+            sentence("it lacks {value!r}", value=f"up_blocks.{levels - 1}.resnets.0.conv1.weight"),
+        )
     config = UNetConfig(
         in_channels=shapes.of("conv_in.weight", 4)[1],
         out_channels=shapes.of("conv_out.weight", 4)[0],
@@ -92,9 +96,11 @@ def _unet_mid(shapes: Shapes, heads: int) -> UNetBlock | None:
     depth = shapes.count("mid_block.attentions.0.transformer_blocks")
     depths = (depth,) if layers == 2 else ()
     if depth and not depths:
-        raise damaged(shapes.path, "it lacks 'mid_block.resnets.1.conv1.weight'")
+        raise damaged(shapes.path, sentence("it lacks 'mid_block.resnets.1.conv1.weight'"))
     if layers > 2:
-        raise damaged(shapes.path, f"its middle has {layers} residual blocks")
+        raise damaged(
+            shapes.path, sentence("its middle has {layers} residual blocks", layers=layers)
+        )
     return UNetBlock(width, depths, heads, resample=False)
 
 
@@ -118,10 +124,10 @@ def _check_skips(config: UNetConfig, path: Path) -> None:
     taken = sum(len(block.depths) for block in config.up)
     if given > taken:
         name = f"up_blocks.{last}.resnets.{len(config.up[last].depths)}.conv1.weight"
-        raise damaged(path, f"it lacks {name!r}")
+        raise damaged(path, sentence("it lacks {name!r}", name=name))
     if given < taken:
         name = f"down_blocks.{last}.resnets.{len(config.down[last].depths)}.conv1.weight"
-        raise damaged(path, f"it lacks {name!r}")
+        raise damaged(path, sentence("it lacks {name!r}", name=name))
 
 
 _ATTENTION = re.compile(
@@ -144,7 +150,13 @@ def _check_attention(config: UNetConfig, weights: Mapping[str, StoredWeight], pa
         if weight.shape != expected:
             raise EngineError(
                 ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-                f"The UNet of {path.name} attends in another way than is run: {name!r} has the "
-                f"shape {list(weight.shape)}, not {list(expected)}.",
-                "Use another version of the model.",
+                sentence(
+                    "The UNet of {path} attends in another way than is run: {name!r} has the "
+                    "shape {list}, not {list_2}.",
+                    path=path.name,
+                    name=name,
+                    list=list(weight.shape),
+                    list_2=list(expected),
+                ),
+                sentence("Use another version of the model."),
             )

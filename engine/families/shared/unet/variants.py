@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.graphs.unet import UNetConfig
@@ -25,8 +26,13 @@ def variant_of(
     if unet.in_channels not in variants:
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"The UNet of {path.name} takes {unet.in_channels} channels, as no {title} UNet does.",
-            "Choose a text-to-image or inpainting model.",
+            sentence(
+                "The UNet of {path} takes {in_channels} channels, as no {title} UNet does.",
+                path=path.name,
+                in_channels=unet.in_channels,
+                title=title,
+            ),
+            sentence("Choose a text-to-image or inpainting model."),
         )
     variant, sizes = variants[unet.in_channels], sizes_name(unet)
     return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))
@@ -40,7 +46,12 @@ def require_known_additions(unet: UNetConfig, path: Path, title: str, *, adds_si
     if bool(unet.added_width) != adds_sizes:
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"The UNet of {path.name} adds {unet.added_width} numbers to the time, "
-            f"as no {title} UNet does.",
-            "Choose another version of the model.",
+            sentence(
+                "The UNet of {path} adds {added_width} numbers to the time, as no "
+                "{title} UNet does.",
+                path=path.name,
+                added_width=unet.added_width,
+                title=title,
+            ),
+            sentence("Choose another version of the model."),
         )

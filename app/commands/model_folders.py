@@ -1,0 +1,102 @@
+"""The folders that are looked into for models, and those of other programs that were found."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.background import Background
+from app.library.lora_store import LoraStore
+from app.library.model_store import ModelStore
+from app.library.tool_folders import ToolFolder, find_tools
+from app.notices.notices import NoticeState
+from app.notices.remedies import NoticeAction
+from engine.file_paths import is_folder
+
+
+class WatchedFolder(msgspec.Struct, frozen=True):
+    """A folder that is looked into, with the number of its files of weights."""
+
+    path: Path
+    files: int = 0
+    # Not there now, such as that of a disk that is taken out; it is not forgotten.
+    is_missing: bool = False
+    # False for the folder of models, and for those that the environment names.
+    is_removable: bool = True
+
+
+class _Looked(msgspec.Struct, frozen=True):
+    missing: frozenset[Path]
+    found: tuple[ToolFolder, ...]
+
+
+class ModelFolders(QObject):
+    """The folders of models; each serves files of every kind, and the command line, too."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        models: Path,
+        environment: Iterable[Path],
+        loras: LoraStore,
+        store: ModelStore,
+        background: Background,
+        notices: NoticeState,
+        parent: QObject,
+    ) -> None:
+        """`environment` are the folders that variables name; `models` is the usual one."""
+        super().__init__(parent)
+        self._fixed = tuple(dict.fromkeys((models, *environment)))
+        self._loras, self._store, self._background = loras, store, background
+        self._notices = notices
+        self._missing: frozenset[Path] = frozenset()
+        # The folders of other programs that are not looked into yet.
+        self.found: tuple[ToolFolder, ...] = ()
+        loras.folders_changed.connect(self.changed)
+        loras.folders_changed.connect(self.look)
+        store.changed.connect(self.changed)
+
+    @property
+    def watched(self) -> tuple[WatchedFolder, ...]:
+        """The folders that are looked into, Safelight's own first."""
+        fixed = (self._watched(path, is_removable=False) for path in self._fixed)
+        return (*fixed, *(self._watched(path, is_removable=True) for path in self._named))
+
+    @property
+    def _named(self) -> tuple[Path, ...]:
+        return tuple(map(Path, self._loras.memory.folders))
+
+    def add(self, folder: Path) -> None:
+        """Look into another folder from now on."""
+        self._loras.add_folder(folder)
+
+    def remove(self, folder: Path) -> None:
+        """Look into a folder no longer; its files stay where they are."""
+        self._loras.remove_folder(str(folder))
+        self._notices.tell(
+            self.tr("{folder} is looked into no longer.").format(folder=str(folder)[-80:]),
+            actions=(NoticeAction.UNDO_CHANGE,),
+            undo=lambda: self.add(folder),
+        )
+
+    def look(self) -> None:
+        """Look for missing folders and for those of other programs, on another thread."""
+        everything = (*self._fixed, *self._named)
+
+        def look() -> _Looked:
+            gone = frozenset(path for path in everything if not is_folder(path))
+            return _Looked(gone, find_tools(Path.home(), everything))
+
+        self._background.run(look, self._take)
+
+    def _take(self, looked: _Looked) -> None:
+        self._missing, self.found = looked.missing, looked.found
+        self.changed.emit()
+
+    def _watched(self, path: Path, *, is_removable: bool) -> WatchedFolder:
+        inside = f"{str(path).rstrip(os.sep)}{os.sep}"
+        files = sum(f"{model.path}{os.sep}".startswith(inside) for model in self._store.models)
+        return WatchedFolder(path, files, path in self._missing, is_removable)

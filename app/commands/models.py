@@ -1,0 +1,155 @@
+"""Commands for the user's models: use them, move them to the trash, note, hash, folders."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.commands.checkpoints import CheckpointCommands
+from app.commands.loras import LoraCommands
+from app.commands.model_rooms import ModelRooms
+from app.commands.opening import Opening
+from app.commands.state import AppState
+from app.form.changes import FormChanges
+from app.library.checkpoint_declarations import CheckpointMemory
+from app.library.trash import Trashed, move_to_trash, restore
+from app.notices.remedies import NoticeAction
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.request import ComponentFiles
+from engine.api.values import ErrorCode, ErrorInfo
+
+# The kinds that the form can use, other than parts.
+_WHOLE = frozenset({ModelKind.CHECKPOINT, ModelKind.LORA, ModelKind.EMBEDDING})
+_PARTS = {ModelKind.VAE: "vae"}
+
+
+class ModelCommands(QObject):
+    """Acts on a model of the list; what removes or replaces something can be undone by a notice."""
+
+    # A model was put into the form: the place to go on is Create.
+    used = Signal()
+
+    def __init__(
+        self,
+        state: AppState,
+        rooms: ModelRooms,
+        memory: CheckpointMemory,
+        changes: FormChanges,
+        opening: Opening,
+        checkpoint: CheckpointCommands,
+        lora: LoraCommands,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._form, self._notices = state.form, state.notices
+        self._checkpoints, self._background = state.checkpoints, state.background
+        self._store, self._notes, self._memory = rooms.store, rooms.notes, memory
+        self._changes, self._opening = changes, opening
+        self._checkpoint, self._lora = checkpoint, lora
+
+    def can_use(self, model: ModelInfo) -> bool:
+        """Return True if the form has a place for a model."""
+        return not model.problem and (model.kind in _WHOLE or model.kind in _PARTS)
+
+    def use(self, model: ModelInfo) -> None:
+        """Put a model into the form: as the checkpoint, a LoRA, a word of the prompt or the VAE."""
+        path = Path(model.path)
+        match model.kind:
+            case ModelKind.CHECKPOINT:
+                message = self.tr("{name} is the model now.").format(name=model_name(model)[:80])
+                self._changes.apply(message, lambda: self._checkpoint.open(path))
+            case ModelKind.LORA:
+                self._lora.open(path)
+            case ModelKind.EMBEDDING:
+                self._opening.name_embedding(path)
+            case ModelKind.VAE:
+                self.supply(str(self._form.checkpoint), "vae", model.path)
+            case _:
+                return
+        self.used.emit()
+
+    def supply(self, checkpoint: str, component: str, file: str) -> None:
+        """Take a part of a checkpoint from another file, now and whenever it is chosen."""
+        path = Path(checkpoint)
+        before = self._memory.of(path)
+        parts = msgspec.structs.replace(before.components, **{component: file})
+        self._declare_parts(path, parts)
+        self._notices.tell(
+            self.tr("{name} is used with {file}.").format(
+                name=path.name[:80], file=Path(file).name
+            ),
+            actions=(NoticeAction.UNDO_CHANGE,),
+            undo=lambda: self._declare_parts(path, before.components),
+        )
+
+    def note(self, model: ModelInfo, text: str) -> None:
+        """Keep a note on a model, on another thread."""
+        self._background.run(lambda: self._notes.keep(model, text), lambda _: None)
+
+    def note_of(self, model: ModelInfo) -> str:
+        """Return the note on a model; empty without one."""
+        return self._notes.of(model)
+
+    def look(self, model: ModelInfo) -> None:
+        """Have the engine say all that it knows of a checkpoint, which is not hashed for it."""
+        if model.kind is ModelKind.CHECKPOINT and not model.problem:
+            path = Path(model.path)
+            declared = self._memory.of(path)
+            self._checkpoints.look(path, declared.components, declared.override, will_be_used=False)
+
+    def trash(self, model: ModelInfo) -> None:
+        """Move a model to the system's trash."""
+        path = model.path
+        self._background.run(lambda: move_to_trash(path), self._on_trashed)
+
+    def _declare_parts(self, path: Path, parts: ComponentFiles) -> None:
+        declared = msgspec.structs.replace(self._memory.of(path), components=parts)
+        if path == self._form.checkpoint:
+            self._checkpoint.declare(declared)
+        else:
+            self._memory.keep(path, declared)
+            self._checkpoints.look(path, parts, declared.override, will_be_used=False)
+
+    def _on_trashed(self, trashed: Trashed) -> None:
+        self._refresh()
+        name = Path(trashed.path).name[:80]
+        if trashed.moved:
+            self._notices.tell(
+                self.tr("{name} is in the trash.").format(name=name),
+                actions=(NoticeAction.UNDO_TRASH,) if trashed.trash_path else (),
+                undo=self._put_back(trashed),
+            )
+            return
+        self._notices.tell_error(
+            ErrorInfo(
+                ErrorCode.OUTPUT_NOT_WRITABLE,
+                self.tr("{name} could not be moved to the trash.").format(name=name),
+                self.tr("Delete it in the file manager; this folder may have no trash."),
+            )
+        )
+
+    def _put_back(self, trashed: Trashed) -> Callable[[], None]:
+        def put_back() -> None:
+            self._background.run(
+                lambda: restore(trashed.trash_path, trashed.path), self._on_restored
+            )
+
+        return put_back
+
+    def _on_restored(self, restored: bool) -> None:
+        self._refresh()
+        if not restored:
+            self._notices.tell(
+                self.tr("The file could not be put back."),
+                self.tr("It is still in the trash of your system."),
+            )
+
+    def _refresh(self) -> None:
+        self._store.refresh()
+        self._checkpoints.refresh()
+
+
+def model_name(model: ModelInfo) -> str:
+    """Return the name of a model as people know it: its file's, without the folders."""
+    return model.name.rpartition("/")[2]

@@ -1,0 +1,180 @@
+"""Commands for the jobs of the queue: their order, copies, changes and removal; the pause."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject
+
+from app.commands.removal import tell_removed
+from app.commands.retries import next_smaller
+from app.commands.state import AppState
+from app.engine.device_state import DeviceState
+from app.form.generation import settings_of
+from app.notices.remedies import NoticeAction
+from app.queue.job_queue import random_seed
+from app.queue.jobs import Job, JobState
+from app.queue.pace import Pace
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.machine import DeviceInfo
+from engine.api.request import GenerateRequest
+
+# A request that lets the engine choose the device.
+_ANY = "auto"
+
+
+class QueueCommands(QObject):
+    """Acts on jobs by their ids; what a command does not fit is left as it is.
+
+    Removed jobs stay in the list as cancelled ones until the next start, so that they can be put
+    back in their places.
+    """
+
+    def __init__(self, state: AppState, pace: Pace, devices: DeviceState, parent: QObject) -> None:
+        super().__init__(parent)
+        self._queue, self._form, self._view = state.queue, state.form, state.view
+        self._checkpoints, self._notices = state.checkpoints, state.notices
+        self._pace, self._devices = pace, devices
+
+    def to_front(self, jobs: Sequence[str]) -> None:
+        """Put waiting jobs before all others that wait."""
+        first = next((job.id for job in self._waiting() if job.id not in jobs), None)
+        if first is not None:
+            self._queue.move(jobs, first)
+
+    def move(self, jobs: Sequence[str], by: int) -> None:
+        """Move waiting jobs, together, one place up (`by` is -1) or down (1)."""
+        waiting = [job.id for job in self._waiting()]
+        places = [place for place, name in enumerate(waiting) if name in jobs]
+        if not places:
+            return
+        rest = [name for name in waiting if name not in jobs]
+        target = max(0, places[0] - 1) if by < 0 else places[0] + 1
+        moved = [waiting[place] for place in places]
+        self._queue.move(moved, rest[target] if target < len(rest) else None)
+
+    def duplicate(self, jobs: Sequence[str]) -> None:
+        """Queue each job once more, behind it, with a new seed."""
+        for job in self._named(jobs):
+            request = msgspec.structs.replace(job.request, seed=None, count=1)
+            copies = self._queue.submit(request, job.folder)
+            if job.state is JobState.WAITING:
+                self._queue.move(copies, self._after(job))
+
+    def edit(self, job_id: str) -> None:
+        """Fill the form with a job's settings; a job that waits leaves the queue. Can be undone."""
+        job = self._queue.job(job_id)
+        if job is None:
+            return
+        before = self._form.form
+        waits = job.state is JobState.WAITING
+        if job.request.checkpoint is not None:
+            self._checkpoints.add(Path(job.request.checkpoint))
+        request = msgspec.structs.replace(settings_of(job.request), count=self._form.count)
+        self._form.load_request(request)
+        if waits:
+            self._queue.cancel(job.id)
+
+        def undo() -> None:
+            self._form.put(before)
+            if waits:
+                self._queue.retry(job.id)
+
+        message = self.tr("This picture's settings are in the form.")
+        left = self.tr("It left the queue; Generate puts it back as you change it.")
+        self._notices.tell(
+            message, left if waits else "", actions=(NoticeAction.UNDO_CHANGE,), undo=undo
+        )
+
+    def retry(self, jobs: Sequence[str]) -> None:
+        """Queue failed jobs again in their places."""
+        for job in self._named(jobs, JobState.FAILED):
+            self._queue.retry(job.id)
+        self._view.follow()
+
+    def retry_smaller(self, jobs: Sequence[str]) -> None:
+        """Queue failed jobs again, each at its next smaller size."""
+        for job in self._named(jobs, JobState.FAILED):
+            size = self.smaller_size(job)
+            if size is not None:
+                request = msgspec.structs.replace(job.request, width=size[0], height=size[1])
+                self._queue.retry(job.id, request)
+        self._view.follow()
+
+    def retry_with_new_seed(self, jobs: Sequence[str]) -> None:
+        """Queue failed jobs again, each with a seed drawn by chance."""
+        for job in self._named(jobs, JobState.FAILED):
+            request = msgspec.structs.replace(job.request, seed=random_seed())
+            self._queue.retry(job.id, request)
+        self._view.follow()
+
+    def retry_on(self, jobs: Sequence[str], backend: str) -> None:
+        """Queue failed jobs again, to be computed by a device."""
+        for job in self._named(jobs, JobState.FAILED):
+            self._queue.retry(job.id, msgspec.structs.replace(job.request, backend=backend))
+        self._view.follow()
+
+    def other_devices(self, job: Job) -> tuple[DeviceInfo, ...]:
+        """Return the devices that can compute but for the one that a job asks for, or gets."""
+        chosen, named = self._devices.chosen, job.request.backend
+        own = chosen.backend if named == _ANY and chosen is not None else named
+        devices = self._devices.devices
+        return tuple(one for one in devices if not one.unusable and one.backend != own)
+
+    def smaller_size(self, job: Job) -> tuple[int, int] | None:
+        """Return the next smaller size of a job in pixels; None if there is none."""
+        return next_smaller(job)
+
+    def remove(self, jobs: Sequence[str]) -> None:
+        """Take waiting jobs off the queue, which can be undone, and dismiss those that are over."""
+        waiting = self._named(jobs, JobState.WAITING)
+        for job in waiting:
+            self._queue.cancel(job.id)
+        for job in self._named(jobs, JobState.FAILED, JobState.DONE):
+            self._queue.dismiss(job.id)
+            self._forget_failure(job)
+        for job in self._named(jobs, JobState.RUNNING):
+            self._queue.cancel(job.id)
+        if waiting:
+            tell_removed(self._queue, self._notices, waiting)
+
+    def clear(self, state: JobState) -> None:
+        """Remove the jobs that are over in one state: the finished or the failed ones."""
+        gone = [job for job in self._queue.jobs if job.state is state]
+        self._queue.clear(state)
+        for job in gone:
+            self._forget_failure(job)
+
+    def pause(self, *, paused: bool) -> None:
+        """Start no further picture, or go on."""
+        self._queue.pause(paused=paused)
+
+    def seconds(self, request: GenerateRequest) -> float | None:
+        """Return the expected seconds for a picture of a job; None if its checkpoint is new."""
+        width, height = self.shape(request)
+        steps = request.steps or self._form.effective.steps
+        return self._pace.seconds(request.checkpoint or "", width, height, steps)
+
+    def shape(self, request: GenerateRequest) -> tuple[int, int]:
+        """Return a picture's width and height in pixels, as far as its checkpoint is known."""
+        checkpoint = Path(request.checkpoint or "")
+        answer = self._checkpoints.answer(checkpoint)
+        side = answer.default_size if isinstance(answer, CheckpointInfo) else None
+        side = side or self._form.suggestions.side
+        return request.width or side, request.height or side
+
+    def _forget_failure(self, job: Job) -> None:
+        for notice in self._notices.notices:
+            if notice.error is not None and set(notice.subjects) == {job.id}:
+                self._notices.dismiss(notice.number)
+
+    def _waiting(self) -> list[Job]:
+        return [job for job in self._queue.jobs if job.state is JobState.WAITING]
+
+    def _after(self, job: Job) -> str | None:
+        waiting = [one.id for one in self._waiting()]
+        return next(iter(waiting[waiting.index(job.id) + 1 :]), None)
+
+    def _named(self, jobs: Sequence[str], *states: JobState) -> list[Job]:
+        found = filter(None, map(self._queue.job, jobs))
+        return [job for job in found if not states or job.state in states]

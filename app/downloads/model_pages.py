@@ -1,0 +1,223 @@
+"""Pages of models as sites describe them, in the JSON that Civitai and Hugging Face document."""
+
+import re
+
+import msgspec
+
+from app.downloads.file_names import safe_file_name
+from app.downloads.links import Link, hugging_face_url
+from engine.api.model_files import ModelKind
+from engine.untrusted_json import decode_json
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_MOST_TEXT = 200
+_WEIGHTS = (".safetensors", ".sft", ".ckpt", ".pt", ".pth", ".bin")
+_CIVITAI_KINDS = {
+    "Checkpoint": ModelKind.CHECKPOINT,
+    "LORA": ModelKind.LORA,
+    "LoCon": ModelKind.LORA,
+    "DoRA": ModelKind.LORA,
+    "TextualInversion": ModelKind.EMBEDDING,
+    "VAE": ModelKind.VAE,
+    "Controlnet": ModelKind.CONTROLNET,
+    "Upscaler": ModelKind.UPSCALER,
+}
+_FILE_KINDS = {"VAE": ModelKind.VAE, "Text Encoder": ModelKind.TEXT_ENCODER}
+
+
+class OfferedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that can be downloaded; a size of 0 and an empty hash are unknown.
+
+    `about` tells files of one model apart, such as "fp16 · pruned".
+    """
+
+    name: str
+    url: str
+    size: int = 0
+    sha256: str = ""
+    kind: ModelKind = ModelKind.OTHER
+    about: str = ""
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """A model as its site describes it; texts that are not known are empty.
+
+    `card` is Civitai's own description of the version, which is kept beside the file.
+    """
+
+    title: str
+    files: tuple[OfferedFile, ...]
+    base_model: str = ""
+    licence: str = ""
+    # A person has to agree to terms on the site before it gives the file.
+    is_gated: bool = False
+    card: bytes = b""
+
+
+class _Hashes(msgspec.Struct, frozen=True):
+    sha256: str | None = msgspec.field(name="SHA256", default=None)
+
+
+class _Details(msgspec.Struct, frozen=True):
+    fp: str | None = None
+    size: str | None = None
+    format: str | None = None
+
+
+class _CivitaiFile(msgspec.Struct, frozen=True):
+    name: str
+    url: str = msgspec.field(name="downloadUrl")
+    kilobytes: float = msgspec.field(name="sizeKB", default=0.0)
+    type: str | None = None
+    primary: bool | None = None
+    hashes: _Hashes | None = None
+    metadata: _Details | None = None
+
+
+class _Version(msgspec.Struct, frozen=True):
+    id: int
+    name: str | None = None
+    base_model: str | None = msgspec.field(name="baseModel", default=None)
+    files: tuple[_CivitaiFile, ...] = ()
+
+
+class _Model(msgspec.Struct, frozen=True):
+    name: str
+    type: str | None = None
+    # A list of words, or in older answers one word.
+    commercial: tuple[str, ...] | str | None = msgspec.field(
+        name="allowCommercialUse", default=None
+    )
+    no_credit: bool | None = msgspec.field(name="allowNoCredit", default=None)
+    versions: tuple[msgspec.Raw, ...] = msgspec.field(name="modelVersions", default=())
+
+
+class _Owner(msgspec.Struct, frozen=True):
+    model: int = msgspec.field(name="modelId")
+
+
+class _Lfs(msgspec.Struct, frozen=True):
+    sha256: str
+    size: int
+
+
+class _Sibling(msgspec.Struct, frozen=True):
+    name: str = msgspec.field(name="rfilename")
+    size: int | None = None
+    lfs: _Lfs | None = None
+
+
+class _CardData(msgspec.Struct, frozen=True):
+    license: str | tuple[str, ...] | None = None
+    license_name: str | None = None
+    base_model: str | tuple[str, ...] | None = None
+
+
+class _Repository(msgspec.Struct, frozen=True):
+    siblings: tuple[_Sibling, ...] = ()
+    gated: bool | str = False
+    card: _CardData | None = msgspec.field(name="cardData", default=None)
+
+
+_model_decoder = msgspec.json.Decoder(_Model)
+_version_decoder = msgspec.json.Decoder(_Version)
+_owner_decoder = msgspec.json.Decoder(_Owner)
+_repository_decoder = msgspec.json.Decoder(_Repository)
+
+
+def civitai_model_of(content: bytes) -> str:
+    """Return the number of the model that a version belongs to. Raises ValueError."""
+    return str(decode_json(content, _owner_decoder).model)
+
+
+def civitai_page(content: bytes, version: str) -> Page:
+    """Return a model's page; the version of this number, else the first. Raises ValueError."""
+    model = decode_json(content, _model_decoder)
+    versions = [(decode_json(bytes(raw), _version_decoder), bytes(raw)) for raw in model.versions]
+    if not versions:
+        raise ValueError("the page has no version")
+    chosen, card = next((one for one in versions if str(one[0].id) == version), versions[0])
+    kind = _CIVITAI_KINDS.get(model.type or "", ModelKind.OTHER)
+    files = sorted(chosen.files, key=lambda file: not file.primary)
+    offered = tuple(_offered(file, kind) for file in files if _is_weights(file.name))
+    if not offered:
+        raise ValueError("the page has no file of weights")
+    return Page(
+        title=" · ".join(filter(None, (_text(model.name), _text(chosen.name)))),
+        files=offered,
+        base_model=_text(chosen.base_model),
+        licence=_civitai_terms(model),
+        card=card,
+    )
+
+
+def hugging_face_page(content: bytes, link: Link) -> Page:
+    """Return a repository's page with its files of weights, or the link's. Raises ValueError."""
+    repository = decode_json(content, _repository_decoder)
+    names = [one for one in repository.siblings if _is_weights(one.name)]
+    # Parts of a diffusers folder are in folders; whole files are not.
+    wanted = [one for one in names if (one.name == link.file if link.file else "/" not in one.name)]
+    if not wanted:
+        raise ValueError("the repository has no such file of weights")
+    card = repository.card or _CardData()
+    stated = card.license_name or _first(card.license)
+    return Page(
+        title=f"{link.repository} · {wanted[0].name}" if link.file else link.repository,
+        files=tuple(
+            OfferedFile(
+                name=safe_file_name(one.name.rpartition("/")[2]),
+                url=hugging_face_url(link, one.name),
+                size=one.lfs.size if one.lfs else one.size or 0,
+                sha256=_hash(one.lfs.sha256 if one.lfs else ""),
+            )
+            for one in wanted
+        ),
+        base_model=_text(_first(card.base_model)),
+        licence=_text(stated),
+        is_gated=bool(repository.gated),
+    )
+
+
+def _offered(file: _CivitaiFile, kind: ModelKind) -> OfferedFile:
+    details = file.metadata or _Details()
+    about = " · ".join(filter(None, map(_text, (details.fp, details.size, details.format))))
+    return OfferedFile(
+        name=safe_file_name(file.name),
+        url=file.url,
+        # The site states kibibytes, as a fraction that is exact.
+        size=round(file.kilobytes * 1024),
+        sha256=_hash(file.hashes.sha256 if file.hashes else ""),
+        kind=_FILE_KINDS.get(file.type or "", kind),
+        about=about,
+    )
+
+
+def _civitai_terms(model: _Model) -> str:
+    """Return the terms of use that a page states, in the site's own words."""
+    allowed = model.commercial
+    words = allowed if isinstance(allowed, str) else ", ".join(allowed or ())
+    credit = "" if model.no_credit is None else "not needed" if model.no_credit else "needed"
+    terms = (
+        f"commercial use: {words or 'None'}" if allowed is not None else "",
+        f"credit: {credit}" if credit else "",
+    )
+    return "; ".join(filter(None, terms))
+
+
+def _is_weights(name: str) -> bool:
+    return name.lower().endswith(_WEIGHTS)
+
+
+def _hash(text: str | None) -> str:
+    found = (text or "").lower()
+    return found if _SHA256.fullmatch(found) else ""
+
+
+def _first(stated: str | tuple[str, ...] | None) -> str:
+    return stated if isinstance(stated, str) else next(iter(stated or ()), "")
+
+
+def _text(stated: str | None) -> str:
+    """Return a text as one printable line."""
+    line = " ".join((stated or "")[: 4 * _MOST_TEXT].split())
+    return "".join(sign for sign in line if sign.isprintable())[:_MOST_TEXT]

@@ -1,0 +1,26 @@
+"""The hardware that pictures are made on: the graphics card that is used, or none."""
+
+from engine.api.machine import AdapterInfo, DeviceInfo, MachineInfo
+
+
+def used_adapter(machine: MachineInfo, device: DeviceInfo) -> AdapterInfo | None:
+    """Return the display adapter that a device is; None if it is the processor.
+
+    Runtimes and the system may spell an adapter's name differently.
+    """
+    name = device.name.casefold()
+    for adapter in machine.adapters:
+        other = adapter.name.casefold()
+        if name and (name in other or other in name):
+            return adapter
+    if name == machine.processor.casefold():
+        return None
+    return next((one for one in machine.adapters if device.backend in one.backends), None)
+
+
+def idle_adapter(machine: MachineInfo, device: DeviceInfo | None) -> AdapterInfo | None:
+    """Return a graphics card of its own memory that is not used; None if there is none."""
+    used = used_adapter(machine, device) if device is not None else None
+    if used is not None:
+        return None
+    return next((one for one in machine.adapters if one.integrated is False), None)

@@ -1,0 +1,42 @@
+"""The time that pictures take on a device, estimated from its trial."""
+
+from dataclasses import dataclass
+
+from engine.api.machine import DeviceInfo
+from engine.api.speed import denoising_trials
+
+# Pixels a side of a latent's cell.
+_CELL = 8
+_GUIDED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PictureKind:
+    """A picture to estimate: the parameters of the model's denoiser, its size, steps and guidance.
+
+    Without guidance a step evaluates the denoiser once, with guidance twice.
+    """
+
+    parameters: float
+    width: int
+    height: int
+    steps: int
+    is_guided: bool = True
+
+
+# Usual pictures, by the names that people know their models by.
+SD_1_5 = PictureKind(860e6, 512, 512, 20)
+SDXL = PictureKind(2567e6, 1024, 1024, 20)
+
+
+def seconds_per_picture(device: DeviceInfo, kind: PictureKind) -> float | None:
+    """Return the estimated seconds of denoising; None if the device was not timed.
+
+    Reading the model and preparing networks come once, beside it.
+    """
+    times = [figure.milliseconds for figure in device.figures if not figure.problem]
+    if not times:
+        return None
+    cells = kind.width * kind.height / _CELL**2
+    evaluations = kind.steps * (_GUIDED if kind.is_guided else 1)
+    return denoising_trials(kind.parameters, cells, evaluations) * min(times) / 1000

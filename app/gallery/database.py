@@ -1,0 +1,197 @@
+"""The index: a SQLite file that can be deleted at any time, as it is made of the files again.
+
+A file that is damaged, or of another version, is put aside. In WAL mode readers never wait for the
+writer; on network drives, where WAL does not work, they may.
+"""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from PySide6.QtCore import QStorageInfo
+
+from app.storage.aside import put_aside
+
+FILE = "index.sqlite"
+_APPLICATION = 0x53614C69  # "SaLi", to tell this file from every other
+VERSION = 1
+_PATIENCE_S = 5.0
+# File systems over a network, by the names that Linux, macOS and Windows give them.
+_NETWORK = ("nfs", "cifs", "smb", "sshfs", "afpfs", "webdav", "davfs", "9p", "fuse.rclone", "afs")
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_SCHEMA = """
+CREATE TABLE folders(
+  id INTEGER PRIMARY KEY,
+  path BLOB NOT NULL UNIQUE,
+  -- the folder's time of change when it was listed; 0: list it again
+  listed_ns INTEGER NOT NULL,
+  -- the file system that it was on
+  device INTEGER NOT NULL
+) STRICT;
+CREATE TABLE pictures(
+  id INTEGER PRIMARY KEY,
+  folder INTEGER NOT NULL REFERENCES folders(id),
+  name BLOB NOT NULL,
+  sort_name TEXT NOT NULL COLLATE NOCASE,
+  modified_ns INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  -- the time of change of the sidecar beside it; 0: there is none
+  sidecar_ns INTEGER NOT NULL,
+  width INTEGER NOT NULL,
+  height INTEGER NOT NULL,
+  identity BLOB,
+  model TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  seed TEXT,
+  trouble TEXT NOT NULL,
+  missing INTEGER NOT NULL DEFAULT 0,
+  rating INTEGER NOT NULL,
+  favourite INTEGER NOT NULL,
+  rejected INTEGER NOT NULL,
+  UNIQUE(folder, name)
+) STRICT;
+CREATE INDEX pictures_by_identity ON pictures(identity);
+-- Enough for the usual question, all that are not rejected, without a look at the table.
+CREATE INDEX pictures_by_time ON pictures(rejected, modified_ns, id);
+CREATE TABLE texts(
+  id INTEGER PRIMARY KEY,
+  prompt TEXT NOT NULL,
+  negative TEXT NOT NULL,
+  model TEXT NOT NULL,
+  loras TEXT NOT NULL,
+  name TEXT NOT NULL
+) STRICT;
+CREATE TABLE uses(
+  lora TEXT NOT NULL,
+  picture INTEGER NOT NULL,
+  PRIMARY KEY(lora, picture)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX uses_by_picture ON uses(picture);
+CREATE VIRTUAL TABLE words USING fts5(
+  prompt, negative, model, loras, name,
+  content='texts', content_rowid='id', tokenize='trigram'
+);
+CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
+  INSERT INTO words(rowid, prompt, negative, model, loras, name)
+  VALUES (new.id, new.prompt, new.negative, new.model, new.loras, new.name);
+END;
+CREATE TRIGGER texts_gone AFTER DELETE ON texts BEGIN
+  INSERT INTO words(words, rowid, prompt, negative, model, loras, name)
+  VALUES ('delete', old.id, old.prompt, old.negative, old.model, old.loras, old.name);
+END;
+"""
+
+
+class IndexBusyError(Exception):
+    """Another program holds the index; it may be free later."""
+
+
+class IndexDamagedError(Exception):
+    """The index makes no sense; `str()` is the technical reason."""
+
+
+@contextmanager
+def index_errors() -> Generator[None]:
+    """Raise IndexBusyError or IndexDamagedError for SQLite's errors that mean that.
+
+    Other errors, of a disk that is full or gone, stay sqlite3.Error.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:  # of SQLite's message about a name that lost its letters
+        raise IndexDamagedError(str(error)) from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in _BUSY:
+            raise IndexBusyError(str(error)) from error
+        # A schema that lost a letter is an error of our statement.
+        if code is None or code & 0xFF in _DAMAGE | {sqlite3.SQLITE_ERROR}:
+            raise IndexDamagedError(str(error)) from error
+        raise
+
+
+def connect(path: Path, *, patience_s: float = _PATIENCE_S) -> sqlite3.Connection:
+    """Open a connection for one thread at a time. Raises sqlite3.Error.
+
+    Every statement is a transaction of its own unless BEGIN says otherwise.
+    """
+    connection = sqlite3.connect(
+        path, timeout=patience_s, isolation_level=None, check_same_thread=False
+    )
+    # Texts of a damaged file need not be UTF-8.
+    connection.text_factory = _decoded
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -16000")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def prepare(folder: Path) -> Path | None:
+    """Make the index in a folder usable; return the path of a file that was put aside.
+
+    The folder is made. Raises OSError, sqlite3.Error and IndexBusyError.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / FILE
+    try:
+        _prepare(path)
+    except IndexDamagedError:
+        aside = set_aside(path)
+        _prepare(path)
+        return aside
+    return None
+
+
+def set_aside(path: Path) -> Path | None:
+    """Rename the index away, for an expert to look into; only the latest such file is kept."""
+    for earlier in path.parent.glob(f"{path.name}.damaged-*"):
+        with suppress(OSError):
+            earlier.unlink()
+    for rest in ("-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            path.with_name(path.name + rest).unlink()
+    aside = put_aside(path, "damaged")
+    if aside is None:
+        path.unlink(missing_ok=True)
+    return aside
+
+
+def quick_check(path: Path) -> None:
+    """Read the whole index. Raises IndexDamagedError where it is not as SQLite wrote it."""
+    with index_errors(), closing(connect(path)) as connection:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != ("ok",):
+        raise IndexDamagedError(str(found))
+
+
+def _prepare(path: Path) -> None:
+    with index_errors(), closing(connect(path)) as connection:
+        mode = "TRUNCATE" if on_network(path.parent) else "WAL"
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if (application, version, tables) == (0, 0, 0):
+            connection.executescript(
+                f"BEGIN IMMEDIATE; {_SCHEMA}"
+                f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+            )
+        elif (application, version) != (_APPLICATION, VERSION):
+            raise IndexDamagedError(f"application {application}, version {version}")
+
+
+def on_network(folder: Path) -> bool:
+    """Return True if a folder is on a drive of another computer."""
+    if str(folder).startswith(("\\\\", "//")):
+        return True
+    kind = bytes(QStorageInfo(str(folder)).fileSystemType().data()).decode("ascii", "replace")
+    return kind.lower().removeprefix("fuse.").startswith(_NETWORK)

@@ -1,0 +1,67 @@
+"""The Gallery's view, kept in a file: the size of thumbnails, panes, recent searches."""
+
+import logging
+from pathlib import Path
+
+import msgspec
+
+from app.storage.document import DocumentKind
+from engine.api.texts import encode_json
+from engine.durable import replace_file
+
+FILE = "gallery_view.json"
+_MOST_BYTES = 1 << 20
+_MOST_SEARCHES = 12
+_USUAL_SIDE = 160
+
+_log = logging.getLogger(__name__)
+
+
+class Habits(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of the file. `side` is that of thumbnails, in device-independent pixels."""
+
+    side: int = _USUAL_SIDE
+    folders_shown: bool = True
+    details_shown: bool = True
+    # The latest first.
+    searches: tuple[str, ...] = ()
+
+
+_KIND = DocumentKind(
+    msgspec.json.Decoder(Habits),
+    _MOST_BYTES,
+    damaged="What was kept of the Gallery's view cannot be read; it is as at first.",
+)
+
+
+class GalleryHabits:
+    """Habits that are written at every change; if that fails, they last until the session ends."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
+        self._path = folder / FILE
+        content, self.problem = _KIND.read(self._path)
+        self._habits = content or Habits()
+
+    @property
+    def habits(self) -> Habits:
+        """The present habits."""
+        return self._habits
+
+    def keep(self, habits: Habits) -> None:
+        """Keep other habits."""
+        if habits == self._habits:
+            return
+        self._habits = habits
+        try:
+            replace_file(self._path, encode_json(habits))
+        except OSError as error:
+            _log.warning("the Gallery's view cannot be kept: %s", error)
+
+    def keep_search(self, words: str) -> None:
+        """Keep a search as the latest one."""
+        words = " ".join(words.split())
+        if words:
+            others = (one for one in self._habits.searches if one != words)
+            searches = (words, *others)[:_MOST_SEARCHES]
+            self.keep(msgspec.structs.replace(self._habits, searches=searches))

@@ -1,0 +1,84 @@
+"""Folders listed for the index: the pictures in them, their sidecars and subfolders."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from app.gallery.writing import Found
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+SIDECAR_SUFFIX = ".xmp"
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The pictures of one folder and the paths of its subfolders, without hidden ones.
+
+    `is_empty` is true for a folder without any entry.
+    """
+
+    pictures: tuple[Found, ...]
+    subfolders: tuple[str, ...]
+    is_empty: bool
+
+
+def list_folder(folder: str) -> Listing:
+    """List a folder. Raises OSError. Links to folders are not followed: they may be circles."""
+    pictures: list[os.DirEntry[str]] = []
+    sidecars: dict[str, int] = {}
+    subfolders: list[str] = []
+    is_empty = True
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            is_empty = False
+            name = entry.name.lower()
+            if name.startswith("."):
+                continue
+            if name.endswith(SUFFIXES):
+                pictures.append(entry)
+            elif name.endswith(SIDECAR_SUFFIX):
+                sidecars[entry.name] = _modified_ns(entry)
+            elif _is_folder(entry):
+                subfolders.append(entry.path)
+    found = (_found(entry, sidecars) for entry in pictures)
+    return Listing(
+        tuple(one for one in found if one is not None), tuple(sorted(subfolders)), is_empty
+    )
+
+
+def sidecar_names(name: str) -> tuple[str, str]:
+    """Return the names of a picture's sidecar: darktable's, digiKam's, and Lightroom's."""
+    return f"{name}{SIDECAR_SUFFIX}", f"{os.path.splitext(name)[0]}{SIDECAR_SUFFIX}"  # noqa: PTH122 (a name, no path)
+
+
+def without_nested(folders: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders that are not below another one of them, each once."""
+    unique = tuple(dict.fromkeys(folders))
+    return tuple(one for one in unique if not any(other in one.parents for other in unique))
+
+
+def _found(entry: os.DirEntry[str], sidecars: dict[str, int]) -> Found | None:
+    """Return an entry's picture; None if it is no file, or vanished since it was listed."""
+    try:
+        if not entry.is_file():
+            return None
+        status = entry.stat()
+    except OSError:
+        return None
+    sidecar_ns = max((sidecars.get(name, 0) for name in sidecar_names(entry.name)), default=0)
+    return Found(entry.name, status.st_mtime_ns, status.st_size, sidecar_ns)
+
+
+def _modified_ns(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False

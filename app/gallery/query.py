@@ -1,0 +1,186 @@
+"""The pictures that are asked for, and SQL that finds them."""
+
+import re
+from datetime import date, datetime, time, timedelta
+from enum import Enum, auto
+from pathlib import Path
+
+import msgspec
+
+from app.gallery.storable import stored_path, stored_text
+from engine.metadata.size_text import read_size
+
+# The characters of a word that a trigram index can find.
+_TRIGRAM = 3
+_MOST_WORDS = 20
+_WORD = re.compile(r'"([^"]*)"?|(\S+)')
+_COLUMNS = ("prompt", "negative", "model", "loras", "name")
+_NS = 1_000_000_000
+
+
+class Order(Enum):
+    """The order of pictures; those that are equal in it come newest first."""
+
+    NEWEST = auto()
+    OLDEST = auto()
+    BEST_RATED = auto()
+    NAME = auto()
+
+
+class Rejected(Enum):
+    """The place of rejected pictures in a search."""
+
+    HIDDEN = auto()
+    SHOWN = auto()
+    ONLY = auto()
+
+
+class Shape(Enum):
+    """The shape of pictures; a square is at most 2 % wider or higher than that."""
+
+    ANY = auto()
+    PORTRAIT = auto()
+    LANDSCAPE = auto()
+    SQUARE = auto()
+
+
+class GalleryQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """The pictures that are wanted; all conditions hold together, the defaults ask for nothing.
+
+    Every word of `words` must occur in the prompt, the negative prompt, the model's, a LoRA's or
+    the file's name, in any case and also within words; "several words" in quotes are one. A word
+    like 512x768 also finds that size, a number also that seed. `since` and `until` are local days,
+    both included.
+    """
+
+    words: str = ""
+    model: str = ""
+    lora: str = ""
+    tool: str = ""
+    seed: int | None = None
+    least_rating: int = 0
+    favourites: bool = False
+    rejected: Rejected = Rejected.HIDDEN
+    since: date | None = None
+    until: date | None = None
+    least_megapixels: float = 0.0
+    shape: Shape = Shape.ANY
+    # Pictures in this folder and those below it.
+    folder: Path | None = None
+    order: Order = Order.NEWEST
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """An SQL expression over `pictures`, and its parameters."""
+
+    sql: str
+    values: tuple[object, ...] = ()
+
+
+_ORDERS = {
+    Order.NEWEST: "modified_ns DESC, id DESC",
+    Order.OLDEST: "modified_ns, id",
+    Order.BEST_RATED: "rating DESC, favourite DESC, modified_ns DESC, id DESC",
+    Order.NAME: "sort_name, modified_ns DESC, id DESC",
+}
+_REJECTED = {Rejected.HIDDEN: "rejected = 0", Rejected.SHOWN: "1", Rejected.ONLY: "rejected = 1"}
+_SHAPES = {
+    Shape.ANY: "1",
+    Shape.PORTRAIT: "height * 100 > width * 102",
+    Shape.LANDSCAPE: "width * 100 > height * 102",
+    Shape.SQUARE: "width * 100 <= height * 102 AND height * 100 <= width * 102",
+}
+
+
+def search_statement(query: GalleryQuery) -> Condition:
+    """Return the statement that gives one row: ids and times in order, each as a JSON array."""
+    conditions = (*_facts(query), *map(_word, _words(query.words)))
+    where = " AND ".join(f"({one.sql})" for one in conditions)
+    values = tuple(value for one in conditions for value in one.values)
+    # One row, so that another thread can run until all of it is found.
+    return Condition(
+        "SELECT json_group_array(id), json_group_array(modified_ns) FROM"
+        f" (SELECT id, modified_ns FROM pictures WHERE {where} ORDER BY {_ORDERS[query.order]})",
+        values,
+    )
+
+
+def _facts(query: GalleryQuery) -> list[Condition]:
+    found = [Condition(_REJECTED[query.rejected]), Condition(_SHAPES[query.shape])]
+    for column, name in (("model", query.model), ("tool", query.tool)):
+        if name:
+            found.append(Condition(f"{column} = ?", (stored_text(name),)))
+    if query.lora:
+        uses = "id IN (SELECT picture FROM uses WHERE lora = ?)"
+        found.append(Condition(uses, (stored_text(query.lora),)))
+    if query.seed is not None:
+        found.append(Condition("seed = ?", (str(query.seed),)))
+    if query.least_rating > 0:
+        found.append(Condition("rating >= ?", (query.least_rating,)))
+    if query.favourites:
+        found.append(Condition("favourite = 1"))
+    if query.least_megapixels > 0:
+        found.append(Condition("width * height >= ?", (round(query.least_megapixels * 1e6),)))
+    return found + _places(query)
+
+
+def _places(query: GalleryQuery) -> list[Condition]:
+    """Return the conditions on time and folder."""
+    found: list[Condition] = []
+    if query.since is not None:
+        found.append(Condition("modified_ns >= ?", (midnight_ns(query.since),)))
+    if query.until is not None and query.until < date.max:
+        end = midnight_ns(query.until + timedelta(days=1))
+        found.append(Condition("modified_ns < ?", (end,)))
+    if query.folder is not None:
+        found.append(
+            Condition(
+                "folder IN (SELECT id FROM folders WHERE path = ? OR substr(path, 1, ?) = ?)",
+                below(query.folder),
+            )
+        )
+    return found
+
+
+def below(folder: Path) -> tuple[bytes, int, bytes]:
+    """Return the parameters of `path = ? OR substr(path, 1, ?) = ?`: a folder and those below."""
+    path = stored_path(str(folder))
+    start = stored_path(str(folder / "_"))[:-1]
+    return path, len(start), start
+
+
+def midnight_ns(day: date) -> int:
+    """Return the local start of a day in ns since 1970."""
+    try:
+        return int(datetime.combine(day, time()).astimezone().timestamp()) * _NS
+    except (OSError, OverflowError, ValueError):  # days that the system's clock does not know
+        return -(1 << 62) if day.year < 1970 else 1 << 62
+
+
+def _words(text: str) -> list[str]:
+    """Return the words and quoted phrases of a text, each once."""
+    found = (match[1] if match[1] is not None else match[2] for match in _WORD.finditer(text))
+    return list(dict.fromkeys(word for word in map(stored_text, found) if word))[:_MOST_WORDS]
+
+
+def _word(word: str) -> Condition:
+    ways = [_in_texts(word)]
+    size = read_size(word)
+    if size is not None:
+        ways.append(Condition("width = ? AND height = ?", size))
+    if word.isascii() and word.isdigit():
+        ways.append(Condition("seed = ?", (word.lstrip("0") or "0",)))
+    return Condition(
+        " OR ".join(f"({one.sql})" for one in ways),
+        tuple(value for one in ways for value in one.values),
+    )
+
+
+def _in_texts(word: str) -> Condition:
+    if len(word) >= _TRIGRAM:
+        phrase = '"' + word.replace('"', '""') + '"'
+        return Condition("id IN (SELECT rowid FROM words WHERE words MATCH ?)", (phrase,))
+    escaped = re.sub(r"([\\%_])", r"\\\1", word)
+    likes = " OR ".join(rf"{column} LIKE ? ESCAPE '\'" for column in _COLUMNS)
+    pattern = f"%{escaped}%"
+    return Condition(f"id IN (SELECT id FROM texts WHERE {likes})", (pattern,) * len(_COLUMNS))

@@ -1,0 +1,179 @@
+"""Questions to the index: ids of a search, rows by id, and what there is to filter by."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from app.gallery.database import IndexDamagedError, connect, index_errors
+from app.gallery.query import GalleryQuery, search_statement
+from app.gallery.rows import SHOWN_CHARACTERS, Count, Facets, GalleryRow, Marks, Results, Trouble
+from app.gallery.storable import shown_path, stored_path
+
+_INTEGERS = msgspec.json.Decoder(list[int])
+_ROWS = f"""
+SELECT pictures.id, folders.path, pictures.name, modified_ns, size, width, height, identity,
+  substr(prompt, 1, {SHOWN_CHARACTERS}), substr(negative, 1, {SHOWN_CHARACTERS}),
+  pictures.model, loras, seed, tool, trouble, missing
+FROM pictures
+JOIN folders ON folders.id = pictures.folder
+JOIN texts ON texts.id = pictures.id
+WHERE pictures.id IN (SELECT value FROM json_each(?))
+"""
+_MOST_FACETS = 500
+
+
+def search(index: Path, query: GalleryQuery) -> Results:
+    """Return the pictures that are asked for.
+
+    Raises IndexBusyError, IndexDamagedError and sqlite3.Error, as all functions here do.
+    """
+    statement = search_statement(query)
+    with index_errors(), closing(connect(index)) as connection:
+        ids, times = connection.execute(statement.sql, statement.values).fetchone()
+    return Results(_INTEGERS.decode(ids), _INTEGERS.decode(times))
+
+
+def read_rows(
+    connection: sqlite3.Connection,
+    ids: Sequence[int],
+    marks_of: Callable[[bytes | None], Marks],
+) -> list[GalleryRow]:
+    """Return the rows of these ids that exist, in any order."""
+    try:
+        with index_errors():
+            found = connection.execute(_ROWS, (msgspec.json.encode(ids),)).fetchall()
+            return [_row(row, marks_of) for row in found]
+    except (TypeError, ValueError) as error:
+        raise IndexDamagedError(str(error)) from error
+
+
+def _row(row: tuple[object, ...], marks_of: Callable[[bytes | None], Marks]) -> GalleryRow:
+    told = msgspec.convert(row, _Told, builtin_types=(bytes,))
+    return GalleryRow(
+        id=told.id,
+        path=os.path.join(shown_path(told.folder), shown_path(told.name)),  # noqa: PTH118 (often)
+        modified_ns=told.modified_ns,
+        size=told.size,
+        width=told.width,
+        height=told.height,
+        identity=told.identity,
+        prompt=told.prompt,
+        negative=told.negative,
+        model=told.model,
+        loras=tuple(filter(None, told.loras.split("\n"))),
+        seed=int(told.seed) if told.seed is not None else None,
+        tool=told.tool,
+        marks=marks_of(told.identity),
+        trouble=Trouble.MISSING
+        if told.missing
+        else Trouble(told.trouble)
+        if told.trouble
+        else None,
+    )
+
+
+class _Told(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A row of `_ROWS`."""
+
+    id: int
+    folder: bytes
+    name: bytes
+    modified_ns: int
+    size: int
+    width: int
+    height: int
+    identity: bytes | None
+    prompt: str
+    negative: str
+    model: str
+    loras: str
+    seed: str | None
+    tool: str
+    trouble: str
+    missing: int
+
+
+def find_picture(connection: sqlite3.Connection, path: Path) -> int | None:
+    """Return the id of a file's picture; None if it is not in the index."""
+    with index_errors():
+        found = connection.execute(
+            "SELECT pictures.id FROM pictures JOIN folders ON folders.id = folder"
+            " WHERE folders.path = ? AND name = ?",
+            (stored_path(str(path.parent)), stored_path(path.name)),
+        ).fetchone()
+    return found[0] if found else None
+
+
+def identities_of(connection: sqlite3.Connection, ids: Sequence[int]) -> set[bytes]:
+    """Return the identities of pictures that have one."""
+    with index_errors():
+        found = connection.execute(
+            "SELECT DISTINCT identity FROM pictures WHERE identity IS NOT NULL"
+            " AND id IN (SELECT value FROM json_each(?))",
+            (msgspec.json.encode(ids),),
+        ).fetchall()
+    return {identity for (identity,) in found}
+
+
+def paths_of(
+    connection: sqlite3.Connection, identities: Iterable[bytes]
+) -> list[tuple[str, bytes]]:
+    """Return the paths of all files with these identities, each with its identity."""
+    found: list[tuple[str, bytes]] = []
+    with index_errors():
+        for identity in identities:
+            rows = connection.execute(
+                "SELECT folders.path, name FROM pictures JOIN folders ON folders.id = folder"
+                " WHERE identity = ? AND missing = 0",
+                (identity,),
+            )
+            found += [
+                (str(Path(shown_path(folder), shown_path(name))), identity) for folder, name in rows
+            ]
+    return found
+
+
+def read_facets(index: Path) -> Facets:
+    """Return what the pictures can be filtered by."""
+    with index_errors(), closing(connect(index)) as connection:
+        total, favourites, rejected = connection.execute(
+            "SELECT count(*), coalesce(sum(favourite), 0), coalesce(sum(rejected), 0) FROM pictures"
+        ).fetchone()
+        return Facets(
+            total=total,
+            models=_counts(connection, "SELECT model, count(*) FROM pictures GROUP BY model"),
+            loras=_counts(connection, "SELECT lora, count(*) FROM uses GROUP BY lora"),
+            tools=_counts(connection, "SELECT tool, count(*) FROM pictures GROUP BY tool"),
+            folders=_folders(connection),
+            days=_days(connection),
+            favourites=favourites,
+            rejected=rejected,
+        )
+
+
+def _counts(connection: sqlite3.Connection, grouped: str) -> tuple[Count, ...]:
+    rows = connection.execute(f"{grouped} ORDER BY 2 DESC, 1 LIMIT {_MOST_FACETS}")
+    return tuple(Count(name, count) for name, count in rows if name)
+
+
+def _folders(connection: sqlite3.Connection) -> tuple[Count, ...]:
+    rows = connection.execute(
+        "SELECT path, number FROM (SELECT folder, count(*) AS number FROM pictures GROUP BY folder)"
+        " JOIN folders ON folders.id = folder ORDER BY path"
+    )
+    return tuple(Count(shown_path(path), count) for path, count in rows)
+
+
+def _days(connection: sqlite3.Connection) -> tuple[Count, ...]:
+    # Grouped by quarters of an hour first, in which no day begins anywhere: finding the local day
+    # of each of a hundred thousand times takes long.
+    rows = connection.execute(
+        "SELECT date(quarter * 900, 'unixepoch', 'localtime') AS day, sum(number) FROM"
+        " (SELECT modified_ns / 900000000000 AS quarter, count(*) AS number FROM pictures"
+        " GROUP BY 1) GROUP BY day ORDER BY day DESC"
+    )
+    return tuple(Count(day, count) for day, count in rows if day)

@@ -1,0 +1,297 @@
+"""Brings the index up to date with the files: folders are listed, new and changed files read.
+
+Runs on one thread, which stops between files when told. Pictures are written some at a time, newest
+first, so that the gallery is usable meanwhile; what was written before a kill is not read again.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from io import FileIO
+from pathlib import Path
+from threading import Event
+
+import msgspec
+
+from app.gallery.database import connect, index_errors
+from app.gallery.descriptions import UNKNOWN, read_description
+from app.gallery.headers import Header, read_header
+from app.gallery.listing import Listing, list_folder
+from app.gallery.marks import MarkStore
+from app.gallery.rows import FolderState, Marks, Trouble
+from app.gallery.sidecars import read_sidecar
+from app.gallery.storable import shown_path
+from app.gallery.writing import (
+    Found,
+    Read,
+    mark_found,
+    mark_missing,
+    note_folder,
+    remove_below,
+    remove_pictures,
+    transaction,
+    write_picture,
+)
+from engine.regular_file import open_regular
+
+# A piece of the scan ends after as many pictures, or as many seconds, whichever comes first.
+_PIECE, _PIECE_S = 200, 0.25
+# What changed so recently may still be changing: a time of change has a coarse unit.
+_UNSETTLED_NS = 3_000_000_000
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A part of a scan that is in the index: pictures read of those to read, and adopted marks."""
+
+    done: int
+    total: int
+    adopted: dict[bytes, Marks]
+
+
+class Scanned(msgspec.Struct, frozen=True):
+    """The result of a scan: the folders to watch, and the state of each watched root.
+
+    `unsettled` is true if files or folders changed so recently that they must be looked at again.
+    """
+
+    folders: tuple[str, ...]
+    states: dict[Path, FolderState]
+    unsettled: bool
+
+
+class _Known(msgspec.Struct, frozen=True, gc=False):
+    """A folder of the index."""
+
+    id: int
+    listed_ns: int
+    device: int
+
+
+class _Row(msgspec.Struct, frozen=True, gc=False):
+    """A picture of the index, as far as listings are compared with it."""
+
+    id: int
+    found: Found
+    missing: bool
+    trouble: str
+
+
+class _Unread(msgspec.Struct, frozen=True, gc=False):
+    """A file to read."""
+
+    folder: int
+    path: str
+    found: Found
+
+
+class Scan:
+    """One run over the roots. `thorough` lists all folders, else those that changed."""
+
+    def __init__(
+        self,
+        index: Path,
+        marks: MarkStore,
+        stop: Event,
+        tell: Callable[[Step], None],
+        *,
+        thorough: bool,
+    ) -> None:
+        self._index, self._marks, self._stop, self._tell = index, marks, stop, tell
+        self._thorough = thorough
+        self._known: dict[str, _Known] = {}
+        self._children: dict[str, list[str]] = {}
+        self._visited: list[str] = []
+        self._unread: list[_Unread] = []
+        self._unsettled = False
+        self._changed = False
+
+    def run(self, roots: Iterable[Path]) -> Scanned:
+        """Scan. Raises IndexBusyError, IndexDamagedError and sqlite3.Error."""
+        states: dict[Path, FolderState] = {}
+        with index_errors(), closing(connect(self._index)) as connection:
+            self._load(connection)
+            for root in roots:
+                states[root] = self._walk(connection, root)
+            if not self._stop.is_set():
+                self._forget_others(connection, tuple(states))
+            if self._changed:
+                self._tell(Step(0, len(self._unread), {}))
+            self._read_all(connection)
+        return Scanned(tuple(self._visited), states, self._unsettled)
+
+    def _load(self, connection: sqlite3.Connection) -> None:
+        for number, path, listed_ns, device in connection.execute(
+            "SELECT id, path, listed_ns, device FROM folders"
+        ):
+            folder = shown_path(path)
+            self._known[folder] = _Known(number, listed_ns, device)
+            self._children.setdefault(str(Path(folder).parent), []).append(folder)
+
+    def _walk(self, connection: sqlite3.Connection, root: Path) -> FolderState:
+        """Visit a root and its subfolders; return the root's state."""
+        waiting, reachable = [str(root)], True
+        while waiting and not self._stop.is_set():
+            folder = waiting.pop()
+            subfolders = self._visit(connection, folder)
+            if subfolders is None:
+                reachable = reachable and folder != str(root)
+                transaction(connection, lambda folder=folder: self._lose(connection, folder))
+            else:
+                waiting += subfolders
+        if not reachable:
+            return FolderState.MISSING
+        return FolderState.READY if os.access(root, os.W_OK) else FolderState.READ_ONLY
+
+    def _visit(self, connection: sqlite3.Connection, folder: str) -> Iterable[str] | None:
+        """Compare a folder with the index; return its subfolders, None if it is out of reach."""
+        try:
+            status = os.stat(folder)  # noqa: PTH116 (hundreds of folders)
+            known = self._known.get(folder)
+            if not self._thorough and known and known.listed_ns == status.st_mtime_ns:
+                self._visited.append(folder)
+                return self._children.get(folder, ())
+            listing = list_folder(folder)
+        except (OSError, ValueError):
+            return None
+        if listing.is_empty and known is not None and known.device != status.st_dev:
+            return None  # the place where a drive was
+        self._visited.append(folder)
+        settled = self._is_settled(status.st_mtime_ns)
+        listed_ns = status.st_mtime_ns if settled else 0
+        if known is None or (known.listed_ns, known.device) != (listed_ns, status.st_dev):
+            known = self._note(connection, folder, listed_ns, status.st_dev)
+        self._compare(connection, folder, known.id, listing)
+        return listing.subfolders
+
+    def _is_settled(self, modified_ns: int) -> bool:
+        settled = abs(time.time_ns() - modified_ns) > _UNSETTLED_NS
+        self._unsettled = self._unsettled or not settled
+        return settled
+
+    def _note(
+        self, connection: sqlite3.Connection, folder: str, listed_ns: int, device: int
+    ) -> _Known:
+        number = note_folder(connection, folder, listed_ns, device)
+        self._known[folder] = _Known(number, listed_ns, device)
+        return self._known[folder]
+
+    def _lose(self, connection: sqlite3.Connection, folder: str) -> None:
+        self._changed = mark_missing(connection, Path(folder)) > 0 or self._changed
+
+    def _compare(
+        self, connection: sqlite3.Connection, folder: str, number: int, listing: Listing
+    ) -> None:
+        """Forget what is gone from a folder, and remember what there is to read."""
+        rows = _rows(connection, number)
+        found_again: list[int] = []
+        for found in listing.pictures:
+            row = rows.pop(found.name, None)
+            if row is None or self._must_be_read(row, found):
+                self._is_settled(found.modified_ns)
+                self._unread.append(_Unread(number, str(Path(folder, found.name)), found))
+            elif row.missing:
+                found_again.append(row.id)
+        gone = [row.id for row in rows.values()]
+        subfolders = frozenset(listing.subfolders)
+        lost = [one for one in self._children.get(folder, ()) if one not in subfolders]
+        if not (gone or lost or found_again):
+            return
+
+        def write() -> None:
+            remove_pictures(connection, gone)
+            mark_found(connection, found_again)
+            for one in lost:
+                remove_below(connection, Path(one))
+
+        self._changed = True
+        transaction(connection, write)
+
+    def _must_be_read(self, row: _Row, found: Found) -> bool:
+        is_locked = row.trouble == Trouble.UNREADABLE and self._thorough
+        return row.found != found or is_locked
+
+    def _forget_others(self, connection: sqlite3.Connection, roots: tuple[Path, ...]) -> None:
+        """Forget the folders that are no longer below a watched one."""
+        kept = {str(root) for root in roots}
+        for folder in self._known:
+            path = Path(folder)
+            if folder not in kept and not kept.intersection(map(str, path.parents)):
+                self._changed = True
+                transaction(connection, lambda path=path: remove_below(connection, path))
+
+    def _read_all(self, connection: sqlite3.Connection) -> None:
+        self._unread.sort(key=lambda one: one.found.modified_ns)
+        total = len(self._unread)
+        while self._unread and not self._stop.is_set():
+            adopted = self._write(connection, self._read_piece())
+            self._tell(Step(total - len(self._unread), total, adopted))
+
+    def _write(
+        self, connection: sqlite3.Connection, piece: list[tuple[Read, Marks | None]]
+    ) -> dict[bytes, Marks]:
+        """Write pictures that were read; return the marks that their sidecars told."""
+        adopted: dict[bytes, Marks] = {}
+
+        def write() -> None:
+            for read, told in piece:
+                write_picture(connection, read, self._marks_of(read, told, adopted))
+
+        transaction(connection, write)
+        return adopted
+
+    def _read_piece(self) -> list[tuple[Read, Marks | None]]:
+        """Read some files; return them with the marks in their sidecars."""
+        piece: list[tuple[Read, Marks | None]] = []
+        end = time.monotonic() + _PIECE_S
+        while self._unread and len(piece) < _PIECE and not self._stop.is_set():
+            unread = self._unread.pop()
+            read = _read(unread)
+            if read is not None:
+                sidecar = read_sidecar(unread.path) if unread.found.sidecar_ns else None
+                piece.append((read, sidecar))
+            if time.monotonic() > end:
+                break
+        return piece
+
+    def _marks_of(self, read: Read, told: Marks | None, adopted: dict[bytes, Marks]) -> Marks:
+        """Return a picture's marks; those of its sidecar, if that was written after ours."""
+        identity = read.header.identity
+        marks = self._marks.of(identity)
+        if identity is None or told is None or read.found.sidecar_ns <= self._marks.at(identity):
+            return marks
+        # A rejected picture's sidecar has no place for its stars.
+        rating = marks.rating if told.rejected else told.rating
+        adopted[identity] = Marks(rating, marks.favourite, told.rejected)
+        return adopted[identity]
+
+
+def _rows(connection: sqlite3.Connection, folder: int) -> dict[str, _Row]:
+    """Return the pictures of a folder in the index by name."""
+    return {
+        shown_path(name): _Row(
+            number, Found(shown_path(name), modified_ns, size, sidecar_ns), bool(missing), trouble
+        )
+        for number, name, modified_ns, size, sidecar_ns, missing, trouble in connection.execute(
+            "SELECT id, name, modified_ns, size, sidecar_ns, missing, trouble FROM pictures"
+            " WHERE folder = ?",
+            (folder,),
+        )
+    }
+
+
+def _read(unread: _Unread) -> Read | None:
+    """Read a file's header and texts; None if it is gone."""
+    path = Path(unread.path)
+    try:
+        # Unbuffered: a header is read in small pieces that lie far apart.
+        with open_regular(path) as file, FileIO(file.fileno(), closefd=False) as raw:
+            header = read_header(raw)
+        unreadable = header.trouble in (Trouble.EMPTY, Trouble.OTHER_FORMAT)
+        description = UNKNOWN if unreadable else read_description(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        header, description = Header(trouble=Trouble.UNREADABLE), UNKNOWN
+    return Read(unread.folder, unread.found, header, description)

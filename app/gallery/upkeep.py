@@ -1,0 +1,196 @@
+"""Keeps the index true to the files: opens it, scans, watches folders, makes it again."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from threading import Event
+
+import msgspec
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+
+from app.background import Background
+from app.gallery.database import FILE, prepare, quick_check, set_aside
+from app.gallery.marks import MarkStore
+from app.gallery.mirroring import mirror_all
+from app.gallery.outcomes import Broken, Fault, attempt
+from app.gallery.rows import FolderState
+from app.gallery.scanning import Scan, Scanned, Step
+from engine.api.values import ErrorInfo
+
+# Changes to folders come in bursts: a picture is a temporary file, a rename and a sync.
+_SETTLE_MS = 200
+# The wait before files are looked at again that may still have been growing.
+_UNSETTLED_MS = 3200
+_BUSY_MS = 3000
+# Systems watch only so many folders for a program; the others are looked at by `scan`.
+_MOST_WATCHED = 1000
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """An index that is ready, and the marks of its pictures."""
+
+    index: Path
+    marks: MarkStore
+
+
+def open_index(state: Path, folder: Path, failed: Callable[[ErrorInfo], None]) -> Opened:
+    """Open the index in a folder, or make it, and read the marks. Raises as `prepare` does.
+
+    `failed` is told on another thread that marks cannot be kept.
+    """
+    prepare(folder)
+    return Opened(folder / FILE, MarkStore(state, failed))
+
+
+class Upkeep(QObject):
+    """Scans one at a time; signals are emitted on this object's thread."""
+
+    # Pictures read, and to read.
+    stepped = Signal(int, int)
+    # Marks by identity that sidecars told.
+    adopted = Signal(object)
+    states_changed = Signal()
+    # Broken
+    broken = Signal(object)
+    # The index was put aside and made again, empty.
+    made_again = Signal()
+    _told = Signal(object)
+
+    def __init__(self, pool: Background, parent: QObject | None = None) -> None:
+        """`pool` has one thread."""
+        super().__init__(parent)
+        self.pool = pool
+        self.states: dict[Path, FolderState] = {}
+        self.index = Path()
+        self._marks: MarkStore | None = None
+        self._roots: tuple[Path, ...] = ()
+        self._stop = Event()
+        self._scanning = self._again = self._making = False
+        self._thorough = True
+        self._told.connect(self._on_step)
+        pool.failed.connect(self._on_failed)
+        self._watcher = QFileSystemWatcher(self)
+        self._settled = self._timer(_SETTLE_MS)
+        self._grown = self._timer(_UNSETTLED_MS)
+        self._freed = self._timer(_BUSY_MS)
+        self._watcher.directoryChanged.connect(self._on_folder_changed)
+
+    def _timer(self, wait_ms: int) -> QTimer:
+        timer = QTimer(self, singleShot=True, interval=wait_ms)
+        timer.timeout.connect(self.scan)
+        return timer
+
+    def open(self, opened: Opened, roots: tuple[Path, ...]) -> None:
+        """Check the index, then scan the roots."""
+        self.index, self._marks, self._roots = opened.index, opened.marks, roots
+        self._start(check=True)
+
+    def follow(self, roots: tuple[Path, ...]) -> None:
+        """Scan other roots from now on."""
+        self._roots = roots
+        self.states = {root: state for root, state in self.states.items() if root in roots}
+        self._stop.set()
+        self.scan(thorough=True)
+
+    def scan(self, *, thorough: bool = False) -> None:
+        """Look for changes: in folders that changed, or with `thorough` in all."""
+        self._thorough = self._thorough or thorough
+        if self._scanning:
+            self._again = True
+        else:
+            self._start()
+
+    def make_again(self) -> None:
+        """Put the index aside and make it again of the files; nobody may hold it open."""
+        if self._making or self._marks is None:
+            return
+        self._making = True
+        self._stop.set()
+
+        def make() -> Broken | None:
+            def work() -> None:
+                set_aside(self.index)
+                prepare(self.index.parent)
+
+            return attempt(work)
+
+        self.pool.run(make, self._on_made)
+
+    def close(self) -> None:
+        """End the scan, which goes on next time."""
+        self._stop.set()
+        self.pool.close()
+
+    def _start(self, *, check: bool = False) -> None:
+        marks, roots, thorough = self._marks, self._roots, self._thorough
+        if marks is None or self._making:
+            return
+        self._stop = stop = Event()
+        self._scanning, self._thorough = True, False
+        for root in roots:
+            if self.states.get(root) in (None, FolderState.WAITING):
+                self.states[root] = FolderState.SCANNING
+        self.states_changed.emit()
+        index = self.index
+
+        def work() -> Scanned:
+            if check:
+                quick_check(index)
+                mirror_all(index, marks)
+            return Scan(index, marks, stop, self._told.emit, thorough=thorough).run(roots)
+
+        self.pool.run(lambda: attempt(work), self._on_scanned)
+
+    def _on_folder_changed(self, _folder: str) -> None:
+        self._settled.start()
+
+    def _on_step(self, step: Step) -> None:
+        if step.adopted:
+            self.adopted.emit(step.adopted)
+        self.stepped.emit(step.done, step.total)
+
+    def _on_scanned(self, outcome: Scanned | Broken) -> None:
+        self._scanning = False
+        again, self._again = self._again, False
+        if self._stop.is_set():
+            # It was not finished: folders may be noted as listed whose files were not read.
+            self._thorough = True
+            again = True
+        elif isinstance(outcome, Broken):
+            self._thorough = True
+            self.broken.emit(outcome)
+            if outcome.fault is Fault.BUSY:
+                self._freed.start()
+        else:
+            self._take(outcome)
+        if again:
+            self._start()
+
+    def _on_failed(self) -> None:
+        """Note that a bug of ours ended the scan; the next change begins another one."""
+        self._scanning = False
+        self._thorough = True
+
+    def _take(self, scanned: Scanned) -> None:
+        self.states = scanned.states
+        self.states_changed.emit()
+        self._watch(scanned.folders[:_MOST_WATCHED])
+        if scanned.unsettled:
+            self._grown.start()
+
+    def _watch(self, folders: Iterable[str]) -> None:
+        watched, wanted = set(self._watcher.directories()), set(folders)
+        if gone := watched - wanted:
+            self._watcher.removePaths(sorted(gone))
+        # Those that the system does not watch are returned, and tried again after each scan.
+        if (new := wanted - watched) and new.difference(self._watcher.addPaths(sorted(new))):
+            # To find the changes between the scan and the watching.
+            self._settled.start()
+
+    def _on_made(self, broken: Broken | None) -> None:
+        self._making = False
+        self._thorough = True
+        self.made_again.emit()
+        if broken is not None:
+            self.broken.emit(broken)
+        if not self._scanning:
+            self._start()

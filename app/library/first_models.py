@@ -1,0 +1,50 @@
+"""A short list of models to begin with, `first_models.toml`; none is fetched unasked."""
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from engine.api.model_files import ModelKind
+
+# The weights, with room for the pictures and for the rest of the system.
+_MEMORY_PER_BYTE = 1.5
+_SYSTEM_BYTES = 3_000_000_000
+
+
+class FirstModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A model to begin with: `about` says what it is good at; `size` is in bytes."""
+
+    title: str
+    about: str
+    family: str
+    kind: ModelKind = ModelKind.CHECKPOINT
+    licence: str
+    licence_url: str
+    size: int
+    # The side in pixels and the steps of its usual picture.
+    side: int
+    steps: int
+    url: str
+
+    def fits(self, memory_bytes: int) -> bool:
+        """Return True if the model runs well in this much memory; 0 is an unknown amount."""
+        return memory_bytes == 0 or self.size * _MEMORY_PER_BYTE + _SYSTEM_BYTES <= memory_bytes
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    model: tuple[FirstModel, ...]
+
+
+@cache
+def first_models() -> tuple[FirstModel, ...]:
+    """Return the models of the list, in its order."""
+    text = (resources.files("app.library") / "first_models.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Table).model
+
+
+def ranked(models: Sequence[FirstModel], memory_bytes: int) -> list[FirstModel]:
+    """Return the models, those first that fit this machine's memory."""
+    return sorted(models, key=lambda model: not model.fits(memory_bytes))

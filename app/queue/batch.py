@@ -1,0 +1,74 @@
+"""The pictures that one press of Generate makes."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.queue.job_queue import JobQueue, batch_of
+from app.queue.jobs import Job, JobState
+
+# The most pictures that are shown together; of a larger batch those around the one being made.
+_MOST = 36
+
+
+class Batch(QObject):
+    """The jobs of the batch that runs, or ran last, in order; jobs that were cancelled leave it."""
+
+    changed = Signal()
+
+    def __init__(self, queue: JobQueue, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._queue = queue
+        self._name = ""
+        self._jobs: dict[str, Job] = {}
+        queue.job_added.connect(self._on_added)
+        queue.job_changed.connect(self._on_changed)
+        queue.job_removed.connect(self._on_removed)
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs of the batch."""
+        return tuple(self._jobs.values())
+
+    @property
+    def count(self) -> int:
+        """The number of the batch's pictures."""
+        return len(self._jobs)
+
+    @property
+    def shown(self) -> tuple[Job, ...]:
+        """The jobs that are shown together."""
+        jobs = self.jobs
+        begun = [number for number, job in enumerate(jobs) if job.state is not JobState.WAITING]
+        first = (begun[-1] if begun else 0) // _MOST * _MOST
+        return jobs[first : first + _MOST]
+
+    def number(self, job: str) -> int:
+        """Return a job's place in the batch, counted from 1; 0 for a job of another batch."""
+        return list(self._jobs).index(job) + 1 if job in self._jobs else 0
+
+    def has_picture(self, path: str) -> bool:
+        """Return True if a picture is of this batch."""
+        return any(path in job.images for job in self._jobs.values())
+
+    def _on_added(self, job: Job) -> None:
+        if batch_of(job.id) == self._name:
+            self._jobs[job.id] = job
+            self.changed.emit()
+
+    def _on_changed(self, job: Job) -> None:
+        name = batch_of(job.id)
+        if job.state is JobState.RUNNING and name != self._name:
+            self._name = name
+            self._jobs = {one.id: one for one in self._queue.jobs if batch_of(one.id) == name}
+        elif job.id not in self._jobs:
+            return
+        if job.state is JobState.CANCELLED and not job.images:
+            del self._jobs[job.id]
+        else:
+            self._jobs[job.id] = job
+        self.changed.emit()
+
+    def _on_removed(self, job: str) -> None:
+        # Finished jobs that leave the queue's list stay here, as their pictures stay.
+        if job in self._jobs and not self._jobs[job].images:
+            del self._jobs[job]
+            self.changed.emit()

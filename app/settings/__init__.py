@@ -1,0 +1,1 @@
+"""The user's settings: one TOML file that both programs read; no Qt."""

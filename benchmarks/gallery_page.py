@@ -1,0 +1,110 @@
+"""The Gallery's page over many pictures: `python -m benchmarks.gallery_page FOLDER`, prints JSON.
+
+The folder is one that `benchmarks.gallery_session` has indexed. Times are of the GUI thread, with
+frames drawn as for a window of 1440 x 900.
+"""
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QEventLoop
+from PySide6.QtWidgets import QApplication, QScrollBar
+
+from app.__main__ import make_session
+from app.paths import find_paths
+from benchmarks.measure import private_bytes
+from ui.gallery.page import GalleryPage
+from ui.main_window import MainWindow
+from ui.places import Place
+from ui.theme.theme import Theme
+
+_PATIENCE_S = 120.0
+_FRAMES = 120
+
+
+class PageFigures(msgspec.Struct, frozen=True):
+    """One page's figures: milliseconds, pictures, and bytes of private memory.
+
+    `opened_ms` is from the click on the place to a drawn grid; a frame is a scroll to another part
+    of the grid and what is done there, its pictures new to it in each.
+    """
+
+    pictures: int
+    opened_ms: float
+    frame_ms: float
+    longest_frame_ms: float
+    resize_ms: float
+    memory: int
+
+
+class Bench:
+    """A window whose Gallery is opened and scrolled."""
+
+    def __init__(self, folder: Path) -> None:
+        self._application = QApplication([])
+        paths = find_paths({"SAFELIGHT_LOGS": str(folder / "logs")})
+        self._session = make_session(
+            replace(
+                paths,
+                output=folder / "pictures",
+                cache=folder / "cache",
+                state=folder / "state",
+                models=folder / "models",
+            )
+        )
+        self._window = MainWindow(self._session, Theme(self._application))
+        self._window.resize(1440, 900)
+        self._window.show()
+        self._application.processEvents()
+
+    def measure(self) -> PageFigures:
+        """Open the page, scroll through all of it, and resize the window."""
+        start = time.perf_counter()
+        self._window.places.open(Place.GALLERY)
+        page = self._window.places.page
+        assert isinstance(page, GalleryPage)
+        grid = page.browser.grid
+        self._wait(lambda: page.browser.count > 0)
+        grid.viewport().repaint()
+        opened = time.perf_counter() - start
+        frames = [self._scroll(grid.verticalScrollBar(), at / _FRAMES) for at in range(_FRAMES)]
+        start = time.perf_counter()
+        self._window.resize(1300, 900)
+        grid.viewport().repaint()
+        resized = time.perf_counter() - start
+        figures = PageFigures(
+            pictures=page.browser.count,
+            opened_ms=1000 * opened,
+            frame_ms=1000 * statistics.median(frames),
+            longest_frame_ms=1000 * max(frames),
+            resize_ms=1000 * resized,
+            memory=private_bytes(os.getpid()) or 0,
+        )
+        self._window.close_background()
+        self._session.close()
+        return figures
+
+    def _scroll(self, bar: QScrollBar, share: float) -> float:
+        """Scroll to a share of the grid's height; return the seconds until it is drawn."""
+        start = time.perf_counter()
+        bar.setValue(round(share * bar.maximum()))
+        self._application.processEvents()
+        return time.perf_counter() - start
+
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + _PATIENCE_S
+        while not condition():
+            self._application.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 5)
+            if time.monotonic() > end:
+                raise TimeoutError
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    sys.stdout.buffer.write(msgspec.json.encode(Bench(Path(sys.argv[1])).measure()))

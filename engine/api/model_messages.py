@@ -1,0 +1,54 @@
+"""The messages about the list of all models; `engine.api.messages` has the others."""
+
+from engine.api.message import Message
+from engine.api.model_files import ModelInfo
+
+
+class ListModels(Message, frozen=True, kw_only=True):
+    """List the user's files of weights of every kind. Answered by ModelsListed, after ModelsFound.
+
+    They lie below `Configure.models` and below `folders`. Other queries are answered in between.
+    """
+
+    query: int
+    folders: tuple[str, ...]
+
+
+class HashModel(Message, frozen=True, kw_only=True):
+    """Hash a file in the background. Answered by ModelHashed; ModelHashing tells how far it is."""
+
+    query: int
+    path: str
+
+
+class ModelsFound(Message, frozen=True, kw_only=True):
+    """Some of the files that ListModels asks for.
+
+    A file that had to be opened is sent twice: first without the facts that are in it.
+    """
+
+    query: int
+    models: tuple[ModelInfo, ...]
+
+
+class ModelsListed(Message, frozen=True, kw_only=True):
+    """The answer to ListModels: every file was sent, and these folders were looked through."""
+
+    query: int
+    folders: tuple[str, ...]
+
+
+class ModelHashed(Message, frozen=True, kw_only=True):
+    """The answer to HashModel: the SHA-256 if it is known; else it follows with ModelHashing."""
+
+    query: int
+    sha256: str
+
+
+class ModelHashing(Message, frozen=True, kw_only=True):
+    """Progress of a file that HashModel named; `sha256` is empty until the end."""
+
+    path: str
+    done_bytes: int
+    total_bytes: int
+    sha256: str = ""

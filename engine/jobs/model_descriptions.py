@@ -1,0 +1,186 @@
+"""The description of any file of weights, from its header, its metadata and the cards beside it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypedDict
+
+import msgspec
+
+from backends.base import DType
+from engine.api.lora_files import MOST_CHARACTERS, MOST_WORDS, LoraInfo
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.checkpoints.diffusers_folder import is_checkpoint_folder
+from engine.checkpoints.files import read_index
+from engine.checkpoints.index import FileState, TensorIndex
+from engine.checkpoints.sidecars import cards_of
+from engine.errors import EngineError
+from engine.families.base import Component
+from engine.families.finding import lone_parts, recognise
+from engine.families.holdings import read_header
+from engine.families.identify import identify
+from engine.families.model_kinds import kind_of_foreign, kind_of_parts
+from engine.families.recognition import Listing
+from engine.families.registry import FAMILIES
+from engine.jobs.lora_descriptions import LoraDescriber
+from engine.lora.files_below import ListedLora
+
+_SHA256_DIGITS = 64
+# The usual folders of other tools, in lower case, and what they are for.
+_FOLDERS = {
+    **dict.fromkeys(("lora", "loras", "lycoris"), ModelKind.LORA),
+    **dict.fromkeys(("embedding", "embeddings", "textual_inversion"), ModelKind.EMBEDDING),
+    **dict.fromkeys(("vae", "vaes", "vae_approx"), ModelKind.VAE),
+    **dict.fromkeys(("clip", "text_encoder", "text_encoders"), ModelKind.TEXT_ENCODER),
+    **dict.fromkeys(("unet", "diffusion_models"), ModelKind.DENOISER),
+    **dict.fromkeys(("controlnet", "t2i_adapter"), ModelKind.CONTROLNET),
+    **dict.fromkeys(("upscale_models", "esrgan", "realesrgan", "swinir"), ModelKind.UPSCALER),
+    **dict.fromkeys(("hypernetwork", "hypernetworks", "clip_vision", "ipadapter"), ModelKind.OTHER),
+}
+
+
+class ModelDescriber:
+    """Opens files and folders and describes them; one that nothing can use has a `problem`."""
+
+    def __init__(self) -> None:
+        self._describe_lora = LoraDescriber()
+
+    def __call__(self, listed: ListedLora, root: str) -> ModelInfo:
+        """Open a file or a diffusers folder, which was listed below `root`, and describe it."""
+        bare, path = bare_info(listed, root), Path(listed.path)
+        if is_checkpoint_folder(path):
+            return _checkpoint(bare)
+        try:
+            index = read_index(path, _no_digest)
+        except EngineError as error:
+            return _read(bare, problem=error.message, hint=error.hint)
+        return msgspec.structs.replace(
+            self._by_content(bare, listed, index), identity=_identity(index)
+        )
+
+    def _by_content(self, bare: ModelInfo, listed: ListedLora, index: TensorIndex) -> ModelInfo:
+        listing = Listing(index.tensors)
+        found = recognise(listing)
+        told = _read(
+            bare,
+            precisions=_precisions(tensor.dtype for tensor in index.tensors.values()),
+            **_facts(index),
+        )
+        parts = lone_parts(listing, found.kind)
+        if found.kind is None:
+            if found.family is not None:
+                return _checkpoint(told)
+            if parts:
+                return _read(told, kind=kind_of_parts(parts))
+            lora = self._describe_lora(listed)
+            return _checkpoint(told) if lora.problem else _lora(told, lora)
+        kind = kind_of_foreign(found.kind)
+        match kind:
+            case ModelKind.LORA:
+                return _lora(told, self._describe_lora(listed))
+            case ModelKind.CHECKPOINT:
+                return _checkpoint(told)
+            case _:
+                title = found.kind.title
+                runs = kind is ModelKind.EMBEDDING or bool(parts)
+                problem = "" if runs else f"It is {title}, which is not used yet."
+                return _read(told, kind=kind, purpose=title, problem=problem)
+
+
+def bare_info(listed: ListedLora, root: str) -> ModelInfo:
+    """Return the description of a file that has not been opened."""
+    return ModelInfo(
+        path=listed.path,
+        name=listed.name,
+        root=root,
+        size=listed.stamp.size,
+        modified_ns=listed.stamp.modified_ns,
+        is_read=False,
+        kind=_kind_by_folder(Path(listed.path)),
+        preview=listed.preview,
+        preview_modified_ns=listed.preview_modified_ns,
+    )
+
+
+def _checkpoint(told: ModelInfo) -> ModelInfo:
+    """Add what the families say of a checkpoint, or why none runs it."""
+    try:
+        found = identify(Path(told.path), read_header)
+    except EngineError as error:
+        return _read(told, kind=ModelKind.CHECKPOINT, problem=error.message, hint=error.hint)
+    parts = tuple(one for one in Component if one in found.components)
+    weights = [one for part in parts for one in found.components[part].weights.values()]
+    return _read(
+        told,
+        kind=kind_of_parts(parts),
+        families=(found.family,),
+        variant=found.variant,
+        missing=tuple(one.value for one in found.missing),
+        precisions=told.precisions or _precisions(one.dtype for one in weights),
+        size=told.size or sum(one.nbytes for one in weights),
+    )
+
+
+def _lora(told: ModelInfo, lora: LoraInfo) -> ModelInfo:
+    stated = (one for one in lora.hashes if len(one) == _SHA256_DIGITS)
+    return _read(
+        told,
+        kind=ModelKind.LORA,
+        purpose=lora.purpose,
+        families=lora.families,
+        title=lora.title,
+        trigger_words=lora.trigger_words,
+        sha256=told.sha256 or next(stated, ""),
+        problem=lora.problem,
+    )
+
+
+class _Facts(TypedDict):
+    title: str
+    base_model: str
+    trigger_words: tuple[str, ...]
+    sha256: str
+    families: tuple[str, ...]
+
+
+def _facts(index: TensorIndex) -> _Facts:
+    """Return what metadata and cards state, each from the first that states it."""
+    cards = cards_of(index)
+    base = next((card.base_model for card in cards if card.base_model), "")
+    words = next((card.trained_words for card in cards if card.trained_words), ())
+    hashes = next((card.hashes for card in cards if card.hashes), frozenset[str]())
+    family = FAMILIES.called(base) if base else None
+    return _Facts(
+        title=next((card.title for card in cards if card.title), ""),
+        base_model=base,
+        trigger_words=tuple(word[:MOST_CHARACTERS] for word in words[:MOST_WORDS]),
+        # Several hashes are those of several files of one page.
+        sha256=next(iter(hashes)) if len(hashes) == 1 else "",
+        families=(family.name,) if family else (),
+    )
+
+
+def _read(bare: ModelInfo, **facts: object) -> ModelInfo:
+    return msgspec.structs.replace(bare, is_read=True, **facts)
+
+
+def _precisions(types: Iterable[DType]) -> tuple[str, ...]:
+    return tuple(sorted({one.value.lower() for one in types}))
+
+
+def _identity(index: TensorIndex) -> str:
+    state = index.state
+    return "" if state is None else f"{state.size:x}-{state.header[:32]}"
+
+
+def _no_digest(_: FileState) -> str:
+    """Spare the reading of the file beyond its header: a list needs no digest."""
+    return "none"
+
+
+def _kind_by_folder(path: Path) -> ModelKind:
+    """Return the kind that the nearest folder with a usual name is for."""
+    for folder in reversed(path.parent.parts):
+        kind = _FOLDERS.get(folder.lower())
+        if kind is not None:
+            return kind
+    return ModelKind.CHECKPOINT

@@ -1,0 +1,125 @@
+"""The list of all the user's files of weights; the facts about each are kept while it is unchanged.
+
+A warm listing opens no file: it asks the disk for each folder and for the state of each file, and
+reads all facts from one file of the cache.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from engine.api.lora_names import LORA_SUFFIXES
+from engine.api.model_files import ModelInfo
+from engine.checkpoints.index import Stamp
+from engine.families.holdings import recognition_rules
+from engine.families.registry import FAMILIES
+from engine.folders import PIPELINE_FILE, Folder, walk
+from engine.jobs.model_descriptions import bare_info
+from engine.lora.files_below import ListedLora, files_of
+from engine.lora.known_loras import KnownFacts, KnownLoras
+
+# A message holds at most this many descriptions, and stays far below the limit of a frame.
+CHUNK = 50
+# Files beyond these are not listed.
+MOST_FILES = 50_000
+# Facts are written after so many files were opened.
+_KEPT_TOGETHER = 200
+
+
+# Opens a file and returns the facts in it, given the folder that was listed.
+Describe = Callable[[ListedLora, str], ModelInfo]
+# Some descriptions, or None where other work may run in between.
+Part = tuple[ModelInfo, ...] | None
+
+
+class ModelIndex:
+    """Lists files of weights with the facts about them. For one thread."""
+
+    def __init__(self, known: KnownLoras, describe: Describe) -> None:
+        """`known` are the facts that were found out before, and keep those that are new."""
+        self._known, self._describe = known, describe
+        # The digest of the code that recognises files: after an update they are read again.
+        self._rules = ""
+
+    def list(self, folders: Iterable[Path]) -> Generator[Part, None, tuple[str, ...]]:
+        """Yield all files below the folders, those whose facts are unknown as not read.
+
+        Then each of these is opened, and yielded once more. The generator's return value is the
+        folders that were looked through.
+        """
+        self._known.refresh()
+        self._rules = recognition_rules(FAMILIES.modules)
+        unread: list[tuple[ListedLora, str]] = []
+        looked_through: list[str] = []
+        present: set[str] = set()
+        for folder in walk(folders):
+            looked_through.append(str(folder.path))
+            infos: list[ModelInfo] = []
+            root = str(folder.root)
+            for listed in islice(_listed(folder), MOST_FILES - len(present)):
+                present.add(listed.path)
+                facts = self._known.of(listed)
+                info = facts.model if facts.rules == self._rules else None
+                if info is None:
+                    unread.append((listed, root))
+                infos.append(_placed(info or bare_info(listed, root), listed, root, facts))
+            yield from _parts(infos)
+            yield None
+        self._known.forget(looked_through, present)
+        # A first listing may take minutes, and end with the program.
+        for start in range(0, len(unread), _KEPT_TOGETHER):
+            yield from self._read(unread[start : start + _KEPT_TOGETHER])
+            self._known.save()
+        return tuple(looked_through)
+
+    def _read(self, unread: Iterable[tuple[ListedLora, str]]) -> Iterator[Part]:
+        """Open files, note the facts about them, and yield their descriptions."""
+        ready: list[ModelInfo] = []
+        for listed, root in unread:
+            info = self._describe(listed, root)
+            self._known.note(listed, model=info, rules=self._rules)
+            ready.append(_placed(info, listed, root, self._known.of(listed)))
+            if len(ready) == CHUNK:
+                yield tuple(ready)
+                ready = []
+            yield None
+        yield from _parts(ready)
+
+
+def _placed(info: ModelInfo, listed: ListedLora, root: str, facts: KnownFacts) -> ModelInfo:
+    """Return a description with the name, preview and hash that the file has at present."""
+    sha256 = facts.hashes.whole if facts.hashes else info.sha256
+    now = listed.name, root, listed.preview, listed.preview_modified_ns, sha256
+    if now == (info.name, info.root, info.preview, info.preview_modified_ns, info.sha256):
+        return info
+    return msgspec.structs.replace(
+        info,
+        name=listed.name,
+        root=root,
+        preview=listed.preview,
+        preview_modified_ns=listed.preview_modified_ns,
+        sha256=sha256,
+    )
+
+
+def _listed(folder: Folder) -> Iterator[ListedLora]:
+    """Yield what a folder has directly in it: a diffusers folder is one model, not entered."""
+    if any(entry.name == PIPELINE_FILE for entry in folder.entries):
+        folder.below.clear()
+        yield _as_one(folder)
+        return
+    folder.below[:] = (entry for entry in folder.below if not entry.name.startswith("."))
+    yield from files_of(folder.path, folder.root, folder.entries, LORA_SUFFIXES)
+
+
+def _as_one(folder: Folder) -> ListedLora:
+    below = folder.path.relative_to(folder.root).as_posix()
+    stamp = Stamp(0, folder.modified_ns, folder.modified_ns)
+    return ListedLora(str(folder.path), folder.path.name if below == "." else below, stamp)
+
+
+def _parts(infos: Sequence[ModelInfo]) -> Iterator[tuple[ModelInfo, ...]]:
+    for start in range(0, len(infos), CHUNK):
+        yield tuple(infos[start : start + CHUNK])

@@ -1,0 +1,210 @@
+"""A pasted link's target is asked of its own host alone, and said before anything comes."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import trustme
+
+from app.downloads.errors import DownloadCode, DownloadError
+from app.downloads.fetch import fetch
+from app.downloads.links import Link, Site, read_link
+from app.downloads.lookup import look_up, sender_of, source_of, whole_size
+from app.downloads.model_pages import OfferedFile
+from engine.api.model_files import ModelKind
+from tests.app.downloads.conftest import Sites, vouched_for
+from tests.app.downloads.faulty_server import FaultyServer, redirect, refuse, running, tunnel
+from tests.app.downloads.fetching import CONTENT, QUICK
+from tests.app.downloads.model_sites import (
+    MODEL,
+    SHA256,
+    VERSION,
+    by_path,
+    civitai_model,
+    civitai_version,
+    json_page,
+    repository,
+)
+
+PAGE = f"https://civitai.com/models/{MODEL}/wai-illustrious"
+FILE = "https://huggingface.co/someone/mix/blob/main/mix.safetensors"
+DIGEST = SHA256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def sites(
+    authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Sites]:
+    """Both sites and a host of files behind a proxy, with certificates that are trusted."""
+    context = vouched_for(authority, "civitai.com", "huggingface.co", "cdn.test", "files.test")
+    trusted = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(str(trusted))
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    with running(FaultyServer(CONTENT), context) as server, tunnel(server.port) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+        yield Sites(server, proxy)
+
+
+def link(text: str) -> Link:
+    found = read_link(text)
+    assert found is not None
+    return found
+
+
+def never() -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f" civitai.com/models/{MODEL}\n", ("civitai", str(MODEL), "", "", "")),
+        (f"{PAGE}?modelVersionId=11&tab=x", ("civitai", str(MODEL), "11", "", "")),
+        (
+            f"https://civitai.com/api/download/models/{VERSION}?type=Model",
+            ("civitai", "", str(VERSION), "", ""),
+        ),
+        (FILE, ("hugging_face", "", "", "someone/mix", "mix.safetensors")),
+        (
+            "https://huggingface.co/a/b/resolve/v1/sub%20folder/x.safetensors?download=true",
+            ("hugging_face", "", "", "a/b", "sub folder/x.safetensors"),
+        ),
+        ("https://huggingface.co/someone/mix", ("hugging_face", "", "", "someone/mix", "")),
+        ("https://files.test/a/ink%20wash.safetensors", ("other", "", "", "", "")),
+    ],
+)
+def test_links_are_read_as_people_copy_them(text: str, found: tuple[str, ...]) -> None:
+    one = link(text)
+    assert (one.site.value, one.model, one.version, one.repository, one.file) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a cat",
+        "http://files.test/a.safetensors",
+        "https://user:secret@files.test/a.safetensors",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https://civitai.com/images/1",
+        "https://huggingface.co/datasets/a/b",
+        "https://files.test/",
+    ],
+)
+def test_other_texts_are_no_links(text: str) -> None:
+    assert read_link(text) is None
+
+
+def test_a_page_of_civitai_says_what_its_file_is(sites: Sites) -> None:
+    sites.server.otherwise = by_path(api_v1=json_page(civitai_model(CONTENT)))
+    page = look_up(link(PAGE), never)
+    assert page.title == "WAI-illustrious-SDXL · v16.0"
+    assert page.base_model == "Illustrious"
+    assert page.licence == "commercial use: Image, RentCivit; credit: needed"
+    assert page.files == (
+        OfferedFile(
+            name="waiIllustrious_v160.safetensors",
+            url=f"https://civitai.com/api/download/models/{VERSION}",
+            size=len(CONTENT),
+            sha256=DIGEST,
+            kind=ModelKind.CHECKPOINT,
+            about="fp16 · pruned · SafeTensor",
+        ),
+    )
+    assert json.loads(page.card)["baseModel"] == "Illustrious"
+    assert {one.host for one in sites.server.asked} == {"civitai.com"}
+
+
+def test_a_download_link_of_civitai_leads_to_its_version_of_the_model(sites: Sites) -> None:
+    version = json.dumps({**civitai_version(CONTENT), "id": 11}).encode()
+    sites.server.script = [json_page(version), json_page(civitai_model(CONTENT, "LORA"))]
+    page = look_up(link("https://civitai.com/api/download/models/11"), never)
+    assert page.title.endswith("v1")
+    assert page.files[0].kind is ModelKind.LORA
+    assert [one.path for one in sites.server.asked] == [
+        "/api/v1/model-versions/11",
+        f"/api/v1/models/{MODEL}",
+    ]
+
+
+def test_a_file_of_hugging_face_has_its_hash_and_licence(sites: Sites) -> None:
+    sites.server.otherwise = json_page(repository(CONTENT))
+    page = look_up(link(FILE), never)
+    (file,) = page.files
+    assert (file.name, file.size, file.sha256) == ("mix.safetensors", len(CONTENT), DIGEST)
+    assert file.url == "https://huggingface.co/someone/mix/resolve/main/mix.safetensors"
+    assert page.licence == "openrail++"
+    assert sites.server.asked[0].path == "/api/models/someone/mix/revision/main?blobs=true"
+    assert look_up(link("https://huggingface.co/someone/mix"), never).files == (file,)
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[", repository(b"", siblings=[]), b"\xff"])
+def test_an_answer_without_a_file_makes_no_sense(sites: Sites, content: bytes) -> None:
+    sites.server.otherwise = json_page(content)
+    for text in (PAGE, FILE):
+        with pytest.raises(DownloadError) as refused:
+            look_up(link(text), never)
+        assert refused.value.code is DownloadCode.WRONG_ANSWER
+
+
+def test_names_from_a_site_cannot_leave_the_folder(sites: Sites) -> None:
+    content = civitai_model(CONTENT, name="../../.bashrc.safetensors")
+    sites.server.otherwise = json_page(content)
+    (file,) = look_up(link(PAGE), never).files
+    assert "/" not in file.name
+    assert not file.name.startswith(".")
+
+
+def test_the_host_that_would_send_a_file_is_found_without_being_asked(sites: Sites) -> None:
+    sites.server.script = [redirect("https://cdn.test/x?signed=1")]
+    file = OfferedFile(name="a.safetensors", url="https://files.test/a.safetensors")
+    assert sender_of(file, never).host == "cdn.test"
+    assert [one.host for one in sites.server.asked] == ["files.test"]
+    sites.server.script = [redirect("https://cdn.test/x")]
+    assert whole_size(file, ("cdn.test", "files.test"), never) == len(CONTENT)
+    # Without the person's word the other host is not asked.
+    sites.server.script = [redirect("https://cdn.test/x")]
+    with pytest.raises(DownloadError) as refused:
+        whole_size(file, ("files.test",), never)
+    assert refused.value.code is DownloadCode.REDIRECT_REFUSED
+
+
+def test_a_key_goes_to_its_own_host_and_no_further(sites: Sites, tmp_path: Path) -> None:
+    def key_of(host: str) -> str:
+        return "secret" if host == "civitai.com" else ""
+
+    terms = replace(QUICK, key_of=key_of)
+    sites.server.script = [
+        json_page(civitai_model(CONTENT)),
+        redirect("https://cdn.test/x"),
+        redirect("https://cdn.test/x"),
+    ]
+    page = look_up(link(PAGE), never, terms)
+    sender = sender_of(page.files[0], never, terms)
+    source = source_of(page.files[0], (sender.host,))
+    path = fetch(source, tmp_path, on_progress=lambda _: None, cancelled=never, terms=terms)
+    assert path.read_bytes() == CONTENT
+    keys = {(one.host, one.headers.get("authorization")) for one in sites.server.asked}
+    assert keys == {("civitai.com", "Bearer secret"), ("cdn.test", None)}
+
+
+def test_a_site_that_wants_to_know_who_asks_is_told_of(sites: Sites) -> None:
+    sites.server.otherwise = refuse(401)
+    with pytest.raises(DownloadError) as refused:
+        look_up(link(PAGE), never)
+    assert (refused.value.problem.code, refused.value.problem.status) == (DownloadCode.STATUS, 401)
+
+
+def test_a_file_without_a_stated_hash_is_taken_by_its_size(sites: Sites, tmp_path: Path) -> None:
+    file = OfferedFile(name="a.safetensors", url="https://files.test/a", size=len(CONTENT))
+    path = fetch(
+        source_of(file, ()), tmp_path, on_progress=lambda _: None, cancelled=never, terms=QUICK
+    )
+    assert path.read_bytes() == CONTENT
+
+
+def test_sites_are_known_by_their_links() -> None:
+    assert {link(text).site for text in (PAGE, FILE, "https://files.test/a.pt")} == set(Site)

@@ -1,0 +1,327 @@
+"""The gallery follows the files whatever happens to them, and outlives its index."""
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QFileSystemWatcher
+
+from app.gallery.database import VERSION, prepare, quick_check
+from app.gallery.marks import MarkStore
+from app.gallery.mirroring import mirror_all
+from app.gallery.outcomes import Broken, Fault, attempt
+from app.gallery.query import GalleryQuery
+from app.gallery.reading import read_facets, read_rows, search
+from app.gallery.rows import FolderState, Marks, Trouble
+from app.gallery.scanning import Scan
+from tests.app.gallery.conftest import Opened
+from tests.app.gallery.made import ours, png, write
+
+STARRED = GalleryQuery(least_rating=5)
+
+
+@pytest.fixture
+def two(gallery: Opened) -> Opened:
+    """A gallery of two pictures, of which a.png has five stars."""
+    write(gallery.pictures / "a.png", ours(1, "a cat"), hours=1)
+    write(gallery.pictures / "b.png", ours(2, "a dog"))
+    gallery.index.start()
+    gallery.wait_for("a.png", "b.png")
+    gallery.index.rate(gallery.ids()[:1], 5)
+    gallery.wait_for("a.png", query=STARRED)
+    return gallery
+
+
+def test_files_that_others_add_rename_and_delete_are_followed(two: Opened) -> None:
+    write(two.pictures / "c.png", ours(3, "a fox"))
+    two.wait_for("a.png", "b.png", "c.png")
+    (two.pictures / "b.png").rename(two.pictures / "d.png")
+    two.wait_for("a.png", "c.png", "d.png")
+    (two.pictures / "c.png").unlink()
+    two.wait_for("a.png", "d.png")
+
+
+def test_stars_follow_a_picture_that_is_renamed_and_moved(two: Opened) -> None:
+    (two.pictures / "deep" / "er").mkdir(parents=True)
+    (two.pictures / "a.png").rename(two.pictures / "deep" / "er" / "z.png")
+    two.wait_for("z.png", query=STARRED)
+
+
+def test_a_file_that_is_written_in_pieces_is_read_once_it_is_whole(two: Opened) -> None:
+    whole = ours(3, "a fox at dawn")
+    path = two.pictures / "c.png"
+    path.write_bytes(whole[:20])
+    two.wait_for("a.png", "b.png", "c.png")
+    path.write_bytes(whole)
+    two.wait_for("c.png", query=GalleryQuery(words="fox"))
+
+
+def test_a_folder_that_vanishes_leaves_its_pictures_as_missing(two: Opened) -> None:
+    away = two.pictures.with_name("away")
+    two.pictures.rename(away)
+    two.index.refresh()
+    two.wait(lambda: two.index.folders[0].state is FolderState.MISSING)
+    two.wait(lambda: [row.trouble for row in two.rows()] == [Trouble.MISSING] * 2)
+    assert two.names(STARRED) == ["a.png"]
+    away.rename(two.pictures)
+    two.index.refresh()
+    two.wait(lambda: [row.trouble for row in two.rows()] == [None, None])
+    assert two.index.folders[0].state is FolderState.READY
+
+
+def test_an_empty_place_where_a_drive_was_is_not_an_emptied_folder(
+    two: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = two.pictures.with_name("away")
+    two.pictures.rename(away)
+    two.pictures.mkdir()
+    stat = os.stat
+
+    def on_another_drive(path: str) -> os.stat_result:
+        fields = list(stat(path))
+        fields[2] += 1  # st_dev
+        return os.stat_result(fields)
+
+    monkeypatch.setattr("app.gallery.scanning.os.stat", on_another_drive)
+    two.index.rescan()
+    two.wait(lambda: [row.trouble for row in two.rows()] == [Trouble.MISSING] * 2)
+
+
+def test_a_folder_that_was_emptied_is_empty(two: Opened) -> None:
+    for path in two.pictures.iterdir():
+        path.unlink()
+    two.wait_for()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not bind")
+def test_files_and_folders_without_access_are_told(two: Opened) -> None:
+    (two.pictures / "a.png").chmod(0)
+    two.pictures.chmod(0o500)
+    two.again()
+    two.wait(lambda: two.index.folders[0].state is FolderState.READ_ONLY)
+    two.pictures.chmod(0o700)
+
+
+def test_times_from_before_1970_and_far_ahead_are_only_an_order(gallery: Opened) -> None:
+    for name, at in (("old.png", -86_400), ("new.png", 4_000_000_000), ("now.png", time.time())):
+        path = write(gallery.pictures / name, png(len(name)))
+        os.utime(path, (at, at))
+    gallery.index.start()
+    gallery.wait_for("old.png", "new.png", "now.png")
+    assert gallery.names() == ["new.png", "now.png", "old.png"]
+    gallery.wait(lambda: gallery.index.facets.total == 3)
+
+
+def test_a_clock_that_jumps_back_leaves_the_last_marks(tmp_path: Path) -> None:
+    clock = iter([2000, 1000])
+    store = MarkStore(tmp_path, lambda error: None, lambda: next(clock))
+    store.set({b"\1" * 16: Marks(1)})
+    store.set({b"\1" * 16: Marks(2)})
+    store.close()
+    again = MarkStore(tmp_path, lambda error: None)
+    assert again.of(b"\1" * 16) == Marks(2)
+    again.close()
+
+
+def test_an_index_that_was_deleted_is_made_again_with_all_stars(two: Opened) -> None:
+    two.index.close()
+    for path in two.file.parent.glob("index*"):
+        path.unlink()
+    two.again()
+    two.wait_for("a.png", "b.png")
+    assert two.names(STARRED) == ["a.png"]
+
+
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+def test_an_index_of_another_version_is_put_aside_and_made_again(two: Opened, version: int) -> None:
+    two.index.close()
+    with closing(sqlite3.connect(two.file)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    two.again()
+    two.wait_for("a.png", "b.png")
+    assert two.names(STARRED) == ["a.png"]
+    assert list(two.file.parent.glob("index.sqlite.damaged-*"))
+
+
+SPOILED: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "another file": lambda content: b"<html>" * 1000,
+    "cut off": lambda content: content[: len(content) // 2],
+    "schema": lambda content: content[:100] + b"\xff" * 4000 + content[4100:],
+    "zeros": lambda content: content[:8192] + bytes(len(content) - 8192),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_a_damaged_index_is_made_again_with_all_stars(
+    two: Opened, spoil: Callable[[bytes], bytes]
+) -> None:
+    two.index.close()
+    two.file.write_bytes(spoil(two.file.read_bytes()))
+    two.again()
+    two.wait_for("a.png", "b.png")
+    two.wait_for("a.png", query=STARRED)
+    assert two.errors == []
+
+
+def test_an_index_that_is_damaged_while_it_is_open_is_made_again(two: Opened) -> None:
+    with closing(sqlite3.connect(two.file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = two.file.read_bytes()
+    two.file.write_bytes(content[:4096] + b"\x55" * (len(content) - 4096))
+    two.index.rescan()
+    two.index.search(GalleryQuery(words="cat"), lambda results: None)
+    two.wait(lambda: bool(list(two.file.parent.glob("*.damaged-*"))))
+    two.wait_for("a.png", "b.png")
+    two.wait_for("a.png", query=STARRED)
+
+
+def test_no_flipped_byte_raises_anything_but_damage(tmp_path: Path) -> None:
+    pictures = tmp_path / "pictures"
+    for number in range(40):
+        write(pictures / f"{number}.png", ours(number, f"a cat of number {number}"))
+    folder = tmp_path / "cache"
+    prepare(folder)
+    path = folder / "index.sqlite"
+    marks = MarkStore(tmp_path / "state", lambda error: None)
+
+    def use() -> None:
+        quick_check(path)
+        mirror_all(path, marks)
+        Scan(path, marks, Event(), lambda step: None, thorough=True).run([pictures])
+        found = search(path, GalleryQuery(words="cat"))
+        with closing(sqlite3.connect(path)) as connection:
+            read_rows(connection, found.ids, marks.of)
+        read_facets(path)
+
+    use()
+    whole = path.read_bytes()
+    chance = random.Random(1)
+    damaged = 0
+    for _ in range(300):
+        place = chance.randrange(len(whole))
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        outcome = attempt(use)
+        if isinstance(outcome, Broken):
+            assert outcome.fault is Fault.DAMAGED, outcome
+            damaged += 1
+        outcome = attempt(lambda: prepare(folder))
+        assert not isinstance(outcome, Broken), outcome
+        for rest in folder.glob("index.sqlite-*"):
+            rest.unlink()
+    assert damaged > 0
+    marks.close()
+
+
+_HOLD = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN EXCLUSIVE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_an_index_that_another_process_holds_is_read_and_written_later(
+    two: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.gallery.database._PATIENCE_S", 0.1)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(two.file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    write(two.pictures / "c.png", ours(3, "a fox"))
+    two.index.refresh()
+    assert sorted(two.names()) == ["a.png", "b.png"]
+    assert [row.rating for row in two.rows(STARRED)] == [5]
+    holder.stdin.close()
+    holder.wait()
+    holder.stdout.close()
+    two.wait_for("a.png", "b.png", "c.png")
+
+
+def test_pictures_that_were_indexed_before_a_kill_are_not_read_again(tmp_path: Path) -> None:
+    pictures = tmp_path / "pictures"
+    for number in range(600):
+        write(pictures / f"{number}.png", png(number), hours=number)
+    folder = tmp_path / "cache"
+    prepare(folder)
+    marks = MarkStore(tmp_path / "state", lambda error: None)
+    stop = Event()
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int, total: int) -> None:
+        told.append((done, total))
+        stop.set()
+
+    path = folder / "index.sqlite"
+    Scan(path, marks, stop, lambda step: tell(step.done, step.total), thorough=True).run([pictures])
+    done, total = told[-1]
+    assert 0 < done < total == 600
+    # The newest are there first.
+    with closing(sqlite3.connect(path)) as connection:
+        rows = read_rows(connection, search(path, GalleryQuery()).ids, marks.of)
+    assert {Path(row.path).name for row in rows} == {f"{n}.png" for n in range(600 - done, 600)}
+    told.clear()
+    Scan(path, marks, Event(), lambda step: tell(step.done, step.total), thorough=True).run(
+        [pictures]
+    )
+    assert told[-1] == (600 - done, 600 - done)
+    marks.close()
+
+
+def test_a_full_disk_is_told_and_what_is_indexed_stays(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(400):
+        write(gallery.pictures / f"{number}.png", ours(number, f"a cat {number} " * 20))
+    connect = sqlite3.connect
+
+    def on_a_small_disk(path: Path, **options: Any) -> sqlite3.Connection:
+        connection = connect(path, **options)
+        connection.execute("PRAGMA max_page_count = 80")
+        return connection
+
+    with monkeypatch.context() as small:
+        small.setattr("app.gallery.database.sqlite3.connect", on_a_small_disk)
+        gallery.index.start()
+        gallery.wait(lambda: bool(gallery.errors))
+        assert len(gallery.names()) < 400
+    gallery.index.rescan()
+    gallery.wait(lambda: len(gallery.ids()) == 400)
+
+
+def test_a_folder_that_the_system_does_not_watch_is_looked_at_when_asked(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_watcher: QFileSystemWatcher, folders: list[str]) -> list[str]:
+        return folders
+
+    monkeypatch.setattr(QFileSystemWatcher, "addPaths", refuse)
+    write(gallery.pictures / "a.png", ours(1, "a cat"))
+    gallery.index.start()
+    gallery.wait_for("a.png")
+    write(gallery.pictures / "b.png", ours(2, "a dog"))
+    gallery.index.refresh()
+    gallery.wait_for("a.png", "b.png")
+
+
+def test_a_cache_that_cannot_be_written_is_told(gallery: Opened) -> None:
+    (gallery.cache / "gallery").write_bytes(b"a file where the folder should be")
+    gallery.index.start()
+    gallery.wait(lambda: bool(gallery.errors))
+    assert gallery.index.rows([1]) == []
+    gallery.index.refresh()

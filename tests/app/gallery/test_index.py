@@ -1,0 +1,148 @@
+"""The gallery finds, searches and marks the pictures of its folders."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.gallery.query import GalleryQuery, Order, Rejected, Shape
+from app.gallery.rows import FolderState
+from tests.app.gallery.conftest import Opened
+from tests.app.gallery.made import ours, png, theirs, write
+
+
+@pytest.fixture
+def three(gallery: Opened) -> Opened:
+    """A gallery of three pictures: red.png is the newest, and sea.png lies in a subfolder."""
+    write(gallery.pictures / "cat.png", ours(1, "a cat, asleep", seed=12), hours=1)
+    write(gallery.pictures / "sub" / "sea.png", theirs(2, "the sea <lora:waves:0.5>"), hours=30)
+    write(gallery.pictures / "red.png", theirs(3, "a red house", seed=77, model="brick"), hours=60)
+    gallery.index.start()
+    gallery.wait_for("cat.png", "sea.png", "red.png")
+    return gallery
+
+
+def test_pictures_of_subfolders_come_newest_first_with_how_they_were_made(three: Opened) -> None:
+    red, sea, cat = three.rows()
+    assert [Path(row.path).name for row in (red, sea, cat)] == ["red.png", "sea.png", "cat.png"]
+    assert (red.prompt, red.negative, red.model) == ("a red house", "blurry", "brick")
+    assert (red.seed, red.tool) == (77, "AUTOMATIC1111")
+    assert (cat.prompt, cat.model, cat.seed, cat.tool) == (
+        "a cat, asleep",
+        "dream",
+        12,
+        "Safelight",
+    )
+    assert sea.loras == ("waves",)
+    assert (cat.width, cat.height) == (1, 1)
+    assert three.index.id_of(red.path) == red.id
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("red HOUSE", ["red.png"]),
+        ("ous", ["red.png"]),
+        ("ca", ["cat.png"]),
+        ("brick", ["red.png"]),
+        ("waves", ["sea.png"]),
+        ("sea.png", ["sea.png"]),
+        ("blurry", ["red.png", "sea.png", "cat.png"]),
+        ('"cat, asleep"', ["cat.png"]),
+        ('"asleep cat"', []),
+        ("77", ["red.png"]),
+        ("1x1", ["red.png", "sea.png", "cat.png"]),
+        ("100%", []),
+        ('" OR 1=1 --', []),
+        ("NEAR(red house)", []),
+        ("\ud800\0", []),
+    ],
+)
+def test_words_are_found_in_every_text(three: Opened, words: str, names: list[str]) -> None:
+    assert three.names(GalleryQuery(words=words)) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        (GalleryQuery(model="brick"), ["red.png"]),
+        (GalleryQuery(lora="waves"), ["sea.png"]),
+        (GalleryQuery(tool="Safelight"), ["cat.png"]),
+        (GalleryQuery(seed=12), ["cat.png"]),
+        (GalleryQuery(since=date(2001, 9, 11)), ["red.png"]),
+        (GalleryQuery(until=date(2001, 9, 9)), ["cat.png"]),
+        (GalleryQuery(since=date.min, until=date.max), ["red.png", "sea.png", "cat.png"]),
+        (GalleryQuery(least_megapixels=0.1), []),
+        (GalleryQuery(shape=Shape.SQUARE), ["red.png", "sea.png", "cat.png"]),
+        (GalleryQuery(shape=Shape.PORTRAIT), []),
+        (GalleryQuery(order=Order.OLDEST), ["cat.png", "sea.png", "red.png"]),
+        (GalleryQuery(order=Order.NAME), ["cat.png", "red.png", "sea.png"]),
+    ],
+)
+def test_filters_and_orders(three: Opened, query: GalleryQuery, names: list[str]) -> None:
+    assert three.names(query) == names
+
+
+def test_a_folder_is_searched_with_those_below_it_alone(three: Opened) -> None:
+    write(three.pictures / "sub too" / "other.png", png(4))
+    three.index.refresh()
+    three.wait_for("cat.png", "sea.png", "red.png", "other.png")
+    assert three.names(GalleryQuery(folder=three.pictures / "sub")) == ["sea.png"]
+    assert len(three.names(GalleryQuery(folder=three.pictures))) == 4
+
+
+def test_marks_hold_at_once_are_searched_and_undone(three: Opened) -> None:
+    told: list[tuple[int, ...]] = []
+    three.index.marked.connect(told.append)
+    red, sea, cat = three.ids()
+    marking = three.index.rate([red, sea], 4)
+    assert [row.rating for row in three.rows()] == [4, 4, 0]
+    assert sorted(told[0]) == sorted([red, sea])
+    three.wait_for("red.png", "sea.png", query=GalleryQuery(least_rating=4))
+    three.index.favourite([cat], True)
+    three.wait_for("cat.png", query=GalleryQuery(favourites=True))
+    three.wait(lambda: three.index.facets.favourites == 1)
+    assert three.names(GalleryQuery(order=Order.BEST_RATED)) == ["red.png", "sea.png", "cat.png"]
+    three.index.undo(marking)
+    assert [row.rating for row in three.rows()] == [0, 0, 0]
+    three.wait_for(query=GalleryQuery(least_rating=1))
+
+
+def test_rejected_pictures_are_hidden_until_they_are_asked_for(three: Opened) -> None:
+    red, *_ = three.ids()
+    three.index.reject([red], True)
+    three.wait_for("sea.png", "cat.png")
+    assert three.names(GalleryQuery(rejected=Rejected.ONLY)) == ["red.png"]
+    assert len(three.names(GalleryQuery(rejected=Rejected.SHOWN))) == 3
+
+
+def test_facets_count_what_can_be_filtered_by(three: Opened) -> None:
+    three.wait(lambda: three.index.facets.total == 3)
+    facets = three.index.facets
+    assert [(one.name, one.count) for one in facets.models] == [("dream", 2), ("brick", 1)]
+    assert [one.name for one in facets.loras] == ["waves"]
+    assert {one.name: one.count for one in facets.tools} == {"AUTOMATIC1111": 2, "Safelight": 1}
+    assert [one.name for one in facets.days] == ["2001-09-11", "2001-09-10", "2001-09-09"]
+    assert [one.count for one in facets.folders] == [2, 1]
+
+
+def test_another_folder_is_added_kept_and_removed(three: Opened, tmp_path: Path) -> None:
+    other = write(tmp_path / "other" / "dog.png", theirs(5, "a dog")).parent
+    assert three.index.add_folder(other)
+    assert not three.index.add_folder(other)
+    three.wait_for("cat.png", "sea.png", "red.png", "dog.png")
+    three.again()
+    three.wait(lambda: [one.state for one in three.index.folders] == [FolderState.READY] * 2)
+    assert [one.path for one in three.index.folders] == [three.pictures, other]
+    three.index.remove_folder(other)
+    three.wait_for("cat.png", "sea.png", "red.png")
+    assert (other / "dog.png").exists()
+
+
+def test_nothing_is_read_twice(three: Opened) -> None:
+    three.again()
+    told: list[int] = []
+    three.index.progress.connect(told.append)
+    three.wait(lambda: three.index.folders[0].state is FolderState.READY)
+    assert three.names() == ["red.png", "sea.png", "cat.png"]
+    assert told == []

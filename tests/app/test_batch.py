@@ -1,0 +1,61 @@
+"""A batch is what one press of Generate makes, in order, also after its jobs are over."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.queue.batch import Batch
+from app.queue.jobs import JobState
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+
+
+@pytest.fixture
+def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
+    one = Staged(tmp_path, qtbot, fake_command(Plan(steps=2)), QUICK).start()
+    yield one
+    one.end()
+
+
+def make(staged: Staged, count: int) -> Batch:
+    staged.session.generation.count = count
+    staged.session.jobs.generate()
+    return staged.session.batch
+
+
+def test_a_batch_keeps_its_pictures_until_the_next_begins(staged: Staged) -> None:
+    batch = make(staged, 3)
+    staged.wait_for_jobs(3)
+    assert [job.state for job in batch.jobs] == [JobState.DONE] * 3
+    last = batch.jobs[-1]
+    assert batch.number(last.id) == 3
+    assert batch.has_picture(last.images[0])
+    staged.queue.dismiss(last.id)
+    staged.wait(lambda: len(staged.queue.jobs) == 2)
+    assert batch.count == 3
+    make(staged, 1)
+    staged.wait(lambda: batch.count == 1)
+    assert not batch.has_picture(last.images[0])
+
+
+def test_cancelled_pictures_leave_the_batch(tmp_path: Path, qtbot: QtBot) -> None:
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(steps=100_000, step_seconds=0.01)), QUICK)
+    staged.start()
+    batch = make(staged, 3)
+    staged.wait(lambda: batch.count == 3)
+    staged.queue.cancel(batch.jobs[2].id)
+    staged.wait(lambda: batch.count == 2)
+    staged.session.jobs.cancel_all()
+    staged.wait(lambda: batch.count == 0)
+    staged.end()
+
+
+def test_a_large_batch_shows_the_pictures_around_the_running_one(staged: Staged) -> None:
+    batch = make(staged, 40)
+    staged.wait(lambda: batch.count == 40)
+    assert len(batch.shown) == 36
+    staged.wait_for_jobs(40)
+    assert [job.id for job in batch.shown] == [job.id for job in batch.jobs[36:]]

@@ -1,0 +1,94 @@
+"""Commands on a model of the list: use it, give it a part, trash it, note something."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.request import ComponentFiles
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+
+
+@pytest.fixture
+def staged(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Staged]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    one = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    yield one
+    one.end()
+
+
+def model(path: Path, kind: ModelKind, **facts: object) -> ModelInfo:
+    usual = {"path": str(path), "name": path.stem, "root": str(path.parent), "size": 1}
+    return ModelInfo(**usual, modified_ns=1, kind=kind, **facts)  # pyright: ignore[reportArgumentType]
+
+
+def test_each_kind_is_used_in_its_own_way(staged: Staged, tmp_path: Path) -> None:
+    session, form = staged.session, staged.session.generation
+    used: list[None] = []
+    session.model.used.connect(lambda: used.append(None))
+    form.prompt = "a boat"
+    for name, kind in (
+        ("mix", ModelKind.CHECKPOINT),
+        ("ink", ModelKind.LORA),
+        ("easy", ModelKind.EMBEDDING),
+        ("fix", ModelKind.VAE),
+    ):
+        one = model(tmp_path / f"{name}.safetensors", kind)
+        assert session.model.can_use(one)
+        session.model.use(one)
+    assert form.checkpoint == tmp_path / "mix.safetensors"
+    assert [lora.file for lora in form.loras] == [str(tmp_path / "ink.safetensors")]
+    assert form.prompt.startswith("a boat, ")
+    assert "easy" in form.prompt
+    assert form.used_components.vae == str(tmp_path / "fix.safetensors")
+    assert len(used) == 4
+    assert len(session.notices.notices) == 4
+    assert all(notice.undo is not None for notice in session.notices.notices)
+
+
+def test_a_file_that_nothing_can_use_is_not_used(staged: Staged, tmp_path: Path) -> None:
+    commands = staged.session.model
+    broken = model(tmp_path / "a", ModelKind.CHECKPOINT, problem="It is a web page.")
+    assert not commands.can_use(broken)
+    assert not commands.can_use(model(tmp_path / "a", ModelKind.UPSCALER))
+
+
+def test_a_part_that_is_given_can_be_taken_back(staged: Staged, tmp_path: Path) -> None:
+    session = staged.session
+    mix = tmp_path / "mix.safetensors"
+    session.model.supply(str(mix), "vae", "/vae.safetensors")
+    session.checkpoint.open(mix)
+    assert session.generation.used_components == ComponentFiles(vae="/vae.safetensors")
+    undo = session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert session.generation.used_components == ComponentFiles()
+
+
+def test_a_model_goes_to_the_trash_and_comes_back(staged: Staged, tmp_path: Path) -> None:
+    session, path = staged.session, tmp_path / "mix.safetensors"
+    path.write_bytes(b"weights")
+    session.model.trash(model(path, ModelKind.CHECKPOINT))
+    staged.wait(lambda: bool(session.notices.notices))
+    assert not path.exists()
+    undo = session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    staged.wait(path.exists)
+    assert path.read_bytes() == b"weights"
+
+
+def test_a_model_that_cannot_be_moved_is_told_of(staged: Staged, tmp_path: Path) -> None:
+    staged.session.model.trash(model(tmp_path / "gone", ModelKind.LORA))
+    staged.wait(lambda: bool(staged.session.notices.notices))
+    assert staged.session.notices.notices[-1].error is not None
+
+
+def test_a_note_is_kept(staged: Staged, tmp_path: Path) -> None:
+    one = model(tmp_path / "mix", ModelKind.CHECKPOINT)
+    staged.session.model.note(one, "likes fog")
+    staged.wait(lambda: staged.session.model.note_of(one) == "likes fog")

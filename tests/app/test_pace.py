@@ -1,0 +1,63 @@
+"""The time of the next picture is told from those of the latest one of its checkpoint."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.engine.client import EngineClient
+from app.queue.pace import Pace
+from engine.api.messages import JobFinished
+from engine.api.record import Timings
+from tests.app.fake_engine import saved_image
+from tests.app.silent_process import SilentProcess
+
+TIMES = Timings(
+    load_s=9, compile_s=90, encode_s=0.5, denoise_s=10, decode_s=1, save_s=0.5, total_s=111
+)
+
+
+def measured(folder: Path, process: SilentProcess) -> Pace:
+    """A picture of 64 by 64 pixels in 5 steps took 12 s beside what is done once."""
+    pace = Pace(EngineClient(process, process), folder)
+    saved = saved_image("a", "a.png")
+    request = msgspec.structs.replace(saved.record.request, checkpoint="mine", steps=5)
+    record = msgspec.structs.replace(saved.record, request=request)
+    process.say(msgspec.structs.replace(saved, record=record))
+    process.say(JobFinished(job="a", device="fake", timings=TIMES))
+    return pace
+
+
+def test_the_time_grows_with_steps_and_pixels(qtbot: QtBot, tmp_path: Path) -> None:
+    process = SilentProcess(tmp_path)
+    pace = measured(tmp_path, process)
+    assert pace.seconds("mine", 64, 64, 5) == pytest.approx(12)
+    assert pace.seconds("mine", 64, 64, 10) == pytest.approx(22)
+    assert pace.seconds("mine", 128, 64, 5) == pytest.approx(24)
+    assert pace.seconds("another", 64, 64, 5) is None
+    assert pace.seconds_per_step == pytest.approx(2)
+
+
+def test_the_next_start_knows_the_time(qtbot: QtBot, tmp_path: Path) -> None:
+    process = SilentProcess(tmp_path)
+    measured(tmp_path, process).close()
+    again = Pace(EngineClient(process, process), tmp_path)
+    assert again.seconds("mine", 64, 64, 5) == pytest.approx(12)
+
+
+def test_the_time_is_written_before_the_window_closes(qtbot: QtBot, tmp_path: Path) -> None:
+    process = SilentProcess(tmp_path)
+    pace = measured(tmp_path, process)
+    qtbot.waitUntil((tmp_path / "pace.json").exists)
+    again = Pace(EngineClient(process, process), tmp_path)
+    assert again.seconds("mine", 64, 64, 5) == pytest.approx(12)
+    pace.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"mine": 3}', b"\0" * 10])
+def test_a_damaged_file_tells_no_time(qtbot: QtBot, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "pace.json").write_bytes(content)
+    process = SilentProcess(tmp_path)
+    pace = Pace(EngineClient(process, process), tmp_path)
+    assert pace.seconds("mine", 64, 64, 5) is None

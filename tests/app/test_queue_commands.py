@@ -1,0 +1,159 @@
+"""The queue's jobs are reordered, copied, edited and removed; the pause and the order are kept."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.engine.process import EngineState
+from app.queue.jobs import JobState
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+
+PROMPTS = ("one", "two", "three", "four")
+
+
+@pytest.fixture
+def stages(tmp_path: Path, qtbot: QtBot) -> Iterator[list[Staged]]:
+    """Sessions on one folder, the second as after a restart."""
+    made: list[Staged] = []
+    yield made
+    for one in made:
+        one.end()
+
+
+def begin(stages: list[Staged], folder: Path, bot: QtBot, plan: Plan | None = None) -> Staged:
+    command = fake_command(plan) if plan else None
+    stages.append(Staged(folder, bot, command, QUICK if plan else None))
+    return stages[-1]
+
+
+@pytest.fixture
+def staged(stages: list[Staged], tmp_path: Path, qtbot: QtBot) -> Staged:
+    """Four jobs wait for an engine that is not started."""
+    staged = begin(stages, tmp_path, qtbot)
+    for prompt in PROMPTS:
+        staged.session.generation.prompt = prompt
+        staged.session.jobs.generate()
+    staged.wait(lambda: len(staged.queue.jobs) == len(PROMPTS))
+    return staged
+
+
+def ids(staged: Staged, *prompts: str) -> list[str]:
+    jobs = {job.request.prompt: job.id for job in staged.queue.jobs}
+    return [jobs[prompt] for prompt in prompts]
+
+
+def waiting(staged: Staged) -> tuple[str, ...]:
+    jobs = staged.queue.jobs
+    return tuple(job.request.prompt for job in jobs if job.state is JobState.WAITING)
+
+
+@pytest.mark.parametrize(
+    ("moved", "by", "order"),
+    [
+        (("three",), -1, ("one", "three", "two", "four")),
+        (("one",), -1, PROMPTS),
+        (("one",), 1, ("two", "one", "three", "four")),
+        (("four",), 1, PROMPTS),
+        (("two", "three"), 1, ("one", "four", "two", "three")),
+        (("two", "four"), -1, ("two", "four", "one", "three")),
+    ],
+)
+def test_jobs_move_together_up_and_down(
+    staged: Staged, moved: tuple[str, ...], by: int, order: tuple[str, ...]
+) -> None:
+    staged.session.jobs_in_queue.move(ids(staged, *moved), by)
+    staged.queue.submit(staged.queue.jobs[0].request, staged.paths.output)
+    staged.wait(lambda: len(staged.queue.jobs) == len(PROMPTS) + 1)
+    assert waiting(staged)[:-1] == order
+
+
+def test_jobs_go_to_the_front_and_the_order_outlives_a_restart(
+    staged: Staged, stages: list[Staged], tmp_path: Path, qtbot: QtBot
+) -> None:
+    staged.session.jobs_in_queue.to_front(ids(staged, "three", "four"))
+    staged.wait(lambda: waiting(staged) == ("three", "four", "one", "two"))
+    staged.session.jobs_in_queue.to_front(ids(staged, "three"))
+    staged.queue.close()
+    for _ in range(2):
+        again = begin(stages, tmp_path, qtbot)
+        assert waiting(again) == ("three", "four", "one", "two")
+        again.queue.close()
+
+
+def test_a_paused_queue_starts_nothing_until_it_is_resumed_also_after_a_restart(
+    staged: Staged, stages: list[Staged], tmp_path: Path, qtbot: QtBot
+) -> None:
+    staged.session.jobs_in_queue.pause(paused=True)
+    staged.wait(lambda: staged.queue.paused)
+    # It is not closed: nothing says goodbye to the journal.
+    again = begin(stages, tmp_path, qtbot, Plan())
+    assert again.queue.paused
+    again.session.start()
+    again.wait(lambda: again.process.state is EngineState.READY)
+    qtbot.wait(50)
+    assert again.queue.running is None
+    assert waiting(again) == PROMPTS
+    again.session.jobs_in_queue.pause(paused=False)
+    again.wait_for_jobs(len(PROMPTS))
+    assert not again.queue.paused
+
+
+def test_a_copy_comes_next_with_another_seed(staged: Staged) -> None:
+    staged.session.jobs_in_queue.duplicate(ids(staged, "two"))
+    staged.wait(lambda: waiting(staged) == ("one", "two", "two", "three", "four"))
+    seeds = [job.request.seed for job in staged.queue.jobs if job.request.prompt == "two"]
+    assert len(set(seeds)) == 2
+
+
+def test_a_job_is_edited_in_the_form_and_put_back_by_undo(staged: Staged) -> None:
+    form = staged.session.generation
+    form.prompt, form.steps = "mine", 9
+    (job,) = ids(staged, "two")
+    staged.session.jobs_in_queue.edit(job)
+    assert form.prompt == "two"
+    staged.wait(lambda: waiting(staged) == ("one", "three", "four"))
+    undo = staged.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert (form.prompt, form.steps) == ("mine", 9)
+    staged.wait(lambda: waiting(staged) == PROMPTS)
+
+
+def test_all_that_waited_is_put_back_by_undo(staged: Staged) -> None:
+    staged.session.jobs.cancel_all()
+    staged.wait(lambda: waiting(staged) == ())
+    undo = staged.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    staged.wait(lambda: waiting(staged) == PROMPTS)
+
+
+def test_removed_jobs_are_put_back_in_their_places_by_undo(staged: Staged) -> None:
+    staged.session.jobs_in_queue.remove(ids(staged, "one", "three"))
+    staged.wait(lambda: waiting(staged) == ("two", "four"))
+    undo = staged.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    staged.wait(lambda: waiting(staged) == PROMPTS)
+
+
+def test_failed_jobs_are_tried_again_made_smaller_and_cleared(
+    stages: list[Staged], tmp_path: Path, qtbot: QtBot
+) -> None:
+    staged = begin(stages, tmp_path, qtbot, Plan(no_room_above=100)).start()
+    commands, form = staged.session.jobs_in_queue, staged.session.generation
+    form.width = form.height = 512
+    staged.session.jobs.generate()
+    (job,) = staged.wait_for_jobs(1)
+    assert job.state is JobState.FAILED
+    assert commands.smaller_size(job) == (384, 384)
+    commands.retry_smaller([job.id])
+    staged.wait(lambda: staged.queue.jobs[0].request.width == 384)
+    (job,) = staged.wait_for_jobs(1)
+    commands.clear(JobState.FAILED)
+    staged.wait(lambda: staged.queue.jobs == ())
+    assert [one for one in staged.session.notices.notices if one.error is not None] == []

@@ -1,0 +1,159 @@
+"""The list of all files of weights: what each is, known while it is unchanged."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.folders import folders_of_models
+from engine.jobs import model_index
+from engine.jobs.model_descriptions import ModelDescriber
+from engine.jobs.model_index import CHUNK, ModelIndex
+from engine.lora.files_below import ListedLora
+from engine.lora.known_loras import KnownLoras
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.jobs.test_lora_index import KEYS
+
+EMBEDDING = {"emb_params": (4, 768)}
+
+
+class Reader:
+    """Describes files, and counts them."""
+
+    def __init__(self) -> None:
+        self.opened: list[str] = []
+        self.describe = ModelDescriber()
+
+    def __call__(self, listed: ListedLora, root: str) -> ModelInfo:
+        self.opened.append(listed.name)
+        return self.describe(listed, root)
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader()
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    folder = tmp_path / "models"
+    for name in ("", "Lora", "embeddings", "vae", "Stable-diffusion"):
+        (folder / name).mkdir()
+    return folder
+
+
+def listed(tmp_path: Path, reader: Reader, *folders: Path) -> dict[str, ModelInfo]:
+    """The last description of each file, by name, as the next start of the engine finds it."""
+    known = KnownLoras(tmp_path / "cache" / "loras.json", lambda: 2**62)
+    return {
+        info.name: info for part in ModelIndex(known, reader).list(folders) for info in part or ()
+    }
+
+
+def write_all(models: Path) -> None:
+    write_sparse(models / "Stable-diffusion" / "mix.safetensors", listings.sdxl())
+    whole = {
+        name: shape for name, shape in listings.sdxl().items() if not name.startswith(listings.VAE)
+    }
+    write_sparse(models / "no vae.safetensors", whole)
+    write_sparse(models / "Lora" / "ink.safetensors", KEYS)
+    write_sparse(models / "embeddings" / "easy.safetensors", EMBEDDING)
+    write_sparse(models / "vae" / "fix.safetensors", listings.ldm_vae())
+    (models / "page.safetensors").write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
+
+
+def test_each_file_is_known_for_what_is_in_it(tmp_path: Path, models: Path, reader: Reader) -> None:
+    write_all(models)
+    found = listed(tmp_path, reader, models)
+    assert {name: info.kind for name, info in found.items() if not info.problem} == {
+        "Stable-diffusion/mix": ModelKind.CHECKPOINT,
+        "no vae": ModelKind.CHECKPOINT,
+        "Lora/ink": ModelKind.LORA,
+        "embeddings/easy": ModelKind.EMBEDDING,
+        "vae/fix": ModelKind.VAE,
+    }
+    assert found["Stable-diffusion/mix"].families == ("sdxl",)
+    assert found["Stable-diffusion/mix"].missing == ()
+    assert found["Stable-diffusion/mix"].precisions == ("f16",)
+    assert found["no vae"].missing == ("vae",)
+    assert found["Lora/ink"].families == ("sd1",)
+    assert "web page" in found["page"].problem
+    assert found["page"].hint
+
+
+def test_an_unchanged_file_is_not_opened_again(
+    tmp_path: Path, models: Path, reader: Reader
+) -> None:
+    write_all(models)
+    first = listed(tmp_path, reader, models)
+    opened = len(reader.opened)
+    assert opened == len(first)
+    assert listed(tmp_path, reader, models) == first
+    assert len(reader.opened) == opened
+    write_sparse(models / "vae" / "fix.safetensors", KEYS)
+    assert listed(tmp_path, reader, models)["vae/fix"].kind is ModelKind.LORA
+    assert reader.opened[opened:] == ["vae/fix"]
+
+
+def test_files_are_recognised_anew_by_other_code(
+    tmp_path: Path, models: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_sparse(models / "mix.safetensors", listings.sdxl())
+    listed(tmp_path, reader, models)
+    monkeypatch.setattr(model_index, "recognition_rules", "another".join)
+    listed(tmp_path, reader, models)
+    assert reader.opened == ["mix", "mix"]
+
+
+def test_a_diffusers_folder_is_one_model(tmp_path: Path, models: Path, reader: Reader) -> None:
+    folder = models / "sd" / "unet"
+    folder.mkdir(parents=True)
+    (models / "sd" / "model_index.json").write_text(json.dumps({"_class_name": "Other"}))
+    write_sparse(folder / "diffusion_pytorch_model.safetensors", KEYS)
+    found = listed(tmp_path, reader, models)
+    assert list(found) == ["sd"]
+    assert found["sd"].problem
+
+
+def test_a_picture_and_a_card_beside_a_file_are_told(
+    tmp_path: Path, models: Path, reader: Reader
+) -> None:
+    path = write_sparse(models / "mix.safetensors", listings.sdxl())
+    path.with_suffix(".preview.png").touch()
+    digest = "ab" * 32
+    card = {
+        "name": "v2",
+        "model": {"name": "Mix"},
+        "baseModel": "Pony",
+        "files": [{"hashes": {"SHA256": digest}}],
+    }
+    path.with_suffix(".civitai.info").write_text(json.dumps(card))
+    info = listed(tmp_path, reader, models)["mix"]
+    assert info.preview == str(path.with_suffix(".preview.png"))
+    assert (info.title, info.base_model, info.sha256) == ("Mix v2", "Pony", digest)
+    assert info.identity
+
+
+def test_files_come_first_unread_and_in_pieces(
+    tmp_path: Path, models: Path, reader: Reader
+) -> None:
+    for number in range(CHUNK + 1):
+        write_sparse(models / "Lora" / f"{number}.safetensors", KEYS)
+    known = KnownLoras(tmp_path / "cache" / "loras.json", lambda: 2**62)
+    parts = [part for part in ModelIndex(known, reader).list([models]) if part is not None]
+    assert [len(part) for part in parts] == [CHUNK, 1, CHUNK, 1]
+    assert not any(info.is_read for info in parts[0])
+    assert {info.kind for info in parts[0]} == {ModelKind.LORA}
+
+
+def test_only_the_folders_of_models_of_a_tool_are_looked_into(tmp_path: Path) -> None:
+    webui, plain = tmp_path / "webui", tmp_path / "plain"
+    for folder in (webui / "models", webui / "embeddings", webui / "venv", plain):
+        folder.mkdir(parents=True)
+    assert folders_of_models(None, [webui, plain, tmp_path / "gone"]) == (
+        webui / "models",
+        webui / "embeddings",
+        plain,
+    )

@@ -1,0 +1,1 @@
+"""Programs that keep files of the repository up to date."""

@@ -1,0 +1,140 @@
+"""The grid by mouse and keys: choosing, sizes, drags, what is spoken."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.gallery.rows import Trouble
+from tests.ui.gallery.conftest import Shown, write_picture
+from ui.gallery.grid_view import SIDE_STEP
+
+KEY, NO, CTRL, SHIFT = (
+    Qt.Key,
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+)
+LEFT = Qt.MouseButton.LeftButton
+
+
+def click(shown: Shown, row: int, modifier: Qt.KeyboardModifier = NO) -> None:
+    place = shown.grid.visualRect(shown.browser.model.index(row)).center()
+    QTest.mouseClick(shown.grid.viewport(), LEFT, modifier, place)
+
+
+def told(shown: Shown) -> list[str]:
+    return [row.value.toPlainText() for row in shown.page.details.rows]
+
+
+def test_the_pictures_stand_under_their_day(shown: Shown) -> None:
+    assert [section.count for section in shown.browser.model.sections] == [5]
+    assert shown.browser.model.sections[0].title == "Today"
+
+
+def test_clicks_choose_one_several_and_a_range(shown: Shown) -> None:
+    click(shown, 1)
+    assert shown.grid.rows() == [1]
+    click(shown, 3, CTRL)
+    assert shown.grid.rows() == [1, 3]
+    click(shown, 0)
+    click(shown, 2, SHIFT)
+    assert shown.grid.rows() == [0, 1, 2]
+
+
+def test_a_rubber_band_chooses_what_it_touches(shown: Shown) -> None:
+    view, first = shown.grid.viewport(), shown.grid.visualRect(shown.browser.model.index(0))
+    second = shown.grid.visualRect(shown.browser.model.index(1))
+    start = QPoint(second.center().x(), first.bottom() + 4)
+    # Below all tiles, where no drag of a picture begins.
+    start.setY(shown.grid.layout_.height - 4)
+    QTest.mousePress(view, LEFT, NO, start)
+    QTest.mouseMove(view, start - QPoint(10, 20))
+    QTest.mouseMove(view, first.center())
+    QTest.mouseRelease(view, LEFT, NO, first.center())
+    assert {0, 1} <= set(shown.grid.rows())
+
+
+def test_keys_move_choose_all_and_extend(shown: Shown) -> None:
+    shown.grid.choose(0)
+    QTest.keyClick(shown.grid, KEY.Key_Right)
+    assert shown.grid.rows() == [1]
+    QTest.keyClick(shown.grid, KEY.Key_Right, SHIFT)
+    assert shown.grid.rows() == [1, 2]
+    QTest.keyClick(shown.grid, KEY.Key_A, CTRL)
+    assert shown.grid.rows() == [0, 1, 2, 3, 4]
+    QTest.keyClick(shown.grid, KEY.Key_End)
+    assert shown.grid.rows() == [4]
+
+
+def test_control_and_the_wheel_change_the_size_of_tiles(shown: Shown) -> None:
+    side = shown.grid.side
+    place = QPointF(60, 80)
+    event = QWheelEvent(
+        place,
+        shown.grid.viewport().mapToGlobal(place),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        CTRL,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(shown.grid.viewport(), event)
+    assert shown.grid.side == side + SIDE_STEP
+    assert shown.session.gallery_habits.habits.side == side + SIDE_STEP
+    assert shown.page.foot.side.value() == side + SIDE_STEP
+
+
+def test_dragged_pictures_are_files(shown: Shown) -> None:
+    shown.choose("a red house", "a green tree")
+    data = shown.browser.model.mimeData(shown.grid.selectedIndexes())
+    assert {Path(url.toLocalFile()).name for url in data.urls()} == {"0.png", "2.png"}
+
+
+def test_a_picture_speaks_prompt_model_date_and_marks(shown: Shown) -> None:
+    shown.choose("a red house")
+    QTest.keyClick(shown.grid, KEY.Key_4)
+    QTest.keyClick(shown.grid, KEY.Key_P)
+    index = shown.browser.model.index(shown.number("a red house"))
+    words = index.data(Qt.ItemDataRole.AccessibleTextRole)
+    for part in ("a red house", "dreamer", "4 stars", "favourite", "AUTOMATIC1111"):
+        assert part in words
+    view = QAccessible.queryAccessibleInterface(shown.grid)
+    names = [view.child(at).text(QAccessible.Text.Name) for at in range(view.childCount())]
+    assert words in names
+
+
+def test_a_broken_file_is_a_tile_that_says_why(nothing: Shown) -> None:
+    (nothing.folder / "page.png").write_text("<html>")
+    nothing.session.gallery_index.refresh()
+    nothing.wait_for(1)
+    row = nothing.browser.model.row(0)
+    assert row is not None
+    assert row.trouble is Trouble.OTHER_FORMAT
+    words = nothing.browser.model.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "It is no PNG, JPEG or WebP." in words
+    nothing.grid.choose(0)
+    nothing.desk.wait(lambda: "It is no PNG, JPEG or WebP." in told(nothing))
+
+
+def test_text_of_a_picture_is_no_markup(nothing: Shown) -> None:
+    write_picture(nothing.folder / "x.png", "<b>bold</b> & <img src='http://192.0.2.1/x.png'>")
+    nothing.session.gallery_index.refresh()
+    nothing.wait_for(1)
+    tooltip = nothing.browser.model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "&lt;b&gt;bold" in tooltip
+    assert "<img" not in tooltip
+    nothing.grid.choose(0)
+    nothing.desk.wait(lambda: any(text.startswith("<b>bold</b>") for text in told(nothing)))
+
+
+def test_the_choice_stays_when_a_picture_comes(shown: Shown) -> None:
+    shown.choose("a blue boat", "a green tree")
+    write_picture(shown.folder / "new.png", "a purple flower")
+    shown.session.gallery_index.refresh()
+    shown.wait_for(6)
+    rows = shown.grid.rows()
+    assert {shown.prompts()[row] for row in rows} == {"a blue boat", "a green tree"}

@@ -1,0 +1,259 @@
+"""The page: marks, the viewer, comparing, searching, the trash, and the way back to Create."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from app.gallery.query import Rejected
+from app.notices.remedies import NoticeAction
+from engine.api.values import InputRole
+from tests.ui.gallery.conftest import Shown, write_picture
+from ui.actions import ActionName
+from ui.gallery.differences import differing
+from ui.picture_facts import Fact
+from ui.places import Place
+
+KEY, CTRL = Qt.Key, Qt.KeyboardModifier.ControlModifier
+
+
+def stars(shown: Shown, prompt: str) -> int:
+    row = shown.browser.model.row(shown.number(prompt))
+    assert row is not None
+    return row.rating
+
+
+def test_digits_give_stars_and_several_can_be_undone(shown: Shown) -> None:
+    shown.choose("a red house", "a blue boat")
+    QTest.keyClick(shown.grid, KEY.Key_3)
+    assert stars(shown, "a red house") == stars(shown, "a blue boat") == 3
+    assert shown.page.foot.bar.rating.value() == 3
+    notice = shown.session.notices.notices[-1]
+    assert notice.actions == (NoticeAction.UNDO_CHANGE,)
+    assert notice.undo is not None
+    notice.undo()
+    assert stars(shown, "a red house") == 0
+
+
+def test_a_rejected_picture_is_hidden_and_shown_again(shown: Shown) -> None:
+    shown.choose("a green tree")
+    QTest.keyClick(shown.grid, KEY.Key_X)
+    shown.wait_for(4)
+    # The next one takes its place, so that a row of pictures is gone through by one key.
+    assert shown.grid.rows() != []
+    shown.browser.search.rejected.chosen.emit({"rejected": Rejected.ONLY})
+    shown.wait_for(1)
+    shown.choose("a green tree")
+    QTest.keyClick(shown.grid, KEY.Key_X)
+    shown.wait_for(0)
+    assert shown.browser.nothing_found.isVisible()
+    shown.browser.clear.click()
+    shown.wait_for(5)
+
+
+def test_the_viewer_goes_through_the_pictures_and_back(shown: Shown) -> None:
+    shown.grid.choose(1)
+    QTest.keyClick(shown.grid, KEY.Key_Space)
+    viewer = shown.page.viewer
+    assert viewer.isVisible()
+    shown.desk.wait(lambda: viewer.view.image is not None)
+    QTest.keyClick(viewer.view, KEY.Key_Right)
+    assert shown.browser.current == 2
+    assert viewer.position.text() == "3 of 5"
+    QTest.keyClick(viewer.view, KEY.Key_5)
+    row = shown.browser.model.row(2)
+    assert row is not None
+    assert row.rating == 5
+    QTest.keyClick(viewer.view, KEY.Key_Home)
+    assert shown.browser.current == 0
+    QTest.keyClick(viewer.view, KEY.Key_Escape)
+    assert shown.grid.isVisible()
+    assert shown.grid.hasFocus()
+    assert shown.grid.rows() == [0]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_viewer_fills_the_screen_and_leaves_it(shown: Shown) -> None:
+    shown.grid.choose(0)
+    QTest.keyClick(shown.grid, KEY.Key_Return)
+    shown.desk.window.actions_by_name[ActionName.FULL_SCREEN].trigger()
+    assert shown.page.viewer.isFullScreen()
+    QTest.keyClick(shown.page.viewer.view, KEY.Key_Right)
+    assert shown.browser.current == 1
+    shown.desk.window.actions_by_name[ActionName.FULL_SCREEN].trigger()
+    assert not shown.page.viewer.isFullScreen()
+    assert shown.page.viewer.window() is shown.desk.window
+
+
+def test_compared_pictures_move_together_and_differ_in_prompt_and_seed(shown: Shown) -> None:
+    shown.choose("a red house", "a blue boat")
+    QTest.keyClick(shown.grid, KEY.Key_C)
+    panes = shown.page.comparison.panes
+    assert len(panes) == 2
+    shown.desk.wait(lambda: all(pane.facts is not None for pane in panes))
+    first, second = panes
+    first.view.zoom_in()
+    assert second.view.point == first.view.point
+    assert shown.page.meant() == [first.row.id]
+    second.view.setFocus()
+    QTest.keyClick(second.view, KEY.Key_2)
+    assert shown.session.gallery_index.rows([second.row.id])[0].rating == 2
+    QTest.keyClick(second.view, KEY.Key_Escape)
+    assert shown.grid.isVisible()
+
+
+def test_only_settings_that_differ_are_compared() -> None:
+    one = (Fact("Model", "a"), Fact("Seed", "1"), Fact("Steps", "20"))
+    other = (Fact("Model", "a"), Fact("Seed", "2"))
+    assert [(found.label, found.values) for found in differing([one, other])] == [
+        ("Seed", ("1", "2")),
+        ("Steps", ("20", "\N{EN DASH}")),
+    ]
+
+
+def test_words_find_pictures_and_are_remembered(shown: Shown) -> None:
+    QTest.keyClick(shown.grid, KEY.Key_F, CTRL)
+    field = shown.browser.search.words
+    assert field.hasFocus()
+    # Letters that are keys of the grid are words here.
+    QTest.keyClicks(field, "boat")
+    QTest.keyClick(field, KEY.Key_Return)
+    shown.wait_for(1)
+    assert shown.prompts() == ["a blue boat"]
+    assert shown.grid.hasFocus()
+    assert shown.session.gallery_habits.habits.searches == ("boat",)
+    field.setFocus()
+    QTest.keyClick(field, KEY.Key_Escape)
+    shown.wait_for(5)
+
+
+def test_filters_narrow_the_pictures(shown: Shown) -> None:
+    search = shown.browser.search
+    shown.choose("a red house")
+    QTest.keyClick(shown.grid, KEY.Key_P)
+    search.favourites.click()
+    shown.wait_for(1)
+    search.clear.click()
+    shown.wait_for(5)
+    search.model.chosen.emit({"model": "dreamer"})
+    assert search.model.text() == "dreamer"
+    search.date.chosen.emit({"since": None, "until": None})
+    search.model.chosen.emit({"model": "another"})
+    shown.wait_for(0)
+
+
+def test_the_trash_takes_several_and_gives_them_back(shown: Shown) -> None:
+    shown.choose("a red house", "a blue boat")
+    QTest.keyClick(shown.grid, KEY.Key_Delete)
+    shown.wait_for(3)
+    notice = shown.session.notices.notices[-1]
+    assert notice.actions == (NoticeAction.UNDO_TRASH,)
+    assert notice.undo is not None
+    notice.undo()
+    shown.wait_for(5)
+
+
+def test_all_rejected_go_to_the_trash(shown: Shown) -> None:
+    shown.choose("a red house", "a blue boat")
+    QTest.keyClick(shown.grid, KEY.Key_X)
+    shown.wait_for(3)
+    shown.desk.window.actions_by_name[ActionName.TRASH_REJECTED].trigger()
+    shown.desk.wait(lambda: len(list(shown.folder.glob("*.png"))) == 3)
+
+
+def test_settings_of_the_chosen_picture_fill_the_form(shown: Shown) -> None:
+    shown.choose("a white castle")
+    shown.page.foot.bar.use.click()
+    assert shown.desk.window.places.place is Place.CREATE
+    shown.desk.wait(lambda: shown.session.generation.prompt == "a white castle")
+    assert Path(shown.session.view.path or "").name == "3.png"
+
+
+def test_the_next_picture_starts_from_the_chosen_one(shown: Shown) -> None:
+    shown.choose("a white castle")
+    shown.page.foot.bar.start.click()
+    assert shown.desk.window.places.place is Place.CREATE
+    form = shown.session.generation
+    shown.desk.wait(lambda: form.input_path(InputRole.INIT) == str(shown.folder / "3.png"))
+
+
+def test_paths_and_settings_are_copied(shown: Shown) -> None:
+    actions = shown.desk.window.actions_by_name
+    shown.choose("a white castle")
+    actions[ActionName.COPY_PATH].trigger()
+    assert QGuiApplication.clipboard().text().endswith("3.png")
+    actions[ActionName.COPY_SETTINGS].trigger()
+    shown.desk.wait(lambda: "Prompt: a white castle" in QGuiApplication.clipboard().text())
+
+
+def test_an_action_of_the_gallery_leaves_the_canvas_alone(shown: Shown) -> None:
+    shown.session.view.choose(str(shown.folder / "0.png"))
+    shown.choose("a white castle")
+    shown.desk.window.actions_by_name[ActionName.COPY_PATH].trigger()
+    assert QGuiApplication.clipboard().text().endswith("3.png")
+
+
+def test_no_pictures_yet_invites_to_add_a_folder(nothing: Shown) -> None:
+    nothing.desk.wait(nothing.browser.no_pictures.isVisible)
+    assert nothing.browser.add.isVisible()
+
+
+def test_a_folder_is_added_chosen_and_removed(shown: Shown, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    write_picture(other / "there.png", "a lamp")
+    shown.session.gallery_index.add_folder(other)
+    shown.wait_for(6)
+    pane = shown.page.folders
+    pane.list.setCurrentRow(pane.list.count() - 1)
+    assert pane.folder == other
+    shown.wait_for(1)
+    pane.remove.click()
+    shown.wait_for(5)
+    assert pane.folder is None
+    assert (other / "there.png").exists()
+
+
+def test_narrow_windows_give_the_room_to_the_pictures(shown: Shown) -> None:
+    shown.desk.window.resize(800, 600)
+    shown.desk.wait(lambda: not shown.page.details.isVisible())
+    shown.desk.window.resize(1300, 800)
+    assert shown.page.details.isVisible()
+    shown.desk.window.actions_by_name[ActionName.DETAILS].trigger()
+    assert not shown.page.details.isVisible()
+    assert not shown.session.gallery_habits.habits.details_shown
+
+
+def test_rejecting_in_the_viewer_goes_on_to_the_next(shown: Shown) -> None:
+    shown.grid.choose(1)
+    QTest.keyClick(shown.grid, KEY.Key_Space)
+    following = shown.prompts()[2]
+    QTest.keyClick(shown.page.viewer.view, KEY.Key_X)
+    shown.wait_for(4)
+    assert shown.page.viewer.isVisible()
+    assert shown.page.viewer.name.text() == following
+
+
+def test_trashing_the_last_picture_leaves_the_viewer(shown: Shown) -> None:
+    shown.browser.search.words.setText("boat")
+    shown.wait_for(1)
+    shown.grid.choose(0)
+    QTest.keyClick(shown.grid, KEY.Key_Space)
+    QTest.keyClick(shown.page.viewer.view, KEY.Key_Delete)
+    shown.wait_for(0)
+    assert shown.browser.nothing_found.isVisible()
+
+
+def test_a_picture_without_pixels_says_so(nothing: Shown) -> None:
+    path = nothing.folder / "cut.png"
+    write_picture(path, "a lamp")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.index(b"IDAT") + 20])
+    nothing.session.gallery_index.refresh()
+    nothing.wait_for(1)
+    nothing.grid.choose(0)
+    QTest.keyClick(nothing.grid, KEY.Key_Space)
+    name = nothing.page.viewer.name
+    nothing.desk.wait(lambda: name.text() == "The file is damaged.")

@@ -1,0 +1,222 @@
+"""Settings are found by their words, act at once, and come back."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QWidget
+
+from app.downloads.contacts import Contacts
+from app.settings.reading import read_settings
+from app.settings.values import USUAL, Look
+from engine.api.saving import PictureFormat
+from tests.ui.conftest import Desk
+from ui.places import Place
+from ui.settings.about import LicencesRow, ReportRow
+from ui.settings.fields import FileNameField, FolderField
+from ui.settings.page import SettingsPage
+from ui.settings.privacy import HostsRow
+from ui.settings.rows import SettingRow
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.slider_field import SliderField
+from ui.widgets.tick_box import TickBox
+
+
+def row_of(page: SettingsPage, title: str) -> SettingRow:
+    rows = [row for section in page.sections for row in section.rows]
+    return next(row for row in rows if row.title.text() == title)
+
+
+def folder_field(page: SettingsPage, title: str) -> FolderField:
+    (field,) = row_of(page, title).findChildren(FolderField)
+    return field
+
+
+def choose(page: SettingsPage, title: str, value: object) -> None:
+    (box,) = row_of(page, title).findChildren(ChoiceBox)
+    row = box.findData(value)
+    box.setCurrentIndex(row)
+    box.activated.emit(row)
+
+
+def test_the_rail_leads_to_the_settings(desk: Desk) -> None:
+    QTest.keyClick(desk.window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    assert desk.window.places.place is Place.SETTINGS
+
+
+def test_a_word_marks_what_it_finds_and_scrolls_there(desk: Desk, page: SettingsPage) -> None:
+    QTest.keyClicks(page.search, "graphics card")
+    assert row_of(page, "Devices").property("found")
+    assert not row_of(page, "Format").property("found")
+    assert page.count.text().startswith("1 of 1")
+    assert page.navigation.item(page.navigation.currentRow()).text() == "Devices"
+    row = row_of(page, "Devices")
+    top = row.mapTo(page.area.viewport(), row.rect().topLeft())
+    assert 0 <= top.y() < page.area.viewport().height()
+    page.search.setText("xylophone")
+    assert "No setting" in page.count.text()
+    page.search.clear()
+    assert not page.count.isVisible()
+
+
+def test_enter_goes_on_to_the_next_setting_that_was_found(page: SettingsPage) -> None:
+    page.search.setText("folder")
+    before = page.area.verticalScrollBar().value()
+    QTest.keyClick(page.search, Qt.Key.Key_Return)
+    QTest.keyClick(page.search, Qt.Key.Key_Return)
+    assert page.count.text().startswith("3 of")
+    assert page.area.verticalScrollBar().value() > before
+
+
+def test_a_section_is_scrolled_to_and_marked(page: SettingsPage) -> None:
+    for number, section in enumerate(page.sections):
+        page.navigation.setCurrentRow(number)
+        heading = page.headings[number]
+        assert heading.text() == section.title
+        assert heading.mapTo(page.area.viewport(), heading.rect().topLeft()).y() >= 0
+    page.area.verticalScrollBar().setValue(0)
+    assert page.navigation.currentRow() == 0
+
+
+def test_the_look_changes_at_once(
+    desk: Desk, page: SettingsPage, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[Look] = []
+    monkeypatch.setattr(theme, "use_look", used.append)
+    choose(page, "Colours", Look.CONTRAST)
+    assert desk.session.settings.now.look is Look.CONTRAST
+    assert used == [Look.CONTRAST]
+
+
+def test_a_setting_is_in_the_file_and_shown_again(desk: Desk, page: SettingsPage) -> None:
+    settings = desk.session.settings
+    choose(page, "Format", PictureFormat.WEBP)
+    (slider,) = row_of(page, "Quality").findChildren(SliderField)
+    assert slider.isEnabled()
+    slider.field.setValue(70)
+    for title in ("Previews", "Settings in each picture", "Reduce motion"):
+        (tick,) = row_of(page, title).findChildren(TickBox)
+        tick.click()
+    now = settings.now
+    assert (now.picture_format, now.quality) == (PictureFormat.WEBP, 70)
+    assert (now.previews, now.metadata, now.reduce_motion) == (False, False, True)
+    desk.wait(lambda: read_settings(settings.path).settings == now)
+    # By hand, back again.
+    desk.wait(lambda: settings.is_idle)
+    settings.path.write_text("previews = true\n")
+    settings.look_again()
+    desk.wait(lambda: settings.now == USUAL)
+    (tick,) = row_of(page, "Previews").findChildren(TickBox)
+    assert tick.isChecked()
+    assert not slider.isEnabled()
+
+
+def test_every_control_has_a_name(page: SettingsPage) -> None:
+    for section in page.sections:
+        for row in section.rows:
+            for control in row.findChildren(QWidget):
+                if control.focusPolicy() & Qt.FocusPolicy.TabFocus and control.isVisible():
+                    named = control.accessibleName() or getattr(control, "text", str)()
+                    assert named, (row.title.text(), control)
+
+
+def test_nothing_on_the_page_is_rich_text(page: SettingsPage) -> None:
+    for label in page.findChildren(QLabel):
+        assert label.textFormat() is Qt.TextFormat.PlainText
+
+
+# --- folders ---
+
+
+def test_a_folder_is_typed_and_used(desk: Desk, page: SettingsPage, tmp_path: Path) -> None:
+    field = folder_field(page, "Wildcards")
+    folder = tmp_path / "new" / "lists"
+    field.path.setText(str(folder))
+    QTest.keyClick(field.path, Qt.Key.Key_Return)
+    assert desk.session.settings.now.wildcards_folder == str(folder)
+    assert folder.is_dir()
+    field.usual.click()
+    assert desk.session.settings.now.wildcards_folder == ""
+
+
+def test_a_file_is_no_folder_and_changes_nothing(
+    desk: Desk, page: SettingsPage, tmp_path: Path
+) -> None:
+    field = folder_field(page, "Wildcards")
+    (tmp_path / "file").touch()
+    field.use(str(tmp_path / "file"))
+    assert "file" in field.problem.text()
+    field.use(str(tmp_path / "file" / "below"))
+    assert field.problem.text()
+    field.use("~nobody-of-this-name/x")
+    assert field.problem.text()
+    assert desk.session.settings.now.wildcards_folder == ""
+
+
+def test_a_folder_of_the_environment_cannot_be_changed(page: SettingsPage, tmp_path: Path) -> None:
+    field = folder_field(page, "Folder")
+    assert not field.path.isEnabled()
+    assert "SAFELIGHT_OUTPUT" in field.problem.text()
+    assert field.path.placeholderText() == str(tmp_path / "output")
+
+
+# --- file names ---
+
+
+def test_a_pattern_shows_what_it_gives(desk: Desk, page: SettingsPage) -> None:
+    (field,) = page.findChildren(FileNameField)
+    field.pattern.setText("")
+    field.chips["date"].click()
+    QTest.keyClicks(field.pattern, "_")
+    field.chips["prompt"].click()
+    assert desk.session.settings.now.file_name == "{date}_{prompt}"
+    assert "_a-red-house" in field.example.text().replace("\u200b", "")
+    desk.session.generation.prompt = "a blue cat"
+    assert "_a-blue-cat" in field.example.text().replace("\u200b", "")
+
+
+@pytest.mark.parametrize("pattern", ["", "  ", "{sed}", "x" * 201])
+def test_a_pattern_without_sense_is_not_taken(desk: Desk, page: SettingsPage, pattern: str) -> None:
+    (field,) = page.findChildren(FileNameField)
+    field.take(pattern)
+    assert field.problem.text()
+    assert desk.session.settings.now.file_name == USUAL.file_name
+
+
+# --- privacy, about ---
+
+
+def test_the_machines_that_were_asked_are_named(desk: Desk, page: SettingsPage) -> None:
+    (row,) = page.findChildren(HostsRow)
+    desk.wait(lambda: "None so far" in row.hosts.text())
+    Contacts(desk.paths.state).note("files.example")
+    desk.window.places.open(Place.CREATE)
+    desk.window.places.open(Place.SETTINGS)
+    desk.wait(lambda: "files.example" in row.hosts.text().replace("\u200b", ""))
+
+
+def test_the_licence_of_every_part_can_be_read(desk: Desk, page: SettingsPage) -> None:
+    (row,) = page.findChildren(LicencesRow)
+    desk.wait(lambda: row.parts.count() > 5)
+    parts = [row.parts.itemText(number) for number in range(row.parts.count())]
+    assert parts[0].startswith("Safelight")
+    assert any(part.startswith("numpy") for part in parts)
+    assert "Apache License" in row.text.toPlainText()
+    row.parts.setCurrentIndex(next(n for n, part in enumerate(parts) if part.startswith("numpy")))
+    assert "NumPy" in row.text.toPlainText()
+
+
+def test_a_report_is_copied_and_saved(desk: Desk, page: SettingsPage, tmp_path: Path) -> None:
+    (row,) = page.findChildren(ReportRow)
+    desk.session.generation.prompt = "my very secret prompt"
+    row.write(tmp_path / "report.txt")
+    desk.wait((tmp_path / "report.txt").exists)
+    text = (tmp_path / "report.txt").read_text()
+    assert "Safelight" in text
+    assert "secret" not in text
+    row.copy.click()
+    desk.wait(lambda: any("clipboard" in one.message for one in desk.session.notices.notices))
+    row.write(tmp_path / "report.txt" / "below.txt")
+    desk.wait(lambda: any("cannot" in one.message for one in desk.session.notices.notices))

@@ -1,0 +1,142 @@
+"""Keys are changed by pressing others; no two actions ever have the same."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import Desk
+from tests.ui.test_actions import shared_keys
+from ui.actions import ActionName, Actions, portable, usual_keys
+from ui.places import Place
+from ui.settings.page import SettingsPage
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def keys_of(actions: Actions, name: ActionName) -> list[str]:
+    return [portable(key) for key in actions[name].shortcuts()]
+
+
+def press(page: SettingsPage, name: ActionName, key: Qt.Key, *modifiers: object) -> None:
+    button = page.shortcuts.rows[name].key
+    button.setFocus()
+    button.click()
+    assert "Press" in button.text()
+    QTest.keyClick(button, key, *modifiers)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    assert not button.isChecked()
+
+
+def test_f1_shows_the_shortcuts(desk: Desk) -> None:
+    QTest.keyClick(desk.window, Qt.Key.Key_F1)
+    assert desk.window.places.place is Place.SETTINGS
+    (page,) = desk.window.findChildren(SettingsPage)
+    desk.wait(lambda: page.sections[page.navigation.currentRow()].title == "Shortcuts")
+
+
+def test_a_pressed_key_is_that_of_the_action_and_kept(desk: Desk, page: SettingsPage) -> None:
+    actions = desk.window.actions_by_name
+    press(page, ActionName.GENERATE, Qt.Key.Key_G, CTRL)
+    assert keys_of(actions, ActionName.GENERATE) == ["Ctrl+G"]
+    assert desk.session.settings.now.shortcuts == {"generate": "Ctrl+G"}
+    row = page.shortcuts.rows[ActionName.GENERATE]
+    assert row.key.text() == "Ctrl+G"
+    row.back.click()
+    assert keys_of(actions, ActionName.GENERATE) == ["Ctrl+Return", "Ctrl+Return"]
+    assert desk.session.settings.now.shortcuts == {}
+
+
+def test_a_key_of_another_action_is_taken_only_when_asked(desk: Desk, page: SettingsPage) -> None:
+    actions = desk.window.actions_by_name
+    press(page, ActionName.GENERATE, Qt.Key.Key_O, CTRL)
+    clash = page.shortcuts.rows[ActionName.GENERATE].clash
+    assert clash is not None
+    assert actions[ActionName.OPEN].text() in clash.problem.text().replace("\u200b", "")
+    assert desk.session.settings.now.shortcuts == {}
+    clash.take_over.click()
+    assert keys_of(actions, ActionName.GENERATE) == ["Ctrl+O"]
+    assert keys_of(actions, ActionName.OPEN) == []
+    assert page.shortcuts.rows[ActionName.OPEN].key.text() == "No key"
+    # Back to the usual key, which is taken: asked again.
+    other = page.shortcuts.rows[ActionName.OPEN]
+    other.back.click()
+    assert keys_of(actions, ActionName.OPEN) == []
+    assert other.clash is not None
+    other.clash.take_over.click()
+    assert keys_of(actions, ActionName.OPEN) == ["Ctrl+O"]
+    assert keys_of(actions, ActionName.GENERATE) == []
+
+
+def test_a_key_may_have_two_meanings_in_two_places(desk: Desk, page: SettingsPage) -> None:
+    actions = desk.window.actions_by_name
+    assert keys_of(actions, ActionName.INVERT_MASK) == ["I"]
+    press(page, ActionName.FAVOURITE, Qt.Key.Key_B)
+    assert keys_of(actions, ActionName.FAVOURITE) == ["B"] == keys_of(actions, ActionName.BRUSH)
+    press(page, ActionName.FAVOURITE, Qt.Key.Key_X)
+    assert keys_of(actions, ActionName.FAVOURITE) == ["B"]
+
+
+def test_keys_for_typing_are_refused(desk: Desk, page: SettingsPage) -> None:
+    for key in (Qt.Key.Key_G, Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Tab):
+        press(page, ActionName.REVEAL, key)
+        clash = page.shortcuts.rows[ActionName.REVEAL].clash
+        assert clash is not None
+        assert clash.problem.text()
+        assert not clash.take_over.isVisible()
+    assert desk.session.settings.now.shortcuts == {}
+
+
+def test_a_letter_alone_is_the_key_of_a_tool(desk: Desk, page: SettingsPage) -> None:
+    press(page, ActionName.BRUSH, Qt.Key.Key_P)
+    assert keys_of(desk.window.actions_by_name, ActionName.BRUSH) == ["P"]
+
+
+def test_escape_keeps_the_key_and_backspace_takes_it_away(desk: Desk, page: SettingsPage) -> None:
+    press(page, ActionName.REVEAL, Qt.Key.Key_Escape)
+    assert desk.session.settings.now.shortcuts == {}
+    press(page, ActionName.REVEAL, Qt.Key.Key_Backspace)
+    assert desk.session.settings.now.shortcuts == {"reveal": ""}
+    assert keys_of(desk.window.actions_by_name, ActionName.REVEAL) == []
+
+
+def test_keys_that_are_pressed_do_nothing_else_meanwhile(desk: Desk, page: SettingsPage) -> None:
+    press(page, ActionName.REVEAL, Qt.Key.Key_1, CTRL)
+    assert desk.window.places.place is Place.SETTINGS
+
+
+def test_a_reset_of_all_keys_is_undone(desk: Desk, page: SettingsPage) -> None:
+    session = desk.session
+    session.settings.change(shortcuts={"generate": "Ctrl+G", "open": ""})
+    page.shortcuts.reset.click()
+    assert session.settings.now.shortcuts == {}
+    undo = session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert session.settings.now.shortcuts == {"generate": "Ctrl+G", "open": ""}
+
+
+def test_keys_changed_in_the_file_act_at_once(desk: Desk, page: SettingsPage) -> None:
+    settings_file = desk.session.settings.path
+    settings_file.parent.mkdir(parents=True, exist_ok=True)
+    settings_file.write_text('shortcuts = { generate = "Ctrl+G", nonsense = "Ctrl+H" }\n')
+    desk.session.settings.look_again()
+    desk.wait(lambda: page.shortcuts.rows[ActionName.GENERATE].key.text() == "Ctrl+G")
+
+
+KEYS = st.sampled_from(
+    ["", "Ctrl+O", "Ctrl+Return", "Ctrl+Enter", "F1", "Tab", "nonsense", "Ctrl++"]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(chosen=st.dictionaries(st.sampled_from([*ActionName, "unknown"]), KEYS))
+def test_no_two_actions_ever_have_the_same_key(qtbot: QtBot, chosen: dict[str, str]) -> None:
+    window = QWidget()
+    actions = Actions(window, chosen)
+    assert shared_keys(actions) == []
+    assert not any("Tab" in keys_of(actions, name) for name in ActionName)
+    actions.use_keys({})
+    for name in ActionName:
+        assert keys_of(actions, name)[0] == portable(usual_keys(name)[0])

@@ -1,0 +1,212 @@
+"""The advanced settings: a place for every setting, shown where it acts, folded otherwise."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from app.form.fields import CONTROLS, Extras
+from app.form.generation import Suggestions
+from app.form.last_session import read_last_session
+from app.form.options import FASTER_GUIDANCE, GROUPS, is_shown, option_field
+from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
+from engine.api.fields import fields_of
+from engine.api.masks import MaskedContent
+from engine.api.request import GenerateRequest, InputImage, SamplerOptions
+from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleName
+from tests.ui.conftest import Desk
+from ui.option_labels import choice_label, option_about, option_name
+from ui.panels.option_rows import OptionRow
+from ui.widgets.option_field import OptionField, PairField
+from ui.widgets.tick_box import TickBox
+
+# Settings whose controls are not among the generated rows.
+ELSEWHERE = {
+    "guidance_options.image_guidance",  # beside the start picture
+    "mask_options.expand",  # dragged on the canvas
+}
+
+
+def row_of(desk: Desk, option: str) -> OptionRow:
+    form = desk.window.form
+    groups = (*form.advanced.groups.values(), form.mask_rows)
+    return next(rows.rows[option] for rows in groups if option in rows.rows)
+
+
+def control(desk: Desk, option: str) -> QWidget:
+    return row_of(desk, option).control
+
+
+def open_all(desk: Desk) -> None:
+    for section in desk.window.form.advanced.sections.values():
+        section.open()
+
+
+def test_every_setting_of_a_request_has_a_control() -> None:
+    without = set(fields_of(GenerateRequest)) - set(CONTROLS)
+    # Hashes find files that the prompts name; the override is a declaration about the checkpoint.
+    assert without == {*Extras.__struct_fields__, "override"}
+    assert set(Extras.__struct_fields__) == {"lora_hashes", "embedding_hashes"}
+
+
+def test_every_option_of_a_group_has_a_row_with_words() -> None:
+    placed = {option for options in GROUPS.values() for option in options}
+    structures = {option.partition(".")[0] for option in placed if "." in option}
+    every = {
+        f"{name}.{inner}" for name in structures for inner in fields_of(option_structure(name))
+    }
+    assert every - placed == ELSEWHERE
+    for option in placed:
+        assert option_name(option)
+        assert option_about(option)
+        assert option_field(option).name
+
+
+def option_structure(name: str) -> type[msgspec.Struct]:
+    structure = fields_of(GenerateRequest)[name].structure
+    assert structure is not None
+    return structure
+
+
+def test_every_choice_has_a_name() -> None:
+    for kind in (MaskedContent, PrecisionName):
+        assert all(map(choice_label, kind))
+
+
+def test_the_advanced_settings_are_folded_until_they_are_opened_and_stay_open(desk: Desk) -> None:
+    advanced = desk.window.form.advanced
+    assert not advanced.steps.isVisible()
+    QTest.mouseClick(advanced.section.head, Qt.MouseButton.LeftButton)
+    assert advanced.steps.isVisible()
+    desk.session.memory.close()
+    last, _ = read_last_session(desk.paths.state)
+    assert last is not None
+    assert last.layout.sections == ("advanced",)
+
+
+def test_options_of_a_closed_section_stay_hidden_when_they_begin_to_act(desk: Desk) -> None:
+    form, advanced = desk.session.generation, desk.window.form.advanced
+    advanced.section.open()
+    for sampler in (SamplerName.LMS, SamplerName.EULER_ANCESTRAL):
+        form.sampler = sampler
+    assert not row_of(desk, "sampler_options.eta").isVisible()
+    advanced.sections["method"].open()
+    assert row_of(desk, "sampler_options.eta").isVisible()
+
+
+def test_a_section_opens_by_the_keyboard(desk: Desk) -> None:
+    head = desk.window.form.advanced.section.head
+    head.setFocus()
+    QTest.keyClick(head, Qt.Key.Key_Space)
+    assert desk.window.form.advanced.steps.isVisible()
+    assert head.accessibleDescription() == "open"
+
+
+def test_options_are_those_that_the_sampler_and_the_schedule_read(desk: Desk) -> None:
+    form = desk.session.generation
+    form.sampler, form.schedule = SamplerName.EULER, ScheduleName.KARRAS
+    shown = {option for option in GROUPS_METHOD if is_shown(form, option)}
+    assert shown == {
+        "sampler_options.churn",
+        "sampler_options.churn_from",
+        "sampler_options.churn_to",
+        "sampler_options.noise_scale",
+        "schedule_options.sigma_min",
+        "schedule_options.sigma_max",
+        "schedule_options.rho",
+    }
+    form.sampler, form.schedule = SamplerName.LMS, ScheduleName.SIMPLE
+    assert not desk.window.form.advanced.sections["method"].isVisibleTo(desk.window.form)
+
+
+GROUPS_METHOD = next(options for options in GROUPS.values() if "sampler_options.eta" in options)
+
+
+def test_options_of_other_families_are_not_offered(desk: Desk) -> None:
+    form, panel = desk.session.generation, desk.window.form.advanced
+    open_all(desk)
+    form.suggestions = Suggestions(
+        512, form.suggestions.settings, Features(guidance=(GuidanceKind.EMBEDDED,))
+    )
+    for name in ("sizes", "guidance"):
+        assert not panel.sections[name].isVisible()
+    assert not panel.faster.isVisible()
+    assert not row_of(desk, "clip_skip").isVisible()
+    assert not panel.parts.rows["text_encoder_2"].isVisible()
+    both = (TextLength(label="L", tokens=75), TextLength(label="G", tokens=75))
+    features = Features(deepest_clip_skip=12, options=tuple(OptionalSetting), texts=both)
+    form.suggestions = Suggestions(512, form.suggestions.settings, features)
+    for name in ("sizes", "guidance"):
+        assert panel.sections[name].isVisible()
+    assert row_of(desk, "clip_skip").isVisible()
+    assert panel.parts.rows["text_encoder_2"].isVisible()
+
+
+def test_a_typed_option_is_in_the_request_and_an_empty_one_is_the_default(desk: Desk) -> None:
+    form = desk.session.generation
+    form.sampler = SamplerName.EULER_ANCESTRAL
+    open_all(desk)
+    field = control(desk, "sampler_options.eta")
+    assert isinstance(field, OptionField)
+    field.setFocus()
+    QTest.keyClicks(field, "0.5")
+    assert form.build_request().sampler_options == SamplerOptions(eta=0.5)
+    QTest.keyClicks(field, "x")
+    assert form.sampler_options.eta == 0.5
+    desk.window.form.prompt.setFocus()
+    assert field.text() == "0.5"
+    field.clear()
+    field.textEdited.emit("")
+    assert form.sampler_options.eta is None
+
+
+def test_a_pair_counts_when_both_numbers_are_there(desk: Desk) -> None:
+    form = desk.session.generation
+    pair = control(desk, "seed_options.resize_from")
+    assert isinstance(pair, PairField)
+    QTest.keyClicks(pair.fields[0], "512")
+    assert form.seed_options.resize_from is None
+    assert pair.fields[0].text() == "512"
+    QTest.keyClicks(pair.fields[1], "768")
+    assert form.seed_options.resize_from == (512, 768)
+
+
+def test_faster_guidance_is_one_switch(desk: Desk) -> None:
+    form, faster = desk.session.generation, desk.window.form.advanced.faster
+    open_all(desk)
+    QTest.mouseClick(faster.box, Qt.MouseButton.LeftButton)
+    assert form.build_request().guidance_options.range == FASTER_GUIDANCE
+    QTest.mouseClick(faster.box, Qt.MouseButton.LeftButton)
+    assert form.build_request().guidance_options.range == (0.0, 1.0)
+
+
+def test_a_mask_brings_its_options(desk: Desk) -> None:
+    form, rows = desk.session.generation, desk.window.form.mask_rows
+    assert not rows.isVisible()
+    form.inputs = tuple(InputImage(role=role, path="/p.png") for role in InputRole)
+    assert rows.isVisible()
+    assert not row_of(desk, "mask_options.padding").isVisible()
+    box = control(desk, "mask_options.only_masked")
+    assert isinstance(box, TickBox)
+    box.click()
+    assert form.build_request().mask_options.only_masked
+    assert row_of(desk, "mask_options.padding").isVisible()
+
+
+def test_the_memory_limit_is_in_gigabytes(desk: Desk) -> None:
+    field = control(desk, "memory_limit_bytes")
+    assert isinstance(field, OptionField)
+    QTest.keyClicks(field, "4.5")
+    assert desk.session.generation.memory_limit_bytes == 4_500_000_000
+
+
+@pytest.mark.parametrize("precision", [PrecisionName.F16, PrecisionName.AUTO])
+def test_settings_of_this_computer_stay_when_a_picture_is_reused(
+    desk: Desk, precision: PrecisionName
+) -> None:
+    form = desk.session.generation
+    form.precision, form.backend = precision, "cpu"
+    form.load_request(GenerateRequest(prompt="", clip_skip=2))
+    request = form.build_request()
+    assert (request.precision, request.backend, request.clip_skip) == (precision, "cpu", 2)

@@ -1,0 +1,96 @@
+"""A batch is seen side by side; one of its pictures alone, and all again."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from engine.api.messages import JobPreview
+from engine.api.values import InputRole
+from tests.app.fake_engine import Plan
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from ui.actions import ActionName
+from ui.panels.canvas_panel import CanvasPanel
+
+LONG = Plan(steps=100_000, step_seconds=0.01, previews=1)
+
+
+def made(make_desk: MakeDesk, count: int, plan: Plan = Plan(steps=2)) -> Desk:  # noqa: B008
+    desk = make_desk(plan).start()
+    desk.session.generation.count = count
+    desk.session.jobs.generate()
+    return desk
+
+
+def names(canvas: CanvasPanel) -> list[str]:
+    return [cell.accessibleName() for cell in canvas.batch.cells.values()]
+
+
+def test_a_batch_is_seen_side_by_side_while_it_is_made(make_desk: MakeDesk) -> None:
+    desk = made(make_desk, 4, LONG)
+    canvas = desk.window.canvas
+    desk.wait(canvas.batch.isVisible)
+    wanted = ["Picture 1 of 4, being made", *(f"Picture {n} of 4, waiting" for n in (2, 3, 4))]
+    desk.wait(lambda: names(canvas) == wanted)
+    first, *others = canvas.batch.cells.values()
+    desk.wait(lambda: desk.session.progress.job is not None)
+    event = JobPreview(job=desk.session.progress.job or "", width=2, height=2, step=1)
+    desk.session.progress.on_preview(event, bytes([0, 200, 0]) * 4)
+    middle = first.rect().center()
+    desk.wait(lambda: first.grab().toImage().pixelColor(middle).green() == 200)
+    assert first.y() == others[0].y() < others[1].y()
+    assert unnamed(desk.window) == []
+    first.click()
+    desk.wait(canvas.view.isVisible)
+    assert canvas.back.isVisible()
+    canvas.back.click()
+    assert canvas.batch.isVisible()
+
+
+def test_a_finished_picture_is_seen_alone_and_escape_goes_back(make_desk: MakeDesk) -> None:
+    desk = made(make_desk, 3)
+    desk.wait_for_jobs(3)
+    canvas, view = desk.window.canvas, desk.session.view
+    desk.wait(lambda: names(canvas) == [f"Picture {n} of 3" for n in (1, 2, 3)])
+    second = list(canvas.batch.cells.values())[1]
+    second.setFocus()
+    QTest.keyClick(second, Qt.Key.Key_Return)
+    assert view.path == desk.queue.jobs[1].images[0]
+    assert canvas.view.isVisible()
+    QTest.keyClick(canvas.view, Qt.Key.Key_Escape)
+    assert canvas.batch.isVisible()
+
+
+def test_the_seed_that_is_kept_is_that_of_the_picture_shown(make_desk: MakeDesk) -> None:
+    desk = make_desk(real=True).start()
+    form = desk.session.generation
+    form.count, form.steps = 2, 1
+    desk.session.jobs.generate()
+    first, second = desk.wait_for_jobs(2)
+    for job in (first, second, first):
+        desk.session.view.choose(job.images[0])
+        desk.wait(lambda wanted=job: form.seed == wanted.request.seed)
+    form.seed_locked = True
+    desk.session.view.choose(second.images[0])
+    desk.wait(lambda: desk.window.info.title.text() != "")
+    desk.wait(lambda: str(second.request.seed) in desk.window.info.detail.text())
+    assert form.seed == first.request.seed
+
+
+def test_one_picture_is_no_batch(make_desk: MakeDesk) -> None:
+    desk = made(make_desk, 1)
+    desk.wait_for_jobs(1)
+    assert not desk.window.canvas.batch.isVisible()
+    assert not desk.window.canvas.back.isVisible()
+
+
+def test_a_picture_of_a_batch_is_started_from_and_painted_on(make_desk: MakeDesk) -> None:
+    desk = make_desk(real=True).start()
+    desk.session.generation.count, desk.session.generation.steps = 2, 1
+    desk.session.jobs.generate()
+    first, _ = desk.wait_for_jobs(2)
+    desk.session.view.choose(first.images[0])
+    action = desk.window.actions_by_name[ActionName.PAINT]
+    desk.wait(action.isEnabled)
+    desk.wait(lambda: str(first.request.seed) in desk.window.info.detail.text())
+    action.trigger()
+    assert desk.session.generation.input_path(InputRole.INIT) == first.images[0]

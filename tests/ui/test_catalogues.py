@@ -1,0 +1,108 @@
+"""The catalogues of languages are complete, and the window speaks them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import shiboken6
+from PySide6.QtCore import QLocale, Qt, QTranslator
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.notices.wording import worded
+from app.settings.values import Language
+from engine.api.sentences import sentence
+from tests.tools.catalogues import (
+    LANGUAGES,
+    collected,
+    compile_catalogue,
+    read_catalogue,
+    write_catalogue,
+)
+from tests.ui.conftest import MakeDesk
+from tests.ui.test_languages import words
+from ui.languages.use import use_language
+
+PLACE = re.compile(r"\{[^}]*\}|%n|&(?=\w)")
+CATALOGUES = sorted(LANGUAGES.glob("*.ts"))
+
+
+@pytest.fixture(autouse=True)
+def _as_before(qapp: QApplication) -> Iterator[None]:
+    locale, direction = QLocale(), qapp.layoutDirection()
+    yield
+    for translator in qapp.findChildren(QTranslator):
+        qapp.removeTranslator(translator)
+        shiboken6.delete(translator)
+    QLocale.setDefault(locale)
+    qapp.setLayoutDirection(direction)
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_a_catalogue_has_every_text_and_no_other(path: Path) -> None:
+    assert read_catalogue(path).keys() == set(collected())
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_a_catalogue_translates_every_text_with_the_same_places(path: Path) -> None:
+    for (context, source), forms in read_catalogue(path).items():
+        for form in forms:
+            assert form, (context, source)
+            assert sorted(PLACE.findall(form)) == sorted(PLACE.findall(source)), source
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_the_compiled_catalogue_is_that_of_the_texts(path: Path, tmp_path: Path) -> None:
+    compile_catalogue(path, tmp_path / "compiled.qm")
+    assert (tmp_path / "compiled.qm").read_bytes() == path.with_suffix(".qm").read_bytes()
+
+
+def test_writing_a_catalogue_changes_nothing_in_it(tmp_path: Path) -> None:
+    copy = tmp_path / "de.ts"
+    write_catalogue(copy, read_catalogue(LANGUAGES / "de.ts"))
+    assert copy.read_bytes() == (LANGUAGES / "de.ts").read_bytes()
+
+
+def test_the_window_in_german_has_no_english_left(qapp: QApplication, make_desk: MakeDesk) -> None:
+    use_language(qapp, Language.GERMAN, {})
+    german = read_catalogue(LANGUAGES / "de.ts")
+    same = {source for (_, source), forms in german.items() if source in forms}
+    english = {source for _, source in german} - same
+    desk = make_desk()
+    shown = {text for widget in desk.window.findChildren(QWidget) for text in words(widget)}
+    shown |= {action.text() for action in desk.window.actions_by_name.all()}
+    assert "Erzeugen" in shown
+    assert shown & english == set()
+
+
+def test_numbers_in_sentences_are_written_as_in_german(qapp: QApplication) -> None:
+    use_language(qapp, Language.GERMAN, {})
+    said = sentence(
+        "The {name} is {value:,}; it must be from {low:,} to {high:,}.",
+        name="Seed",
+        value=12345,
+        low=0.5,
+        high=4096,
+    )
+    assert worded(said) == "Seed: Der Wert ist 12.345; er muss zwischen 0,5 und 4.096 liegen."
+
+
+def test_words_of_qt_are_german(qapp: QApplication) -> None:
+    use_language(qapp, Language.GERMAN, {})
+    assert qapp.translate("QPlatformTheme", "Cancel") == "Abbrechen"
+
+
+def test_english_loads_no_catalogue(qapp: QApplication) -> None:
+    use_language(qapp, Language.ENGLISH, {})
+    assert qapp.translate("Actions", "Generate") == "Generate"
+    assert qapp.findChildren(QTranslator) == []
+
+
+def test_the_pseudo_language_marks_every_text_and_mirrors_the_window(
+    qapp: QApplication, make_desk: MakeDesk
+) -> None:
+    use_language(qapp, Language.SYSTEM, {"SAFELIGHT_LANGUAGE": "pseudo"})
+    desk = make_desk()
+    assert desk.window.layoutDirection() is Qt.LayoutDirection.RightToLeft
+    texts = {action.text() for action in desk.window.actions_by_name.all()}
+    assert all(text.startswith("⟦") and text.endswith("⟧") for text in texts)

@@ -1,0 +1,145 @@
+"""The devices answer a person: what is used, how long, what would help, what is kept."""
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+
+from app.engine.cache_state import CachedModel
+from app.engine.client import EngineClient
+from app.engine.speed import SD_1_5, SDXL, PictureKind, seconds_per_picture
+from engine.api.machine import ArtifactInfo, MemoryOutlook
+from engine.api.machine_messages import CacheListed
+from engine.api.request import GenerateRequest
+from engine.api.values import ArtifactKind, ErrorCode, ErrorInfo
+from tests.ui.conftest import Desk
+from tests.ui.devices import CARD, CHOICE, DEVICES
+from tests.ui.packs import ROWS
+from tests.ui.test_accessibility import unnamed
+from tests.ui.test_first_run import MACHINE
+from ui.dialogs.runtimes_dialog import RuntimesDialog
+from ui.outlook_labels import outlook_words
+from ui.places import Place
+from ui.settings.devices_section import DevicesSection
+
+# The runtimes are raised, which nothing that draws off the screen can do.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def section(desk: Desk) -> DevicesSection:
+    devices = desk.session.devices
+    devices.machine, devices.devices, devices.choice = MACHINE, DEVICES, CHOICE
+    return desk.window.windows.show_devices().section
+
+
+def artifact(name: str, checkpoint: str, size: int) -> ArtifactInfo:
+    return ArtifactInfo(
+        name=name,
+        kind=ArtifactKind.COMPILED_NETWORK,
+        bytes=size,
+        last_used=1e9,
+        checkpoint=checkpoint,
+    )
+
+
+def test_the_card_in_use_is_said_first(section: DevicesSection) -> None:
+    assert section.used.text().replace("\u200b", "") == f"Your graphics card {CARD} is used."
+    assert "12 GB" in section.found.text()
+    assert unnamed(section) == []
+
+
+def test_times_of_usual_pictures_follow_from_the_trial(section: DevicesSection) -> None:
+    # 240 trials of 2.1 ms, and 12 times as many for SDXL's larger network and picture.
+    assert "512 px, 20 steps: about 0.5 s" in section.times.text()
+    assert "SDXL, 1024 px, 20 steps: about 6 s" in section.times.text()
+
+
+def test_times_scale_with_what_is_evaluated() -> None:
+    device = DEVICES[0]
+    whole = 20 * 12 * 2.1 / 1000
+    assert seconds_per_picture(device, SD_1_5) == pytest.approx(whole)
+    unguided = PictureKind(860e6, 512, 512, 20, is_guided=False)
+    assert seconds_per_picture(device, unguided) == pytest.approx(whole / 2)
+    assert seconds_per_picture(DEVICES[-1], SDXL) is None
+
+
+def test_the_memory_is_told_in_words() -> None:
+    plan = MemoryOutlook(device="x", peak_bytes=2_100_000_000, budget_bytes=9_000_000_000)
+    assert outlook_words(plan, None) == "It needs about 2.1 GB of the 9.0 GB that may be used."
+    tight = msgspec.structs.replace(plan, peak_bytes=10**10, takes_turns=True, tiles=True)
+    words = outlook_words(tight, None)
+    assert "more than is free" in words
+    assert "take turns" in words
+    assert "tiles" in words
+    problem = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "It is too large.", "")
+    assert outlook_words(plan, problem) == "It is too large."
+
+
+def test_the_form_is_planned_while_the_section_is_seen(
+    desk: Desk, section: DevicesSection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int | None] = []
+
+    def plan(_client: EngineClient, request: GenerateRequest) -> int:
+        asked.append(request.steps)
+        return 1
+
+    monkeypatch.setattr(EngineClient, "plan_job", plan)
+    desk.session.generation.steps = 7
+    desk.wait(lambda: asked == [7])
+    desk.window.places.open(Place.SETTINGS)
+    assert asked == [7, 7]
+    section.window().close()
+    desk.session.generation.steps = 8
+    desk.wait(lambda: asked == [7, 7, 8])
+    desk.window.places.open(Place.CREATE)
+    assert not desk.session.outlook.is_wanted
+
+
+def test_the_settings_show_the_section_itself(desk: Desk) -> None:
+    devices = desk.session.devices
+    devices.machine, devices.devices, devices.choice = MACHINE, DEVICES, CHOICE
+    desk.window.places.open(Place.SETTINGS)
+    (section,) = desk.window.findChildren(DevicesSection)
+    assert section.isVisible()
+    assert CARD in section.used.text().replace("\u200b", "")
+    section.runtimes.click()
+    desk.wait(lambda: desk.window.findChild(RuntimesDialog) is not None)
+
+
+def test_the_cache_is_shown_by_model_and_cleared_by_it(
+    desk: Desk, section: DevicesSection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleared: list[tuple[str, ...]] = []
+
+    def clear(_client: EngineClient, names: Iterable[str]) -> int:
+        cleared.append(tuple(names))
+        return 9
+
+    monkeypatch.setattr(EngineClient, "clear_cache", clear)
+    cache = desk.session.cache
+    monkeypatch.setattr(cache, "_query", 5)
+    found = (artifact("a", "mix", 10), artifact("b", "mix", 20), artifact("c", "", 5))
+    desk.client.cache_listed.emit(CacheListed(query=5, artifacts=found))
+    assert cache.models == (
+        CachedModel("mix", ("a", "b"), 30, 1e9),
+        CachedModel("", ("c",), 5, 1e9),
+    )
+    assert "35" in section.cache.about.text()
+    section.cache.clear_buttons[0].click()
+    section.cache.clear_all.click()
+    assert cleared == [("a", "b"), ("a", "b", "c")]
+    desk.client.cache_listed.emit(CacheListed(query=9, artifacts=()))
+    assert section.cache.about.text() == "Nothing is kept."
+    assert section.cache.clear_buttons == []
+
+
+def test_a_runtime_that_suits_is_named_as_the_way_to_be_faster(
+    desk: Desk, section: DevicesSection
+) -> None:
+    assert "Every runtime" in section.faster.text()
+    desk.session.packs.rows = ROWS
+    desk.session.packs.changed.emit()
+    suited = next(row for row in ROWS if not row.reason)
+    assert suited.title in section.faster.text()

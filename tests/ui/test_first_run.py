@@ -1,0 +1,130 @@
+"""The empty canvas: a first picture with one click, and what the computer can do."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from engine.api.machine import AdapterInfo, MachineInfo
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.devices import CARD, CPU, DEVICES
+from ui.actions import ActionName
+from ui.first_postcards import POSTCARDS
+from ui.machine_labels import device_sentence, found_words, picture_time
+from ui.panels.first_run import FirstRun
+from ui.places import Place
+
+GPU = AdapterInfo(
+    vendor="nvidia", name=CARD, memory_total_bytes=12 << 30, integrated=False, backends=("x",)
+)
+MACHINE = MachineInfo(processor=CPU, memory_total_bytes=32 << 30, adapters=(GPU,))
+
+
+@pytest.fixture
+def first(desk: Desk) -> FirstRun:
+    found = desk.window.findChild(FirstRun)
+    assert found is not None
+    return found
+
+
+def test_a_postcard_is_one_click_to_a_picture(desk: Desk, first: FirstRun) -> None:
+    form = desk.session.generation
+    form.steps, form.negative_prompt = 50, "blurry"
+    before = form.form
+    desk.start()
+    QTest.mouseClick(first.postcards[1], Qt.MouseButton.LeftButton)
+    (job,) = desk.wait_for_jobs(1)
+    assert job.request.prompt == POSTCARDS[1].prompt
+    assert (job.request.steps, job.request.negative_prompt) == (None, "")
+    desk.session.notices.notices[0].undo()  # pyright: ignore[reportOptionalCall]
+    assert msgspec.structs.replace(form.form, seed=None) == before
+
+
+def test_a_postcard_is_the_starters_whatever_was_chosen(desk: Desk, first: FirstRun) -> None:
+    desk.session.generation.checkpoint = Path("/models/other.safetensors")
+    first.postcards[0].click()
+    assert desk.session.generation.checkpoint == desk.session.checkpoints.starter
+
+
+def test_the_hardware_is_told_in_a_sentence(desk: Desk, first: FirstRun) -> None:
+    session = desk.session
+    session.disk.free_bytes = 210 << 30
+    session.devices.machine = MACHINE
+    session.devices.devices = DEVICES
+    words = first.found.text()
+    assert f"{CARD} with 12 GB" in words
+    assert "32 GB of memory" in words
+    assert "210 GB free on the disk" in words
+
+
+def test_a_card_that_is_not_used_is_told_of() -> None:
+    processor = next(device for device in DEVICES if device.backend == "cpu")
+    assert device_sentence(MACHINE, DEVICES[0]) == f"Your graphics card {CARD} is used."
+    assert "not used yet" in device_sentence(MACHINE, processor)
+    bare = msgspec.structs.replace(MACHINE, adapters=())
+    assert "no graphics card" in device_sentence(bare, processor)
+    assert CPU in found_words(bare, None, None)
+
+
+def test_the_time_of_a_picture_is_rounded_as_in_speech() -> None:
+    assert picture_time(1.2) == "A picture takes a few seconds."
+    assert picture_time(8.3) == "A picture takes about 8 s."
+
+
+def test_the_way_to_models_is_shown_where_there_is_a_page(desk: Desk, first: FirstRun) -> None:
+    action = desk.window.actions_by_name[ActionName.MODELS]
+    for visible in (True, False):
+        action.setVisible(visible)
+        assert first.cards[2].isVisibleTo(first) is visible
+
+
+def test_models_of_another_program_are_one_click_away(
+    make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    models = tmp_path / "home" / "ComfyUI" / "models"
+    (models / "checkpoints").mkdir(parents=True)
+    for name in ("one", "two"):
+        (models / "checkpoints" / f"{name}.safetensors").write_bytes(b"weights")
+    desk = make_desk()
+    first = desk.window.findChild(FirstRun)
+    assert first is not None
+    desk.wait(lambda: bool(first.folders.rows))
+    (row,) = first.folders.rows
+    assert row.words.text().replace("\u200b", "") == "ComfyUI · 2 files"
+    QTest.mouseClick(row.use, Qt.MouseButton.LeftButton)
+    folders = desk.session.models.folders
+    assert row.offer.folder in [folder.path for folder in folders.watched]
+    assert desk.window.places.place is Place.MODELS
+
+
+def test_a_folder_of_ones_own_is_looked_into(
+    desk: Desk, first: FirstRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["", str(tmp_path)])
+
+    def answer(*_: object) -> str:
+        return next(answers)
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", answer)
+    first.folders.choose.click()
+    assert desk.window.places.place is Place.CREATE
+    first.folders.choose.click()
+    watched = [folder.path for folder in desk.session.models.folders.watched]
+    assert tmp_path in watched
+    assert desk.window.places.place is Place.MODELS
+
+
+def test_cards_are_beside_or_below_one_another(desk: Desk, first: FirstRun) -> None:
+
+    def places() -> list[tuple[int, int]]:
+        points = [card.mapTo(first, card.rect().topLeft()) for card in first.cards[:2]]
+        return [(point.x(), point.y()) for point in points]
+
+    first.resize(800, 600)
+    desk.wait(lambda: places()[0][1] == places()[1][1])
+    first.resize(420, 600)
+    desk.wait(lambda: places()[0][0] == places()[1][0])

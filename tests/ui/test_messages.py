@@ -1,0 +1,96 @@
+"""Notes lie over the page and leave by themselves; failures stay, and no picture gets smaller."""
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.notices.remedies import NoticeAction
+from engine.api.values import ErrorCode, ErrorInfo
+from tests.ui.conftest import Desk
+from ui.actions import ActionName
+from ui.panels import notice_card
+from ui.panels.notice_card import NoticeCard
+
+ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
+
+
+def tell(desk: Desk, *messages: str) -> tuple[NoticeCard, ...]:
+    for message in messages:
+        desk.session.notices.tell(message, actions=(NoticeAction.UNDO_CHANGE,), undo=lambda: None)
+    return desk.window.notices.cards
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_LEAST_MS", "_PER_SIGN_MS", "_FOR_A_BUTTON_MS"):
+        monkeypatch.setattr(notice_card, name, 1)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_note_leaves_by_itself_and_a_failure_stays(desk: Desk) -> None:
+    desk.session.notices.tell_error(ERROR)
+    failure, note = tell(desk, "Settings replaced.")
+    assert note.is_leaving
+    assert not failure.is_leaving
+    desk.wait(lambda: desk.window.notices.cards == (failure,))
+    assert [notice.error for notice in desk.session.notices.notices] == [ERROR]
+
+
+def test_messages_lie_over_the_canvas_and_take_nothing_from_it(desk: Desk) -> None:
+    window = desk.window
+    window.resize(1440, 900)
+    before = window.canvas.size()
+    desk.session.notices.tell_error(ERROR)
+    tell(desk, "Settings replaced.")
+    desk.wait(window.messages.isVisible)
+    assert window.canvas.size() == before
+    overlay = window.messages
+    canvas = window.canvas.rect().translated(window.canvas.mapTo(window.places, QPoint(0, 0)))
+    assert canvas.contains(overlay.geometry())
+    for card in window.notices.cards:
+        assert card.height() >= card.heightForWidth(card.width())
+    # The queue is not covered.
+    window.actions_by_name[ActionName.QUEUE].trigger()
+    assert not overlay.geometry().intersects(window.queue.geometry())
+
+
+def test_a_note_stays_while_the_pointer_or_the_focus_is_on_it(desk: Desk) -> None:
+    (card,) = tell(desk, "Settings replaced.")
+    place = QPointF(5, 5)
+    QApplication.sendEvent(card, QEnterEvent(place, place, place))
+    assert not card.is_leaving
+    QApplication.sendEvent(card, QEvent(QEvent.Type.Leave))
+    assert card.is_leaving
+    undo = card.remedies[NoticeAction.UNDO_CHANGE]
+    undo.setFocus()
+    assert not card.is_leaving
+    desk.window.form.prompt.setFocus()
+    assert card.is_leaving
+
+
+def test_the_oldest_of_many_notes_leaves_first(desk: Desk) -> None:
+    cards = tell(desk, "One.", "Two.", "Three.", "Four.")
+    assert [card.message.text() for card in cards] == ["Two.", "Three.", "Four."]
+
+
+def test_undo_has_a_key(desk: Desk) -> None:
+    form = desk.session.generation
+    form.steps = 9
+    desk.session.changes.reset()
+    assert form.steps is None
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    QTest.keyClick(desk.window, Qt.Key.Key_Z, modifiers)
+    assert form.steps == 9
+
+
+def test_a_message_is_announced(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def note(event: QAccessibleAnnouncementEvent) -> None:
+        said.append(event.message())
+
+    monkeypatch.setattr(QAccessible, "updateAccessibility", note)
+    desk.session.notices.tell("Settings replaced.", "Undo puts them back.")
+    assert "Settings replaced. Undo puts them back." in said

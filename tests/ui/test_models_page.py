@@ -1,0 +1,302 @@
+"""The page of models: the list, the pane about one model, links, and folders."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMainWindow, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.commands.getting import Offer, Stage
+from app.downloads.errors import DownloadCode, DownloadProblem
+from app.downloads.links import read_link
+from app.downloads.model_pages import OfferedFile, Page
+from app.library.first_models import first_models, ranked
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.model_messages import ModelsFound, ModelsListed
+from engine.api.values import SamplerName
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+from ui.actions import Actions
+from ui.models.page import ModelsPage
+from ui.theme.theme import Theme
+
+
+def model(name: str, **facts: object) -> ModelInfo:
+    usual: dict[str, object] = {
+        "path": f"/models/{name}.safetensors",
+        "name": name,
+        "root": "/models",
+        "size": 2_000_000_000,
+        "modified_ns": 1,
+        "kind": ModelKind.CHECKPOINT,
+        "families": ("sdxl",),
+    }
+    return ModelInfo(**(usual | facts))  # pyright: ignore[reportArgumentType]
+
+
+MIX = model("folder/mix", title="Great Mix", size=6_000_000_000)
+INK = model("ink", kind=ModelKind.LORA, families=("sd1",), trigger_words=("inkwash",))
+LACKS = model("lacks", missing=("vae",))
+PAGE_FILE = model("page", families=(), problem="page.safetensors is a web page.", hint="Get it.")
+MODELS = (MIX, INK, LACKS, PAGE_FILE)
+
+
+class Shown(Staged):
+    """A session whose engine is not started, and its page of models."""
+
+    def __init__(self, folder: Path, bot: QtBot, theme: Theme) -> None:
+        super().__init__(folder, bot, fake_command(Plan()), QUICK)
+        self.page = ModelsPage(self.session, theme, Actions(QWidget()))
+        self.window = QMainWindow()
+        self.window.setCentralWidget(self.page)
+        # As the window has one: its size does not follow from what the page shows.
+        self.window.setMinimumSize(800, 560)
+        bot.addWidget(self.window)
+        self.window.resize(1100, 700)
+        self.window.show()
+
+    def tell(self, *models: ModelInfo) -> None:
+        """Have the engine list these models."""
+        query = self.session.models.store._query  # pyright: ignore[reportPrivateUsage]
+        assert query is not None
+        self.client.models_found.emit(ModelsFound(query=query, models=models))
+        self.client.models_listed.emit(ModelsListed(query=query, folders=()))
+
+    @property
+    def names(self) -> list[str]:
+        rows = self.page.yours.item_model
+        return [rows.info_at(row).name for row in range(rows.rowCount())]
+
+
+@pytest.fixture
+def shown(
+    tmp_path: Path, qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Shown]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    one = Shown(tmp_path, qtbot, theme)
+    yield one
+    one.end()
+    one.page.close_background()
+
+
+def test_models_that_cannot_be_used_are_a_group_of_their_own(shown: Shown) -> None:
+    yours = shown.page.yours
+    shown.tell(*MODELS)
+    assert shown.names == ["ink", "lacks", "folder/mix"]
+    assert "1" in yours.broken.text()
+    yours.broken.click()
+    assert shown.names == ["page"]
+    assert yours.details.problem.text().replace("\u200b", "") == (
+        "page.safetensors is a web page. Get it."
+    )
+    assert yours.details.use.isHidden()
+    shown.session.models.store.refresh()
+    shown.tell(MIX)
+    assert shown.names == ["folder/mix"]
+    assert yours.broken.isHidden()
+
+
+def test_search_kind_family_and_order_choose_what_is_shown(shown: Shown) -> None:
+    yours = shown.page.yours
+    shown.tell(*MODELS)
+    for text, names in (
+        ("INKWASH", ["ink"]),
+        ("great sdxl", ["folder/mix"]),
+        ("nothing like it", []),
+        ("", ["ink", "lacks", "folder/mix"]),
+    ):
+        yours.search.setText(text)
+        assert shown.names == names
+    yours.kind.setCurrentIndex(yours.kind.findData(ModelKind.LORA.value))
+    yours.kind.activated.emit(yours.kind.currentIndex())
+    assert shown.names == ["ink"]
+    yours.kind.setCurrentIndex(0)
+    yours.kind.activated.emit(0)
+    yours.family.setCurrentIndex(yours.family.findData("sdxl"))
+    yours.family.activated.emit(yours.family.currentIndex())
+    assert shown.names == ["lacks", "folder/mix"]
+    yours.order.setCurrentIndex(2)
+    yours.order.activated.emit(2)
+    assert shown.names == ["folder/mix", "lacks"]
+
+
+def test_the_current_model_stays_when_the_list_changes(shown: Shown) -> None:
+    yours = shown.page.yours
+    shown.tell(*MODELS)
+    yours.choose(MIX.path)
+    shown.session.models.store.refresh()
+    shown.tell(model("a first one"), *MODELS)
+    assert yours.current() == MIX
+    assert yours.details.model == MIX
+
+
+def test_a_model_is_used_by_enter_and_by_the_button(shown: Shown) -> None:
+    yours, form = shown.page.yours, shown.session.generation
+    shown.tell(*MODELS)
+    yours.choose(INK.path)
+    yours.list.setFocus()
+    QTest.keyClick(yours.list, Qt.Key.Key_Return)
+    assert [lora.file for lora in form.loras] == [INK.path]
+    yours.choose(MIX.path)
+    yours.details.use.click()
+    assert str(form.checkpoint) == MIX.path
+
+
+def test_a_missing_part_is_said_on_the_card(shown: Shown) -> None:
+    shown.tell(LACKS)
+    assert "VAE" in shown.page.yours.item_model.line(LACKS)
+
+
+def test_a_note_is_kept_when_another_model_is_chosen(shown: Shown) -> None:
+    yours = shown.page.yours
+    shown.tell(*MODELS)
+    yours.choose(INK.path)
+    yours.details.note.setPlainText("likes <b>fog</b>")
+    yours.choose(MIX.path)
+    assert yours.details.note.toPlainText() == ""
+    shown.wait(lambda: shown.session.model.note_of(INK) == "likes <b>fog</b>")
+    yours.choose(INK.path)
+    assert yours.details.note.toPlainText() == "likes <b>fog</b>"
+
+
+def test_the_settings_with_a_model_are_told_and_forgotten(shown: Shown) -> None:
+    session, own = shown.session, shown.page.yours.details.own_settings
+    form = session.generation
+    shown.tell(*MODELS)
+    session.checkpoint.choose(Path(MIX.path))
+    form.steps, form.sampler, form.width, form.height = 28, SamplerName.EULER, 832, 1216
+    form.clip_skip = 2
+    shown.page.yours.choose(MIX.path)
+    words = own.words.text()
+    assert words.startswith("28 steps · Euler · ")
+    assert "832" in words
+    assert words.endswith("1 more")
+    session.checkpoint.choose(session.checkpoints.starter)
+    assert own.words.text() == words
+    own.forget.click()
+    assert own.isHidden()
+    undo = session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert own.words.text() == words
+    own.forget.click()
+    session.checkpoint.choose(Path(MIX.path))
+    assert form.steps is None
+    form.steps = 9
+    assert own.words.text() == "9 steps"
+    own.forget.click()
+    assert form.steps is None
+    assert own.isHidden()
+    form.steps = 9
+    shown.page.yours.choose(INK.path)
+    assert own.isHidden()
+
+
+def test_without_models_a_sentence_says_what_one_is(shown: Shown) -> None:
+    assert "Looking" in shown.page.yours.list.accessibleDescription()
+    shown.tell()
+    assert "learnt to draw" in shown.page.yours.list.accessibleDescription()
+
+
+def test_a_dropped_folder_is_looked_into_and_a_dropped_link_is_looked_up(
+    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(shown.session.models.getting, "look_up", asked.append)
+    folder = tmp_path / "more models"
+    folder.mkdir()
+    drop(shown.page, QUrl.fromLocalFile(str(folder)))
+    assert str(folder) in shown.session.loras.memory.folders
+    assert shown.page.stack.currentWidget() is shown.page.folders
+    assert [row.remove.isHidden() for row in shown.page.folders.watched][-1] is False
+    drop(shown.page, QUrl("https://civitai.com/models/1"))
+    assert asked == ["https://civitai.com/models/1"]
+    assert shown.page.stack.currentWidget() is shown.page.get
+
+
+def drop(page: ModelsPage, url: QUrl) -> None:
+    data = QMimeData()
+    data.setUrls([url])
+    action = Qt.DropAction.CopyAction
+    button, modifier = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    page.dropEvent(QDropEvent(QPointF(QPoint(5, 5)), action, data, button, modifier))
+
+
+def test_only_a_link_can_be_looked_up(shown: Shown) -> None:
+    get = shown.page.get
+    for text, can in (("", False), ("a cat", False), ("https://civitai.com/models/1", True)):
+        get.link.setText(text)
+        assert get.ask.isEnabled() == can
+    assert "civitai.com" in get.state.text()
+
+
+def test_an_offer_says_everything_before_it_is_agreed_to(shown: Shown) -> None:
+    get, getting = shown.page.get, shown.session.models.getting
+    link = read_link("https://civitai.com/models/1")
+    assert link is not None
+    file = OfferedFile(
+        name="a.safetensors", url="https://civitai.com/x", size=2_000_000_000, sha256="ab" * 32
+    )
+    page = Page(title="<b>Mix</b>", files=(file,), licence="commercial use: None")
+    getting.offer = Offer(link, page, 0, ("civitai.com", "cdn.test"))
+    getting.stage = Stage.OFFERED
+    getting.changed.emit()
+    card = get.offer
+    assert not card.isHidden()
+    texts = [label.text().replace("\u200b", "") for label in (card.hosts, card.licence, card.hash)]
+    assert texts[:2] == ["civitai.com, cdn.test", "commercial use: None"]
+    assert "ab" * 32 in texts[2]
+    assert card.title.textFormat() is Qt.TextFormat.PlainText
+    assert card.kind is ModelKind.CHECKPOINT
+    card.kinds.setCurrentIndex(card.kinds.findData(ModelKind.LORA.value))
+    card.kinds.activated.emit(card.kinds.currentIndex())
+    assert "/Lora/" in card.place.text().replace("\u200b", "")
+
+
+def test_a_key_is_asked_for_where_a_site_wants_one(shown: Shown) -> None:
+    getting = shown.session.models.getting
+    getting.stage = Stage.FAILED
+    getting.problem = DownloadProblem(code=DownloadCode.STATUS, host="civitai.com", status=401)
+    getting.changed.emit()
+    assert not shown.page.get.key.isHidden()
+    shown.page.get.key.key.setText("abc")
+    shown.page.get.key.keep.click()
+    assert (shown.paths.state / "site-keys.json").exists()
+    getting.problem = DownloadProblem(code=DownloadCode.STATUS, host="files.test", status=401)
+    getting.stage = Stage.FAILED
+    getting.changed.emit()
+    assert shown.page.get.key.isHidden()
+
+
+def test_models_that_fit_the_memory_come_first(shown: Shown) -> None:
+    assert len(shown.page.get.first) == len(first_models())
+    small = ranked(first_models(), 8_000_000_000)
+    assert [one.fits(8_000_000_000) for one in small] == sorted(
+        (one.fits(8_000_000_000) for one in small), reverse=True
+    )
+    assert sum(one.fits(8_000_000_000) for one in small) >= 2
+    assert all(read_link(one.url) is not None for one in first_models())
+
+
+def test_every_control_of_the_page_has_a_name(shown: Shown) -> None:
+    shown.tell(*MODELS)
+    for view in range(3):
+        shown.page.show_view(view)
+        for widget in (shown.page.yours, shown.page.get, shown.page.folders)[view].findChildren(
+            QWidget
+        ):
+            if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
+                text = getattr(widget, "text", str)
+                assert widget.accessibleName() or text(), widget
+
+
+def test_keys_reach_the_page_once_it_is_shown(shown: Shown) -> None:
+    shown.wait(shown.window.isActiveWindow)
+    assert shown.page.yours.list.hasFocus()
+    QTest.keyClick(shown.page.yours.list, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert shown.page.yours.search.hasFocus()

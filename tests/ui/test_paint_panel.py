@@ -1,0 +1,346 @@
+"""A mask painted on the canvas and a canvas that grows: by mouse and keys, in force at once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+
+from app.queue.jobs import JobState
+from engine.api.masks import MaskOptions
+from engine.api.values import InputRole
+from engine.metadata.readers import read_request
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from tests.ui.test_form import retype
+from ui.actions import ActionName
+from ui.panels.paint_panel import PaintPanel
+from ui.widgets.paint_view import Tool
+
+LEFT = Qt.MouseButton.LeftButton
+RIGHT = Qt.MouseButton.RightButton
+NONE = Qt.KeyboardModifier.NoModifier
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    """A picture that nothing says how it was made."""
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+    path = tmp_path / "photo.png"
+    Image.fromarray(pixels).resize((256, 192), Image.Resampling.BICUBIC).save(path)
+    return path
+
+
+def paint_on(desk: Desk, path: Path) -> PaintPanel:
+    """Start from a picture, and show it to paint on."""
+    with Image.open(path) as image:
+        desk.session.generation.start_from(str(path), *image.size)
+    desk.window.actions_by_name[ActionName.PAINT].trigger()
+    panel = desk.window.canvas.paint
+    assert panel is not None
+    desk.wait(lambda: not panel.layer.mask.isNull())
+    return panel
+
+
+def pixels(path: str | Path | None) -> NDArray[np.uint8]:
+    assert path is not None
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def mask(desk: Desk) -> str | None:
+    return desk.session.generation.input_path(InputRole.MASK)
+
+
+def painted(panel: PaintPanel) -> float:
+    return float(np.asarray(panel.layer.mask.constBits()).mean()) / 255
+
+
+def drag(panel: PaintPanel, start: QPoint, *stops: QPoint, button: Qt.MouseButton = LEFT) -> None:
+    QTest.mousePress(panel.view, button, pos=start)
+    for stop in stops:
+        QTest.mouseMove(panel.view, stop)
+    QTest.mouseRelease(panel.view, button, pos=stops[-1] if stops else start)
+
+
+def place(panel: PaintPanel, x: float, y: float) -> QPoint:
+    """The place in the view of a point of the canvas, in fractions."""
+    target = panel.view.target
+    return QPointF(target.x() + x * target.width(), target.y() + y * target.height()).toPoint()
+
+
+def test_each_stroke_is_in_the_form_and_survives_leaving(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    drag(panel, place(panel, 0.4, 0.5), place(panel, 0.6, 0.5))
+    desk.wait(lambda: mask(desk) is not None)
+    levels = pixels(mask(desk))
+    assert levels.shape == (192, 256, 3)
+    assert levels[96, 128].min() == 255
+    assert levels[5, 5].max() == 0
+    QTest.keyClick(panel.view, Qt.Key.Key_Escape)
+    assert not desk.session.view.painting
+    assert mask(desk) is not None
+    desk.window.actions_by_name[ActionName.PAINT].trigger()
+    assert panel.layer.can_undo
+
+
+def test_the_eraser_the_right_button_and_alt_erase(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    middle = place(panel, 0.5, 0.5)
+    drag(panel, place(panel, 0.2, 0.5), place(panel, 0.8, 0.5))
+    stroke = painted(panel)
+    assert 0.05 < stroke < 0.3
+    QTest.keyClick(panel.view, Qt.Key.Key_E)
+    assert panel.view.tool is Tool.ERASER
+    assert panel.bar.tools[Tool.ERASER].isChecked()
+    drag(panel, middle)
+    assert 0 < painted(panel) < stroke
+    drag(panel, middle, button=RIGHT)
+    assert painted(panel) == pytest.approx(stroke, abs=0.002)
+    QTest.keyClick(panel.view, Qt.Key.Key_B)
+    QTest.mouseClick(panel.view, LEFT, Qt.KeyboardModifier.AltModifier, middle)
+    assert painted(panel) < stroke
+
+
+def test_strokes_are_undone_and_redone_in_order(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    seen = [painted(panel)]
+    drag(panel, place(panel, 0.2, 0.2), place(panel, 0.4, 0.2))
+    seen.append(painted(panel))
+    panel.bar.invert.click()
+    seen.append(painted(panel))
+    assert seen[2] == pytest.approx(1 - seen[1], abs=1e-6)
+    panel.bar.clear.click()
+    seen.append(painted(panel))
+    assert seen[3] == 0
+    for wanted in reversed(seen[:-1]):
+        QTest.keyClick(panel.view, Qt.Key.Key_Z, CONTROL)
+        assert painted(panel) == wanted
+    assert not panel.bar.undo.isEnabled()
+    for wanted in seen[1:]:
+        QTest.keyClick(panel.view, Qt.Key.Key_Z, CONTROL | SHIFT)
+        assert painted(panel) == wanted
+    assert not panel.bar.redo.isEnabled()
+    desk.wait(lambda: mask(desk) is None)
+
+
+def test_a_lasso_fills_what_it_surrounds(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    QTest.keyClick(panel.view, Qt.Key.Key_L)
+    corners = [
+        place(panel, x, y) for x, y in ((0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75))
+    ]
+    drag(panel, *corners)
+    assert painted(panel) == pytest.approx(0.25, abs=0.02)
+
+
+def test_escape_takes_back_only_the_stroke_that_is_being_made(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    drag(panel, place(panel, 0.2, 0.2), place(panel, 0.4, 0.2))
+    before = painted(panel)
+    QTest.mousePress(panel.view, LEFT, pos=place(panel, 0.6, 0.6))
+    QTest.mouseMove(panel.view, place(panel, 0.8, 0.6))
+    assert painted(panel) > before
+    QTest.keyClick(panel.view, Qt.Key.Key_Escape)
+    assert painted(panel) == before
+    assert desk.session.view.painting
+
+
+def test_the_prompt_is_edited_while_a_mask_is_painted(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    prompt = desk.window.form.prompt
+    prompt.setFocus()
+    QTest.keyClicks(prompt, " [bel]")
+    assert desk.session.generation.prompt.endswith(" [bel]")
+    assert panel.view.tool is Tool.BRUSH
+    QTest.keyClick(prompt, Qt.Key.Key_Z, CONTROL)
+    assert desk.session.view.painting
+
+
+def test_keys_size_the_brush(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    before = panel.view.brush
+    QTest.keyClick(panel.view, Qt.Key.Key_BracketRight)
+    assert panel.view.brush == pytest.approx(before * 1.25)
+    assert panel.bar.brush.field.value() == round(panel.view.brush)
+    QTest.keyClick(panel.view, Qt.Key.Key_BracketLeft)
+    retype(panel.bar.brush.field, "40")
+    assert panel.view.brush == 40
+
+
+def test_feather_is_the_blur_of_the_mask(desk: Desk, photo: Path) -> None:
+    panel, state = paint_on(desk, photo), desk.session.generation
+    assert panel.bar.feather.field.value() == 4
+    retype(panel.bar.feather.field, "12")
+    assert state.build_request().mask_options.blur == 12
+
+
+def test_space_pans_instead_of_painting(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    panel.view.setFocus()
+    for _ in range(6):
+        panel.view.zoom_in()
+    before = panel.view.target.topLeft()
+    QTest.keyPress(panel.view, Qt.Key.Key_Space)
+    drag(panel, QPoint(150, 150), QPoint(120, 140))
+    QTest.keyRelease(panel.view, Qt.Key.Key_Space)
+    assert panel.view.target.topLeft() - before == QPointF(-30, -10)
+    assert painted(panel) == 0
+
+
+def test_the_veil_shows_the_mask_in_other_colours(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))
+    spot = place(panel, 0.5, 0.5)
+    QTest.mouseMove(panel.view, QPoint(1, 1))
+    seen = {panel.view.grab().toImage().pixelColor(spot).name()}
+    for _ in range(2):
+        QTest.keyClick(panel.view, Qt.Key.Key_V)
+        seen.add(panel.view.grab().toImage().pixelColor(spot).name())
+    assert len(seen) == 3
+
+
+def test_a_mask_that_is_there_is_shown_as_it_acts(desk: Desk, photo: Path, tmp_path: Path) -> None:
+    levels = np.zeros((192, 256), np.uint8)
+    levels[:, :100] = 255
+    Image.fromarray(levels).save(tmp_path / "mask.png")
+    state = desk.session.generation
+    panel = paint_on(desk, photo)
+    state.paint_within(str(tmp_path / "mask.png"))
+    desk.wait(lambda: panel.layer.mask.pixelColor(20, 5).red() == 255)
+    desk.session.view.painting = False
+    state.start_from(str(tmp_path / "photo.png"), 256, 192)
+    state.paint_within(str(tmp_path / "mask.png"))
+    state.mask_options = MaskOptions(inverted=True)
+    desk.session.view.painting = True
+    drag(panel, place(panel, 0.9, 0.9))
+    # What is seen is what is painted.
+    desk.wait(lambda: mask(desk) != str(tmp_path / "mask.png"))
+    assert not state.build_request().mask_options.inverted
+
+
+def test_undoing_a_change_of_the_form_shows_the_earlier_mask(desk: Desk, photo: Path) -> None:
+    panel, state = paint_on(desk, photo), desk.session.generation
+    drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))
+    desk.wait(lambda: mask(desk) is not None)
+    before, form = painted(panel), state.form
+    panel.bar.clear.click()
+    assert painted(panel) == 0
+    desk.session.changes.undo(form)
+    desk.wait(lambda: painted(panel) == pytest.approx(before, abs=0.01))
+    assert mask(desk) is not None
+
+
+def test_a_mask_has_the_size_of_a_large_picture(desk: Desk, tmp_path: Path) -> None:
+    """The mask is painted smaller, so that the brush does not lag."""
+    path = tmp_path / "photo.jpg"
+    Image.new("RGB", (3000, 2000), "navy").save(path)
+    panel = paint_on(desk, path)
+    assert panel.layer.mask.width() == 2048
+    drag(panel, place(panel, 0.1, 0.02), place(panel, 0.5, 0.02))
+    desk.wait(lambda: mask(desk) is not None)
+    levels = pixels(mask(desk))
+    assert levels.shape == (2000, 3000, 3)
+    assert levels[40, 1000].min() == 255
+    assert levels[1000, 1000].max() == 0
+
+
+def test_only_what_was_painted_is_drawn_anew(make_desk: MakeDesk, photo: Path) -> None:
+    """In the window, with the real engine: the rest of the picture keeps its pixels."""
+    desk = make_desk(real=True).start()
+    panel = paint_on(desk, photo)
+    drag(panel, place(panel, 0.2, 0.3), place(panel, 0.35, 0.6))
+    desk.session.generation.steps = 3
+    # At once: the mask is waited for.
+    desk.session.jobs.generate()
+    (job,) = desk.wait_for_jobs(1)
+    assert job.state is JobState.DONE, job.error
+    made = Path(job.images[0])
+    request = read_request(made).request
+    assert [image.role for image in request.inputs] == [InputRole.INIT, InputRole.MASK]
+    before, after = pixels(photo), pixels(made)
+    assert after.shape == before.shape
+    np.testing.assert_array_equal(after[:, 200:], before[:, 200:])
+    assert (after[60:110, 55:85] != before[60:110, 55:85]).mean() > 0.5
+
+
+GROWTHS: dict[str, tuple[Callable[[PaintPanel], QPoint], QPoint, tuple[bool, ...]]] = {
+    "right": (lambda panel: place(panel, 1, 0.5), QPoint(60, 0), (False, False, True, False)),
+    "left": (lambda panel: place(panel, 0, 0.3), QPoint(-60, 5), (True, False, False, False)),
+    "corner": (lambda panel: place(panel, 0, 0), QPoint(-30, -30), (True, True, False, False)),
+}
+
+
+@pytest.mark.parametrize("name", GROWTHS)
+def test_an_edge_that_is_dragged_grows_the_canvas(desk: Desk, photo: Path, name: str) -> None:
+    where, by, grown = GROWTHS[name]
+    panel, state = paint_on(desk, photo), desk.session.generation
+    QTest.keyClick(panel.view, Qt.Key.Key_G)
+    start = where(panel)
+    drag(panel, start, start + by)
+    margins = state.build_request().mask_options.expand
+    assert tuple(margin > 0 for margin in margins) == grown
+    assert all(margin % 8 == 0 for margin in margins)
+    assert (state.width, state.height) == (
+        256 + margins[0] + margins[2],
+        192 + margins[1] + margins[3],
+    )
+    assert tuple(field.value() for field in panel.bar.margins) == margins
+    QTest.keyClick(panel.view, Qt.Key.Key_Z, CONTROL)
+    assert not state.build_request().mask_options.expands
+    assert (state.width, state.height) == (256, 192)
+    QTest.keyClick(panel.view, Qt.Key.Key_Y, CONTROL)
+    assert state.build_request().mask_options.expand == margins
+
+
+def test_margins_are_typed_and_make_whole_cells(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    panel.act(ActionName.GROW)
+    retype(panel.bar.margins[1], "61")
+    assert desk.session.generation.build_request().mask_options.expand == (0, 64, 0, 0)
+    assert panel.bar.margins[1].value() == 64
+    assert unnamed(desk.window) == []
+
+
+def test_a_canvas_that_grows_keeps_the_picture_in_place_while_zoomed(
+    desk: Desk, photo: Path
+) -> None:
+    panel = paint_on(desk, photo)
+    panel.act(ActionName.GROW)
+    for _ in range(8):
+        panel.view.zoom_in()
+    before = panel.view.to_picture(QPointF(100, 100))
+    panel.layer.grow((64, 0, 0, 0))
+    after = panel.view.to_picture(QPointF(100, 100))
+    assert (after.x() - before.x(), after.y() - before.y()) == pytest.approx((64, 0), abs=0.5)
+
+
+def test_a_grown_picture_holds_the_start_picture(make_desk: MakeDesk, photo: Path) -> None:
+    """In the window, with the real engine."""
+    desk = make_desk(real=True).start()
+    panel = paint_on(desk, photo)
+    panel.layer.grow((0, 0, 64, 0))
+    desk.session.generation.steps = 3
+    desk.session.jobs.generate()
+    (job,) = desk.wait_for_jobs(1)
+    assert job.state is JobState.DONE, job.error
+    before, after = pixels(photo), pixels(job.images[0])
+    assert after.shape == (192, 320, 3)
+    np.testing.assert_array_equal(after[:, :200], before[:, :200])
+
+
+def test_without_a_start_picture_the_shown_one_is_painted_on(desk: Desk, photo: Path) -> None:
+    action = desk.window.actions_by_name[ActionName.PAINT]
+    assert not action.isEnabled()
+    desk.session.view.choose(str(photo))
+    desk.wait(action.isEnabled)
+    action.trigger()
+    assert desk.session.view.painting
+    assert desk.session.generation.input_path(InputRole.INIT) == str(photo)
+    desk.window.form.inputs.drop.click()
+    assert not desk.session.view.painting

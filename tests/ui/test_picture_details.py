@@ -1,0 +1,152 @@
+"""Everything that made a picture can be read, selected and copied, whoever wrote it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from app.paths import starter_checkpoint
+from engine.api.record import GenerationRecord
+from engine.metadata.png import TextChunk, insert_text_chunks
+from engine.metadata.record import record_chunks
+from tests.app.fake_engine import Plan
+from tests.metadata.records import PLAIN, PNG
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from ui.actions import ActionName
+from ui.picture_facts import read_facts, seen
+from ui.theme.theme import Theme
+from ui.widgets.picture_details import PictureDetails
+
+A1111 = """a castle, <lora:seaside:0.8>
+Negative prompt: blurry
+Steps: 28, Sampler: DPM++ 2M SDE, Schedule type: Karras, CFG scale: 6.5, Seed: 12345, \
+Size: 512x768, Model: portrait-mix-v4, Hires upscale: 2, Version: v1.10.1"""
+
+
+def ours(path: Path, **changes: object) -> str:
+    record: GenerationRecord = msgspec.structs.replace(PLAIN, **changes)
+    path.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
+    return str(path)
+
+
+def facts_of(path: str, seconds: float | None = None) -> dict[str, str]:
+    return {fact.label: fact.text for fact in read_facts(path, seconds)}
+
+
+def test_our_own_picture_tells_everything(tmp_path: Path) -> None:
+    path = ours(tmp_path / "a.png", checkpoint_sha256="c0ffee" * 10)
+    facts = facts_of(path, 41.0)
+    wanted = {
+        "Prompt": "a cat, (masterpiece:1.2)",
+        "Negative prompt": "blurry",
+        "Model": "dream v1.5",
+        "Model hash": "c0ffeec0ff",
+        "Steps": "20",
+        "Sampler": "DPM++ 2M",
+        "Schedule": "Karras",
+        "Guidance": "7",
+        "Seed": "965400086",
+        "Made with": "Safelight 0.1.0",
+        "Results as in": "AUTOMATIC1111",
+        "Device": "cpu:0 · cpu · f32",
+        "Time taken": "40 s",
+        "File": path,
+    }
+    assert {name: facts[name] for name in wanted} == wanted
+    assert "512" in facts["Size"]
+    assert "LoRAs" not in facts
+    assert "Options" not in facts
+
+
+def test_the_starter_is_called_by_its_name(tmp_path: Path) -> None:
+    request = msgspec.structs.replace(PLAIN.request, checkpoint=str(starter_checkpoint()))
+    assert facts_of(ours(tmp_path / "a.png", request=request))["Model"] == "Safelight starter"
+
+
+def test_another_tools_picture_tells_what_it_can(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(insert_text_chunks(PNG, [TextChunk("parameters", A1111)]))
+    facts = facts_of(str(path))
+    assert facts["Model"] == "portrait-mix-v4"
+    assert facts["Made with"] == "AUTOMATIC1111"
+    assert facts["Hires upscale"] == "2"
+    assert facts["Seed"] == "12345"
+
+
+@pytest.mark.parametrize("content", [b"", PNG, b"\x89PNG\r\n\x1a\n", b"<html>"])
+def test_a_picture_that_tells_nothing_has_the_facts_of_its_file(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(content)
+    assert facts_of(str(path))["File"] == str(path)
+    assert read_facts("\0") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<b>bold</b>", "<b>bold</b>"),
+        ("a\u202egnp.evil\0\x07", "agnp.evil"),
+        ("one\r\ntwo\tthree ", "one\ntwo three"),
+        ("شب \u2067x\u2069", "شب x"),
+        ("x" * 30_000, "x" * 20_000),
+    ],
+)
+def test_unseen_characters_of_a_text_are_left_out(text: str, shown: str) -> None:
+    assert seen(text) == shown
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_each_fact_is_copied_by_its_button(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
+    details = PictureDetails(theme)
+    qtbot.addWidget(details)
+    details.resize(280, 600)
+    details.show()
+    prompt = "a very long prompt, " * 40
+    request = msgspec.structs.replace(PLAIN.request, prompt=prompt)
+    facts = read_facts(ours(tmp_path / "a.png", request=request))
+    details.show_facts(facts)
+    for fact, row in zip(facts, details.rows, strict=True):
+        row.copy.click()
+        assert QGuiApplication.clipboard().text() == fact.text
+        assert row.value.toPlainText() == fact.text
+    # All of the prompt is visible, in the width of the pane.
+    first = details.rows[0].value
+    qtbot.waitUntil(lambda: first.height() > 10 * first.fontMetrics().lineSpacing())
+    assert details.rows[-1].width() <= 280
+    details.copy_all.click()
+    assert prompt.strip() in QGuiApplication.clipboard().text()
+
+
+def test_the_pane_follows_the_picture_and_is_kept(desk: Desk, tmp_path: Path) -> None:
+    panel, action = desk.window.canvas.details, desk.window.actions_by_name[ActionName.DETAILS]
+    desk.session.view.choose(ours(tmp_path / "a.png"))
+    assert not panel.isVisible()
+    action.trigger()
+    assert panel.isVisible()
+    desk.wait(lambda: bool(panel.details.rows))
+    assert unnamed(desk.window) == []
+    assert desk.session.memory.layout.details
+    request = msgspec.structs.replace(PLAIN.request, prompt="another")
+    desk.session.view.choose(ours(tmp_path / "b.png", request=request))
+    desk.wait(lambda: panel.details.rows[0].value.toPlainText() == "another")
+    action.trigger()
+    assert not panel.isVisible()
+
+
+def test_a_picture_of_this_session_tells_its_time(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(steps=2)).start()
+    desk.window.actions_by_name[ActionName.DETAILS].trigger()
+    desk.session.jobs.generate()
+    desk.wait_for_jobs(1)
+    panel = desk.window.canvas.details
+    desk.wait(lambda: "Time taken" in [row.value.accessibleName() for row in panel.details.rows])
+
+
+def test_the_line_below_the_picture_names_the_model(desk: Desk, tmp_path: Path) -> None:
+    desk.session.view.choose(ours(tmp_path / "a.png"))
+    desk.wait(lambda: desk.window.info.detail.text().startswith("dream v1.5 · "))

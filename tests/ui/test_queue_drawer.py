@@ -1,0 +1,216 @@
+"""The drawer of the queue shows every job, and acts on the selected ones by buttons and keys."""
+
+from collections.abc import Sequence
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+
+from app.queue.jobs import Job, JobState
+from engine.api.values import ErrorCode
+from tests.app.fake_engine import Plan
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.devices import DEVICES
+from tests.ui.test_accessibility import unnamed
+from ui.actions import ActionName
+from ui.device_labels import device_name
+from ui.dock.queue_drawer import QueueDrawer
+from ui.item_models.queue_item_model import ROW_ROLE, QueueItemModel, QueueRow
+
+LEFT = Qt.MouseButton.LeftButton
+ALT, NONE = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.NoModifier
+PROMPTS = ("one", "two", "three")
+
+
+@pytest.fixture
+def drawer(desk: Desk) -> QueueDrawer:
+    """The open drawer of a desk whose engine is not started, with three jobs."""
+    submit(desk, PROMPTS)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    assert desk.window.queue.isVisible()
+    return desk.window.queue
+
+
+def submit(desk: Desk, prompts: Sequence[str]) -> None:
+    for prompt in prompts:
+        desk.session.generation.prompt = prompt
+        desk.session.jobs.generate()
+    desk.wait(lambda: len(desk.queue.jobs) == len(prompts))
+
+
+def rows(drawer: QueueDrawer) -> list[QueueRow]:
+    jobs = drawer.jobs
+    return [jobs.index(row).data(ROW_ROLE) for row in range(jobs.rowCount())]
+
+
+def titles(drawer: QueueDrawer) -> tuple[str, ...]:
+    return tuple(row.title for row in rows(drawer))
+
+
+def select(drawer: QueueDrawer, *which: int) -> None:
+    drawer.list.setCurrentIndex(drawer.jobs.index(which[0]))
+    for row in which[1:]:
+        chosen = QItemSelectionModel.SelectionFlag.Select
+        drawer.list.selectionModel().select(drawer.jobs.index(row), chosen)
+
+
+def test_the_queue_opens_beside_the_picture_and_esc_closes_it(
+    desk: Desk, drawer: QueueDrawer
+) -> None:
+    assert titles(drawer) == PROMPTS
+    assert drawer.list.hasFocus()
+    assert desk.window.dock.queue.isChecked()
+    assert "3 pictures" in drawer.summary.text()
+    assert unnamed(desk.window) == []
+    QTest.keyClick(drawer.list, Qt.Key.Key_Escape)
+    assert not drawer.isVisible()
+    assert not desk.window.dock.queue.isChecked()
+    # Nothing was cancelled by the key.
+    assert all(job.state is JobState.WAITING for job in desk.queue.jobs)
+    QTest.mouseClick(desk.window.dock.queue, LEFT)
+    assert drawer.isVisible()
+
+
+def test_jobs_are_moved_by_keys_and_stay_selected(desk: Desk, drawer: QueueDrawer) -> None:
+    select(drawer, 2)
+    QTest.keyClick(drawer.list, Qt.Key.Key_Up, ALT)
+    desk.wait(lambda: titles(drawer) == ("one", "three", "two"))
+    assert [job.request.prompt for job in drawer.list.selected] == ["three"]
+    QTest.keyClick(drawer.list, Qt.Key.Key_Home, ALT)
+    desk.wait(lambda: titles(drawer) == ("three", "one", "two"))
+    QTest.keyClick(drawer.list, Qt.Key.Key_Down, ALT)
+    desk.wait(lambda: titles(drawer) == ("one", "three", "two"))
+
+
+def test_jobs_are_dragged_to_another_place(desk: Desk, drawer: QueueDrawer) -> None:
+    jobs = drawer.jobs
+    data = jobs.mimeData([jobs.index(0)])
+    drop = Qt.DropAction.MoveAction
+    assert jobs.dropMimeData(data, drop, 2, 0, jobs.index(-1)) is False
+    desk.wait(lambda: titles(drawer) == ("two", "one", "three"))
+    jobs.dropMimeData(jobs.mimeData([jobs.index(0)]), drop, -1, 0, jobs.index(-1))
+    desk.wait(lambda: titles(drawer) == ("one", "three", "two"))
+
+
+def test_jobs_are_removed_and_put_back(desk: Desk, drawer: QueueDrawer) -> None:
+    select(drawer, 0, 2)
+    QTest.keyClick(drawer.list, Qt.Key.Key_Delete)
+    desk.wait(lambda: titles(drawer) == ("two",))
+    undo = desk.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    desk.wait(lambda: titles(drawer) == PROMPTS)
+
+
+def test_a_job_is_edited_and_copied(desk: Desk, drawer: QueueDrawer) -> None:
+    select(drawer, 1)
+    QTest.mouseClick(drawer.buttons["copy"], LEFT)
+    desk.wait(lambda: titles(drawer) == ("one", "two", "two", "three"))
+    select(drawer, 0)
+    QTest.mouseClick(drawer.buttons["create"], LEFT)
+    assert desk.window.form.prompt.toPlainText() == "one"
+    desk.wait(lambda: titles(drawer) == ("two", "two", "three"))
+
+
+def test_the_queue_is_paused_and_the_dock_says_so(desk: Desk, drawer: QueueDrawer) -> None:
+    QTest.mouseClick(drawer.pause, LEFT)
+    desk.wait(lambda: desk.window.dock.queue.text() == "Paused · 3")
+    assert drawer.pause.text() == "Resume"
+    assert "paused" in desk.window.dock.queue.accessibleName()
+    QTest.mouseClick(drawer.pause, LEFT)
+    desk.wait(lambda: desk.window.dock.queue.text() == "Queue · 3")
+
+
+def test_a_failure_says_why_and_is_made_smaller(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(no_room_above=400)).start()
+    desk.session.generation.width = desk.session.generation.height = 512
+    desk.session.jobs.generate()
+    desk.wait_for_jobs(1)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    drawer = desk.window.queue
+    (row,) = rows(drawer)
+    assert row.remark == "No memory."
+    assert "No memory." in drawer.jobs.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    desk.wait(lambda: "1 failed" in desk.window.dock.queue.accessibleName())
+    select(drawer, 0)
+    assert "384" in drawer.smaller.text()
+    QTest.mouseClick(drawer.smaller, LEFT)
+    desk.wait(lambda: rows(drawer)[0].job.state is JobState.DONE)
+    assert desk.queue.jobs[0].request.width == 384
+    QTest.mouseClick(drawer.clear_finished, LEFT)
+    desk.wait(lambda: rows(drawer) == [])
+    assert drawer.empty.isVisible()
+
+
+def retries(drawer: QueueDrawer) -> dict[str, QAction]:
+    actions = drawer.list.make_menu().actions()
+    return {action.text(): action for action in actions if action.text().startswith("Retry")}
+
+
+def test_a_failure_of_the_device_is_tried_on_another(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(no_room_above=400)).start()
+    desk.session.generation.width = desk.session.generation.height = 512
+    desk.session.jobs.generate()
+    desk.wait_for_jobs(1)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    drawer = desk.window.queue
+    select(drawer, 0)
+    desk.session.devices.devices = DEVICES
+    chosen = desk.session.devices.chosen
+    assert chosen is not None
+    usable = [device for device in DEVICES if not device.unusable and device is not chosen]
+    offered = [f"Retry on {device_name(device)}" for device in usable]
+    found = retries(drawer)
+    assert list(found)[1:] == offered
+    found[offered[0]].trigger()
+    desk.wait(lambda: desk.queue.jobs[0].request.backend == usable[0].backend)
+
+
+def test_a_failure_of_the_numbers_is_tried_with_another_seed(
+    make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = make_desk(Plan(no_room_above=400)).start()
+    desk.session.generation.width = desk.session.generation.height = 512
+    desk.session.jobs.generate()
+    (job,) = desk.wait_for_jobs(1)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    drawer = desk.window.queue
+    select(drawer, 0)
+    another = "Retry with another seed"
+    assert another not in retries(drawer)
+    monkeypatch.setattr("app.commands.retries._OF_THE_SEED", frozenset({ErrorCode.OUT_OF_MEMORY}))
+    retries(drawer)[another].trigger()
+    desk.wait(lambda: desk.queue.jobs[0].request.seed != job.request.seed)
+
+
+def test_ten_thousand_jobs_are_drawn_row_by_row(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(desk, ["one"])
+    desk.session.generation.count = 10_000
+    desk.session.jobs.generate()
+    desk.wait(lambda: len(desk.queue.jobs) == 10_001)
+    drawer = desk.window.queue
+    asked: list[str] = []
+    make_row = QueueItemModel._row  # pyright: ignore[reportPrivateUsage]
+
+    def row(model: QueueItemModel, job: Job) -> QueueRow:
+        asked.append(job.id)
+        return make_row(model, job)
+
+    monkeypatch.setattr(QueueItemModel, "_row", row)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    assert drawer.jobs.rowCount() == 10_001
+    drawer.grab()
+    assert 0 < len(asked) < 500
+    select(drawer, 10_000)
+    QTest.keyClick(drawer.list, Qt.Key.Key_Home, ALT)
+    last = desk.queue.jobs[-1].id
+    desk.wait(lambda: rows_first(drawer) == last)
+
+
+def rows_first(drawer: QueueDrawer) -> str:
+    job = drawer.jobs.job_at(0)
+    assert job is not None
+    return job.id

@@ -1,0 +1,66 @@
+"""The dialog of the word lists."""
+
+from PySide6.QtTest import QTest
+
+from tests.app.fake_engine import Plan
+from tests.ui.conftest import Desk, MakeDesk
+
+
+def test_a_list_that_the_prompt_names_is_made_from_its_remark(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(reads_prompts=True)).start()
+    form, store = desk.window.form, desk.session.wildcards
+    desk.session.generation.prompt = "a __animal__ by the sea"
+    panel = form.prompt_panel
+    desk.wait(lambda: panel.make_list.isVisibleTo(panel))
+    assert panel.problem.text() == "No list called “animal”."
+    dialog = form.show_lists(panel.missing_list)
+    assert dialog.name.text() == "animal"
+    QTest.keyClicks(dialog.text, "cat")
+    dialog.save.click()
+    desk.wait(lambda: store.names == ("animal",))
+    desk.wait(lambda: dialog.names.count() == 1)
+    assert dialog.names.item(0).text() == "animal · 1"
+    dialog.close()
+    desk.wait(lambda: not panel.make_list.isVisibleTo(panel))
+
+
+def test_a_typed_list_is_kept_when_the_dialog_is_left(desk: Desk) -> None:
+    dialog = desk.window.form.show_lists("")
+    QTest.keyClicks(dialog.name, "sky")
+    QTest.keyClicks(dialog.text, "blue")
+    assert "__sky__" in dialog.about.text()
+    dialog.reject()
+    desk.wait(lambda: desk.session.wildcards.names == ("sky",))
+
+
+def test_a_name_that_is_taken_or_impossible_is_said_and_not_saved(desk: Desk) -> None:
+    desk.session.wildcards.write("sky", "blue")
+    desk.wait(lambda: desk.session.wildcards.names == ("sky",))
+    dialog = desk.window.form.show_lists("x")
+    for name in ("sky", "a__b"):
+        dialog.name.setText(name)
+        assert not dialog.save.isEnabled()
+    dialog.name.setText("")
+    dialog.close()
+
+
+def test_a_deleted_list_comes_back(desk: Desk) -> None:
+    store = desk.session.wildcards
+    store.write("sky", "blue")
+    desk.wait(lambda: store.names == ("sky",))
+    dialog = desk.window.form.show_lists("")
+    dialog.delete.click()
+    desk.wait(lambda: store.names == ())
+    desk.wait(dialog.undo.isVisible)
+    dialog.undo.click()
+    desk.wait(lambda: store.names == ("sky",))
+    dialog.close()
+
+
+def test_a_list_is_added_to_the_prompt(desk: Desk) -> None:
+    desk.session.wildcards.write("sky", "blue")
+    desk.wait(lambda: desk.session.wildcards.names == ("sky",))
+    dialog = desk.window.form.show_lists("")
+    dialog.use.click()
+    assert desk.session.generation.prompt.endswith(", __sky__")
+    dialog.close()

@@ -1,0 +1,117 @@
+"""Summaries of the settings that differ from the defaults, for the folded parts of the form."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from string import Formatter
+from typing import cast
+
+import msgspec
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.form.generation import OPTIONS, GenerationState
+from app.form.options import GROUPS, OptionGroup
+from app.library.checkpoint_declarations import NO_DECLARATION
+from engine.api.fields import RequestField, fields_of
+from engine.api.method_options import sampler_options_of, schedule_options_of
+from engine.api.request import GenerateRequest
+from engine.api.values import ConventionName
+from ui.checkpoint_labels import part_label
+from ui.labels import short_number, size_label
+from ui.method_labels import tool_label
+
+translate = QCoreApplication.translate
+
+_MACHINE = ("backend", "precision", "memory_limit_bytes", "lora_mode")
+
+
+def advanced_summary(form: GenerationState) -> str:
+    """Return a summary of all advanced settings that differ from the defaults; empty if none."""
+    names = (*OPTIONS, *_MACHINE)
+    parts = [*_method(form), *_summaries(_in_force(form), _fields(names)), *_declared(form)]
+    return " · ".join(parts)
+
+
+def options_summary(request: GenerateRequest) -> str:
+    """Return a request's options that differ from the defaults; empty if none does."""
+    return " · ".join(_summaries(request, _fields(OPTIONS)))
+
+
+def group_summary(form: GenerationState, group: OptionGroup) -> str:
+    """Return a summary of a group's options that differ from the defaults; empty if none."""
+    names = dict.fromkeys(option.partition(".")[0] for option in GROUPS[group])
+    if group is OptionGroup.MACHINE:
+        names = dict.fromkeys((*_MACHINE, *names))
+    return " · ".join(_summaries(_in_force(form), _fields(names)))
+
+
+def declared_summary(form: GenerationState, parts: Iterable[str]) -> str:
+    """Return the files of some parts, and whether the checkpoint's kind was declared."""
+    given = {part: getattr(form.components, part) for part in parts}
+    files = [f"{part_label(part)} {Path(file).name}" for part, file in given.items() if file]
+    return " · ".join([*files, *_declared(form)])
+
+
+def _in_force(form: GenerationState) -> GenerateRequest:
+    """Return the form's options without those that the chosen method does not read."""
+    effective = form.effective
+    fields = fields_of(GenerateRequest)
+    values = {name: getattr(form, name) for name in (*OPTIONS, *_MACHINE) if name in fields}
+    values["sampler_options"] = sampler_options_of(effective.sampler, form.sampler_options)
+    values["schedule_options"] = schedule_options_of(effective.schedule, form.schedule_options)
+    return GenerateRequest(prompt="", **values)
+
+
+def _fields(names: Iterable[str]) -> list[RequestField]:
+    fields = fields_of(GenerateRequest)
+    return [fields[name] for name in names]
+
+
+def _method(form: GenerationState) -> Iterator[str]:
+    if form.steps is not None:
+        yield translate("labels", "{n} steps").format(n=form.steps)
+    if form.guidance is not None:
+        yield translate("labels", "guidance {n}").format(n=short_number(form.guidance, 1))
+    if form.sampler is not None:
+        yield form.sampler.label
+    if form.schedule is not None:
+        yield form.schedule.label
+    if form.convention is not ConventionName.A1111:
+        yield translate("labels", "as {tool}").format(tool=tool_label(form.convention))
+
+
+def _declared(form: GenerationState) -> Iterator[str]:
+    declared = msgspec.structs.replace(form.declaration, components=NO_DECLARATION.components)
+    if declared != NO_DECLARATION:
+        yield translate("labels", "kind of the model stated")
+
+
+def _summaries(value: object, fields: Iterable[RequestField]) -> Iterator[str]:
+    """Yield the filled-in `summary` template of each field whose value is not its default."""
+    for field in fields:
+        part = getattr(value, field.name)
+        # False in place of None (the checkpoint decides) is not worth a word.
+        if part == field.default or (part is False and field.default is None):
+            continue
+        if field.summary:
+            names = [name for _, name, _, _ in Formatter().parse(field.summary) if name]
+            shown = {name: _shown(getattr(value, name)) for name in names}
+            yield translate("labels", field.summary).format(**shown)
+        elif isinstance(part, msgspec.Struct):
+            yield from _summaries(part, fields_of(type(part)).values())
+
+
+def _shown(value: object) -> str:
+    """Return a value's text in a summary: the name of a file, a pair as a size or a range."""
+    match value:
+        case str():
+            return Path(value).name
+        case float():
+            return short_number(value, 4)
+        case (int() as width, int() as height):
+            return size_label(width, height)
+        case (float() as start, float() as end):
+            return f"{QLocale().toString(start, 'g', 3)}–{QLocale().toString(end, 'g', 3)}"  # noqa: RUF001
+        case tuple():
+            return ", ".join(map(str, cast("tuple[object, ...]", value)))
+        case _:
+            return str(value)

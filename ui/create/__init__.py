@@ -1,0 +1,1 @@
+"""The place where pictures are made: the form, the canvas and the strip."""

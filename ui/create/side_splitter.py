@@ -1,0 +1,135 @@
+"""The form's side beside the canvas: dragged to a width, and folded away."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QSplitterHandle, QToolButton, QVBoxLayout, QWidget
+
+from app.form.session_memory import SessionMemory
+from ui.actions import ActionName, Actions
+from ui.theme.metrics import SIDE_HANDLE, SIDE_PANEL_WIDTH
+from ui.theme.theme import Theme
+
+# The largest part of the page's width that the side may take: the picture stays the largest.
+_MOST = 0.3
+_FOLD_HEIGHT = 56
+
+
+class SideSplitter(QSplitter):
+    """The side and the canvas. The side's width, and whether it is folded, are kept."""
+
+    def __init__(
+        self,
+        memory: SessionMemory,
+        theme: Theme,
+        actions: Actions,
+        form: QWidget,
+        least: int,
+        canvas: QWidget,
+    ) -> None:
+        """`least` is the least width of the form in pixels."""
+        super().__init__(Qt.Orientation.Horizontal)
+        self._memory, self._theme, self._actions = memory, theme, actions
+        self._form, self._least = form, least
+        # A hidden side would hide the handle as well, so only what is in it is hidden.
+        self._side = QWidget()
+        self._side.setProperty("role", "panel")
+        column = QVBoxLayout(self._side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(form)
+        self._width = memory.layout.side_width or SIDE_PANEL_WIDTH
+        self.setHandleWidth(SIDE_HANDLE)
+        self.setChildrenCollapsible(False)
+        self.addWidget(self._side)
+        self.addWidget(canvas)
+        self._show_form(shown=not memory.layout.side_folded)
+        self.splitterMoved.connect(self._on_moved)
+        actions[ActionName.FOLD_SIDE].triggered.connect(self.fold)
+
+    @property
+    def is_folded(self) -> bool:
+        """True if the side is folded away."""
+        return self._form.isHidden()
+
+    def fold(self) -> None:
+        """Fold the side away, or unfold it."""
+        folded = not self.is_folded
+        had_focus = any(one.hasFocus() for one in self._form.findChildren(QWidget))
+        self._show_form(shown=not folded)
+        if folded and had_focus:
+            # The keys must go to something that is visible.
+            self.fold_button.setFocus()
+        self._memory.keep_layout(side_folded=folded)
+
+    @property
+    def fold_button(self) -> QToolButton:
+        """The button on the handle."""
+        return self._fold_handle.button
+
+    def createHandle(self) -> QSplitterHandle:  # noqa: N802 (Qt's name)
+        """Return a handle with the button that folds the side."""
+        return _Handle(self, self._theme, self._actions)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Keep the side as wide as the user made it, where that leaves the picture its room."""
+        super().resizeEvent(event)
+        self._put()
+
+    @property
+    def _fold_handle(self) -> "_Handle":
+        handle = self.handle(1)
+        assert isinstance(handle, _Handle)
+        return handle
+
+    def _show_form(self, *, shown: bool) -> None:
+        self._form.setVisible(shown)
+        self._fold_handle.show_folded(folded=not shown)
+        self._put()
+
+    def _put(self) -> None:
+        """Give the side its width, between the least of the form and the most of the window."""
+        if self.is_folded:
+            self._side.setFixedWidth(0)
+            return
+        most = max(self._least, round(self.width() * _MOST))
+        self._side.setMinimumWidth(self._least)
+        self._side.setMaximumWidth(most)
+        width = min(max(self._width, self._least), most)
+        self.setSizes([width, max(1, self.width() - width - self.handleWidth())])
+
+    def _on_moved(self, *_: object) -> None:
+        if self.is_folded:
+            return
+        self._width = self._side.width()
+        self._memory.keep_layout(side_width=self._width)
+
+
+class _Handle(QSplitterHandle):
+    """The handle, with a button in its middle."""
+
+    def __init__(self, splitter: SideSplitter, theme: Theme, actions: Actions) -> None:
+        super().__init__(Qt.Orientation.Horizontal, splitter)
+        self._theme = theme
+        self._folded = False
+        action = actions[ActionName.FOLD_SIDE]
+        self.button = QToolButton()
+        self.button.setProperty("role", "fold")
+        self.button.setFixedSize(SIDE_HANDLE, _FOLD_HEIGHT)
+        self.button.setIconSize(QSize(SIDE_HANDLE, SIDE_HANDLE))
+        self.button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.button.setAccessibleName(action.text())
+        self.button.setToolTip(f"{action.text()} ({actions.key(ActionName.FOLD_SIDE)})")
+        self.button.clicked.connect(action.trigger)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
+        theme.changed.connect(self._draw)
+        self._draw()
+
+    def show_folded(self, *, folded: bool) -> None:
+        """Point the button to where the side goes."""
+        self._folded = folded
+        self._draw()
+
+    def _draw(self) -> None:
+        to_right = self._folded is not self.isRightToLeft()
+        self.button.setIcon(self._theme.icon("unfold" if to_right else "fold"))

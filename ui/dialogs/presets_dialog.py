@@ -1,0 +1,153 @@
+"""The list of presets: use, rename, reorder and remove them."""
+
+from PySide6.QtCore import QModelIndex, QSize, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.form.presets import Preset
+from app.session import Session
+from ui.preset_labels import parts_words
+from ui.theme.metrics import L, M, S
+from ui.widgets.labels import buddy_label, plain_label
+from ui.window_place import room_for
+
+_SIZE = QSize(460, 420)
+
+
+class PresetsDialog(QDialog):
+    """A dialog with the presets in their order; every change applies at once."""
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._presets = session.presets
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Presets"))
+        self.resize(_SIZE.boundedTo(room_for(parent)))
+        self.list = QListWidget()
+        self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.about = plain_label("", "caption", wrap=True)
+        self.use = QPushButton(self.tr("Use"))
+        self.rename = QPushButton(self.tr("Rename"))
+        self.remove = QPushButton(self.tr("Remove"))
+        self.close_button = QPushButton(self.tr("Close"))
+        self._lay_out()
+        self._connect()
+        self._refresh()
+
+    def current(self) -> Preset | None:
+        """Return the chosen preset; None if the list is empty."""
+        row = self.list.currentRow()
+        return self._presets.store.presets[row] if row >= 0 else None
+
+    def _lay_out(self) -> None:
+        help_words = self.tr("Drag a preset to its place, or move it with Alt+Up and Alt+Down.")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(S)
+        for button, tip in (
+            (self.use, "Enter"),
+            (self.rename, "F2"),
+            (self.remove, QKeySequence(Qt.Key.Key_Delete).toString()),
+        ):
+            button.setToolTip(tip)
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
+        buttons.addStretch()
+        buttons.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+        column.setContentsMargins(L, L, L, M)
+        column.setSpacing(S)
+        column.addWidget(buddy_label(help_words, self.list, "caption"))
+        self.list.setAccessibleName(self.tr("Presets"))
+        column.addWidget(self.list, 1)
+        column.addWidget(self.about)
+        column.addLayout(buttons)
+        self.about.setMinimumHeight(self.about.fontMetrics().lineSpacing())
+        self.close_button.setAutoDefault(False)
+
+    def _connect(self) -> None:
+        self._presets.store.presets_changed.connect(self._refresh)
+        self.list.currentRowChanged.connect(self._show_current)
+        self.list.itemChanged.connect(self._on_renamed)
+        # By Enter or a double click, but not by the Enter that ends a renaming.
+        self.list.itemActivated.connect(self._use)
+        self.list.model().rowsMoved.connect(self._on_moved)
+        self.use.clicked.connect(self._use)
+        self.rename.clicked.connect(self._rename)
+        self.remove.clicked.connect(self._remove)
+        self.close_button.clicked.connect(self.accept)
+        on_list = Qt.ShortcutContext.WidgetShortcut
+        for keys, act in (
+            ("Del", self._remove),
+            ("Alt+Up", lambda: self._move(-1)),
+            ("Alt+Down", lambda: self._move(1)),
+        ):
+            QShortcut(QKeySequence(keys), self.list, act, context=on_list)
+
+    def _use(self, *_: object) -> None:
+        preset = self.current()
+        if preset is not None:
+            self._presets.use(preset)
+            self.accept()
+
+    def _rename(self) -> None:
+        item = self.list.currentItem()
+        if item is not None:  # pyright: ignore[reportUnnecessaryComparison] (Qt may have none)
+            self.list.editItem(item)
+
+    def _remove(self) -> None:
+        preset = self.current()
+        if preset is not None:
+            self._presets.remove(preset)
+
+    def _move(self, by: int) -> None:
+        row = self.list.currentRow()
+        preset = self.current()
+        if preset is not None and 0 <= row + by < self.list.count():
+            self._presets.move(preset, row + by)
+            self.list.setCurrentRow(row + by)
+
+    def _on_moved(
+        self, _from: QModelIndex, first: int, _last: int, _to: QModelIndex, place: int
+    ) -> None:
+        preset = self._presets.store.presets[first]
+        self._presets.move(preset, place if place < first else place - 1)
+
+    def _on_renamed(self, item: QListWidgetItem) -> None:
+        preset = self._presets.store.presets[self.list.row(item)]
+        if not self._presets.rename(preset, item.text()):
+            self.about.setText(self.tr("This name is empty, or another preset has it."))
+            item.setText(preset.name)
+
+    def _refresh(self, *_: object) -> None:
+        names = [preset.name for preset in self._presets.store.presets]
+        shown = [self.list.item(row).text() for row in range(self.list.count())]
+        if names != shown:
+            row = self.list.currentRow()
+            self.list.clear()
+            for name in names:
+                item = QListWidgetItem(name)
+                item.setFlags(
+                    (item.flags() | Qt.ItemFlag.ItemIsEditable) & ~Qt.ItemFlag.ItemIsDropEnabled
+                )
+                self.list.addItem(item)
+            self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))
+        self._show_current()
+
+    def _show_current(self, *_: object) -> None:
+        preset = self.current()
+        for button in (self.use, self.rename, self.remove):
+            button.setEnabled(preset is not None)
+        empty = self.tr("There are no presets yet: “Save as a preset…” makes one.")
+        self.about.setText(parts_words(preset.parts) if preset is not None else empty)

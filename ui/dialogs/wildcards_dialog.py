@@ -1,0 +1,252 @@
+"""The dialog of the word lists that prompts name: list, create, edit, delete."""
+
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.form.trigger_words import with_words
+from app.library.trash import Trashed
+from app.library.wildcards import WordList, is_list_name
+from app.session import Session
+from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import breakable, buddy_label, plain_label, rule
+from ui.window_place import room_for
+
+_SIZE = QSize(720, 520)
+_LIST_WIDTH = 240
+
+
+class WildcardsDialog(QDialog):
+    """Lists at the side, the chosen one as a text to edit; what is edited is saved when left."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._store = session, session.wildcards
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Lists of words"))
+        self.resize(_SIZE.boundedTo(room_for(parent)))
+        self.names = QListWidget()
+        self.names.setAccessibleName(self.tr("Lists"))
+        self.names.setFixedWidth(_LIST_WIDTH)
+        self.name = QLineEdit()
+        self.name.setFixedHeight(CONTROL_HEIGHT)
+        self.name.setPlaceholderText(self.tr("Name, e.g. animal"))
+        self.text = QPlainTextEdit()
+        self.text.setTabChangesFocus(True)
+        self.text.setPlaceholderText(
+            self.tr("One entry a line. A picture takes one of them, drawn with its seed.")
+        )
+        self.about = plain_label("", "caption", wrap=True)
+        self.new = IconButton(theme, "plus", self.tr("New list"), outlined=True)
+        self.delete = IconButton(theme, "trash", self.tr("Move the list to the trash"))
+        self.folder = IconButton(theme, "reveal", self.tr("Open the folder"))
+        self.save = QPushButton(self.tr("Save"))
+        self.use = QPushButton(self.tr("Add to the prompt"))
+        self.undo = QPushButton(self.tr("Undo"))
+        self.undo.setProperty("role", "link")
+        self.close_button = QPushButton(self.tr("Close"))
+        # The list that is shown as it is in its file; None for a new one.
+        self._shown: WordList | None = None
+        self._trashed: Trashed | None = None
+        self._wanted = ""
+        self._lay_out()
+        self._connect()
+        self._fill()
+        self._choose(self._store.lists[0].name if self._store.lists else "")
+
+    def begin(self, name: str) -> None:
+        """Begin a new list of this name."""
+        self._leave()
+        self.names.setCurrentRow(-1)
+        self._show_list(None)
+        self.name.setText(name)
+        (self.text if name else self.name).setFocus()
+
+    def done(self, arg__1: int) -> None:
+        """Save what was edited, and close."""
+        self._leave()
+        super().done(arg__1)
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(S)
+        for button in (self.new, self.delete, self.folder):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        side = QVBoxLayout()
+        side.setSpacing(S)
+        side.addWidget(self.names, 1)
+        side.addLayout(buttons)
+        main = QVBoxLayout()
+        main.setSpacing(S)
+        main.addWidget(buddy_label(self.tr("Name"), self.name))
+        main.addWidget(self.name)
+        main.addWidget(buddy_label(self.tr("Entries"), self.text))
+        main.addWidget(self.text, 1)
+        main.addWidget(self.about)
+        both = QHBoxLayout()
+        both.setContentsMargins(L, L, L, M)
+        both.setSpacing(M)
+        both.addLayout(side)
+        both.addLayout(main, 1)
+        below = QHBoxLayout()
+        below.setContentsMargins(L, M, L, M)
+        below.setSpacing(S)
+        below.addWidget(self.use)
+        below.addWidget(self.undo)
+        below.addStretch()
+        below.addWidget(self.save)
+        below.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(both, 1)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addLayout(below)
+        self.undo.hide()
+
+    def _connect(self) -> None:
+        self.names.currentItemChanged.connect(self._on_chosen)
+        self.text.textChanged.connect(self._describe)
+        self.name.textChanged.connect(self._describe)
+        self.new.clicked.connect(partial(self.begin, ""))
+        self.delete.clicked.connect(self._delete)
+        self.folder.clicked.connect(self._open_folder)
+        self.save.clicked.connect(self._save)
+        self.use.clicked.connect(self._use)
+        self.undo.clicked.connect(self._put_back)
+        self.close_button.clicked.connect(self.accept)
+        self._store.changed.connect(self._on_changed)
+        self._store.trashed.connect(self._on_trashed)
+
+    @property
+    def _is_edited(self) -> bool:
+        shown = self._shown or WordList("", "")
+        return (self.name.text(), self.text.toPlainText()) != (shown.name, _plain(shown.text))
+
+    @property
+    def _problem(self) -> str:
+        """The reason why the list cannot be saved; empty if it can."""
+        name = self.name.text()
+        if not name:
+            return self.tr("Give the list a name.")
+        if not is_list_name(name):
+            return self.tr("A name has letters, digits, spaces, - and /, and no __.")
+        is_other = self._shown is None or self._shown.name != name
+        if is_other and self._store.find(name) is not None:
+            return self.tr("There is a list of this name.")
+        return ""
+
+    def _fill(self) -> None:
+        shown = self._shown.name if self._shown else ""
+        self.names.blockSignals(True)
+        self.names.clear()
+        for one in self._store.lists:
+            item = QListWidgetItem(f"{one.name} · {len(one.entries)}")
+            item.setData(Qt.ItemDataRole.UserRole, one.name)
+            self.names.addItem(item)
+            if one.name == shown:
+                self.names.setCurrentItem(item)
+        self.names.blockSignals(False)
+
+    def _choose(self, name: str) -> None:
+        for row in range(self.names.count()):
+            if self.names.item(row).data(Qt.ItemDataRole.UserRole) == name:
+                self.names.setCurrentRow(row)
+                return
+        self._show_list(None)
+
+    def _show_list(self, one: WordList | None) -> None:
+        self._shown = one
+        self.name.setText(one.name if one else "")
+        self.text.setPlainText(one.text if one else "")
+        self._describe()
+
+    def _on_chosen(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        name = item.data(Qt.ItemDataRole.UserRole)
+        self._leave()
+        self._show_list(self._store.find(name))
+
+    def _on_changed(self) -> None:
+        wanted = self._wanted or (self._shown.name if self._shown else "")
+        self._wanted = ""
+        if not self._is_edited:
+            self._shown = self._store.find(wanted) or self._shown
+        self._fill()
+        self._choose(wanted)
+
+    def _describe(self) -> None:
+        """Tell how a prompt names the list, and how many entries it has."""
+        one = WordList(self.name.text(), self.text.toPlainText())
+        problem = self._problem if self._is_edited else ""
+        if problem:
+            text = problem
+        elif one.name:
+            text = self.tr("Write __{name}__ in the prompt. {n} entries, such as: {some}")
+            some = ", ".join(one.entries[:4])
+            text = text.format(name=one.name, n=len(one.entries), some=some[:80] or "–")  # noqa: RUF001
+        else:
+            text = self.tr("A prompt writes the name of a list between two underscores each.")
+        self.about.setText(breakable(text))
+        self.save.setEnabled(self._is_edited and not problem)
+        self.delete.setEnabled(self._shown is not None)
+        self.use.setEnabled(bool(one.name) and not problem)
+
+    def _leave(self) -> None:
+        """Save what was edited, before another list is shown."""
+        if self._is_edited and not self._problem and self.text.toPlainText().strip():
+            self._save()
+
+    def _save(self) -> None:
+        name, text = self.name.text(), self.text.toPlainText()
+        before = self._shown
+        self._store.write(name, text if text.endswith("\n") else f"{text}\n")
+        if before is not None and before.name != name:
+            self._store.delete(before.name)
+        self._shown, self._wanted = WordList(name, text), name
+        self._describe()
+
+    def _delete(self) -> None:
+        if self._shown is not None:
+            self._store.delete(self._shown.name)
+            self._show_list(None)
+
+    def _on_trashed(self, trashed: Trashed) -> None:
+        self._trashed = trashed
+        self.undo.setVisible(bool(trashed.trash_path))
+
+    def _put_back(self) -> None:
+        if self._trashed is not None:
+            self._store.put_back(self._trashed)
+        self.undo.hide()
+
+    def _use(self) -> None:
+        self._leave()
+        form = self._session.generation
+        form.prompt = with_words(form.prompt, f"__{self.name.text()}__")
+
+    def _open_folder(self) -> None:
+        self._store.folder.mkdir(parents=True, exist_ok=True)
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._store.folder)))
+
+
+def _plain(text: str) -> str:
+    """Return a text as the field gives it back."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,109 @@
+"""The Generate button, which says how many pictures it makes and how long they take."""
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QPushButton
+
+from app.session import Session
+from ui.actions import ActionName, Actions
+from ui.labels import duration
+from ui.theme.metrics import GENERATE_LEAST, GENERATE_WIDEST, XS, M
+from ui.theme.theme import Theme
+
+# The text is kept this far from the shortcut, which is left out where there is no room for both.
+_APART = 24
+
+
+class GenerateButton(QPushButton):
+    """The button; its shortcut is written at its trailing end."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session, self._theme = session, theme
+        self._actions, self._key = actions, ""
+        self.setProperty("role", "primary")
+        self.setMinimumWidth(GENERATE_LEAST)
+        self.setMaximumWidth(GENERATE_WIDEST)
+        self.clicked.connect(actions[ActionName.GENERATE].trigger)
+        form = session.generation
+        for signal in (
+            session.obstacle.found_changed,
+            session.pace.changed,
+            form.checkpoint_changed,
+            form.effective_changed,
+            form.count_changed,
+            form.seed_changed,
+            form.seed_locked_changed,
+        ):
+            signal.connect(self._refresh)
+        actions.keys_changed.connect(self._refresh)
+        self._show_direction()
+        self._refresh()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """Begin the text at the other side where the reading direction changes."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.LayoutDirectionChange:
+            self._show_direction()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Say as much as there is room for."""
+        super().resizeEvent(event)
+        self._refresh()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the button, then its shortcut at the trailing end if there is room."""
+        super().paintEvent(event)
+        font = self.font()
+        font.setBold(False)
+        font.setPointSizeF(font.pointSizeF() * 0.85)
+        with QPainter(self) as painter:
+            painter.setFont(font)
+            width = self.fontMetrics().horizontalAdvance(self.text())
+            width += painter.fontMetrics().horizontalAdvance(self._key)
+            if width + 2 * M + _APART > self.width():
+                return
+            colours = self._theme.colours
+            painter.setPen(QColor(colours.on_accent if self.isEnabled() else colours.muted))
+            side = (
+                Qt.AlignmentFlag.AlignLeft if self.isRightToLeft() else Qt.AlignmentFlag.AlignRight
+            )
+            place = self.rect().adjusted(M, 0, -M, 0)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | side, self._key)
+
+    def _show_direction(self) -> None:
+        # A stylesheet's `text-align` is of the screen: it is not mirrored.
+        self.setProperty("mirrored", self.isRightToLeft())
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def _refresh(self, *_: object) -> None:
+        obstacle = self._session.obstacle.found
+        self._key = self._actions.key(ActionName.GENERATE)
+        self.setEnabled(obstacle is None)
+        words = self._words()
+        self.setAccessibleName(" · ".join(words))
+        told = f"{self.accessibleName()} ({self._key})"
+        self.setToolTip(told if obstacle is None else "")
+        # A narrow dock has no room for how long it takes.
+        while len(words) > 1 and self._width_of(words) > self.width():
+            words.pop()
+        self.setText(" · ".join(words))
+
+    def _width_of(self, words: list[str]) -> int:
+        return self.fontMetrics().horizontalAdvance(" · ".join(words)) + 2 * M + XS
+
+    def _words(self) -> list[str]:
+        form = self._session.generation
+        words = [self.tr("Generate")]
+        if form.count > 1:
+            words = [self.tr("Generate {n}").format(n=form.count)]
+        if form.seed_locked and form.seed is not None:
+            words.append(self.tr("same seed"))
+        effective = form.effective
+        seconds = self._session.pace.seconds(
+            str(form.checkpoint), effective.width, effective.height, effective.steps
+        )
+        if seconds is not None:
+            words.append(self.tr("about {time}").format(time=duration(form.count * seconds)))
+        return words

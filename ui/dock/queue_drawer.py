@@ -1,0 +1,194 @@
+"""The queue as a drawer over the page: its jobs in order, and what can be done with them."""
+
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.queue.jobs import Job, JobState
+from app.session import Session
+from ui.actions import ActionName, Actions
+from ui.dock.queue_actions import QueueAction
+from ui.dock.queue_list import QueueList
+from ui.item_models.queue_item_model import QueueItemModel
+from ui.labels import duration
+from ui.queue_changes import on_queue_changes
+from ui.theme.metrics import QUEUE_WIDTH, XS, M, S
+from ui.theme.theme import Theme
+from ui.thumbnails import ThumbnailStore
+from ui.widgets.flow_layout import FlowLayout
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import plain_label, rule
+
+
+class QueueDrawer(QFrame):
+    """The drawer at the trailing side; `closed` is emitted by its button and by Esc."""
+
+    closed = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        theme: Theme,
+        actions: Actions,
+        pictures: ThumbnailStore,
+        covered: QWidget,
+    ) -> None:
+        """`covered` is the widget over which the drawer lies."""
+        super().__init__(covered)
+        self._session, self._commands, self._covered = session, session.jobs_in_queue, covered
+        self.setProperty("role", "drawer")
+        self.setAccessibleName(self.tr("Queue"))
+        self.jobs = QueueItemModel(session, pictures, self)
+        self.list = QueueList(theme, self.jobs, self._commands)
+        self.summary = plain_label("", "caption", wrap=True)
+        self.empty = plain_label(self.tr("Nothing waits. Generate puts pictures here."), "label")
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.pause = QPushButton()
+        self.cancel_all = QPushButton(self.tr("Cancel all"))
+        self.cancel_all.setToolTip(actions.key(ActionName.CANCEL_ALL))
+        self.cancel_all.clicked.connect(actions[ActionName.CANCEL_ALL].trigger)
+        self.clear_failed = QPushButton(self.tr("Clear failed"))
+        self.clear_finished = QPushButton(self.tr("Clear finished"))
+        self.smaller = QPushButton()
+        self.buttons = {one.name: IconButton(theme, one.name, one.text) for one in self._actions}
+        self.dismiss = IconButton(theme, "close", self.tr("Close the queue"))
+        self._lay_out()
+        self._connect()
+        covered.installEventFilter(self)
+        self.hide()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
+        """Follow the size of the page that is covered."""
+        if event.type() is QEvent.Type.Resize:
+            self._put()
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Close the drawer with Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Take Esc before the window's action that cancels a picture."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+            if event.key() == Qt.Key.Key_Escape and plain:
+                event.accept()
+                return True
+        return super().event(event)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        """Follow the queue from now on."""
+        super().showEvent(event)
+        self._put()
+        self.raise_()
+        self.jobs.show(shown=True)
+        self._refresh()
+        if not self.list.currentIndex().isValid() and self.jobs.rowCount():
+            self.list.setCurrentIndex(self.jobs.index(0))
+        self.list.setFocus()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 (Qt's name)
+        """Follow the queue no longer."""
+        super().hideEvent(event)
+        self.jobs.show(shown=False)
+
+    @property
+    def _actions(self) -> tuple[QueueAction, ...]:
+        return self.list.queue_actions
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(M, S, S, 0)
+        top.addWidget(plain_label(self.tr("Queue"), "heading"), 1)
+        top.addWidget(self.dismiss)
+        whole = FlowLayout(S)
+        for button in (self.pause, self.cancel_all, self.clear_failed, self.clear_finished):
+            whole.addWidget(button)
+        of_jobs = QHBoxLayout()
+        of_jobs.setContentsMargins(S, XS, S, XS)
+        of_jobs.setSpacing(XS)
+        for button in self.buttons.values():
+            of_jobs.addWidget(button)
+        of_jobs.addStretch(1)
+        of_jobs.addWidget(self.smaller)
+        middle = QVBoxLayout()
+        middle.setContentsMargins(M, 0, M, S)
+        middle.setSpacing(S)
+        middle.addWidget(self.summary)
+        middle.addLayout(whole)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addLayout(middle)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addWidget(self.list, 1)
+        column.addWidget(self.empty, 1)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addLayout(of_jobs)
+
+    def _connect(self) -> None:
+        for action in self._actions:
+            button = self.buttons[action.name]
+            button.set_name(action.text, action.key.toString(action.key.SequenceFormat.NativeText))
+            button.clicked.connect(partial(self.list.act, action))
+        commands = self._commands
+        self.pause.clicked.connect(lambda: commands.pause(paused=not self._session.queue.paused))
+        self.clear_failed.clicked.connect(lambda: commands.clear(JobState.FAILED))
+        self.clear_finished.clicked.connect(lambda: commands.clear(JobState.DONE))
+        self.smaller.clicked.connect(self.list.retry_smaller)
+        self.dismiss.clicked.connect(self.closed)
+        self.list.selectionModel().selectionChanged.connect(self._show_buttons)
+        on_queue_changes(self._session.queue, self, self._refresh)
+
+    def _put(self) -> None:
+        """Lie over the trailing side of the page."""
+        width = min(QUEUE_WIDTH, self._covered.width())
+        at_left = self.isRightToLeft()
+        left = 0 if at_left else self._covered.width() - width
+        self.setGeometry(left, 0, width, self._covered.height())
+
+    def _refresh(self) -> None:
+        if not self.isVisible():
+            return
+        jobs = self._session.queue.jobs
+        states = [job.state for job in jobs]
+        under_way = [job for job in jobs if not job.state.is_over]
+        self.summary.setText(self._summary(under_way))
+        paused = self._session.queue.paused
+        self.pause.setText(self.tr("Resume") if paused else self.tr("Pause"))
+        self.cancel_all.setEnabled(bool(under_way))
+        self.clear_failed.setVisible(JobState.FAILED in states)
+        self.clear_finished.setVisible(JobState.DONE in states)
+        is_empty = self.jobs.rowCount() == 0
+        self.list.setVisible(not is_empty)
+        self.empty.setVisible(is_empty)
+        self._show_buttons()
+
+    def _show_buttons(self, *_: object) -> None:
+        selected = self.list.selected
+        for action in self._actions:
+            self.buttons[action.name].setEnabled(action.fits(selected))
+        words = self.list.smaller_words()
+        self.smaller.setText(words)
+        self.smaller.setVisible(bool(words))
+
+    def _summary(self, under_way: list[Job]) -> str:
+        """Return how many pictures are left, and how long they take where that is known."""
+        if not under_way:
+            return self.tr("No picture is waiting.")
+        parts = [self.tr("One picture to make")]
+        if len(under_way) > 1:
+            parts = [self.tr("{n} pictures to make").format(n=len(under_way))]
+        seconds = [self._commands.seconds(job.request) for job in under_way]
+        known = [one for one in seconds if one is not None]
+        if len(known) == len(seconds):
+            parts.append(self.tr("about {time} in all").format(time=duration(sum(known))))
+        if self._session.queue.paused:
+            parts.append(self.tr("paused"))
+        return " · ".join(parts)

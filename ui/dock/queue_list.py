@@ -1,0 +1,137 @@
+"""The list of the queue's jobs, with its buttons, keys and menu."""
+
+from functools import partial
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu
+
+from app.commands.queue import QueueCommands
+from app.commands.retries import may_need_device, may_need_seed
+from app.queue.jobs import Job
+from ui.delegates.queue_delegate import QueueDelegate
+from ui.device_labels import device_name
+from ui.dock.queue_actions import QueueAction, queue_actions
+from ui.item_models.queue_item_model import QueueItemModel
+from ui.labels import size_label
+from ui.theme.theme import Theme
+
+
+class QueueList(QListView):
+    """A list in which jobs are dragged to other places, and acted on by keys and by a menu."""
+
+    def __init__(self, theme: Theme, jobs: QueueItemModel, commands: QueueCommands) -> None:
+        super().__init__()
+        self._jobs, self._commands = jobs, commands
+        self.queue_actions = queue_actions(commands)
+        self.setAccessibleName(self.tr("Pictures in the queue"))
+        self.setModel(jobs)
+        self.setItemDelegate(QueueDelegate(theme, self))
+        self.setUniformItemSizes(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setMouseTracking(True)
+        self.customContextMenuRequested.connect(self._show_menu)
+        self.doubleClicked.connect(self._on_double_click)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def selected(self) -> list[Job]:
+        """The selected jobs, in the order of the list."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [job for job in map(self._jobs.job_at, rows) if job is not None]
+
+    def act(self, action: QueueAction) -> None:
+        """Run an action on the selected jobs that it fits; the focus stays at its row."""
+        jobs = [job.id for job in self.selected if job.state in action.states]
+        row = self.currentIndex().row()
+        if jobs:
+            action.act(jobs)
+        if action.name == "trash" and not self.currentIndex().isValid() and row >= 0:
+            self._select_row(row)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Run the action of a key; Qt moves the current row with the others."""
+        pressed = QKeySequence(event.keyCombination())
+        for action in self.queue_actions:
+            if pressed == action.key:
+                self.act(action)
+                return
+        super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Take the list's keys before the window's actions that have the same."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            pressed = QKeySequence(event.keyCombination())
+            if any(pressed == action.key for action in self.queue_actions):
+                event.accept()
+                return True
+        return super().event(event)
+
+    def _select_row(self, row: int) -> None:
+        index = self._jobs.index(min(row, self._jobs.rowCount() - 1))
+        if index.isValid():
+            chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect
+            self.selectionModel().setCurrentIndex(index, chosen)
+
+    def _on_double_click(self, index: QModelIndex) -> None:
+        job = self._jobs.job_at(index.row())
+        if job is not None:
+            self._commands.edit(job.id)
+
+    def _show_menu(self, place: QPoint) -> None:
+        menu = self.make_menu()
+        if not menu.isEmpty():
+            menu.popup(self.viewport().mapToGlobal(place))
+
+    def make_menu(self) -> QMenu:
+        """Return a menu of what can be done with the selected jobs."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        jobs = self.selected
+        for action in self.queue_actions:
+            if action.fits(jobs):
+                shown = menu.addAction(action.text)
+                shown.setShortcut(action.key)
+                shown.triggered.connect(partial(self.act, action))
+        smaller = self.smaller_words()
+        if smaller:
+            menu.addAction(smaller).triggered.connect(self.retry_smaller)
+        self._add_other_retries(menu, jobs)
+        return menu
+
+    def _add_other_retries(self, menu: QMenu, jobs: list[Job]) -> None:
+        commands = self._commands
+        of_seed = [job.id for job in jobs if may_need_seed(job)]
+        if of_seed:
+            again = menu.addAction(self.tr("Retry with another seed"))
+            again.triggered.connect(lambda: commands.retry_with_new_seed(of_seed))
+        of_device = [job for job in jobs if may_need_device(job)]
+        devices = commands.other_devices(of_device[0]) if of_device else ()
+        names = [job.id for job in of_device]
+        for device in devices:
+            words = self.tr("Retry on {device}").format(device=device_name(device))
+            # An ampersand in a device's name is no mark of a key.
+            again = menu.addAction(words.replace("&", "&&"))
+            again.triggered.connect(partial(self._retry_on, names, device.backend))
+
+    def _retry_on(self, jobs: list[str], backend: str) -> None:
+        self._commands.retry_on(jobs, backend)
+
+    def smaller_words(self) -> str:
+        """Return the text of the retry at a smaller size; empty if it fits no selected job."""
+        sizes = {self._commands.smaller_size(job) for job in self.selected if job.error}
+        sizes.discard(None)
+        if len(sizes) > 1:
+            return self.tr("Retry at smaller sizes")
+        return "".join(
+            self.tr("Retry at {size}").format(size=size_label(*size)) for size in sizes if size
+        )
+
+    def retry_smaller(self) -> None:
+        """Queue the selected jobs that failed again, each at its next smaller size."""
+        self._commands.retry_smaller([job.id for job in self.selected])

@@ -1,0 +1,185 @@
+"""The Gallery's search, its grid, and what stands there where nothing is found."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from app.gallery.habits import GalleryHabits
+from app.gallery.index import GalleryIndex
+from app.gallery.query import GalleryQuery
+from app.gallery.rows import Results
+from ui.gallery.contents import contents_of
+from ui.gallery.grid_model import GridModel
+from ui.gallery.grid_view import GridView
+from ui.gallery.search_bar import SearchBar
+from ui.gallery.tile_painter import TilePainter
+from ui.gallery.tile_store import TileStore
+from ui.theme.theme import Theme
+from ui.widgets.empty_state import EmptyState
+from ui.widgets.labels import rule
+
+_Flag = QItemSelectionModel.SelectionFlag
+# Beyond these, chosen pictures are not chosen again after the list has changed.
+_MOST_KEPT = 5000
+
+
+class Browser(QWidget):
+    """The pictures that a search found, in a grid, and the choice among them."""
+
+    # The chosen pictures, or their marks, changed.
+    changed = Signal()
+    # The user wants to see the current picture.
+    opened = Signal()
+
+    def __init__(
+        self, index: GalleryIndex, tiles: TileStore, habits: GalleryHabits, theme: Theme
+    ) -> None:
+        super().__init__()
+        self._index = index
+        self._is_stale = True
+        self.setProperty("role", "canvas")
+        self.search = SearchBar(habits, theme)
+        self.model = GridModel(index, tiles, self)
+        self.grid = GridView(self.model, TilePainter(theme, self.font()), theme)
+        self.grid.use_side(habits.habits.side)
+        self.clear = QPushButton(self.tr("Clear the search"))
+        self.nothing_found = EmptyState(
+            theme,
+            self.tr("No picture matches"),
+            self.tr("Other words, or fewer filters, may find it."),
+            self.clear,
+        )
+        self.add = QPushButton(self.tr("Add a folder of pictures…"))
+        self.no_pictures = EmptyState(
+            theme,
+            self.tr("Your pictures gather here"),
+            self.tr(
+                "Everything you make in Create appears by itself. Folders with pictures from other "
+                "programs can be added, too; their files stay where they are."
+            ),
+            self.add,
+        )
+        self._stack = QStackedWidget()
+        for page in (self.grid, self.nothing_found, self.no_pictures):
+            self._stack.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.search)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addWidget(self._stack, 1)
+        self._connect()
+
+    def _connect(self) -> None:
+        self.search.wanted.connect(self.refresh)
+        self.search.left.connect(self._go_to_grid)
+        self.clear.clicked.connect(self.search.forget)
+        self.grid.opened.connect(self.opened)
+        self.grid.selectionModel().selectionChanged.connect(self.changed)
+        self.grid.selectionModel().currentChanged.connect(self.changed)
+        self._index.changed.connect(self.refresh)
+        self._index.facets_changed.connect(self._on_counted)
+        self._index.marked.connect(self._on_marked)
+
+    # The choice.
+
+    @property
+    def count(self) -> int:
+        """The number of pictures that were found."""
+        return len(self.model.ids)
+
+    @property
+    def chosen(self) -> list[int]:
+        """The ids of the chosen pictures, in order."""
+        return [self.model.ids[row] for row in self.grid.rows()]
+
+    @property
+    def current(self) -> int | None:
+        """The number of the current picture, from 0; None without one."""
+        index = self.grid.currentIndex()
+        return index.row() if index.isValid() else None
+
+    def step(self, by: int) -> None:
+        """Make the picture so many places further the current and only chosen one."""
+        if self.current is not None:
+            self.grid.choose(min(max(self.current + by, 0), self.count - 1))
+
+    # What is found.
+
+    def refresh(self) -> None:
+        """Search again, now or when the page is seen; a viewer needs the list, too."""
+        if not self._is_needed:
+            self._is_stale = True
+            return
+        self._is_stale = False
+        query = self.search.query
+        self._index.search(query, lambda found: self._take(query, found))
+
+    @property
+    def _is_needed(self) -> bool:
+        pages = self.parentWidget()
+        return pages is not None and pages.isVisible()
+
+    def appear(self) -> None:
+        """Search again if something changed while the page was not seen."""
+        if self._is_stale:
+            self.refresh()
+
+    def _on_marked(self, _ids: Sequence[int]) -> None:
+        self.model.forget_rows()
+        self.grid.viewport().update()
+        self.changed.emit()
+
+    def _on_counted(self) -> None:
+        self.search.offer(self._index.facets)
+        self._show_page()
+
+    def _take(self, query: GalleryQuery, found: Results) -> None:
+        """Show what a search found; the choice stays, as far as it was found again."""
+        if found.ids == self.model.ids:
+            self.model.forget_rows()
+        else:
+            kept, number = set(self.chosen[:_MOST_KEPT]), self.current
+            current = self.model.ids[number] if number is not None else None
+            top = self.grid.top_id()
+            self.model.show(
+                contents_of(found.ids, found.times, query.order, datetime.now().astimezone().date())
+            )
+            self._choose_again(kept, current, number)
+            self.grid.keep_top(top)
+        self._show_page()
+        self.changed.emit()
+
+    def _choose_again(self, kept: set[int], current: int | None, number: int | None) -> None:
+        """Choose pictures by id; if all are gone, the one in the place of the current one."""
+        if not kept or not self.count:
+            return
+        selection = QItemSelection()
+        for row, picture in enumerate(self.model.ids):
+            if picture in kept:
+                index = self.model.index(row)
+                selection.select(index, index)
+        at = self.model.number_of(current) if current is not None else None
+        if selection.isEmpty() or at is None:
+            at = min(number or 0, self.count - 1)
+        model = self.grid.selectionModel()
+        if selection.isEmpty():
+            model.setCurrentIndex(self.model.index(at), _Flag.ClearAndSelect)
+            return
+        model.setCurrentIndex(self.model.index(at), _Flag.NoUpdate)
+        model.select(selection, _Flag.ClearAndSelect)
+
+    def _show_page(self) -> None:
+        if self.count:
+            self._stack.setCurrentWidget(self.grid)
+        elif self.search.narrows or self._index.facets.total:
+            self._stack.setCurrentWidget(self.nothing_found)
+        else:
+            self._stack.setCurrentWidget(self.no_pictures)
+
+    def _go_to_grid(self) -> None:
+        if self.current is None and self.count:
+            self.grid.choose(0)
+        self.grid.setFocus()

@@ -1,0 +1,140 @@
+"""The Gallery's actions: what keys, buttons and menus do to the pictures that are meant."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QMimeData, QObject, QUrl
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.commands.gallery import GalleryCommands
+from app.gallery.rows import GalleryRow
+from app.session import Session
+from ui.actions import RATING, REUSING, ActionName, Actions
+from ui.picture_actions import copy_path, copy_picture, reveal
+from ui.picture_facts import facts_text, read_facts
+
+# The actions on one picture, those on any number of them, and those without any.
+_OF_ONE = (
+    *REUSING,
+    ActionName.START_FROM,
+    ActionName.COPY_SETTINGS,
+)
+_OF_SOME = (
+    ActionName.COPY_PICTURE,
+    ActionName.COPY_PATH,
+    ActionName.REVEAL,
+    ActionName.TRASH,
+    ActionName.FAVOURITE,
+    ActionName.REJECT,
+    *RATING,
+)
+
+
+class PictureDeeds(QObject):
+    """Connects the window's actions to the pictures that `targets` returns, while `page` is seen.
+
+    Actions that fill the form are the window's: it takes the picture from the page.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        commands: GalleryCommands,
+        actions: Actions,
+        page: QWidget,
+        targets: Callable[[], Sequence[int]],
+    ) -> None:
+        super().__init__(page)
+        self._session, self._actions, self._page = session, actions, page
+        self._targets = targets
+        self._commands = commands
+        self._on(ActionName.TRASH, lambda: commands.trash(self._rows()))
+        self._on(ActionName.REVEAL, lambda: self._with_first(reveal))
+        self._on(ActionName.COPY_PATH, self._copy_paths)
+        self._on(ActionName.COPY_PICTURE, self._copy_pictures)
+        self._on(ActionName.COPY_SETTINGS, self._copy_settings)
+        self._on(ActionName.FAVOURITE, self.toggle_favourite)
+        self._on(ActionName.REJECT, self.toggle_rejected)
+        self._on(ActionName.TRASH_REJECTED, commands.trash_rejected)
+        for stars, name in enumerate(RATING):
+            self._on(name, lambda stars=stars: self.rate(stars))
+
+    def enable(self, count: int) -> None:
+        """Enable the actions that a number of pictures allows."""
+        for name in _OF_ONE:
+            self._actions[name].setEnabled(count == 1)
+        for name in _OF_SOME:
+            self._actions[name].setEnabled(count > 0)
+
+    def rate(self, stars: int) -> None:
+        """Give the pictures stars."""
+        self._commands.rate(self._targets(), stars)
+
+    def toggle_favourite(self) -> None:
+        """Make the pictures favourites, or ordinary ones if all are."""
+        are_marked = all(row.favourite for row in self._rows())
+        self._commands.favour(self._targets(), favourite=not are_marked)
+
+    def toggle_rejected(self) -> None:
+        """Reject the pictures, or take them back if all are rejected."""
+        are_marked = all(row.rejected for row in self._rows())
+        self._commands.reject(self._targets(), rejected=not are_marked)
+
+    def menu(self) -> QMenu:
+        """Return a menu of everything that can be done with the pictures."""
+        menu = QMenu(self._page)
+        one = len(self._targets()) == 1
+        groups = (
+            (*REUSING, ActionName.START_FROM) if one else (ActionName.COMPARE,),
+            (ActionName.FAVOURITE, ActionName.REJECT),
+            (ActionName.REVEAL, ActionName.COPY_PICTURE, ActionName.COPY_PATH),
+            (ActionName.COPY_SETTINGS,) if one else (),
+            (ActionName.TRASH,),
+        )
+        for names in filter(None, groups):
+            menu.addSeparator()
+            for name in names:
+                menu.addAction(self._actions[name])
+        rating = QMenu(self.tr("Rating"), menu)
+        for name in reversed(RATING):
+            rating.addAction(self._actions[name])
+        menu.insertMenu(self._actions[ActionName.REVEAL], rating)
+        return menu
+
+    def _on(self, name: ActionName, act: Callable[[], object]) -> None:
+        def triggered() -> None:
+            if self._page.isVisible():
+                act()
+
+        self._actions[name].triggered.connect(triggered)
+
+    def _rows(self) -> list[GalleryRow]:
+        return self._session.gallery_index.rows(self._targets())
+
+    def _with_first(self, act: Callable[[str], object]) -> None:
+        rows = self._rows()[:1]
+        if rows:
+            act(rows[0].path)
+
+    def _copy_paths(self) -> None:
+        copy_path("\n".join(row.path for row in self._rows()))
+
+    def _copy_pictures(self) -> None:
+        """Copy one picture as an image and a file, several as files."""
+        rows = self._rows()
+        if len(rows) == 1:
+            copy_picture(rows[0].path, self._session.background)
+        elif rows:
+            data = QMimeData()
+            data.setUrls([QUrl.fromLocalFile(row.path) for row in rows])
+            QGuiApplication.clipboard().setMimeData(data)
+
+    def _copy_settings(self) -> None:
+        rows = self._rows()
+        if not rows:
+            return
+
+        def copy(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+
+        self._session.background.run(lambda: facts_text(read_facts(rows[0].path)), copy)

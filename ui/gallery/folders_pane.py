@@ -1,0 +1,144 @@
+"""The list of watched folders: choose one to see only its pictures, add, remove."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.gallery.index import GalleryIndex
+from app.gallery.rows import Facets, FolderState, WatchedFolder
+from ui.gallery.labels import count_label, folder_label, plain_tooltip
+from ui.picture_actions import reveal
+from ui.theme.metrics import M, S
+from ui.theme.theme import Theme
+from ui.widgets.labels import plain_label
+
+_PATH = Qt.ItemDataRole.UserRole
+_WIDTH = 200
+
+
+class FoldersPane(QWidget):
+    """The watched folders with their numbers of pictures; the first entry is all of them."""
+
+    # Emits the folder that the user chose, None for all.
+    chosen = Signal(object)
+
+    def __init__(self, index: GalleryIndex, theme: Theme) -> None:
+        super().__init__()
+        self._index = index
+        self._theme = theme
+        self._facets = Facets()
+        self.setProperty("role", "panel")
+        self.setFixedWidth(_WIDTH)
+        self.list = QListWidget()
+        self.list.setProperty("role", "places")
+        self.list.setAccessibleName(self.tr("Folders of pictures"))
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setWordWrap(False)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.add = QPushButton(self.tr("Add folder…"))
+        self.add.setToolTip(self.tr("Show the pictures of another folder, with its subfolders"))
+        self.remove = QPushButton(self.tr("Remove"))
+        self.remove.setToolTip(self.tr("Show them no more; the files stay where they are"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S, M, S, S)
+        column.setSpacing(S)
+        column.addWidget(plain_label(self.tr("Folders"), "heading"))
+        column.addWidget(self.list, 1)
+        column.addWidget(self.add)
+        column.addWidget(self.remove)
+        self.add.clicked.connect(self.add_folder)
+        self.remove.clicked.connect(self._remove)
+        self.list.currentItemChanged.connect(self._on_current)
+        self.list.customContextMenuRequested.connect(self._show_menu)
+        index.folders_changed.connect(self._fill)
+        theme.changed.connect(self._fill)
+        self._fill()
+
+    def show_counts(self, facets: Facets) -> None:
+        """Show the numbers of pictures in the folders, with those below them."""
+        self._facets = facets
+        self._fill()
+
+    @property
+    def folder(self) -> Path | None:
+        """The chosen folder, None for all."""
+        items = self.list.selectedItems()
+        return items[0].data(_PATH) if items else None
+
+    def _fill(self) -> None:
+        current = self.folder
+        self.list.blockSignals(True)
+        self.list.clear()
+        colour = self._theme.colours.muted
+        everything = QListWidgetItem(self._theme.icon("tiles", colour), self.tr("All pictures"))
+        everything.setToolTip(count_label(self._facets.total))
+        self.list.addItem(everything)
+        self.list.setCurrentItem(everything)
+        for folder in self._index.folders:
+            item = self._item(folder)
+            self.list.addItem(item)
+            if folder.path == current:
+                self.list.setCurrentItem(item)
+        self.list.blockSignals(False)
+        self._refresh()
+        if self.folder != current:
+            self.chosen.emit(self.folder)
+
+    def _item(self, folder: WatchedFolder) -> QListWidgetItem:
+        count = sum(
+            one.count
+            for one in self._facets.folders
+            if (path := Path(one.name)) == folder.path or folder.path in path.parents
+        )
+        # The folder of new pictures is made with the first one.
+        is_there = folder.state is not FolderState.MISSING or not (folder.removable or count)
+        colour = self._theme.colours.muted
+        icon = self._theme.icon("folder" if is_there else "warning", colour)
+        is_fresh = is_there and folder.state is FolderState.MISSING
+        state = "" if is_fresh else folder_label(folder.state)
+        name = folder.path.name or str(folder.path)
+        item = QListWidgetItem(icon, f"{name} ({state})" if state else name)
+        item.setData(_PATH, folder.path)
+        words = (name, count_label(count), state, str(folder.path))
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, words)))
+        item.setToolTip(plain_tooltip(str(folder.path), count_label(count), state))
+        return item
+
+    def _on_current(self) -> None:
+        self._refresh()
+        self.chosen.emit(self.folder)
+
+    def _refresh(self) -> None:
+        removable = {one.path for one in self._index.folders if one.removable}
+        self.remove.setVisible(self.folder in removable)
+
+    def add_folder(self) -> None:
+        """Ask for a folder, and watch it."""
+        title = self.tr("Add a folder of pictures")
+        if path := QFileDialog.getExistingDirectory(self, title):
+            self._index.add_folder(Path(path))
+
+    def _remove(self) -> None:
+        if self.folder is not None:
+            self._index.remove_folder(self.folder)
+
+    def _show_menu(self, place: QPoint) -> None:
+        folder = self.folder
+        if folder is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.tr("Show in file manager"), lambda: reveal(str(folder)))
+        if self.remove.isVisible():
+            menu.addAction(self.tr("Remove from the Gallery"), self._remove)
+        menu.popup(self.list.viewport().mapToGlobal(place))

@@ -1,0 +1,366 @@
+"""The grid of thumbnails: laid out by arithmetic, drawn where it is seen."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QDrag,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QListView
+
+from ui.gallery.grid_layout import HEADING, MARGIN, GridLayout
+from ui.gallery.grid_model import GridModel
+from ui.gallery.tile_painter import INSET, TilePainter, TileState
+from ui.theme.metrics import S
+from ui.theme.theme import Theme
+
+AnyIndex = QModelIndex | QPersistentModelIndex
+LEAST_SIDE, MOST_SIDE, SIDE_STEP = 96, 320, 16
+_DRAGGED_SIDE = 96
+# Of a mouse wheel, in eighths of a degree.
+_STEP_OF_WHEEL = 120
+_NO_KEY = Qt.KeyboardModifier.NoModifier
+_Action = QAbstractItemView.CursorAction
+_Flag = QItemSelectionModel.SelectionFlag
+
+
+class GridView(QListView):
+    """A view of a `GridModel` as square tiles under the dates of its sections.
+
+    Built on Qt's list for its selection, drags and accessibility; the layout is our own, which
+    takes no time for a hundred thousand tiles and has headings.
+    """
+
+    # The user wants to see one picture: a double click, Enter or Space.
+    opened = Signal()
+    # Another size of tiles, by the wheel or keys.
+    side_changed = Signal(int)
+
+    def __init__(self, model: GridModel, painter: TilePainter, theme: Theme) -> None:
+        super().__init__()
+        self._grid = model
+        self._tiles = painter
+        self._theme = theme
+        self._side = 160
+        self._hovered: int | None = None
+        self._wheel = 0
+        self._band = QRect()
+        self.layout_ = GridLayout((), 1, self._side, headed=True, mirrored=False)
+        self.setModel(model)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # Always there: a width that changed with the height would be laid out twice.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setMovement(QListView.Movement.Static)
+        self.setDragEnabled(True)
+        self.setMouseTracking(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setAccessibleName(self.tr("Pictures"))
+        model.modelReset.connect(self._lay_out)
+        self.doubleClicked.connect(self.opened)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def side(self) -> int:
+        """The least side of a tile in pixels."""
+        return self._side
+
+    def use_side(self, side: int) -> None:
+        """Draw tiles of another size; the picture in the middle stays where it is."""
+        side = min(max(side, LEAST_SIDE), MOST_SIDE)
+        if side != self._side:
+            self._side = side
+            self._keeping_place(self._lay_out)
+            self.side_changed.emit(side)
+
+    def rows(self) -> list[int]:
+        """Return the chosen rows, ascending."""
+        selection = self.selectionModel().selection()
+        parts = [selection.at(number) for number in range(selection.count())]
+        parts.sort(key=lambda part: part.top())
+        return [row for part in parts for row in range(part.top(), part.bottom() + 1)]
+
+    def choose(self, row: int) -> None:
+        """Choose one picture and show it."""
+        index = self._grid.index(row)
+        if index.isValid():
+            self.selectionModel().setCurrentIndex(index, _Flag.ClearAndSelect)
+            self.scrollTo(index)
+
+    def visible_rows(self) -> range:
+        """Return the rows that are seen."""
+        top = self.verticalScrollBar().value()
+        return self.layout_.rows_between(top, top + self.viewport().height())
+
+    def top_id(self) -> int | None:
+        """Return the id of the first picture that is seen, None at the top of the grid."""
+        seen = self.visible_rows()
+        return self._grid.ids[seen.start] if seen and self.verticalOffset() else None
+
+    def keep_top(self, picture: int | None) -> None:
+        """Scroll until a picture is the first one again; None stays at the top."""
+        row = self._grid.number_of(picture) if picture is not None else None
+        if row is not None:
+            self.verticalScrollBar().setValue(self.layout_.tile(row).top() - HEADING)
+
+    # What Qt asks of a view.
+
+    def visualRect(self, index: AnyIndex) -> QRect:  # noqa: N802 (Qt's name)
+        """Return the place of a tile in the viewport."""
+        if not index.isValid() or index.row() >= self.layout_.count:
+            return QRect()
+        return self.layout_.tile(index.row()).translated(0, -self.verticalOffset())
+
+    def indexAt(self, p: QPoint) -> QModelIndex:  # noqa: N802 (Qt's name)
+        """Return the tile at a place in the viewport; none under the heading that stays."""
+        if self.layout_.headed and p.y() < HEADING:
+            return QModelIndex()
+        row = self.layout_.row_at(p + QPoint(0, self.verticalOffset()))
+        return QModelIndex() if row is None else self._grid.index(row)
+
+    def scrollTo(  # noqa: N802 (Qt's name)
+        self,
+        index: AnyIndex,
+        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+    ) -> None:
+        """Scroll until a tile is seen whole."""
+        if not index.isValid() or index.row() >= self.layout_.count:
+            return
+        tile, bar = self.layout_.tile(index.row()), self.verticalScrollBar()
+        above = tile.top() - (HEADING if self.layout_.headed else MARGIN)
+        below = tile.bottom() + S - self.viewport().height()
+        if hint is QAbstractItemView.ScrollHint.PositionAtCenter:
+            bar.setValue((above + below) // 2)
+        elif above < bar.value():
+            bar.setValue(above)
+        elif below > bar.value():
+            bar.setValue(below)
+
+    def verticalOffset(self) -> int:  # noqa: N802 (Qt's name)
+        """Return how far the grid is scrolled, in pixels."""
+        return self.verticalScrollBar().value()
+
+    def horizontalOffset(self) -> int:  # noqa: N802 (Qt's name)
+        """Return 0: the grid is as wide as its view."""
+        return 0
+
+    def isIndexHidden(self, index: AnyIndex) -> bool:  # noqa: N802 (Qt's name)
+        """Return False: every picture has a tile."""
+        return False
+
+    def doItemsLayout(self) -> None:  # noqa: N802 (Qt's name)
+        """Lay the tiles out."""
+        self._lay_out()
+
+    def updateGeometries(self) -> None:  # noqa: N802 (Qt's name)
+        """Set the scroll bar's range to the grid's height."""
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        bar.setRange(0, max(self.layout_.height - height, 0))
+        bar.setPageStep(height)
+        bar.setSingleStep(max(self.layout_.pitch // 3, 1))
+
+    def moveCursor(  # noqa: N802 (Qt's name)
+        self,
+        cursorAction: QAbstractItemView.CursorAction,  # noqa: N803
+        modifiers: Qt.KeyboardModifier,
+    ) -> QModelIndex:
+        """Return the tile that a key leads to."""
+        grid = self.layout_
+        if not grid.count:
+            return QModelIndex()
+        current = self.currentIndex()
+        if not current.isValid():
+            return self._grid.index(self.visible_rows().start)
+        row, last = current.row(), grid.count - 1
+        back = _Action.MoveRight if self.isRightToLeft() else _Action.MoveLeft
+        match cursorAction:
+            case _Action.MoveUp:
+                row = grid.above(row)
+            case _Action.MoveDown:
+                row = grid.below(row)
+            case _Action.MoveLeft | _Action.MoveRight:
+                row += -1 if cursorAction is back else 1
+            case _Action.MovePrevious | _Action.MoveNext:
+                row += 1 if cursorAction is _Action.MoveNext else -1
+            case _Action.MoveHome | _Action.MoveEnd:
+                row = 0 if cursorAction is _Action.MoveHome else last
+            case _Action.MovePageUp | _Action.MovePageDown:
+                row = self._paged(row, down=cursorAction is _Action.MovePageDown)
+        return self._grid.index(min(max(row, 0), last))
+
+    def _paged(self, row: int, *, down: bool) -> int:
+        lines = max(self.viewport().height() // self.layout_.pitch - 1, 1)
+        for _ in range(lines):
+            row = self.layout_.below(row) if down else self.layout_.above(row)
+        return row
+
+    def setSelection(self, rect: QRect, command: _Flag) -> None:  # noqa: N802 (Qt's name)
+        """Choose tiles: those that a rubber band touches, or all from one tile to another."""
+        shift = QPoint(0, self.verticalOffset())
+        if self.state() is QAbstractItemView.State.DragSelectingState:
+            self._band = rect.normalized()
+            spans = self.layout_.spans_in(self._band.translated(shift))
+            self.viewport().update()
+        else:
+            ends = [self.layout_.nearest(p + shift) for p in (rect.topLeft(), rect.bottomRight())]
+            rows = sorted(row for row in ends if row is not None)
+            spans = [(rows[0], rows[-1])] if rows else []
+        chosen = QItemSelection()
+        for first, last in spans:
+            chosen.select(self._grid.index(first), self._grid.index(last))
+        self.selectionModel().select(chosen, command)
+
+    def visualRegionForSelection(self, selection: QItemSelection) -> QRegion:  # noqa: N802 (Qt's name)
+        """Return what a change of the choice may repaint: everything that is seen."""
+        return QRegion(self.viewport().rect())
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: N802 (Qt's name)
+        """Draw the view anew: moving its pixels would move the heading that stays, too."""
+        self._hover(None)
+        self.viewport().update()
+
+    def keyboardSearch(self, search: str) -> None:  # noqa: N802 (Qt's name)
+        """Do nothing: letters are keys of the Gallery."""
+
+    def startDrag(self, supportedActions: Qt.DropAction) -> None:  # noqa: N802, N803 (Qt's)
+        """Drag the chosen pictures out as files, to be copied."""
+        indexes = self.selectedIndexes()
+        if not indexes:
+            return
+        drag = QDrag(self)
+        drag.setMimeData(self._grid.mimeData(indexes))
+        pixmap = self._grid.pixmap(self.currentIndex().row())
+        if pixmap is not None:
+            side = round(_DRAGGED_SIDE * pixmap.devicePixelRatio())
+            aspect, smooth = Qt.AspectRatioMode, Qt.TransformationMode.SmoothTransformation
+            drag.setPixmap(pixmap.scaled(QSize(side, side), aspect.KeepAspectRatio, smooth))
+        drag.exec(Qt.DropAction.CopyAction, Qt.DropAction.CopyAction)
+
+    # Events.
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Lay the tiles out in the new width; the picture in the middle stays."""
+        if event.size().width() != event.oldSize().width():
+            self._keeping_place(self._lay_out)
+        else:
+            self.updateGeometries()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Open the current picture by Enter and Space, choose none by Esc; others move."""
+        opens = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if opens and event.modifiers() in (_NO_KEY, Qt.KeyboardModifier.KeypadModifier):
+            self.opened.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.clearSelection()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Highlight the tile under the pointer."""
+        index = self.indexAt(event.position().toPoint())
+        self._hover(index.row() if index.isValid() else None)
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, e: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """End a rubber band."""
+        super().mouseReleaseEvent(e)
+        if not self._band.isNull():
+            self._band = QRect()
+            self.viewport().update()
+
+    def wheelEvent(self, e: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
+        """Scroll; with Ctrl, change the size of the tiles."""
+        if not e.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(e)
+            return
+        e.accept()
+        # Touchpads send fractions of a step.
+        self._wheel += e.angleDelta().y()
+        steps = int(self._wheel / _STEP_OF_WHEEL)
+        self._wheel -= steps * _STEP_OF_WHEEL
+        self.use_side(self._side + steps * SIDE_STEP)
+
+    def paintEvent(self, e: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the tiles and headings that are seen, and the rubber band."""
+        offset = self.verticalOffset()
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(self.viewport().rect(), QColor(self._theme.colours.canvas))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setLayoutDirection(self.layoutDirection())
+            for row in self.visible_rows():
+                place = self.layout_.tile(row).translated(0, -offset)
+                picture = self._grid.row(row)
+                if picture is not None:
+                    pixmap = self._grid.pixmap(row)
+                    self._tiles.paint(painter, place, picture, pixmap, self._state(row))
+            self._paint_headings(painter, offset)
+            if not self._band.isNull():
+                colour = QColor(self._theme.colours.accent)
+                painter.setPen(colour)
+                colour.setAlpha(40)
+                painter.setBrush(colour)
+                painter.drawRect(self._band)
+
+    def _paint_headings(self, painter: QPainter, offset: int) -> None:
+        grid = self.layout_
+        if not grid.headed:
+            return
+        sections = grid.sections_between(offset, offset + self.viewport().height())
+        # The first one last: it stays at the top, until the next one pushes it out.
+        for section in reversed(sections):
+            place = grid.heading(section).translated(0, -offset)
+            if section == sections.start:
+                place.moveTop(min(0, grid.end(section) - offset - HEADING))
+            title = self._grid.sections[section].title
+            self._tiles.paint_heading(painter, place, title, grid.size(section))
+
+    def _state(self, row: int) -> TileState:
+        index = self._grid.index(row)
+        is_current = self.hasFocus() and row == self.currentIndex().row()
+        return TileState(self.selectionModel().isSelected(index), is_current, row == self._hovered)
+
+    def _hover(self, row: int | None) -> None:
+        if row != self._hovered:
+            self._hovered = row
+            self.viewport().update()
+
+    def _lay_out(self) -> None:
+        sections = self._grid.sections
+        self.layout_ = GridLayout(
+            [section.count for section in sections],
+            self.viewport().width(),
+            self._side,
+            headed=any(section.title for section in sections),
+            mirrored=self.isRightToLeft(),
+        )
+        self._grid.use_side(self.layout_.side - 2 * INSET, self.devicePixelRatioF())
+        self.updateGeometries()
+        self.viewport().update()
+
+    def _keeping_place(self, change: Callable[[], None]) -> None:
+        """Change the layout; the current tile, if it is seen, or the first one stays in view."""
+        seen, current = self.visible_rows(), self.currentIndex().row()
+        row = current if current in seen else seen.start
+        before = self.layout_.tile(row).top() - self.verticalOffset() if seen else 0
+        change()
+        if row < self.layout_.count:
+            self.verticalScrollBar().setValue(self.layout_.tile(row).top() - before)

@@ -1,0 +1,322 @@
+"""The page of the Gallery: folders at the side, pictures in the middle, details beside them."""
+
+from collections.abc import Callable
+
+import msgspec
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.commands.gallery import GalleryCommands
+from app.gallery.habits import Habits
+from app.gallery.rows import GalleryRow, Trouble
+from app.session import Session
+from ui.actions import RATING, ActionName, Actions
+from ui.gallery.browser import Browser
+from ui.gallery.compare import Comparison
+from ui.gallery.deeds import PictureDeeds
+from ui.gallery.folders_pane import FoldersPane
+from ui.gallery.foot import Foot
+from ui.gallery.grid_view import SIDE_STEP
+from ui.gallery.labels import chosen_words, trouble_label
+from ui.gallery.picture_bar import COMPARED
+from ui.gallery.picture_loader import PictureLoader
+from ui.gallery.tile_store import TileStore
+from ui.gallery.viewer import Viewer, is_escape_wanted
+from ui.picture_facts import Fact, read_facts
+from ui.theme.theme import Theme
+from ui.widgets.labels import rule
+from ui.widgets.picture_details import PictureDetails
+
+# The chosen pictures whose marks the buttons show.
+_MOST_SHOWN = 100
+# The least width of the pictures beside the panes, in device-independent pixels.
+_LEAST_MIDDLE = 640
+_DETAILS = 288
+_ON_PAGE = (
+    *RATING,
+    ActionName.FAVOURITE,
+    ActionName.REJECT,
+    ActionName.COMPARE,
+    ActionName.COPY_SETTINGS,
+    ActionName.TRASH_REJECTED,
+    ActionName.FIND,
+    ActionName.GALLERY_FOLDERS,
+    ActionName.READ_FOLDERS,
+    ActionName.FULL_SCREEN,
+)
+
+
+class GalleryPage(QWidget):
+    """All pictures of the watched folders: found, looked at, compared, judged, used."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session, self._actions = session, actions
+        self._index, self._habits = session.gallery_index, session.gallery_habits
+        self._tiles = TileStore(self._index.thumbnails, self)
+        self._loader = PictureLoader(self)
+        for worker in (self._tiles, self._loader):
+            worker.failed.connect(session.notices.tell_error)
+        self.folders = FoldersPane(self._index, theme)
+        self.browser = Browser(self._index, self._tiles, self._habits, theme)
+        self.viewer = Viewer(self._loader, theme, actions)
+        self.comparison = Comparison(self._loader, theme, actions)
+        self.details = PictureDetails(theme)
+        self.details.setFixedWidth(_DETAILS)
+        self.foot = Foot(theme, actions)
+        self._folders_line = rule(Qt.Orientation.Vertical)
+        self._details_line = rule(Qt.Orientation.Vertical)
+        self._middle = QStackedWidget()
+        commands = GalleryCommands(self._index, session.notices, session.pictures.to_trash, self)
+        self._deeds = PictureDeeds(session, commands, actions, self, self.meant)
+        # The one of these in the middle; a viewer that fills the screen is in none.
+        self._shown: QWidget = self.browser
+        # The number of the latest request for details.
+        self._detailed = 0
+        self._lay_out()
+        self._connect()
+        self._show_habits()
+        self._refresh()
+
+    def meant(self) -> list[int]:
+        """Return the ids of the pictures that actions are about."""
+        if self._shown is self.comparison:
+            focused = self.comparison.focused
+            return [focused.id] if focused is not None else []
+        if self._shown is self.viewer:
+            return [row.id for row in self._current_row()]
+        return self.browser.chosen
+
+    @property
+    def picture(self) -> str | None:
+        """The path of the picture that is meant; None without one, or with several."""
+        rows = self._index.rows(self.meant()[:2])
+        return rows[0].path if len(rows) == 1 else None
+
+    def close_background(self) -> None:
+        """Wait for the decoding threads; called when the application ends."""
+        self._tiles.close()
+        self._loader.close()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        """Look for what changed meanwhile, and take the actions on pictures over."""
+        super().showEvent(event)
+        self.browser.appear()
+        self._refresh()
+        if self._shown is self.browser:
+            self.browser.grid.setFocus()
+
+    def event(self, event: QEvent) -> bool:
+        """Take Esc, which elsewhere cancels what is being made: here it leads back."""
+        if is_escape_wanted(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _lay_out(self) -> None:
+        for widget in (self.browser, self.viewer, self.comparison):
+            self._middle.addWidget(widget)
+        middle = QVBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self._middle, 1)
+        middle.addWidget(rule(Qt.Orientation.Horizontal))
+        middle.addWidget(self.foot)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.folders)
+        row.addWidget(self._folders_line)
+        row.addLayout(middle, 1)
+        row.addWidget(self._details_line)
+        row.addWidget(self.details)
+
+    def _connect(self) -> None:
+        browser, viewer, grid = self.browser, self.viewer, self.browser.grid
+        browser.opened.connect(self._open_viewer)
+        browser.changed.connect(self._refresh)
+        browser.add.clicked.connect(self.folders.add_folder)
+        grid.customContextMenuRequested.connect(self._show_menu)
+        grid.side_changed.connect(self._on_side)
+        self.folders.chosen.connect(browser.search.look_into)
+        self.foot.side_wanted.connect(grid.use_side)
+        self.foot.bar.rated.connect(self._deeds.rate)
+        self._index.facets_changed.connect(self._on_counted)
+        self._index.progress.connect(self.foot.show_reading)
+        self._index.marked.connect(self._on_marked)
+        viewer.stepped.connect(browser.step)
+        viewer.jumped.connect(self._jump)
+        viewer.closed.connect(self._browse)
+        self.comparison.closed.connect(self._browse)
+        self.comparison.focus_moved.connect(self._refresh)
+        actions = self._actions
+        for name, act in (
+            (ActionName.COMPARE, self._compare),
+            (ActionName.FIND, self._find),
+            (ActionName.GALLERY_FOLDERS, self._toggle_folders),
+            (ActionName.READ_FOLDERS, self._index.rescan),
+            (ActionName.DETAILS, self._if_seen(self._toggle_details)),
+            (ActionName.LARGER_TILES, lambda: grid.use_side(grid.side + SIDE_STEP)),
+            (ActionName.SMALLER_TILES, lambda: grid.use_side(grid.side - SIDE_STEP)),
+            (ActionName.FULL_SCREEN, viewer.toggle_full_screen),
+        ):
+            actions[name].triggered.connect(act)
+        self.addActions([actions[name] for name in _ON_PAGE])
+        # A viewer that fills the screen is a window of its own.
+        viewer.addActions([actions[name] for name in _ON_PAGE])
+        for name in (ActionName.LARGER_TILES, ActionName.SMALLER_TILES):
+            grid.addAction(actions[name])
+        for widget in (grid, viewer.view):
+            widget.addAction(actions[ActionName.TRASH])
+
+    # Pages in the middle.
+
+    def _current_row(self) -> list[GalleryRow]:
+        number = self.browser.current
+        row = None if number is None else self.browser.model.row(number)
+        return [] if row is None else [row]
+
+    def _open_viewer(self) -> None:
+        if self.browser.current is not None:
+            self._show(self.viewer)
+            self.viewer.view.setFocus()
+            self._refresh()
+
+    def _compare(self) -> None:
+        rows = self._index.rows(self.browser.chosen[: COMPARED.stop])
+        if len(rows) in COMPARED:
+            self.comparison.show_rows(rows)
+            self._show(self.comparison)
+            self._refresh()
+
+    def _browse(self) -> None:
+        self.viewer.leave_full_screen()
+        self.comparison.clear()
+        self._show(self.browser)
+        self.browser.grid.setFocus()
+        self._refresh()
+
+    def _find(self) -> None:
+        self._browse()
+        self.browser.search.words.setFocus()
+        self.browser.search.words.selectAll()
+
+    def _jump(self, way: int) -> None:
+        self.browser.step(way * self.browser.count)
+
+    def _show_menu(self, place: QPoint) -> None:
+        menu = self._deeds.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.browser.grid.viewport().mapToGlobal(place))
+
+    def _show(self, page: QWidget) -> None:
+        self._shown = page
+        self._middle.setCurrentWidget(page)
+
+    # What is shown.
+
+    def _refresh(self) -> None:
+        """Show the pictures that are meant in the viewer, the details and the buttons."""
+        meant = self.meant()
+        rows = self._index.rows(meant[:_MOST_SHOWN])
+        is_browsing = self._shown is self.browser
+        self._show_panes()
+        self.foot.show_choice(rows, len(meant), self.browser.count)
+        self.foot.show_browsing(browsing=is_browsing)
+        if self.isVisible():
+            self._deeds.enable(len(meant))
+            self._actions[ActionName.COMPARE].setEnabled(is_browsing and len(meant) in COMPARED)
+        if self._shown is self.viewer:
+            self._refresh_viewer()
+        self._refresh_details(rows if len(meant) == 1 else [], len(meant))
+
+    def _refresh_viewer(self) -> None:
+        number, rows = self.browser.current, self._current_row()
+        if number is None or not rows:
+            self._browse()
+            return
+        self.viewer.show_row(rows[0], number, self.browser.count)
+        beside = (self.browser.model.row(number + 1), self.browser.model.row(number - 1))
+        self._loader.expect([row.path for row in beside if row is not None])
+
+    def _refresh_details(self, rows: list[GalleryRow], count: int) -> None:
+        self._detailed += 1
+        number = self._detailed
+        if not rows:
+            self.details.heading.setText(chosen_words(count))
+            self.details.show_facts(())
+            return
+        row = rows[0]
+
+        def show(facts: tuple[Fact, ...]) -> None:
+            if number == self._detailed:
+                self.details.heading.setText(self.tr("How it was made"))
+                trouble = () if row.trouble is None else (_trouble_fact(row.trouble),)
+                self.details.show_facts((*trouble, *facts))
+
+        self._session.background.run(lambda: read_facts(row.path), show)
+
+    def _on_marked(self) -> None:
+        for pane in self.comparison.panes:
+            row = self._index.row(pane.row.id)
+            if row is not None:
+                pane.show_row(row)
+
+    def _on_counted(self) -> None:
+        self.folders.show_counts(self._index.facets)
+
+    def _if_seen(self, act: Callable[[], None]) -> Callable[[], None]:
+        """Return the act for a key that other pages have, too."""
+
+        def triggered() -> None:
+            if self.isVisible():
+                act()
+
+        return triggered
+
+    # Habits.
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Keep the panes only where the pictures have room beside them."""
+        super().resizeEvent(event)
+        self._show_panes()
+
+    def _show_panes(self) -> None:
+        habits, is_browsing = self._habits.habits, self._shown is self.browser
+        room = self.width() - _LEAST_MIDDLE
+        details = habits.details_shown and room >= self.details.minimumWidth()
+        room -= self.details.minimumWidth() if details else 0
+        folders = habits.folders_shown and is_browsing and room >= self.folders.minimumWidth()
+        for pane, line, is_shown in (
+            (self.folders, self._folders_line, folders),
+            (self.details, self._details_line, details),
+        ):
+            pane.setVisible(is_shown)
+            line.setVisible(is_shown)
+
+    def _show_habits(self) -> None:
+        habits = self._habits.habits
+        self.foot.show_side(self.browser.grid.side)
+        self._show_panes()
+        self.foot.folders.setChecked(habits.folders_shown)
+        self.foot.details.setChecked(habits.details_shown)
+
+    def _keep(self, habits: Habits) -> None:
+        self._habits.keep(habits)
+        self._show_habits()
+
+    def _on_side(self, side: int) -> None:
+        self._keep(msgspec.structs.replace(self._habits.habits, side=side))
+
+    def _toggle_folders(self) -> None:
+        habits = self._habits.habits
+        self._keep(msgspec.structs.replace(habits, folders_shown=not habits.folders_shown))
+
+    def _toggle_details(self) -> None:
+        habits = self._habits.habits
+        self._keep(msgspec.structs.replace(habits, details_shown=not habits.details_shown))
+
+
+def _trouble_fact(trouble: Trouble) -> Fact:
+    translate = QCoreApplication.translate
+    return Fact(translate("gallery", "Problem"), trouble_label(trouble))

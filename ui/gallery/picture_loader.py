@@ -1,0 +1,97 @@
+"""Whole pictures for the viewer: decoded in the background, the latest kept for going back."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import msgspec
+from PySide6.QtCore import QObject, QSize, Signal
+
+from app.background import Background
+from app.decoding import MAX_PIXELS, decode
+from ui.picture_facts import Fact, read_facts
+from ui.picture_levels import PictureLevels, make_levels
+
+# Beside the one that is shown: neighbours, and those just seen.
+_BUDGET_BYTES = 160 << 20
+
+
+class LoadedPicture(msgspec.Struct, frozen=True):
+    """A picture's size, its levels of detail, None if it cannot be shown, and what made it."""
+
+    path: str
+    shape: QSize
+    levels: PictureLevels | None
+    facts: tuple[Fact, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the pictures take."""
+        return sum(image.sizeInBytes() for image in self.levels.images) if self.levels else 0
+
+
+class PictureLoader(QObject):
+    """Reads pictures on one thread, the wanted one before those that may be wanted next."""
+
+    # Emits the ErrorInfo of an internal error.
+    failed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._background = Background(1, self)
+        self._background.failed.connect(self.failed)
+        self._kept: OrderedDict[str, LoadedPicture] = OrderedDict()
+        self._waiting: OrderedDict[str, list[Callable[[LoadedPicture], None]]] = OrderedDict()
+        self._busy = False
+
+    def want(self, path: str, then: Callable[[LoadedPicture], None]) -> None:
+        """Call `then` with a picture, at once if it is kept."""
+        kept = self._kept.get(path)
+        if kept is not None:
+            self._kept.move_to_end(path)
+            then(kept)
+            return
+        self._waiting.setdefault(path, []).append(then)
+        self._waiting.move_to_end(path, last=False)
+        self._pump()
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Read these when nothing else is wanted; earlier expectations are given up."""
+        for path in [path for path, wanting in self._waiting.items() if not wanting]:
+            del self._waiting[path]
+        for path in paths:
+            if path not in self._kept:
+                self._waiting.setdefault(path, [])
+        self._pump()
+
+    def forget(self, path: str) -> None:
+        """Read a picture anew when it is wanted again."""
+        self._kept.pop(path, None)
+
+    def close(self) -> None:
+        """Wait for the decoding thread."""
+        self._waiting.clear()
+        self._background.close()
+
+    def _pump(self) -> None:
+        if self._busy or not self._waiting:
+            return
+        path, wanting = self._waiting.popitem(last=False)
+        self._busy = True
+        self._background.run(lambda: _load(path), lambda loaded: self._keep(loaded, wanting))
+
+    def _keep(
+        self, loaded: LoadedPicture, wanting: Sequence[Callable[[LoadedPicture], None]]
+    ) -> None:
+        self._busy = False
+        self._kept[loaded.path] = loaded
+        while len(self._kept) > 1 and sum(one.bytes for one in self._kept.values()) > _BUDGET_BYTES:
+            self._kept.popitem(last=False)
+        for then in wanting:
+            then(loaded)
+        self._pump()
+
+
+def _load(path: str) -> LoadedPicture:
+    picture = decode(path, QSize(MAX_PIXELS, MAX_PIXELS))
+    levels = None if picture.image.isNull() else make_levels(picture.image)
+    return LoadedPicture(path, QSize(picture.width, picture.height), levels, read_facts(path))

@@ -1,0 +1,313 @@
+"""The search field and the filters beside it, which make a query together."""
+
+from calendar import monthrange
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QDate, QLocale, QStringListModel, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.gallery.habits import GalleryHabits
+from app.gallery.query import GalleryQuery, Order, Rejected, Shape
+from app.gallery.rows import MOST_STARS, Count, Facets
+from ui.gallery.filter_button import FILTER_HEIGHT, Choice, FilterButton
+from ui.gallery.labels import stars_label
+from ui.theme.metrics import CONTROL_HEIGHT, M, S
+from ui.theme.theme import Theme
+from ui.widgets.flow_layout import FlowLayout
+
+# A pause in typing after which the search begins.
+_PAUSE_MS = 120
+_LONGEST_SEARCH = 500
+# More would not be looked through in a menu.
+_MOST_CHOICES, _MOST_MONTHS = 40, 24
+_LONGEST_NAME = 40
+_ANY = GalleryQuery()
+
+
+class SearchBar(QWidget):
+    """The field for words, and a button for each filter. `wanted` emits the `GalleryQuery`."""
+
+    wanted = Signal(object)
+    # The user wants to go from the field to what it found.
+    left = Signal()
+
+    def __init__(self, habits: GalleryHabits, theme: Theme) -> None:
+        super().__init__()
+        self._facets = Facets()
+        self._habits = habits
+        self._theme = theme
+        self.query = _ANY
+        self.words = _WordsField(habits)
+        self._sign = QAction(self)
+        self.words.addAction(self._sign, QLineEdit.ActionPosition.LeadingPosition)
+        self.clear = QPushButton(self.tr("Clear"))
+        self.clear.setProperty("role", "link")
+        self.clear.setToolTip(self.tr("Show all pictures again"))
+        self.favourites = QPushButton(self.tr("Favourites"))
+        self.favourites.setProperty("role", "filter")
+        self.favourites.setCheckable(True)
+        self.favourites.setFixedHeight(FILTER_HEIGHT)
+        self._make_filters()
+        self._paused = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._lay_out()
+        self._paused.timeout.connect(self._take_words)
+        self.words.textChanged.connect(self._paused.start)
+        self.words.returnPressed.connect(self._go)
+        self.words.went_down.connect(self._go)
+        self.words.cleared.connect(self.forget)
+        self.clear.clicked.connect(self.forget)
+        self.favourites.clicked.connect(self._on_favourites)
+        theme.changed.connect(self._draw)
+        self._draw()
+        self._refresh()
+        self.offer(self._facets)
+
+    def forget(self) -> None:
+        """Show all pictures again: no words and no filters; the order and the folder stay."""
+        self.words.clear()
+        self._paused.stop()
+        self._use(GalleryQuery(order=self.query.order, folder=self.query.folder))
+
+    def look_into(self, folder: Path | None) -> None:
+        """Show the pictures of one folder only, or of all."""
+        self._narrow(folder=folder)
+
+    @property
+    def narrows(self) -> bool:
+        """True if words or filters hide pictures, beside the folder."""
+        return self.query != GalleryQuery(order=self.query.order, folder=self.query.folder)
+
+    def offer(self, facets: Facets) -> None:
+        """Offer only filters that pictures differ in."""
+        self._facets = facets
+        for button, counts in (
+            (self.model, facets.models),
+            (self.lora, facets.loras),
+            (self.tool, facets.tools),
+        ):
+            button.setVisible(bool(counts))
+
+    def _make_filters(self) -> None:
+        theme = self._theme
+        self.model = FilterButton(theme, self.tr("Model"), self._models)
+        self.lora = FilterButton(theme, self.tr("LoRA"), self._loras)
+        self.tool = FilterButton(theme, self.tr("Made by"), self._tools)
+        self.date = FilterButton(theme, self.tr("Date"), self._dates)
+        self.shape = FilterButton(theme, self.tr("Size"), self._shapes)
+        self.rating = FilterButton(theme, self.tr("Rating"), self._ratings)
+        self.rejected = FilterButton(theme, self.tr("Rejected hidden"), self._rejections)
+        self.order = FilterButton(theme, self.tr("Newest first"), self._orders)
+        self.filters = (
+            self.model,
+            self.lora,
+            self.tool,
+            self.date,
+            self.shape,
+            self.rating,
+            self.rejected,
+            self.order,
+        )
+        for button in self.filters:
+            button.chosen.connect(self._choose)
+
+    def _on_favourites(self, on: bool) -> None:
+        self._narrow(favourites=on)
+
+    def _choose(self, fields: dict[str, object]) -> None:
+        self._narrow(**fields)
+
+    def _lay_out(self) -> None:
+        filters = QWidget()
+        flow = FlowLayout(S)
+        filters.setLayout(flow)
+        for button in self.filters:
+            if button is self.rejected:
+                flow.addWidget(self.favourites)
+            if button is not self.order:
+                flow.addWidget(button)
+        flow.addWidget(self.clear)
+        line = QHBoxLayout()
+        line.setSpacing(S)
+        line.addWidget(self.words, 1)
+        line.addWidget(self.order)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(M, S, M, S)
+        column.setSpacing(S)
+        column.addLayout(line)
+        column.addWidget(filters)
+
+    def _take_words(self) -> None:
+        self._narrow(words=self.words.text().strip())
+
+    def _go(self) -> None:
+        """Keep the search, and go to what it found."""
+        self._paused.stop()
+        self._take_words()
+        self._habits.keep_search(self.words.text())
+        self.left.emit()
+
+    def _narrow(self, **changes: object) -> None:
+        self._use(msgspec.structs.replace(self.query, **changes))
+
+    def _use(self, query: GalleryQuery) -> None:
+        if query != self.query:
+            self.query = query
+            self._refresh()
+            self.wanted.emit(query)
+
+    def _refresh(self) -> None:
+        for button in self.filters:
+            button.show_query(self.query)
+        self.favourites.setChecked(self.query.favourites)
+        self.clear.setVisible(self.narrows)
+
+    def _models(self) -> list[Choice | None]:
+        return _counted(self.tr("Any model"), "model", self._facets.models)
+
+    def _loras(self) -> list[Choice | None]:
+        return _counted(self.tr("With or without LoRAs"), "lora", self._facets.loras)
+
+    def _tools(self) -> list[Choice | None]:
+        return _counted(self.tr("Any program"), "tool", self._facets.tools)
+
+    def _dates(self) -> list[Choice | None]:
+        today = datetime.now().astimezone().date()
+        return [
+            Choice(self.tr("Any date"), {"since": None, "until": None}),
+            _since(self.tr("Today"), today),
+            _since(self.tr("The last 7 days"), today - timedelta(days=6)),
+            _since(self.tr("The last 30 days"), today - timedelta(days=29)),
+            _since(self.tr("This year"), date(today.year, 1, 1)),
+            None,
+            *_months(self._facets.days),
+        ]
+
+    def _shapes(self) -> list[Choice | None]:
+        locale = QLocale()
+        larger = self.tr("{n} megapixels and more")
+        return [
+            Choice(self.tr("Any size"), {"shape": Shape.ANY, "least_megapixels": 0.0}),
+            Choice(self.tr("Square"), {"shape": Shape.SQUARE, "least_megapixels": 0.0}),
+            Choice(self.tr("Upright"), {"shape": Shape.PORTRAIT, "least_megapixels": 0.0}),
+            Choice(self.tr("Lying"), {"shape": Shape.LANDSCAPE, "least_megapixels": 0.0}),
+            None,
+            *(
+                Choice(
+                    larger.format(n=locale.toString(size, "g", 2)),
+                    {"shape": Shape.ANY, "least_megapixels": size},
+                )
+                for size in (0.5, 1.0, 2.0, 4.0)
+            ),
+        ]
+
+    def _ratings(self) -> list[Choice | None]:
+        more = self.tr("{stars} and more")
+        return [
+            Choice(self.tr("Any rating"), {"least_rating": 0}),
+            *(
+                Choice(more.format(stars=stars_label(n)), {"least_rating": n})
+                for n in range(1, MOST_STARS)
+            ),
+            Choice(stars_label(MOST_STARS), {"least_rating": MOST_STARS}),
+        ]
+
+    def _rejections(self) -> list[Choice | None]:
+        return [
+            Choice(self.tr("Rejected hidden"), {"rejected": Rejected.HIDDEN}),
+            Choice(self.tr("Rejected shown"), {"rejected": Rejected.SHOWN}),
+            Choice(self.tr("Only rejected"), {"rejected": Rejected.ONLY}),
+        ]
+
+    def _orders(self) -> list[Choice | None]:
+        return [
+            Choice(self.tr("Newest first"), {"order": Order.NEWEST}),
+            Choice(self.tr("Oldest first"), {"order": Order.OLDEST}),
+            Choice(self.tr("Best rated first"), {"order": Order.BEST_RATED}),
+            Choice(self.tr("By name"), {"order": Order.NAME}),
+        ]
+
+    def _draw(self) -> None:
+        colour = self._theme.colours.muted
+        self._sign.setIcon(self._theme.icon("search", colour))
+        self.favourites.setIcon(self._theme.icon("heart"))
+
+
+class _WordsField(QLineEdit):
+    """The field for words; Down opens recent searches, or goes on to the pictures."""
+
+    went_down = Signal()
+    # Esc in a field with words or with filters beside it.
+    cleared = Signal()
+
+    def __init__(self, habits: GalleryHabits) -> None:
+        super().__init__()
+        self._habits = habits
+        self.setPlaceholderText(self.tr("Search prompts, models, LoRAs, seeds, sizes and names"))
+        self.setAccessibleName(self.tr("Search"))
+        self.setMaxLength(_LONGEST_SEARCH)
+        self.setClearButtonEnabled(True)
+        self.setFixedHeight(CONTROL_HEIGHT)
+        self._recent = QStringListModel(self)
+        completer = QCompleter(self._recent, self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.setCompleter(completer)
+
+    def keyPressEvent(self, arg__1: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Go down to recent searches, in an empty field, or to the pictures; clear by Esc."""
+        match arg__1.key():
+            case Qt.Key.Key_Down if not self.text() and self._habits.habits.searches:
+                self._recent.setStringList(list(self._habits.habits.searches))
+                self.completer().setCompletionPrefix("")
+                self.completer().complete()
+            case Qt.Key.Key_Down:
+                self.went_down.emit()
+            case Qt.Key.Key_Escape:
+                self.cleared.emit()
+            case _:
+                super().keyPressEvent(arg__1)
+
+
+def _counted(anything: str, field: str, counts: Sequence[Count]) -> list[Choice | None]:
+    """Return a choice for each name with its number of pictures, the most frequent first."""
+    locale = QLocale()
+    return [
+        Choice(anything, {field: ""}),
+        None,
+        *(
+            Choice(
+                f"{one.name[:_LONGEST_NAME]}  ({locale.toString(one.count)})",
+                {field: one.name},
+                one.name,
+            )
+            for one in counts[:_MOST_CHOICES]
+        ),
+    ]
+
+
+def _since(text: str, day: date) -> Choice:
+    return Choice(text, {"since": day, "until": None})
+
+
+def _months(days: Sequence[Count]) -> list[Choice]:
+    """Return a choice for each of the latest months with pictures."""
+    months: dict[tuple[int, int], int] = {}
+    for day in days:
+        found = date.fromisoformat(day.name)
+        month = (found.year, found.month)
+        months[month] = months.get(month, 0) + day.count
+    locale = QLocale()
+    choices: list[Choice] = []
+    for (year, month), count in list(months.items())[:_MOST_MONTHS]:
+        name = locale.toString(QDate(year, month, 1), "MMMM yyyy")
+        span = {"since": date(year, month, 1), "until": _last_day(year, month)}
+        choices.append(Choice(f"{name}  ({locale.toString(count)})", span, name))
+    return choices
+
+
+def _last_day(year: int, month: int) -> date:
+    return date(year, month, monthrange(year, month)[1])

@@ -1,0 +1,157 @@
+"""One picture as large as it fits, and the way to those before and after it."""
+
+from PySide6.QtCore import QEvent, QKeyCombination, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.gallery.rows import GalleryRow, Trouble
+from ui.actions import Actions
+from ui.gallery.labels import marks_words, name_of, position_label, spoken, trouble_label
+from ui.gallery.picture_loader import LoadedPicture, PictureLoader
+from ui.theme.metrics import M, S
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import ElidedLabel, plain_label
+from ui.widgets.placing import put_in_corner
+from ui.widgets.zoom_bar import ZoomBar
+from ui.widgets.zoom_view import ZoomView
+
+_STEPS = {
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Down: 1,
+    Qt.Key.Key_PageUp: -1,
+    Qt.Key.Key_PageDown: 1,
+    Qt.Key.Key_Backspace: -1,
+}
+_CLOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Escape)
+
+
+class Viewer(QWidget):
+    """The viewer of one picture at a time. Arrows go on, unless they pan a zoomed picture."""
+
+    # Emits -1 or 1: the user goes to the picture before or after.
+    stepped = Signal(int)
+    # Emits -1 or 1: the user goes to the first picture or to the last.
+    jumped = Signal(int)
+    closed = Signal()
+
+    def __init__(self, loader: PictureLoader, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._loader = loader
+        self._actions = actions
+        self._wanted = ""
+        self._trouble: Trouble | None = None
+        # The stack that the viewer left to fill the screen.
+        self._home: QStackedWidget | None = None
+        self.setProperty("role", "canvas")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view = ZoomView(theme, margin=0)
+        self.zoom = ZoomBar(self.view, theme, actions)
+        self.zoom.setParent(self.view)
+        self.back = IconButton(theme, "back", self.tr("Back to all pictures"))
+        self.back.set_name(self.tr("Back to all pictures"), self.tr("Esc"))
+        self.previous = IconButton(theme, "previous", self.tr("Picture before"))
+        self.previous.set_name(self.tr("Picture before"), self.tr("Left"))
+        self.next = IconButton(theme, "next", self.tr("Picture after"))
+        self.next.set_name(self.tr("Picture after"), self.tr("Right"))
+        self.name = ElidedLabel()
+        self.position = plain_label("", "caption")
+        self.marks = plain_label("", "caption")
+        self._lay_out()
+        self.back.clicked.connect(self.closed)
+        self.previous.clicked.connect(lambda: self.stepped.emit(-1))
+        self.next.clicked.connect(lambda: self.stepped.emit(1))
+
+    def show_row(self, row: GalleryRow, number: int, count: int) -> None:
+        """Show a picture, which is the one of this number, from 0, of so many."""
+        self._wanted, self._trouble = row.path, row.trouble
+        self.previous.setEnabled(number > 0)
+        self.next.setEnabled(number + 1 < count)
+        self.position.setText(position_label(number + 1, count))
+        self.name.setText(row.prompt or name_of(row))
+        self.marks.setText(", ".join(marks_words(row)))
+        self.view.setAccessibleDescription(spoken(row))
+        self._loader.want(row.path, self._show)
+
+    def _show(self, loaded: LoadedPicture) -> None:
+        if loaded.path != self._wanted:
+            return
+        if loaded.levels is None:
+            self.view.show_sheet(QSize(4, 3))
+            self.name.setText(trouble_label(self._trouble or Trouble.DAMAGED))
+        else:
+            self.view.show_picture(loaded.levels, loaded.shape)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setContentsMargins(S, S, M, S)
+        row.setSpacing(S)
+        for widget in (self.back, self.previous, self.next, self.position):
+            row.addWidget(widget)
+        row.addWidget(self.name, 1)
+        row.addWidget(self.marks)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.view, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Keep the zoom's buttons in the corner."""
+        super().resizeEvent(event)
+        put_in_corner(self.zoom, self.view.rect(), M)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Go on, go back to the grid, or zoom."""
+        key = Qt.Key(event.key())
+        if key in _CLOSING:
+            self.closed.emit()
+        elif key in _STEPS:
+            is_turned = self.isRightToLeft() and key in (Qt.Key.Key_Left, Qt.Key.Key_Right)
+            self.stepped.emit(-_STEPS[key] if is_turned else _STEPS[key])
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.jumped.emit(-1 if key == Qt.Key.Key_Home else 1)
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Take Esc, which elsewhere cancels what is being made."""
+        if is_escape_wanted(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    # The whole screen.
+
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or go back into the page."""
+        if self._home is not None:
+            self.leave_full_screen()
+        elif self.isVisible():
+            home = self.parentWidget()
+            assert isinstance(home, QStackedWidget)
+            self._home = home
+            home.removeWidget(self)
+            self.setParent(None)
+            self.setWindowFlag(Qt.WindowType.Window, on=True)
+            self.showFullScreen()
+            self.view.setFocus()
+
+    def leave_full_screen(self) -> None:
+        """Go back into the page, if the viewer fills the screen."""
+        if self._home is not None:
+            home, self._home = self._home, None
+            self.setWindowState(Qt.WindowState.WindowNoState)
+            self.setWindowFlag(Qt.WindowType.Window, on=False)
+            home.addWidget(self)
+            home.setCurrentWidget(self)
+            self.view.setFocus()
+
+
+def is_escape_wanted(event: QEvent) -> bool:
+    """Return True for a question whether a widget takes the key Esc before a shortcut does."""
+    if event.type() is not QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    return event.keyCombination() == QKeyCombination(Qt.Key.Key_Escape)

@@ -1,0 +1,1 @@
+"""The languages of the window: their catalogues, and the choice among them."""

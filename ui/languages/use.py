@@ -1,0 +1,47 @@
+"""The language of the window: its catalogue, Qt's own words, and how numbers are written."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+from app.settings.values import Language
+
+# Tests and translators look at the window in the pseudo-language by this variable.
+VARIABLE = "SAFELIGHT_LANGUAGE"
+PSEUDO = "pseudo"
+_CATALOGUES = Path(__file__).parent
+
+
+def use_language(
+    application: QCoreApplication, chosen: Language, environment: Mapping[str, str] = os.environ
+) -> None:
+    """Give the window its words: those chosen, or what SAFELIGHT_LANGUAGE says.
+
+    Widgets that exist already keep theirs. A language without a catalogue is shown in English.
+    """
+    forced = environment.get(VARIABLE, "")
+    if forced == PSEUDO:
+        # Here, as nobody else needs it.
+        from ui.languages.pseudo import use_pseudo_language
+
+        use_pseudo_language(application)
+        return
+    system = QLocale.system()
+    code = forced or chosen.value
+    if chosen is Language.SYSTEM and not forced:
+        code = _code(QLocale(system.uiLanguages()[0])) if system.uiLanguages() else _code(system)
+    elif code != _code(system):
+        QLocale.setDefault(QLocale(code))
+    if (_CATALOGUES / f"{code}.qm").is_file():
+        qts = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
+        for file in (_CATALOGUES / f"{code}.qm", qts / f"qtbase_{code}.qm"):
+            translator = QTranslator(application)
+            if translator.load(str(file)):
+                application.installTranslator(translator)
+
+
+def _code(locale: QLocale) -> str:
+    """Return the two or three letters of a locale's language."""
+    return locale.name().partition("_")[0]

@@ -1,0 +1,112 @@
+"""Facts about models in the user's language."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.library.tool_folders import MOST_COUNTED, ToolFolder
+from engine.api.model_files import ModelInfo, ModelKind
+from ui.checkpoint_labels import part_label
+from ui.labels import file_size
+
+translate = QCoreApplication.translate
+
+ICONS = {
+    ModelKind.CHECKPOINT: "model",
+    ModelKind.LORA: "layers",
+    ModelKind.EMBEDDING: "quote",
+}
+OTHER_ICON = "part"
+
+
+def kind_label(kind: ModelKind) -> str:
+    """Return the name of a kind of file, for one of them."""
+    return {
+        ModelKind.CHECKPOINT: translate("models", "Model"),
+        ModelKind.LORA: translate("models", "LoRA"),
+        ModelKind.EMBEDDING: translate("models", "Embedding"),
+        ModelKind.VAE: translate("models", "VAE"),
+        ModelKind.TEXT_ENCODER: translate("models", "Text encoder"),
+        ModelKind.DENOISER: translate("models", "Denoiser (UNet)"),
+        ModelKind.CONTROLNET: translate("models", "ControlNet"),
+        ModelKind.UPSCALER: translate("models", "Upscaler"),
+        ModelKind.OTHER: translate("models", "Other"),
+    }[kind]
+
+
+def kinds_label(kind: ModelKind) -> str:
+    """Return the name of a kind of file, for all of them."""
+    return {
+        ModelKind.CHECKPOINT: translate("models", "Models"),
+        ModelKind.LORA: translate("models", "LoRAs"),
+        ModelKind.EMBEDDING: translate("models", "Embeddings"),
+        ModelKind.VAE: translate("models", "VAEs"),
+        ModelKind.TEXT_ENCODER: translate("models", "Text encoders"),
+        ModelKind.DENOISER: translate("models", "Denoisers (UNets)"),
+        ModelKind.CONTROLNET: translate("models", "ControlNets"),
+        ModelKind.UPSCALER: translate("models", "Upscalers"),
+        ModelKind.OTHER: translate("models", "Others"),
+    }[kind]
+
+
+def families_label(model: ModelInfo, title: Callable[[str], str]) -> str:
+    """Return the titles of a model's families, else its base model as its metadata gives it."""
+    return " / ".join(map(title, model.families)) or model.base_model
+
+
+def model_line(model: ModelInfo, family: str) -> str:
+    """Return the short line below a model's name."""
+    if not model.is_read:
+        return file_size(model.size)
+    lacks = ", ".join(map(part_label, model.missing))
+    missing = translate("models", "{part} is missing").format(part=lacks) if lacks else ""
+    parts = (missing, family, file_size(model.size), "/".join(model.precisions[:2]))
+    return " · ".join(filter(None, parts))
+
+
+def problem_line(model: ModelInfo) -> str:
+    """Return why a model cannot be used, without its name at the beginning."""
+    name = model.path.replace("\\", "/").rpartition("/")[2]
+    words = model.problem.removeprefix(name).strip()
+    return words[:1].upper() + words[1:]
+
+
+def files_label(count: int) -> str:
+    """Return a number of files."""
+    if count == 1:
+        return translate("models", "1 file")
+    return translate("models", "{n} files").format(n=QLocale().toString(count))
+
+
+def tool_label(offer: ToolFolder) -> str:
+    """Return the name of another program, with the number of files in its folder of models."""
+    count = files_label(offer.files)
+    if offer.files >= MOST_COUNTED:
+        count = translate("models", "more than {n}").format(n=count)
+    return f"{offer.tool} · {count}"
+
+
+def count_label(shown: int, count: int, unread: int) -> str:
+    """Return how many files there are, how many of them are shown, and how many are being read."""
+    locale = QLocale()
+    if shown == count:
+        parts = [files_label(count)]
+    else:
+        text = translate("models", "{n} of {count} files")
+        parts = [text.format(n=locale.toString(shown), count=locale.toString(count))]
+    if unread:
+        parts.append(translate("models", "reading {n}").format(n=locale.toString(unread)))
+    return " · ".join(parts)
+
+
+def use_label(kind: ModelKind) -> str:
+    """Return the text of the button that puts a model into the form."""
+    match kind:
+        case ModelKind.LORA:
+            return translate("models", "Add to the picture")
+        case ModelKind.EMBEDDING:
+            return translate("models", "Add to the prompt")
+        case ModelKind.VAE:
+            return translate("models", "Use with the chosen model")
+        case _:
+            return translate("models", "Use this model")

@@ -1,0 +1,63 @@
+"""A model to begin with: what it is good at, its licence and size, and a button to look it up."""
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+
+from app.library.first_models import FirstModel
+from app.session import Session
+from engine.api.model_files import ModelKind
+from ui.labels import duration, file_size
+from ui.model_labels import kind_label
+from ui.theme.metrics import XS, M, S
+from ui.widgets.labels import plain_label
+
+
+class FirstCard(QFrame):
+    """A row about a model; its button only fills in the link and asks the site about it."""
+
+    wanted = Signal(str)
+
+    def __init__(self, session: Session, model: FirstModel, *, fits: bool) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        family = session.checkpoints.family_title(model.family)
+        size = self.tr("about {size}").format(size=file_size(model.size))
+        facts = [kind_label(model.kind), family, size]
+        seconds = _seconds(session, model)
+        if seconds is not None:
+            facts.append(self.tr("about {time} per picture here").format(time=duration(seconds)))
+        self.get = QPushButton(self.tr("Look it up"))
+        self.get.setAccessibleName(self.tr("Look up {title}").format(title=model.title))
+        self.get.clicked.connect(lambda: self.wanted.emit(model.url))
+        licence = QPushButton(self.tr("Licence: {name}").format(name=model.licence))
+        licence.setProperty("role", "link")
+        licence.setToolTip(model.licence_url)
+        licence.clicked.connect(lambda: QDesktopServices.openUrl(QUrl(model.licence_url)))
+        words = QVBoxLayout()
+        words.setSpacing(XS)
+        words.addWidget(plain_label(model.title, "heading"))
+        words.addWidget(plain_label(model.about, wrap=True))
+        words.addWidget(plain_label(" · ".join(facts), "caption", wrap=True))
+        if not fits:
+            text = self.tr("Larger than is comfortable in this computer's memory.")
+            words.addWidget(plain_label(text, "caption", wrap=True))
+        low = QHBoxLayout()
+        low.addWidget(licence)
+        low.addStretch()
+        words.addLayout(low)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(M, S, M, S)
+        row.setSpacing(M)
+        row.addLayout(words, 1)
+        row.addWidget(self.get)
+
+
+def _seconds(session: Session, model: FirstModel) -> float | None:
+    """Return the time of a picture by a model of the same family that was used here."""
+    for other in session.models.store.models:
+        if model.family in other.families and other.kind is ModelKind.CHECKPOINT:
+            seconds = session.pace.seconds(other.path, model.side, model.side, model.steps)
+            if seconds is not None:
+                return seconds
+    return None

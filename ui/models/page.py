@@ -1,0 +1,133 @@
+"""The page of models: yours, where to get more, and the folders that are looked into."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.library.gallery import is_picture
+from app.session import Session
+from engine.file_paths import is_folder
+from ui.actions import Actions
+from ui.models.folders import FoldersView
+from ui.models.get import GetModels
+from ui.models.yours import YourModels
+from ui.theme.metrics import MODEL_PICTURE, L, M, S
+from ui.theme.theme import Theme
+from ui.thumbnails import ThumbnailStore
+from ui.widgets.labels import plain_label, rule
+
+
+class ModelsPage(QWidget):
+    """A page with three views, chosen at its top. Folders, files and links can be dropped on it."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session = session
+        self.setAcceptDrops(True)
+        self.pictures = ThumbnailStore(MODEL_PICTURE, parent=self)
+        self.pictures.failed.connect(session.notices.tell_error)
+        self.yours = YourModels(session, theme, self.pictures)
+        self.get = GetModels(session, theme)
+        self.folders = FoldersView(session, theme)
+        self.stack = QStackedWidget()
+        self.views = QButtonGroup(self)
+        self._lay_out()
+        self.views.idClicked.connect(self.show_view)
+
+    def show_view(self, view: int) -> None:
+        """Show the user's models (0), where to get more (1), or the folders (2)."""
+        self.views.button(view).setChecked(True)
+        self.stack.setCurrentIndex(view)
+
+    def close_background(self) -> None:
+        """Wait for the decoding threads; called when the application ends."""
+        self.pictures.close()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(L, M, L, M)
+        top.setSpacing(S)
+        top.addWidget(plain_label(self.tr("Models"), "title"))
+        top.addSpacing(M)
+        for view, (name, widget) in enumerate(
+            (
+                (self.tr("Yours"), self.yours),
+                (self.tr("Get models"), self.get),
+                (self.tr("Folders"), self.folders),
+            )
+        ):
+            button = QPushButton(name)
+            button.setCheckable(True)
+            button.setProperty("role", "choice")
+            button.setMinimumWidth(button.fontMetrics().horizontalAdvance(name) + 2 * M)
+            self.views.addButton(button, view)
+            top.addWidget(button)
+            self.stack.addWidget(widget)
+        top.addStretch()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addWidget(self.stack, 1)
+        self.show_view(0)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        """Read the folders again: a network folder does not tell of its changes."""
+        super().showEvent(event)
+        self.pictures.use_ratio(self.devicePixelRatioF())
+        # Otherwise keys would go on to the place that was left.
+        self.yours.list.setFocus()
+        self._session.models.store.refresh()
+        self._session.models.folders.look()
+
+    def event(self, event: QEvent) -> bool:
+        """Draw pictures at the resolution of a new screen."""
+        if event.type() is QEvent.Type.DevicePixelRatioChange:
+            self.pictures.use_ratio(self.devicePixelRatioF())
+        return super().event(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 (Qt's name)
+        """Accept folders, files of weights and links."""
+        path = _dropped(event.mimeData())
+        # The window offers what can be done with pictures.
+        if (path is not None and not is_picture(path)) or _link(event.mimeData()):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 (Qt's name)
+        """Look into a folder, use a file, or show what a link leads to."""
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        path, link = _dropped(event.mimeData()), _link(event.mimeData())
+        if path is None:
+            self.get.look_up(link)
+            self.show_view(1)
+        elif is_folder(path):
+            self._session.models.folders.add(path)
+            self.show_view(2)
+        else:
+            self._session.open_file(path)
+            self._session.model.used.emit()
+
+
+def _dropped(data: QMimeData) -> Path | None:
+    """Return the first local file or folder in dragged data; None without one."""
+    paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
+    return next(paths, None)
+
+
+def _link(data: QMimeData) -> str:
+    """Return the web address in dragged data; empty without one."""
+    found = (url.toString() for url in data.urls() if url.scheme() in ("http", "https"))
+    text = data.text().strip() if data.hasText() else ""
+    return next(found, text if text.startswith(("http://", "https://")) else "")

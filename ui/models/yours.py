@@ -1,0 +1,268 @@
+"""The user's models as cards: search, filters, and the pane about the current one."""
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QPushButton, QVBoxLayout, QWidget
+
+from app.session import Session
+from engine.api.model_files import ModelInfo, ModelKind
+from ui.delegates.model_delegate import ModelDelegate
+from ui.item_models.model_item_model import ModelItemModel, ModelOrder
+from ui.model_labels import count_label, kinds_label
+from ui.models.details import ModelDetails
+from ui.picture_actions import reveal
+from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
+from ui.theme.theme import Theme
+from ui.thumbnails import ThumbnailStore
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.labels import buddy_label, plain_label, rule
+
+_BATCH = 300
+
+
+class YourModels(QWidget):
+    """The list of models with its filters at the top, and the details at the side."""
+
+    def __init__(self, session: Session, theme: Theme, pictures: ThumbnailStore) -> None:
+        super().__init__()
+        self._session = session
+        self.item_model = ModelItemModel(session, pictures, self)
+        self.search = QLineEdit()
+        self.kind, self.family, self.order = (ChoiceBox(theme) for _ in range(3))
+        self.broken = QPushButton()
+        self.broken.setCheckable(True)
+        self.broken.setProperty("role", "chip")
+        self.count = plain_label("", "caption")
+        self.list = _ModelView(theme, self.item_model)
+        self.details = ModelDetails(session, theme)
+        self._kept = ""
+        self._fill()
+        self._lay_out()
+        self._connect()
+        self._on_models()
+
+    def current(self) -> ModelInfo | None:
+        """Return the current model; None if there is none."""
+        index = self.list.currentIndex()
+        return self.item_model.info_at(index.row()) if index.isValid() else None
+
+    def choose(self, path: str) -> None:
+        """Make a model the current one, if it is shown."""
+        row = self.item_model.row_of(path)
+        if row is not None:
+            index = self.item_model.index(row)
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+            self.list.selectionModel().setCurrentIndex(index, flags)
+            self.list.scrollTo(index)
+
+    def _fill(self) -> None:
+        self.search.setPlaceholderText(self.tr("Name, family, trigger word or base model"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setFixedHeight(CONTROL_HEIGHT)
+        self.order.addItem(self.tr("By name"), ModelOrder.NAME.value)
+        self.order.addItem(self.tr("Newest first"), ModelOrder.NEWEST.value)
+        self.order.addItem(self.tr("Largest first"), ModelOrder.LARGEST.value)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(L, 0, L, 0)
+        top.setSpacing(S)
+        top.addWidget(self.search, 1)
+        self.search.setAccessibleName(self.tr("Search"))
+        for name, box in (
+            (self.tr("Kind"), self.kind),
+            (self.tr("Family"), self.family),
+            (self.tr("Sort"), self.order),
+        ):
+            top.addSpacing(S)
+            top.addWidget(buddy_label(name, box))
+            top.addWidget(box)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(L, 0, L, S)
+        foot.setSpacing(M)
+        foot.addWidget(self.count)
+        foot.addStretch()
+        foot.addWidget(self.broken)
+        column = QVBoxLayout()
+        column.setContentsMargins(0, M, 0, 0)
+        column.setSpacing(S)
+        column.addLayout(top)
+        grid = QHBoxLayout()
+        grid.setContentsMargins(L - S, 0, 0, 0)
+        grid.addWidget(self.list)
+        column.addLayout(grid, 1)
+        column.addLayout(foot)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addLayout(column, 1)
+        row.addWidget(rule(Qt.Orientation.Vertical))
+        row.addWidget(self.details)
+
+    def _connect(self) -> None:
+        session, item_model = self._session, self.item_model
+        self.search.textChanged.connect(item_model.search)
+        self.order.activated.connect(self._on_order)
+        self.kind.activated.connect(self._on_filter)
+        self.family.activated.connect(self._on_filter)
+        self.broken.toggled.connect(self._on_filter)
+        item_model.modelAboutToBeReset.connect(self._keep_current)
+        item_model.modelReset.connect(self._on_reset)
+        self.list.selectionModel().currentChanged.connect(self._show_current)
+        self.list.activated.connect(self._use)
+        self.list.trash_wanted.connect(self._trash)
+        self.details.reveal.connect(reveal)
+        session.models.store.changed.connect(self._on_models)
+        session.models.store.listing_changed.connect(self._tell)
+        session.checkpoints.families_changed.connect(self._on_models)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self.search.setFocus)
+        find.activated.connect(self.search.selectAll)
+
+    def _use(self) -> None:
+        model = self.current()
+        if model is not None:
+            self._session.model.use(model)
+
+    def _trash(self) -> None:
+        model = self.current()
+        if model is not None:
+            self._session.model.trash(model)
+
+    def _on_order(self, row: int) -> None:
+        self.item_model.sort_by(ModelOrder(self.order.itemData(row)))
+
+    def _on_filter(self, *_: object) -> None:
+        kind = self.kind.currentData()
+        self.item_model.filter_by(
+            None if kind is None else ModelKind(kind),
+            self.family.currentData() or "",
+            broken=self.broken.isChecked(),
+        )
+        self._tell()
+
+    def _on_models(self) -> None:
+        """Offer the kinds and families that there are, and tell of the number of files."""
+        models = self._session.models.store.models
+        usable = [model for model in models if not model.problem]
+        kinds = {model.kind for model in usable}
+        families = {family for model in usable for family in model.families}
+        title = self._session.checkpoints.family_title
+        _offer(
+            self.kind,
+            self.tr("All"),
+            [(kinds_label(kind), kind.value) for kind in ModelKind if kind in kinds],
+        )
+        _offer(self.family, self.tr("All"), sorted((title(family), family) for family in families))
+        broken = len(models) - len(usable)
+        if not broken:
+            self.broken.setChecked(False)
+        self.broken.setVisible(bool(broken))
+        text = self.tr("{n} cannot be used").format(n=self.locale().toString(broken))
+        self.broken.setText(text)
+        self._on_filter()
+        self._show_current()
+
+    def _keep_current(self) -> None:
+        model = self.current()
+        self._kept = model.path if model is not None else self._kept
+
+    def _on_reset(self) -> None:
+        """Select the model that was current, or the first."""
+        row = self.item_model.row_of(self._kept) or 0
+        index = self.item_model.index(row)
+        if index.isValid():
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+            self.list.selectionModel().setCurrentIndex(index, flags)
+        self._show_current()
+        self._tell()
+
+    def _show_current(self, *_: object) -> None:
+        self.details.show_model(self.current())
+
+    def _tell(self, *_: object) -> None:
+        store = self._session.models.store
+        unread = sum(not model.is_read for model in store.models) if store.is_listing else 0
+        shown, group = self.item_model.rowCount(), self.item_model.group_size
+        self.count.setText(count_label(shown, group, unread))
+        if shown:
+            self.list.tell("")
+        elif group:
+            self.list.tell(self.tr("No model has these words and is of this kind."))
+        elif store.is_listed:
+            self.list.tell(
+                self.tr(
+                    "A model is a file that has learnt to draw from many pictures; people share "
+                    "theirs on sites such as Civitai and Hugging Face.\n“Get models” fetches one, "
+                    "and “Folders” finds those that other programs have put on this computer."
+                )
+            )
+        else:
+            self.list.tell(self.tr("Looking for your models…"))
+
+
+def _offer(box: ChoiceBox, every: str, choices: list[tuple[str, str]]) -> None:
+    """Fill a box with choices after that of all; the present choice stays if it is among them."""
+    wanted = [(every, None), *choices]
+    if [(box.itemText(row), box.itemData(row)) for row in range(box.count())] == wanted:
+        return
+    chosen = box.currentData()
+    box.clear()
+    for text, value in wanted:
+        box.addItem(text, value)
+    box.setCurrentIndex(max(0, box.findData(chosen)) if chosen is not None else 0)
+
+
+class _ModelView(QListView):
+    """A grid of cards; without any, a sentence."""
+
+    trash_wanted = Signal()
+
+    def __init__(self, theme: Theme, item_model: ModelItemModel) -> None:
+        super().__init__()
+        self._theme, self._empty = theme, ""
+        delegate = ModelDelegate(theme, self)
+        self.setAccessibleName(self.tr("Your models"))
+        self.setModel(item_model)
+        self.setItemDelegate(delegate)
+        self.setViewMode(QListView.ViewMode.IconMode)
+        self.setMovement(QListView.Movement.Static)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        # Thousands of cards are laid out beside the events of the window.
+        self.setLayoutMode(QListView.LayoutMode.Batched)
+        self.setBatchSize(_BATCH)
+        self.setUniformItemSizes(True)
+        self.setGridSize(delegate.cell)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        theme.changed.connect(self.viewport().update)
+
+    def tell(self, text: str) -> None:
+        """Show a sentence in place of the cards."""
+        if text != self._empty:
+            self._empty = text
+            self.setAccessibleDescription(text)
+            self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the cards, or the sentence."""
+        super().paintEvent(event)
+        if self._empty:
+            with QPainter(self.viewport()) as painter:
+                painter.setPen(QColor(self._theme.colours.muted))
+                place = self.viewport().rect().adjusted(L, L, -L, -L)
+                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+                painter.drawText(place, int(flags), self._empty)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Use the current model by Enter, move it to the trash by Del."""
+        index: QModelIndex = self.currentIndex()
+        if index.isValid() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.activated.emit(index)
+        elif index.isValid() and event.key() == Qt.Key.Key_Delete:
+            self.trash_wanted.emit()
+        else:
+            super().keyPressEvent(event)

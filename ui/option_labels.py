@@ -1,0 +1,236 @@
+"""Names and explanations of a request's options in the window."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from PySide6.QtCore import QCoreApplication
+
+from engine.api.lora import LoraMode
+from engine.api.masks import MaskedContent
+from engine.api.values import PrecisionName
+from ui.method_labels import QT_TRANSLATE_NOOP
+
+translate = QCoreApplication.translate
+
+
+class _Words(NamedTuple):
+    """An option's name, what it does, and the sign between two numbers or the unit of one."""
+
+    name: str
+    about: str
+    sign: str = ""
+
+
+_OPTIONS: Mapping[str, _Words] = {
+    "clip_skip": _Words(
+        QT_TRANSLATE_NOOP("options", "Clip skip"),
+        QT_TRANSLATE_NOOP(
+            "options", "The layer of the text encoder that is used, counted from its end."
+        ),
+    ),
+    "zero_terminal_snr": _Words(
+        QT_TRANSLATE_NOOP("options", "Zero-terminal SNR"),
+        QT_TRANSLATE_NOOP("options", "The first step starts from pure noise: darker darks."),
+    ),
+    "sampler_options.eta": _Words(
+        QT_TRANSLATE_NOOP("options", "Eta"),
+        QT_TRANSLATE_NOOP("options", "The share of the noise that each step replaces by new."),
+    ),
+    "sampler_options.noise_scale": _Words(
+        QT_TRANSLATE_NOOP("options", "Noise scale"),
+        QT_TRANSLATE_NOOP("options", "A factor on the noise that steps add (s_noise)."),
+    ),
+    "sampler_options.churn": _Words(
+        QT_TRANSLATE_NOOP("options", "Churn"),
+        QT_TRANSLATE_NOOP("options", "The noise that is added before each step (s_churn)."),
+    ),
+    "sampler_options.churn_from": _Words(
+        QT_TRANSLATE_NOOP("options", "Churn from"),
+        QT_TRANSLATE_NOOP("options", "The lowest noise level with churn (s_tmin)."),
+    ),
+    "sampler_options.churn_to": _Words(
+        QT_TRANSLATE_NOOP("options", "Churn to"),
+        QT_TRANSLATE_NOOP("options", "The highest noise level with churn (s_tmax)."),
+    ),
+    "schedule_options.sigma_min": _Words(
+        QT_TRANSLATE_NOOP("options", "Sigma min"),
+        QT_TRANSLATE_NOOP("options", "The lowest noise level of the schedule."),
+    ),
+    "schedule_options.sigma_max": _Words(
+        QT_TRANSLATE_NOOP("options", "Sigma max"),
+        QT_TRANSLATE_NOOP("options", "The highest noise level of the schedule."),
+    ),
+    "schedule_options.rho": _Words(
+        QT_TRANSLATE_NOOP("options", "Rho"),
+        QT_TRANSLATE_NOOP("options", "How many of the steps have little noise."),
+    ),
+    "guidance_options.range": _Words(
+        QT_TRANSLATE_NOOP("options", "Guided part"),
+        QT_TRANSLATE_NOOP(
+            "options", "The start and the end of guidance, from 0 (first step) to 1 (last step)."
+        ),
+        "–",  # noqa: RUF001 (an en dash between two numbers)
+    ),
+    "guidance_options.rescale": _Words(
+        QT_TRANSLATE_NOOP("options", "Rescale"),
+        QT_TRANSLATE_NOOP("options", "Takes back the harsh contrast of high guidance."),
+    ),
+    "seed_options.variation_strength": _Words(
+        QT_TRANSLATE_NOOP("options", "Variation"),
+        QT_TRANSLATE_NOOP(
+            "options", "Mixes the noise of a second seed in: pictures that resemble each other."
+        ),
+    ),
+    "seed_options.variation_seed": _Words(
+        QT_TRANSLATE_NOOP("options", "Second seed"),
+        QT_TRANSLATE_NOOP("options", "The seed of the variation; left empty, always a new one."),
+    ),
+    "seed_options.resize_from": _Words(
+        QT_TRANSLATE_NOOP("options", "Seed's size"),
+        QT_TRANSLATE_NOOP(
+            "options", "The noise of a picture of this size, cropped or extended to the new size."
+        ),
+        "×",  # noqa: RUF001 (the multiplication sign is what is meant)
+    ),
+    "seed_options.eta_seed_delta": _Words(
+        QT_TRANSLATE_NOOP("options", "Steps' seed +"),
+        QT_TRANSLATE_NOOP(
+            "options", "A number added to the seed for the noise of the steps (ENSD)."
+        ),
+    ),
+    "seed_options.batch_index": _Words(
+        QT_TRANSLATE_NOOP("options", "Batch index"),
+        QT_TRANSLATE_NOOP(
+            "options", "The picture's place, from 0, in a batch with the noise of one seed."
+        ),
+    ),
+    "seed_options.batch_size": _Words(
+        QT_TRANSLATE_NOOP("options", "Batch size"),
+        QT_TRANSLATE_NOOP("options", "How many pictures that batch had."),
+    ),
+    "size_options.original": _Words(
+        QT_TRANSLATE_NOOP("options", "Original size"),
+        QT_TRANSLATE_NOOP("options", "The size that the model is told the photo had."),
+        "×",  # noqa: RUF001
+    ),
+    "size_options.crop": _Words(
+        QT_TRANSLATE_NOOP("options", "Crop"),
+        QT_TRANSLATE_NOOP("options", "How much the model is told was cut off, left and top."),
+        "·",
+    ),
+    "size_options.target": _Words(
+        QT_TRANSLATE_NOOP("options", "Target size"),
+        QT_TRANSLATE_NOOP("options", "The size that the model is told it draws."),
+        "×",  # noqa: RUF001
+    ),
+    "size_options.negative_original": _Words(
+        QT_TRANSLATE_NOOP("options", "Avoided size"),
+        QT_TRANSLATE_NOOP("options", "The original size that goes with the negative prompt."),
+        "×",  # noqa: RUF001
+    ),
+    "size_options.negative_crop": _Words(
+        QT_TRANSLATE_NOOP("options", "Avoided crop"),
+        QT_TRANSLATE_NOOP("options", "The crop that goes with the negative prompt."),
+        "·",
+    ),
+    "size_options.negative_target": _Words(
+        QT_TRANSLATE_NOOP("options", "Avoided target"),
+        QT_TRANSLATE_NOOP("options", "The target size that goes with the negative prompt."),
+        "×",  # noqa: RUF001
+    ),
+    "size_options.aesthetic_score": _Words(
+        QT_TRANSLATE_NOOP("options", "Beauty"),
+        QT_TRANSLATE_NOOP("options", "The aesthetic score that the refiner is told."),
+    ),
+    "size_options.negative_aesthetic_score": _Words(
+        QT_TRANSLATE_NOOP("options", "Avoided beauty"),
+        QT_TRANSLATE_NOOP("options", "The aesthetic score that goes with the negative prompt."),
+    ),
+    "mask_options.only_masked": _Words(
+        QT_TRANSLATE_NOOP("options", "Only the part"),
+        QT_TRANSLATE_NOOP(
+            "options",
+            "Draws the surroundings of the mask at full size, and pastes them into the picture.",
+        ),
+    ),
+    "mask_options.padding": _Words(
+        QT_TRANSLATE_NOOP("options", "Margin"),
+        QT_TRANSLATE_NOOP("options", "How much around the mask is drawn with it, in pixels."),
+    ),
+    "mask_options.content": _Words(
+        QT_TRANSLATE_NOOP("options", "Begin with"),
+        QT_TRANSLATE_NOOP("options", "What lies under the mask before it is drawn anew."),
+    ),
+    "mask_options.blur": _Words(
+        QT_TRANSLATE_NOOP("options", "Soft edge"),
+        QT_TRANSLATE_NOOP("options", "The blur of the mask's edge, in pixels."),
+    ),
+    "mask_options.inverted": _Words(
+        QT_TRANSLATE_NOOP("options", "Invert"),
+        QT_TRANSLATE_NOOP("options", "Keeps what is painted, and draws the rest anew."),
+    ),
+    "mask_options.feather": _Words(
+        QT_TRANSLATE_NOOP("options", "Blend"),
+        QT_TRANSLATE_NOOP("options", "The width in pixels over which what is new joins the old."),
+    ),
+    "precision": _Words(
+        QT_TRANSLATE_NOOP("options", "Precision"),
+        QT_TRANSLATE_NOOP("options", "The number format that is computed in."),
+    ),
+    "memory_limit_bytes": _Words(
+        QT_TRANSLATE_NOOP("options", "Memory limit"),
+        QT_TRANSLATE_NOOP("options", "The most memory that a picture may take, in GB."),
+    ),
+    "vae_tile": _Words(
+        QT_TRANSLATE_NOOP("options", "VAE tiles"),
+        QT_TRANSLATE_NOOP(
+            "options", "The side of the tiles, in pixels, in which the VAE works to save memory."
+        ),
+    ),
+    "lora_mode": _Words(
+        QT_TRANSLATE_NOOP("options", "LoRAs"),
+        QT_TRANSLATE_NOOP("options", "How LoRAs change the model; the picture is the same."),
+    ),
+}
+_CHOICES: Mapping[Enum, str] = {
+    MaskedContent.ORIGINAL: QT_TRANSLATE_NOOP("options", "The picture itself"),
+    MaskedContent.FILL: QT_TRANSLATE_NOOP("options", "The colours around it"),
+    MaskedContent.LATENT_NOISE: QT_TRANSLATE_NOOP("options", "Noise"),
+    MaskedContent.LATENT_NOTHING: QT_TRANSLATE_NOOP("options", "Nothing"),
+    PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Full (f32)"),
+    PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half (f16)"),
+    PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "Half, wide range (bf16)"),
+    LoraMode.MERGE: QT_TRANSLATE_NOOP("options", "Merge into the weights"),
+    LoraMode.SIDE: QT_TRANSLATE_NOOP("options", "Compute beside the weights"),
+    LoraMode.TEXT_SIDE: QT_TRANSLATE_NOOP("options", "Beside the text encoders only"),
+}
+
+
+def option_name(option: str) -> str:
+    """Return the name of an option, the label of its row."""
+    return translate("options", _OPTIONS[option].name)
+
+
+def option_about(option: str) -> str:
+    """Return a sentence on what an option does."""
+    return translate("options", _OPTIONS[option].about)
+
+
+def option_sign(option: str) -> str:
+    """Return the sign between the two numbers of an option."""
+    return _OPTIONS[option].sign
+
+
+def choice_label(value: Enum | bool) -> str:
+    """Return the name of one of an option's values."""
+    if isinstance(value, bool):
+        return translate("options", "On") if value else translate("options", "Off")
+    if value in (PrecisionName.AUTO, LoraMode.AUTO):
+        return automatic()
+    return translate("options", _CHOICES[value])
+
+
+def automatic() -> str:
+    """Return the word for a value that the checkpoint or the engine decides."""
+    return translate("options", "Auto")

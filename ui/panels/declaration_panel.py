@@ -1,0 +1,116 @@
+"""The user's declarations about a checkpoint, where its file is silent or wrong."""
+
+import msgspec
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from app.session import Session
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.request import DECLARABLE_PREDICTIONS
+from engine.api.values import PredictionType
+from ui.checkpoint_labels import prediction_label
+from ui.option_labels import automatic
+from ui.theme.metrics import S
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.labels import buddy_label
+
+
+class DeclarationPanel(QWidget):
+    """Lists of families, prediction types and noise levels; a choice applies at once.
+
+    The first entry of each, "Auto", names what was found in the file.
+    """
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self._session = session
+        self.family, self.prediction, self.levels = (ChoiceBox(theme) for _ in range(3))
+        self.labels: list[QLabel] = []
+        self._fill()
+        self._lay_out()
+        for box in (self.family, self.prediction, self.levels):
+            box.activated.connect(self._say)
+        session.checkpoints.families_changed.connect(self._add_families)
+        for signal in (
+            session.checkpoints.families_changed,
+            session.checkpoints.looked,
+            session.generation.declaration_changed,
+            session.generation.checkpoint_changed,
+        ):
+            signal.connect(self._refresh)
+        self._refresh()
+
+    def _fill(self) -> None:
+        as_file = automatic()
+        self.family.addItem(as_file, None)
+        self._add_families()
+        self.prediction.addItem(as_file, None)
+        for prediction in DECLARABLE_PREDICTIONS:
+            self.prediction.addItem(prediction_label(prediction), prediction.value)
+        self.levels.addItem(as_file, None)
+        self.levels.addItem(self.tr("Zero-terminal SNR"), True)
+        self.levels.addItem(self.tr("Standard"), False)
+
+    def _add_families(self) -> None:
+        """Offer the engine's families, by their titles."""
+        for family in self._session.checkpoints.families:
+            row = self.family.findData(family.name)
+            if row < 0:
+                self.family.addItem(family.title, family.name)
+            else:
+                self.family.setItemText(row, family.title)
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(S)
+        grid.setColumnStretch(1, 1)
+        rows = (
+            (self.tr("Family"), self.family),
+            (self.tr("Prediction"), self.prediction),
+            (self.tr("Noise levels"), self.levels),
+        )
+        for row, (name, box) in enumerate(rows):
+            self.labels.append(buddy_label(name, box))
+            grid.addWidget(self.labels[-1], row, 0)
+            grid.addWidget(box, row, 1)
+
+    def _say(self) -> None:
+        words = self._session.generation.declaration
+        prediction = self.prediction.currentData()
+        override = msgspec.structs.replace(
+            words.override,
+            family=self.family.currentData(),
+            prediction=None if prediction is None else PredictionType(prediction),
+        )
+        zero = self.levels.currentData()
+        declared = msgspec.structs.replace(words, override=override, zero_terminal_snr=zero)
+        self._session.checkpoint.declare(declared)
+
+    def _refresh(self, *_: object) -> None:
+        words = self._session.generation.declaration
+        override = words.override
+        if override.family is not None and self.family.findData(override.family) < 0:
+            self.family.addItem(self._title(override.family), override.family)
+        for box, value in (
+            (self.family, override.family),
+            (self.prediction, override.prediction and override.prediction.value),
+            (self.levels, words.zero_terminal_snr),
+        ):
+            box.setCurrentIndex(max(0, box.findData(value)))
+        self._show_found()
+
+    def _show_found(self) -> None:
+        """Name the file's own family and prediction beside "Auto", unless they are overridden."""
+        override = self._session.generation.declaration.override
+        answer = self._session.checkpoints.answer(self._session.generation.checkpoint)
+        family = prediction = ""
+        if isinstance(answer, CheckpointInfo):
+            family = "" if override.family else self._title(answer.family)
+            found = prediction_label(PredictionType(answer.prediction))
+            prediction = "" if override.prediction else found
+        for box, what in ((self.family, family), (self.prediction, prediction)):
+            box.setItemText(0, " · ".join(filter(None, (automatic(), what))))
+
+    def _title(self, family: str) -> str:
+        return self._session.checkpoints.family_title(family)

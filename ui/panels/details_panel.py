@@ -1,0 +1,51 @@
+"""The pane beside the canvas that tells how the picture was made."""
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.session import Session
+from ui.picture_facts import Fact, read_facts
+from ui.theme.theme import Theme
+from ui.widgets.picture_details import PictureDetails
+
+
+class DetailsPanel(QWidget):
+    """The facts of the picture that is shown, read by another thread while the pane is open."""
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self._session = session
+        # Of the facts that are shown, or being read.
+        self._wanted: tuple[str, float | None] | None = None
+        self.details = PictureDetails(theme)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.details)
+        session.view.path_changed.connect(self._refresh)
+        # A picture's time is known a moment after it is saved.
+        session.progress.ended.connect(self._refresh)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        """Read the facts of the picture that was chosen meanwhile."""
+        super().showEvent(event)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        path = self._session.view.path
+        if not self.isVisible():
+            return
+        if path is None:
+            self._wanted = None
+            self.details.show_facts(())
+            return
+        seconds = self._session.making_times.seconds(path)
+        wanted = path, seconds
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+
+        def show(facts: tuple[Fact, ...]) -> None:
+            if wanted == self._wanted:
+                self.details.show_facts(facts)
+
+        self._session.background.run(lambda: read_facts(path, seconds), show)

@@ -1,0 +1,117 @@
+"""A notice as a card with its buttons; that of a note leaves by itself."""
+
+from functools import partial
+
+from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from app.commands.remedies import NoticeCommands
+from app.notices.notices import Notice
+from app.notices.remedies import NoticeAction
+from app.notices.report import error_report
+from ui.labels import size_label
+from ui.theme.theme import Theme
+from ui.widgets.notice_bar import NoticeBar
+
+# How long a note stays: long enough to be read, and to reach its button.
+_LEAST_MS, _PER_SIGN_MS, _FOR_A_BUTTON_MS, _MOST_MS = 5000, 50, 4000, 30_000
+
+
+class NoticeCard(NoticeBar):
+    """A card for one notice; `acted` emits the action of a button.
+
+    A note emits `left` once it was long enough in sight; the time stops while the pointer or the
+    focus is on it. Failures stay.
+    """
+
+    acted = Signal(object)
+    left = Signal()
+
+    def __init__(self, theme: Theme, commands: NoticeCommands, notice: Notice) -> None:
+        super().__init__(theme)
+        self.notice = notice
+        self.remedies: dict[NoticeAction, QPushButton] = {}
+        for action in NoticeAction:
+            label = self._label(action, commands) if action in notice.actions else ""
+            if label:
+                self.remedies[action] = self.add_button(label)
+                self.remedies[action].clicked.connect(partial(self.acted.emit, action))
+        is_failure = notice.error is not None
+        self.tell(notice.message, notice.hint, failure=is_failure, details=notice.details)
+        self.copy_report = self.add_button(self.tr("Copy report"))
+        self.copy_report.setVisible(is_failure)
+        self.copy_report.clicked.connect(self._copy_report)
+        self.copy_all = self.add_button(self.tr("Copy all"))
+        self.copy_all.setVisible(not self.says_all)
+        self.copy_all.clicked.connect(self._copy_all)
+        self._clock = QTimer(self, singleShot=True, interval=self._time_ms())
+        self._clock.timeout.connect(self.left)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        if not is_failure:
+            self._clock.start()
+            application.focusChanged.connect(self._on_focus)
+
+    def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802 (Qt's name)
+        """Stay while the pointer is on the card."""
+        super().enterEvent(event)
+        self._clock.stop()
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """Leave some time after the pointer did."""
+        super().leaveEvent(event)
+        self._go_on()
+
+    @property
+    def is_leaving(self) -> bool:
+        """True while the card's time passes."""
+        return self._clock.isActive()
+
+    def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and self.isAncestorOf(now):
+            self._clock.stop()
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        focused = QApplication.focusWidget()
+        is_used = self.underMouse() or (isinstance(focused, QWidget) and self.isAncestorOf(focused))
+        if self.notice.error is None and not is_used and not self._clock.isActive():
+            self._clock.start()
+
+    def _time_ms(self) -> int:
+        notice = self.notice
+        signs = len(notice.message) + len(notice.hint) + sum(map(len, notice.details))
+        for_a_button = _FOR_A_BUTTON_MS if notice.actions else 0
+        return min(_LEAST_MS + _PER_SIGN_MS * signs + for_a_button, _MOST_MS)
+
+    def _label(self, action: NoticeAction, commands: NoticeCommands) -> str:
+        """Return the text of an action's button; empty if the action is impossible."""
+        if action is NoticeAction.RETRY_SMALLER:
+            sizes = commands.smaller_sizes(self.notice)
+            if len(sizes) > 1:
+                return self.tr("Try smaller sizes")
+            return "".join(self.tr("Try {size}").format(size=size_label(*one)) for one in sizes)
+        return {
+            NoticeAction.RETRY: self.tr("Try again"),
+            NoticeAction.CHOOSE_FOLDER: self.tr("Choose another folder…"),
+            NoticeAction.CHOOSE_CHECKPOINT: self.tr("Choose a model…"),
+            NoticeAction.CHOOSE_START_PICTURE: self.tr("Choose a picture…"),
+            NoticeAction.LORA_FOLDERS: self.tr("LoRA folders…"),
+            NoticeAction.RUNTIMES: self.tr("Runtimes…"),
+            NoticeAction.CHECK_DEVICES: self.tr("Check the hardware again"),
+            NoticeAction.UNDO_CHANGE: self.tr("Undo"),
+            NoticeAction.MAKE_AGAIN: self.tr("Make it again"),
+            NoticeAction.UNDO_TRASH: self.tr("Put back"),
+            NoticeAction.CANCEL_ALL: self.tr("Cancel all"),
+        }[action]
+
+    def _copy_report(self) -> None:
+        if self.notice.error is not None:
+            QApplication.clipboard().setText(error_report(self.notice.error))
+
+    def _copy_all(self) -> None:
+        notice = self.notice
+        lines = (notice.message, notice.hint, *notice.details)
+        QApplication.clipboard().setText("\n".join(line for line in lines if line))

@@ -1,0 +1,190 @@
+"""Rows for a group of options, made from their declarations in the request."""
+
+from collections.abc import Callable
+from enum import Enum
+from types import UnionType
+from typing import Any, Union, cast, get_args, get_origin
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.form.generation import GenerationState
+from app.form.options import (
+    GROUPS,
+    OptionGroup,
+    is_shown,
+    option_field,
+    option_value,
+    set_option,
+)
+from engine.api.fields import Bounds, Measure, RequestField
+from ui.option_labels import automatic, choice_label, option_about, option_name, option_sign
+from ui.theme.metrics import S
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.labels import buddy_label
+from ui.widgets.number_field import DecimalField
+from ui.widgets.option_field import NumberRange, OptionField, PairField
+from ui.widgets.slider_field import SliderField
+from ui.widgets.tick_box import TickBox
+
+_UNIT = Bounds(0, 1)
+_GIGABYTE = 10**9
+_VAE_STEP = 64
+
+
+class OptionRow(QWidget):
+    """The name and the control of an option; `show_value` shows, `edited` is called with edits."""
+
+    def __init__(self, option: str, theme: Theme, edited: Callable[[object], None]) -> None:
+        super().__init__()
+        self.option = option
+        self.show_value: Callable[[Any], None]
+        field = option_field(option)
+        self._edited = edited
+        name, about = option_name(option), option_about(option)
+        self.control = self._control(field, theme)
+        if isinstance(self.control, SliderField):
+            self.label = self.control.label
+            row = QVBoxLayout(self)
+            row.addWidget(self.control)
+        else:
+            self.label = buddy_label(name, self.control)
+            row = QHBoxLayout(self)
+            row.setSpacing(S)
+            row.addWidget(self.label)
+            row.addWidget(self.control, 0 if isinstance(self.control, TickBox) else 1)
+            if isinstance(self.control, TickBox):
+                row.addStretch(1)
+        row.setContentsMargins(0, 0, 0, 0)
+        self.setToolTip(about)
+        self.control.setAccessibleDescription(about)
+
+    def _control(self, field: RequestField, theme: Theme) -> QWidget:
+        """Make the control that the declaration asks for."""
+        kinds = _kinds(field.kind)
+        if bool in kinds:
+            return self._tick() if field.default is not None else self._list(theme, (True, False))
+        if choices := next((kind for kind in kinds if issubclass(kind, Enum)), None):
+            return self._list(theme, tuple(choices), has_none=field.default is None)
+        assert field.limit is not None
+        if tuple in kinds:
+            return self._pair(field)
+        if field.limit.bounds == _UNIT and field.default is not None:
+            return self._slider(field)
+        number = OptionField(_range(field, whole=int in kinds), field.default, automatic())
+
+        def take(value: object) -> None:
+            self._edited(field.default if value is None else value)
+
+        number.edited.connect(take)
+        self.show_value = number.show_value
+        return number
+
+    def _tick(self) -> TickBox:
+        box = TickBox()
+        box.clicked.connect(self._edited)
+        self.show_value = box.setChecked
+        return box
+
+    def _list(
+        self, theme: Theme, choices: tuple[Enum | bool, ...], *, has_none: bool = True
+    ) -> ChoiceBox:
+        box = ChoiceBox(theme)
+        values: tuple[Enum | bool | None, ...] = (*((None,) if has_none else ()), *choices)
+        for value in values:
+            box.addItem(automatic() if value is None else choice_label(value))
+
+        def take(row: int) -> None:
+            self._edited(values[row])
+
+        box.activated.connect(take)
+        self.show_value = lambda value: box.setCurrentIndex(values.index(value))
+        return box
+
+    def _pair(self, field: RequestField) -> PairField:
+        whole = field.limit is not None and field.limit.measure is Measure.EACH
+        name = option_name(self.option)
+        pair = PairField(
+            _range(field, whole=whole), field.default, automatic(), option_sign(self.option)
+        )
+        pair.name_fields(
+            self.tr("{name}, first number").format(name=name),
+            self.tr("{name}, second number").format(name=name),
+        )
+        pair.edited.connect(self._on_pair if whole else self._on_span)
+        self.show_value = pair.show_value
+        return pair
+
+    def _on_pair(self, value: object) -> None:
+        self._edited(value)
+
+    def _on_span(self, value: tuple[float, float]) -> None:
+        if value[0] <= value[1]:
+            self._edited(value)
+
+    def _slider(self, field: RequestField) -> SliderField:
+        row = SliderField(
+            option_name(self.option), DecimalField(*_UNIT, step=0.05), (_UNIT.low, _UNIT.high)
+        )
+        row.edited.connect(self._edited)
+        row.reset.connect(lambda: self._edited(field.default))
+        self.show_value = row.show_value
+        return row
+
+
+class OptionRows(QWidget):
+    """The rows of a group; options that do nothing with the present settings are hidden."""
+
+    def __init__(self, form: GenerationState, group: OptionGroup, theme: Theme) -> None:
+        super().__init__()
+        self._form = form
+        self.rows = {option: self._row(option, theme) for option in GROUPS[group]}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S)
+        for row in self.rows.values():
+            column.addWidget(row)
+        changed = {f"{option.partition('.')[0]}_changed" for option in self.rows}
+        for name in changed | {"effective_changed", "inputs_changed", "suggestions_changed"}:
+            getattr(form, name).connect(self._refresh)
+        self._refresh()
+
+    @property
+    def labels(self) -> list[QLabel]:
+        """The labels of the rows, to be aligned with those of others."""
+        return [row.label for row in self.rows.values()]
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no option is shown."""
+        return all(row.isHidden() for row in self.rows.values())
+
+    def _row(self, option: str, theme: Theme) -> OptionRow:
+        return OptionRow(option, theme, lambda value: set_option(self._form, option, value))
+
+    def _refresh(self, *_: object) -> None:
+        for option, row in self.rows.items():
+            row.show_value(option_value(self._form, option))
+            row.setVisible(is_shown(self._form, option))
+        if self.is_empty:
+            self.hide()
+        elif self.parentWidget() is not None:
+            # Without a parent it would open as a window of its own.
+            self.show()
+
+
+def _kinds(kind: Any) -> list[type]:
+    """Return the types that a value may have, without None; tuples without their contents."""
+    is_union = get_origin(kind) in (Union, UnionType)
+    every = get_args(kind) if is_union else (kind,)
+    return [cast("type", get_origin(one) or one) for one in every if one is not type(None)]
+
+
+def _range(field: RequestField, *, whole: bool) -> NumberRange:
+    assert field.limit is not None
+    low, high = field.limit.bounds
+    if field.name == "memory_limit_bytes":
+        return NumberRange(low, high, whole, 1, _GIGABYTE)
+    if field.name == "vae_tile":
+        return NumberRange(low, high, whole, _VAE_STEP)
+    return NumberRange(low, high, whole, 1 if whole else 0.1)

@@ -1,0 +1,283 @@
+"""Painting on the start picture, in the place of the canvas."""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QImage, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+
+from app.paths import nearest_folder
+from app.session import Session
+from engine.api.conventions import convention_of
+from engine.api.masks import Margins, default_blur
+from engine.api.values import InputRole
+from ui.actions import ActionName, Actions
+from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
+from ui.panels.paint_bar import PaintBar
+from ui.picture_levels import PictureLevels, make_levels
+from ui.pictures import ReadPicture, read_whole
+from ui.theme.theme import Theme
+from ui.widgets.growth import whole_margin
+from ui.widgets.mask_layer import MaskLayer
+from ui.widgets.paint_view import PaintView, Tool
+from ui.widgets.zoom_bar import ZoomBar
+
+# The longest side of a mask while it is painted: on a larger one the brush would lag.
+_LONGEST = 2048
+# Colours of the mask over the picture: one of them is visible on any.
+VEIL_COLOURS = ("#ff5a36", "#2fd07c", "#3fa9ff", "#e152e0", "#ffd23f")
+
+
+class _Start(msgspec.Struct, frozen=True):
+    """A start picture as it is painted on, and its mask."""
+
+    picture: ReadPicture
+    levels: PictureLevels
+    mask: QImage
+
+
+class PaintPanel(QWidget):
+    """The start picture with tools to paint on it; each stroke is in force as soon as it ends."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session, self._form, self._actions = session, session.generation, actions
+        self.layer = MaskLayer(self)
+        self.view = PaintView(theme, self.layer)
+        self.bar = PaintBar(theme, actions)
+        self.zoom = ZoomBar(self.view, theme, actions)
+        # The file's size, and the paths of picture and mask that are shown.
+        self._size = QSize()
+        self._start: str | None = None
+        self._mask: str | None = None
+        # Of the mask that the form has, or gets next.
+        self._told = -1
+        self._colour = session.memory.layout.veil % len(VEIL_COLOURS)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.bar)
+        column.addWidget(self.view, 1)
+        self._connect()
+        self.choose(Tool.BRUSH)
+        self._follow()
+
+    def _connect(self) -> None:
+        bar, view, layer = self.bar, self.view, self.layer
+        layer.edited.connect(self._on_edited)
+        view.brush_changed.connect(bar.brush.show_value)
+        bar.brush.edited.connect(self._on_brush)
+        bar.feather.edited.connect(self._on_feather)
+        bar.feather.reset.connect(lambda: self._on_feather(None))
+        bar.margins_edited.connect(self._on_margins)
+        bar.open_file.clicked.connect(self._choose_mask)
+        bar.done.clicked.connect(self._end)
+        self._session.painting.kept.connect(self._on_kept)
+        self._session.view.painting_changed.connect(self._follow)
+        self._form.inputs_changed.connect(self._follow)
+        self._form.mask_options_changed.connect(self._follow)
+        self._form.convention_changed.connect(self._follow)
+
+    # --- commands ---
+
+    def choose(self, tool: Tool) -> None:
+        """Use a tool."""
+        self.view.tool = tool
+        self.bar.show_tool(tool)
+
+    def next_colour(self) -> None:
+        """Show the mask in the next colour."""
+        self._colour = (self._colour + 1) % len(VEIL_COLOURS)
+        self._session.memory.keep_layout(veil=self._colour)
+        self._show_options()
+
+    def act(self, name: ActionName) -> None:
+        """Do what an action of painting says."""
+        _ACTS[name](self)
+
+    def _end(self) -> None:
+        self._session.view.painting = False
+
+    # --- from the form ---
+
+    def _follow(self) -> None:
+        """Show what the form says, if it is shown: start picture, mask and margins."""
+        if not self._session.view.painting:
+            return
+        start, mask = (self._form.input_path(role) for role in (InputRole.INIT, InputRole.MASK))
+        if start is None:
+            self._start = self._mask = None
+            self._end()
+            return
+        if start != self._start:
+            self._read_start(start, mask)
+        elif mask != self._mask:
+            self._read_other_mask(mask)
+        self._show_options()
+
+    def _show_options(self) -> None:
+        form, options = self._form, self._form.mask_options
+        usual = default_blur(convention_of(form.convention).name, options)
+        blur = usual if options.blur is None else options.blur
+        self.bar.feather.show_value(blur)
+        self.bar.colour.show_colour(VEIL_COLOURS[self._colour])
+        self.view.show_veil(VEIL_COLOURS[self._colour], blur)
+        if options.expand != self.layer.margins and not self.layer.mask.isNull():
+            self.layer.grow(options.expand)
+
+    def _read_start(self, start: str, mask: str | None) -> None:
+        self._start, self._mask = start, mask
+        is_inverted = self._form.mask_options.inverted
+
+        def read() -> _Start:
+            picture = read_whole(start)
+            size = picture.image.size()
+            if max(size.toTuple()) > _LONGEST:
+                size.scale(_LONGEST, _LONGEST, Qt.AspectRatioMode.KeepAspectRatio)
+            return _Start(
+                picture, make_levels(picture.image), _read_mask(mask, size, turned=is_inverted)
+            )
+
+        def show(read: _Start) -> None:
+            if start == self._start:
+                self._show_start(read)
+
+        self._session.background.run(read, show)
+
+    def _show_start(self, read: _Start) -> None:
+        if read.picture.image.isNull():
+            self._start = None
+            self._end()
+            return
+        self._size = QSize(read.picture.width, read.picture.height)
+        self._told = read.mask.cacheKey()
+        self.layer.load(read.mask, self._form.mask_options.expand)
+        self.view.brush = max(8.0, min(self._size.toTuple()) / 8)
+        self.bar.brush.show_value(self.view.brush)
+        self.view.show_start(read.levels, self._size)
+        self.refresh_actions()
+
+    def _read_other_mask(self, mask: str | None) -> None:
+        """Show a mask that came from elsewhere; it can be undone like any stroke."""
+        self._mask = mask
+        size, is_inverted = self.layer.mask.size(), self._form.mask_options.inverted
+
+        def show(read: QImage) -> None:
+            if mask == self._mask and read.size() == self.layer.mask.size():
+                self._told = read.cacheKey()
+                self.layer.replace(read)
+
+        self._session.background.run(lambda: _read_mask(mask, size, turned=is_inverted), show)
+
+    # --- into the form ---
+
+    def _on_edited(self) -> None:
+        """Put the latest stroke, or the growth, into the form."""
+        mask, painting = self.layer.mask, self._session.painting
+        if self.layer.margins != self._form.mask_options.expand:
+            painting.grow(self.layer.margins, *self._size.toTuple())
+        if mask.cacheKey() != self._told:
+            self._told = mask.cacheKey()
+            if is_empty(mask):
+                self._mask = None
+                painting.keep(None)
+            else:
+                painting.keep(partial(as_png, mask.copy(), self._size))
+        self.refresh_actions()
+
+    def _on_kept(self, path: str) -> None:
+        self._mask = path
+
+    def refresh_actions(self) -> None:
+        """Offer to undo, redo and clear where there is something to."""
+        actions, layer = self._actions, self.layer
+        actions[ActionName.UNDO_STROKE].setEnabled(layer.can_undo)
+        actions[ActionName.REDO_STROKE].setEnabled(layer.can_redo)
+        for button in (self.bar.undo, self.bar.redo):
+            button.setEnabled(layer.can_undo if button is self.bar.undo else layer.can_redo)
+        has_any = any(layer.margins) or not is_empty(layer.mask)
+        self.bar.clear.setEnabled(has_any)
+        self.bar.show_margins(layer.margins)
+
+    def _on_brush(self, size: int) -> None:
+        self.view.brush = float(size)
+        self.view.update()
+
+    def _on_feather(self, blur: int | None) -> None:
+        self._form.change_mask_options(blur=blur)
+
+    def _on_margins(self, wanted: Margins) -> None:
+        left, top, right, bottom = wanted
+        width, height = self._size.toTuple()
+        self.layer.grow(
+            (
+                whole_margin(left, right, width),
+                whole_margin(top, bottom, height),
+                whole_margin(right, left, width),
+                whole_margin(bottom, top, height),
+            )
+        )
+        self.bar.show_margins(self.layer.margins)
+
+    def _choose_mask(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            self.tr("Open a mask"),
+            nearest_folder(self._session.gallery.folder),
+            self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
+        )
+        if name:
+            size = self.layer.mask.size()
+            self._session.background.run(
+                lambda: _read_mask(name, size, turned=False), self.layer.replace
+            )
+
+    # --- events ---
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc, which cancels a job elsewhere."""
+        if (
+            event.type() is QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Take back the stroke that is being made by Esc; else go back to the picture."""
+        if event.key() != Qt.Key.Key_Escape:
+            super().keyPressEvent(event)
+        elif not self.view.cancel_stroke():
+            self._end()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        """Take the keys for the tools."""
+        super().showEvent(event)
+        self.view.setFocus()
+
+
+_ACTS: dict[ActionName, Callable[[PaintPanel], None]] = {
+    ActionName.BRUSH: lambda paint: paint.choose(Tool.BRUSH),
+    ActionName.ERASER: lambda paint: paint.choose(Tool.ERASER),
+    ActionName.LASSO: lambda paint: paint.choose(Tool.LASSO),
+    ActionName.GROW: lambda paint: paint.choose(Tool.GROW),
+    ActionName.SMALLER_BRUSH: lambda paint: paint.view.grow_brush(larger=False),
+    ActionName.LARGER_BRUSH: lambda paint: paint.view.grow_brush(larger=True),
+    ActionName.UNDO_STROKE: lambda paint: paint.layer.undo(),
+    ActionName.REDO_STROKE: lambda paint: paint.layer.redo(),
+    ActionName.INVERT_MASK: lambda paint: paint.layer.invert(),
+    ActionName.CLEAR_MASK: lambda paint: paint.layer.clear(),
+    ActionName.VEIL_COLOUR: lambda paint: paint.next_colour(),
+}
+
+
+def _read_mask(path: str | None, size: QSize, *, turned: bool) -> QImage:
+    """Read a mask in a size; one that keeps everything if there is none, or it cannot be read."""
+    mask = None if path is None or size.isEmpty() else read_mask(path, size)
+    if mask is None:
+        return empty_mask(size.expandedTo(QSize(1, 1)))
+    return inverted(mask) if turned else mask

@@ -1,0 +1,171 @@
+"""Everything that made a picture, as rows of text: of our own pictures and those of other tools."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.decoding import picture_size
+from app.form.generation import settings_of
+from app.paths import starter_checkpoint
+from engine.api.lora import LoraReport
+from engine.api.record import GenerationRecord
+from engine.api.request import GenerateRequest
+from engine.api.values import InputRole
+from engine.errors import EngineError
+from ui.advanced_labels import options_summary
+from ui.labels import duration, file_size, size_label, when
+from ui.method_labels import tool_label
+
+if TYPE_CHECKING:
+    from engine.metadata.readers import ImportedRequest
+
+translate = QCoreApplication.translate
+
+# The most characters of a value: no prompt that a network reads is longer.
+_LONGEST = 20_000
+# The most rows of values that are under another tool's own keys.
+_MOST_FOREIGN = 40
+# Digits of a SHA-256, as A1111 and Civitai show it.
+_HASH_DIGITS = 10
+_KEPT = frozenset("\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
+# Categories of Unicode: control, format (which turns the direction of text), surrogate, private.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+
+
+class Fact(NamedTuple):
+    """A row: what it is, and its value as plain text."""
+
+    label: str
+    text: str
+
+
+def read_facts(path: str, seconds: float | None = None) -> tuple[Fact, ...]:
+    """Read how a picture was made, for a background thread; `seconds` is the time that it took.
+
+    Never raises: of a picture that says nothing there are only the facts of its file.
+    """
+    # Here, as the window starts sooner without the readers of a dozen tools.
+    from engine.metadata.readers import read_request
+
+    facts: list[tuple[str, str]] = []
+    try:
+        facts += _made_by(read_request(Path(path)))
+    except EngineError:
+        size = picture_size(path)
+        if not size.isEmpty():
+            facts.append((translate("facts", "Size"), size_label(*size.toTuple())))
+    if seconds is not None:
+        facts.append((translate("facts", "Time taken"), duration(seconds)))
+    facts += _of_file(Path(path))
+    return tuple(Fact(label, shown) for label, text in facts if (shown := seen(text)))
+
+
+def facts_text(facts: Sequence[Fact]) -> str:
+    """Return facts as lines of text, for other programs."""
+    return "\n".join(f"{fact.label}: {fact.text}" for fact in facts)
+
+
+def seen(text: str) -> str:
+    """Return a text of unknown origin as it can be shown: bounded, without unseen characters."""
+    text = text[:_LONGEST].replace("\r\n", "\n").replace("\t", " ")
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    shown = (one for one in text if one in _KEPT or unicodedata.category(one) not in _UNSEEN)
+    return "".join(shown).strip()
+
+
+def model_name(imported: "ImportedRequest") -> str:
+    """Return the name of the model that made a picture; empty if that is not told."""
+    from app.gallery.descriptions import bare_name
+
+    checkpoint = imported.request.checkpoint or imported.model
+    if Path(checkpoint).parts[-2:] == starter_checkpoint().parts[-2:]:
+        return translate("labels", "Safelight starter")
+    return seen(bare_name(checkpoint))
+
+
+def _made_by(imported: "ImportedRequest") -> Iterator[tuple[str, str]]:
+    from app.gallery.descriptions import bare_name
+
+    request, record = imported.request, imported.record
+    yield translate("facts", "Prompt"), request.prompt
+    yield translate("facts", "Negative prompt"), request.negative_prompt
+    yield translate("facts", "Model"), model_name(imported)
+    if record is not None and record.checkpoint_sha256 is not None:
+        yield translate("facts", "Model hash"), record.checkpoint_sha256[:_HASH_DIGITS]
+    yield from _method(request)
+    yield from _from_picture(request)
+    if record is not None:
+        yield translate("facts", "LoRAs"), "\n".join(map(_lora, record.loras))
+        names = ", ".join(report.name for report in record.embeddings)
+        yield translate("facts", "Embeddings"), names
+    else:
+        files = (f"{bare_name(lora.file)} {_number(lora.strength)}" for lora in request.loras)
+        yield translate("facts", "LoRAs"), "\n".join(files)
+    if request.refiner is not None and request.refiner.checkpoint:
+        yield translate("facts", "Refiner"), bare_name(request.refiner.checkpoint)
+    yield translate("facts", "Options"), options_summary(settings_of(request))
+    yield from _made_with(imported.tool, request, record)
+    for pair in islice(imported.unmapped, _MOST_FOREIGN):
+        yield seen(pair.key)[:80], pair.value
+
+
+def _method(request: GenerateRequest) -> Iterator[tuple[str, str]]:
+    if request.width and request.height:
+        yield translate("facts", "Size"), size_label(request.width, request.height)
+    yield translate("facts", "Steps"), str(request.steps or "")
+    if request.sampler is not None:
+        yield translate("facts", "Sampler"), request.sampler.label
+    if request.schedule is not None:
+        yield translate("facts", "Schedule"), request.schedule.label
+    if request.guidance is not None:
+        yield translate("facts", "Guidance"), _number(request.guidance)
+    if request.seed is not None:
+        # Without separators of groups: it is copied into fields.
+        yield translate("facts", "Seed"), str(request.seed)
+
+
+def _from_picture(request: GenerateRequest) -> Iterator[tuple[str, str]]:
+    paths = {image.role: image.path for image in request.inputs}
+    if InputRole.INIT in paths:
+        yield translate("facts", "Start picture"), paths[InputRole.INIT]
+        yield translate("facts", "Mask"), paths.get(InputRole.MASK, "")
+    if request.strength is not None and InputRole.INIT in paths:
+        yield translate("facts", "Strength"), _number(request.strength)
+
+
+def _lora(report: LoraReport) -> str:
+    line = f"{report.name} {_number(report.strength)}"
+    if report.path is None:
+        line = translate("facts", "{lora}, not found").format(lora=line)
+    return line
+
+
+def _made_with(
+    tool: str, request: GenerateRequest, record: GenerationRecord | None
+) -> Iterator[tuple[str, str]]:
+    if record is None:
+        yield translate("facts", "Made with"), tool
+        return
+    yield translate("facts", "Made with"), f"{tool} {record.safelight}"
+    yield translate("facts", "Results as in"), tool_label(request.convention)
+    precision = record.request.precision.value
+    yield translate("facts", "Device"), f"{record.device} · {record.request.backend} · {precision}"
+
+
+def _of_file(path: Path) -> Iterator[tuple[str, str]]:
+    try:
+        status = path.stat()
+    # A path with a null character raises a ValueError.
+    except (OSError, ValueError):
+        return
+    yield translate("facts", "Saved"), f"{when(status.st_mtime_ns)} · {file_size(status.st_size)}"
+    yield translate("facts", "File"), str(path)
+
+
+def _number(value: float) -> str:
+    return QLocale().toString(value, "g", 6)

@@ -1,0 +1,216 @@
+"""The places of the window: a rail of buttons at the side, and the page of the open place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.session import Session
+from ui.actions import ActionName, Actions
+from ui.theme.metrics import RAIL_BUTTON, RAIL_ICON, XS
+from ui.theme.theme import Theme
+from ui.widgets.labels import rule
+
+
+class Place(StrEnum):
+    """The places of the window, in the order of their buttons."""
+
+    CREATE = "create"
+    GALLERY = "gallery"
+    MODELS = "models"
+    SETTINGS = "settings"
+
+
+@dataclass(frozen=True, slots=True)
+class _Button:
+    """A place's button: its short name, its icon, and the action that it triggers."""
+
+    text: object
+    icon: str
+    action: ActionName
+
+
+_BUTTONS = {
+    Place.CREATE: _Button(QT_TRANSLATE_NOOP("Places", "Create"), "create", ActionName.CREATE),
+    Place.GALLERY: _Button(QT_TRANSLATE_NOOP("Places", "Gallery"), "gallery", ActionName.GALLERY),
+    Place.MODELS: _Button(QT_TRANSLATE_NOOP("Places", "Models"), "models", ActionName.MODELS),
+    Place.SETTINGS: _Button(
+        QT_TRANSLATE_NOOP("Places", "Settings"), "settings", ActionName.SETTINGS
+    ),
+}
+
+
+def _models(session: Session, theme: Theme, actions: Actions) -> QWidget:
+    from ui.models.page import ModelsPage
+
+    return ModelsPage(session, theme, actions)
+
+
+def _gallery(session: Session, theme: Theme, actions: Actions) -> QWidget:
+    from ui.gallery.page import GalleryPage
+
+    return GalleryPage(session, theme, actions)
+
+
+def _settings(session: Session, theme: Theme, actions: Actions) -> QWidget:
+    from ui.settings.page import SettingsPage
+
+    return SettingsPage(session, theme, actions)
+
+
+MakePage = Callable[[Session, Theme, Actions], QWidget]
+# The pages that are made when they are first opened; each imports its code then.
+_LATER: dict[Place, MakePage] = {
+    Place.GALLERY: _gallery,
+    Place.MODELS: _models,
+    Place.SETTINGS: _settings,
+}
+
+
+@runtime_checkable
+class Working(Protocol):
+    """A page with threads of its own."""
+
+    def close_background(self) -> None:
+        """Wait for the threads; called when the application ends."""
+        ...
+
+
+@runtime_checkable
+class ShowingPicture(Protocol):
+    """A page with a picture that actions on pictures are about."""
+
+    @property
+    def picture(self) -> str | None:
+        """The picture's path; None without one."""
+        ...
+
+
+class Rail(QWidget):
+    """A column of buttons, one for each place; the settings are at its bottom."""
+
+    def __init__(self, theme: Theme, actions: Actions, places: list[Place]) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setProperty("role", "rail")
+        self.setAccessibleName(self.tr("Places"))
+        self.buttons = {place: self._button(actions, place) for place in places}
+        # Exclusive, so that the arrow keys move between the buttons.
+        self._group = QButtonGroup(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(XS, XS, XS, XS)
+        column.setSpacing(XS)
+        for place, button in self.buttons.items():
+            self._group.addButton(button)
+            if place is Place.SETTINGS:
+                column.addStretch(1)
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        if Place.SETTINGS not in self.buttons:
+            column.addStretch(1)
+        theme.changed.connect(self._draw)
+        self._draw()
+
+    def show_place(self, place: Place) -> None:
+        """Mark the button of the open place."""
+        self.buttons[place].setChecked(True)
+        self._draw()
+
+    def _button(self, actions: Actions, place: Place) -> QToolButton:
+        words = _BUTTONS[place]
+        button = QToolButton()
+        button.setProperty("role", "place")
+        button.setCheckable(True)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
+        button.setIconSize(QSize(RAIL_ICON, RAIL_ICON))
+        name = QCoreApplication.translate("Places", str(words.text))
+        button.setText(name)
+        button.setAccessibleName(name)
+        button.setToolTip(f"{actions[words.action].text()} ({actions.key(words.action)})")
+        # A large font or a long name makes the rail wider: no name is cut off.
+        button.setMinimumSize(RAIL_BUTTON, RAIL_BUTTON)
+        button.clicked.connect(actions[words.action].trigger)
+        return button
+
+    def _draw(self) -> None:
+        colours = self._theme.colours
+        for place, button in self.buttons.items():
+            colour = colours.accent if button.isChecked() else colours.muted
+            button.setIcon(self._theme.icon(_BUTTONS[place].icon, colour))
+
+
+class Places(QWidget):
+    """The rail and the pages. A page is made when its place is first opened, and then kept.
+
+    The window makes the page of Create itself: its actions and drops fill the form.
+    """
+
+    # Another place was opened.
+    opened = Signal()
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions, create: QWidget) -> None:
+        super().__init__()
+        self._session, self._theme, self._actions = session, theme, actions
+        self._pages: dict[Place, QWidget] = {Place.CREATE: create}
+        self._stack = QStackedWidget()
+        self._stack.addWidget(create)
+        offered = [place for place in Place if place in self._pages or place in _LATER]
+        self.rail = Rail(theme, actions, offered)
+        for place, button in _BUTTONS.items():
+            actions[button.action].setVisible(place in offered)
+            if place in offered:
+                actions[button.action].triggered.connect(lambda _=False, to=place: self.open(to))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.rail)
+        row.addWidget(rule(Qt.Orientation.Vertical))
+        row.addWidget(self._stack, 1)
+        kept = session.memory.layout.place
+        self.open(next((place for place in offered if place == kept), Place.CREATE))
+
+    @property
+    def place(self) -> Place:
+        """The open place."""
+        shown = self._stack.currentWidget()
+        return next(place for place, page in self._pages.items() if page is shown)
+
+    @property
+    def page(self) -> QWidget:
+        """The page of the open place."""
+        return self._pages[self.place]
+
+    @property
+    def picture(self) -> str | None:
+        """The path of the picture that the open page is about; None without one."""
+        return self.page.picture if isinstance(self.page, ShowingPicture) else None
+
+    def open(self, place: Place) -> None:
+        """Show a place's page; the next start opens it again."""
+        page = self._page(place)
+        self._stack.setCurrentWidget(page)
+        self.rail.show_place(place)
+        self._session.memory.keep_layout(place=place.value)
+        self.opened.emit()
+
+    def close_background(self) -> None:
+        """Wait for the threads of the pages that were opened."""
+        for page in self._pages.values():
+            if isinstance(page, Working):
+                page.close_background()
+
+    def _page(self, place: Place) -> QWidget:
+        if place not in self._pages:
+            page = _LATER[place](self._session, self._theme, self._actions)
+            self._pages[place] = page
+            self._stack.addWidget(page)
+        return self._pages[place]

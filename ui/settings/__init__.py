@@ -1,0 +1,1 @@
+"""The place of the settings: sections of rows, a search over them, shortcuts, privacy, about."""

@@ -1,0 +1,204 @@
+"""The place of the settings: a search and the sections at the side, the rows beside them."""
+
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.session import Session
+from ui.actions import ActionName, Actions
+from ui.settings.about import about_section
+from ui.settings.privacy import privacy_section
+from ui.settings.rows import Section, SettingRow
+from ui.settings.sections import (
+    file_row,
+    folders_section,
+    look_section,
+    machine_section,
+    pictures_section,
+    updates_section,
+)
+from ui.settings.shortcuts import Shortcuts
+from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
+from ui.theme.theme import Theme
+from ui.widgets.labels import plain_label, rule
+from ui.widgets.scroll_area import scroll_area
+
+_NAVIGATION_WIDTH = 200
+_CONTENT_WIDTH = 760
+
+
+class SettingsPage(QWidget):
+    """Every setting in one list. A search marks what it finds and scrolls there; Enter goes on."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session, self._actions = session, actions
+        self.shortcuts = Shortcuts(session, theme, actions)
+        self.sections = self._make_sections(theme)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search settings"))
+        self.search.setAccessibleName(self.tr("Search settings"))
+        self.search.setClearButtonEnabled(False)
+        self.search.setFixedHeight(CONTROL_HEIGHT)
+        self.count = plain_label("", "caption", wrap=True)
+        self.navigation = QListWidget()
+        self.navigation.setAccessibleName(self.tr("Sections of the settings"))
+        for section in self.sections:
+            item = QListWidgetItem(section.title, self.navigation)
+            # The stylesheet's height comes too late for a list that is not yet shown.
+            item.setSizeHint(QSize(0, CONTROL_HEIGHT))
+        self.area = scroll_area(self.tr("Settings"))
+        self.headings = [plain_label(one.title, "title") for one in self.sections]
+        self._found: list[SettingRow] = []
+        self._shown = 0
+        self._lay_out()
+        self._connect()
+
+    def look_for(self, words: str) -> None:
+        """Mark the rows with all of these words, and scroll to the first."""
+        wanted = words.casefold().split()
+        rows = [row for section in self.sections for row in section.rows]
+        self._found = [row for row in rows if wanted and row.matches(wanted)]
+        for row in rows:
+            row.mark(row in self._found)
+        self._shown = 0
+        self._tell(bool(wanted))
+        if self._found:
+            self._scroll_to(self._found[0])
+
+    def show_shortcuts(self) -> None:
+        """Scroll to the shortcuts."""
+        # The page may not have been laid out yet.
+        QTimer.singleShot(0, self, lambda: self._go_to(self._row_of_shortcuts()))
+
+    def _make_sections(self, theme: Theme) -> tuple[Section, ...]:
+        session, actions = self._session, self._actions
+        about = about_section(session, theme, session.logs)
+        return (
+            look_section(session, theme),
+            pictures_section(session, theme),
+            folders_section(session, theme, self.window),
+            machine_section(session, theme, actions, self.window),
+            updates_section(session, actions),
+            self.shortcuts.section(),
+            privacy_section(session),
+            Section(about.title, (*about.rows, file_row(session.settings))),
+        )
+
+    def _row_of_shortcuts(self) -> int:
+        return self._section_of(self.shortcuts.rows[ActionName.GENERATE])
+
+    def _section_of(self, row: SettingRow) -> int:
+        return next(at for at, section in enumerate(self.sections) if row in section.rows)
+
+    def _lay_out(self) -> None:
+        side = QWidget()
+        side.setProperty("role", "panel")
+        side.setFixedWidth(_NAVIGATION_WIDTH)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(M, M, S, M)
+        column.setSpacing(S)
+        for widget in (self.search, self.count):
+            column.addWidget(widget)
+        column.addWidget(self.navigation, 1)
+        self.count.hide()
+        self.area.setWidget(self._content())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(side)
+        row.addWidget(rule(Qt.Orientation.Vertical))
+        row.addWidget(self.area, 1)
+
+    def _content(self) -> QWidget:
+        rows = QWidget()
+        rows.setMaximumWidth(_CONTENT_WIDTH)
+        column = QVBoxLayout(rows)
+        column.setContentsMargins(L, L, L, L)
+        column.setSpacing(0)
+        for heading, section in zip(self.headings, self.sections, strict=True):
+            column.addWidget(heading)
+            column.addSpacing(S)
+            for number, setting in enumerate(section.rows):
+                if number:
+                    column.addWidget(rule(Qt.Orientation.Horizontal))
+                column.addWidget(setting)
+            column.addSpacing(L)
+        column.addStretch()
+        whole = QWidget()
+        beside = QHBoxLayout(whole)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(rows, 1)
+        beside.addStretch()
+        return whole
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self.look_for)
+        self.search.returnPressed.connect(self._next)
+        self.navigation.setCurrentRow(0)
+        self.navigation.currentRowChanged.connect(self._go_to)
+        self.navigation.itemClicked.connect(self._on_clicked)
+        self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self._begin_search)
+
+    def _on_clicked(self, *_: object) -> None:
+        self._go_to(self.navigation.currentRow())
+
+    def _begin_search(self) -> None:
+        self.search.setFocus()
+        self.search.selectAll()
+
+    def _next(self) -> None:
+        if self._found:
+            self._shown = (self._shown + 1) % len(self._found)
+            self._scroll_to(self._found[self._shown])
+            self._tell(True)
+
+    def _tell(self, searching: bool) -> None:
+        count = len(self._found)
+        if count:
+            words = self.tr("{number} of {count}. Enter shows the next.")
+            text = words.format(number=self._shown + 1, count=count)
+        else:
+            text = self.tr("No setting has these words.")
+        self.count.setText(text)
+        self.count.setVisible(searching)
+
+    def _go_to(self, section: int) -> None:
+        if 0 <= section < len(self.headings):
+            self._mark_section(section)
+            self._scroll_top(self.headings[section], M)
+
+    def _scroll_to(self, row: SettingRow) -> None:
+        self._scroll_top(row, self.area.viewport().height() // 4)
+        self._mark_section(self._section_of(row))
+
+    def _scroll_top(self, widget: QWidget, above: int) -> None:
+        content = self.area.widget()
+        if content is not None:
+            top = widget.mapTo(content, QPoint(0, 0)).y()
+            self.area.verticalScrollBar().setValue(top - above)
+
+    def _on_scrolled(self, value: int) -> None:
+        """Mark the section that is at the top, or the last one at the end."""
+        content = self.area.widget()
+        if content is None or self.navigation.hasFocus():
+            return
+        tops = [heading.mapTo(content, QPoint(0, 0)).y() for heading in self.headings]
+        passed = [number for number, top in enumerate(tops) if top <= value + L + M]
+        at_end = value == self.area.verticalScrollBar().maximum() > 0
+        self._mark_section(len(tops) - 1 if at_end else max(passed, default=0))
+
+    def _mark_section(self, section: int) -> None:
+        self.navigation.blockSignals(True)
+        self.navigation.setCurrentRow(section)
+        self.navigation.blockSignals(False)

@@ -1,0 +1,243 @@
+"""The keys of the actions: shown, changed by pressing others, taken from each other, reset."""
+
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from app.session import Session
+from ui.actions import ActionName, Actions, is_key, portable, shown_key, takes_letters, usual_keys
+from ui.settings.rows import Section, SettingRow
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import breakable, plain_label
+
+translate = QCoreApplication.translate
+_KEY_WIDTH = 170
+# The least width in pixels of an action's name beside its key.
+_LEAST = 150
+_MODIFIERS = (
+    Qt.Key.Key_Control,
+    Qt.Key.Key_Shift,
+    Qt.Key.Key_Alt,
+    Qt.Key.Key_Meta,
+    Qt.Key.Key_AltGr,
+    Qt.Key.Key_CapsLock,
+    Qt.Key.Key_unknown,
+)
+_COMMANDING = ("Ctrl+", "Alt+", "Meta+")
+# Keys without a modifier that nothing is typed with.
+_FREE = frozenset({"Esc", "Del", "Ins", "Pause", *(f"F{number}" for number in range(1, 36))})
+
+
+class KeyButton(QPushButton):
+    """A button with a key on it. Pressed, it waits for other keys; Esc keeps the key as it was."""
+
+    # QKeySequence: the keys that were pressed; an empty one for Backspace, which means no key.
+    pressed_keys = Signal(object)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name, self._key = name, ""
+        self.setCheckable(True)
+        self.setMinimumWidth(_KEY_WIDTH)
+        self.setProperty("role", "choice")
+        self.toggled.connect(self._refresh)
+
+    def show_key(self, key: str) -> None:
+        """Show a key in the system's notation; "" for none."""
+        self._key = key
+        self._refresh()
+
+    def event(self, event: QEvent) -> bool:
+        """Take all keys while waiting, also those of actions and of Tab."""
+        if self.isChecked() and isinstance(event, QKeyEvent):
+            if event.type() is QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() is QEvent.Type.KeyPress:
+                self._take(event)
+                return True
+        if event.type() is QEvent.Type.FocusOut:
+            self.setChecked(False)
+        return super().event(event)
+
+    def _take(self, event: QKeyEvent) -> None:
+        if event.key() in _MODIFIERS:
+            return
+        self.setChecked(False)
+        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        if plain and event.key() == Qt.Key.Key_Escape:
+            return
+        if plain and event.key() == Qt.Key.Key_Backspace:
+            self.pressed_keys.emit(QKeySequence())
+            return
+        keypad = Qt.KeyboardModifier.KeypadModifier
+        modifiers = event.modifiers() & ~keypad
+        self.pressed_keys.emit(QKeySequence(event.key() | modifiers.value))
+
+    def _refresh(self) -> None:
+        waits = self.isChecked()
+        self.setText(self.tr("Press the new keys…") if waits else self._key or self.tr("No key"))
+        key = self._key or self.tr("no key")
+        self.setAccessibleName(self.tr("{action}: {key}").format(action=self._name, key=key))
+
+
+class Clash(QWidget):
+    """The reason why a key was refused, and a button that takes it from the other action."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problem = plain_label("", "error", wrap=True)
+        self.take_over = QPushButton()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.problem, 1)
+        row.addWidget(self.take_over)
+
+    def tell(self, problem: str, button: str) -> None:
+        """Show a reason, and the button unless it has no text; nothing without a reason."""
+        self.problem.setText(breakable(problem))
+        self.take_over.setText(button)
+        self.take_over.setVisible(bool(button))
+        self.setVisible(bool(problem))
+
+
+class ShortcutRow(SettingRow):
+    """An action with its key; `chosen` emits a key that may be used, "" for none."""
+
+    # str: a portable key.
+    chosen = Signal(str)
+    # ActionName, str: a key that another action has, and that the user wants here all the same.
+    taken_over = Signal(object, str)
+    reset = Signal()
+
+    def __init__(self, actions: Actions, theme: Theme, name: ActionName) -> None:
+        self._actions, self.name = actions, name
+        text = actions[name].text()
+        self.key = KeyButton(text)
+        self.back = IconButton(theme, "undo", "")
+        # Its place stays, so that keys stand below each other.
+        policy = self.back.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.back.setSizePolicy(policy)
+        super().__init__(text, "", [self.key, self.back], least=_LEAST)
+        # Made when a key is refused: there are many rows, and most never have one.
+        self.clash: Clash | None = None
+        self._wanted = QKeySequence()
+        self.key.setToolTip(self.tr("Press this button, then the keys. Backspace: no key."))
+        self.key.pressed_keys.connect(self.want)
+        self.back.clicked.connect(self.reset)
+        actions.keys_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the action's key as it is."""
+        usual = usual_keys(self.name)[0]
+        self.key.show_key(self._actions.key(self.name))
+        self._words = f"{self.title.text()} {self._actions.key(self.name)}".casefold()
+        self.back.set_name(self.tr("Use {key} again").format(key=shown_key(usual)))
+        self.back.setVisible(portable(self._actions[self.name].shortcut()) != portable(usual))
+        self._tell("")
+
+    def want(self, key: QKeySequence) -> None:
+        """Use a key for the action, unless it is for typing or another action has it."""
+        self._wanted = key
+        owner = self._actions.owner(key, self.name) if not key.isEmpty() else None
+        if owner is self.name:
+            self.refresh()
+        elif not key.isEmpty() and (not is_key(key) or _is_typed(key, self.name)):
+            words = self.tr("{key} alone is for typing and moving about. Add Ctrl or Alt to it.")
+            self._tell(words.format(key=shown_key(key)))
+        elif owner is not None:
+            words = self.tr("{key} is the key of “{action}”.")
+            action = self._actions[owner].text()
+            self._tell(words.format(key=shown_key(key), action=action), self.tr("Use it here"))
+        else:
+            self.chosen.emit(portable(key))
+
+    def _on_take_over(self) -> None:
+        owner = self._actions.owner(self._wanted, self.name)
+        if owner is not None:
+            self.taken_over.emit(owner, portable(self._wanted))
+
+    def _tell(self, problem: str, button: str = "") -> None:
+        if problem and self.clash is None:
+            self.clash = Clash()
+            self.clash.take_over.clicked.connect(self._on_take_over)
+            self.column.addWidget(self.clash)
+        if self.clash is not None:
+            self.clash.tell(problem, button)
+
+
+class Shortcuts:
+    """The rows of all actions, and what they change in the settings."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        self._session, self._actions = session, actions
+        self.rows = {name: ShortcutRow(actions, theme, name) for name in ActionName}
+        for row in self.rows.values():
+            row.chosen.connect(partial(self._choose, row.name))
+            row.taken_over.connect(partial(self._take_over, row.name))
+            row.reset.connect(partial(self._reset, row.name))
+        self.reset = QPushButton(translate("Settings", "Reset all keys"))
+        self.reset.clicked.connect(self._reset_all)
+
+    def section(self) -> Section:
+        """Return the section of the page."""
+        about = translate(
+            "Settings",
+            "Press a key's button, then the new keys. Hints on buttons show them from the next"
+            " start on.",
+        )
+        head = SettingRow(
+            translate("Settings", "All keys"),
+            about,
+            [self.reset],
+            words=translate("Settings", "shortcuts keyboard"),
+        )
+        return Section(translate("Settings", "Shortcuts"), (head, *self.rows.values()))
+
+    def set_keys(self, keys: dict[ActionName, str]) -> None:
+        """Give actions these keys, "" for none; the usual one of an action is not kept."""
+        chosen = dict(self._session.settings.now.shortcuts)
+        for name, key in keys.items():
+            if key == portable(usual_keys(name)[0]):
+                chosen.pop(name.value, None)
+            else:
+                chosen[name.value] = key
+        self._session.settings.change(shortcuts=chosen)
+
+    def _choose(self, name: ActionName, key: str) -> None:
+        self.set_keys({name: key})
+
+    def _take_over(self, name: ActionName, owner: ActionName, key: str) -> None:
+        self.set_keys({owner: "", name: key})
+
+    def _reset(self, name: ActionName) -> None:
+        usual = usual_keys(name)[0]
+        owner = self._actions.owner(usual, name)
+        if owner is not None and owner is not name:
+            self.rows[name].want(usual)
+        else:
+            self.set_keys({name: portable(usual)})
+
+    def _reset_all(self) -> None:
+        settings = self._session.settings
+        before = settings.now.shortcuts
+        if not before:
+            return
+        settings.change(shortcuts={})
+        self._session.notices.tell(
+            translate("Settings", "All keys are the usual ones again."),
+            undo=lambda: settings.change(shortcuts=before),
+        )
+
+
+def _is_typed(key: QKeySequence, name: ActionName) -> bool:
+    """Return True for a key that text fields and lists need where the action's key works."""
+    text = portable(key).removeprefix("Shift+")
+    if takes_letters(name) and len(text) == 1:
+        return False
+    return not text.startswith(_COMMANDING) and text not in _FREE
