@@ -103,6 +103,17 @@ def test_jobs_are_removed_and_put_back(desk: Desk, drawer: QueueDrawer) -> None:
     desk.wait(lambda: titles(drawer) == PROMPTS)
 
 
+def test_the_job_that_follows_a_removed_one_is_selected(desk: Desk, drawer: QueueDrawer) -> None:
+    select(drawer, 1)
+    QTest.keyClick(drawer.list, Qt.Key.Key_Delete)
+    desk.wait(lambda: titles(drawer) == ("one", "three"))
+    assert [job.request.prompt for job in drawer.list.selected] == ["three"]
+    QTest.keyClick(drawer.list, Qt.Key.Key_Delete)
+    desk.wait(lambda: titles(drawer) == ("one",))
+    # The last row is gone; the one before it is near.
+    assert [job.request.prompt for job in drawer.list.selected] == ["one"]
+
+
 def test_a_job_is_edited_and_copied(desk: Desk, drawer: QueueDrawer) -> None:
     select(drawer, 1)
     QTest.mouseClick(drawer.buttons["copy"], LEFT)

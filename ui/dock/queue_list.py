@@ -26,6 +26,10 @@ class QueueList(QListView):
         self.queue_actions = queue_actions(commands)
         self.setAccessibleName(self.tr("Pictures in the queue"))
         self.setModel(jobs)
+        # The row of the current job before the model takes another order; -1 for none.
+        self._row = -1
+        jobs.layoutAboutToBeChanged.connect(self._keep_row)
+        jobs.layoutChanged.connect(self._select_what_follows)
         self.setItemDelegate(QueueDelegate(theme, self))
         self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -46,13 +50,10 @@ class QueueList(QListView):
         return [job for job in map(self._jobs.job_at, rows) if job is not None]
 
     def act(self, action: QueueAction) -> None:
-        """Run an action on the selected jobs that it fits; the focus stays at its row."""
+        """Run an action on the selected jobs that it fits."""
         jobs = [job.id for job in self.selected if job.state in action.states]
-        row = self.currentIndex().row()
         if jobs:
             action.act(jobs)
-        if action.name == "trash" and not self.currentIndex().isValid() and row >= 0:
-            self._select_row(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
         """Run the action of a key; Qt moves the current row with the others."""
@@ -72,8 +73,18 @@ class QueueList(QListView):
                 return True
         return super().event(event)
 
-    def _select_row(self, row: int) -> None:
-        index = self._jobs.index(min(row, self._jobs.rowCount() - 1))
+    def _keep_row(self) -> None:
+        self._row = self.currentIndex().row()
+
+    def _select_what_follows(self) -> None:
+        """Select what came to the place of the current job, where that is gone.
+
+        A key can so be pressed again. The model follows the queue a moment later, so this waits
+        for the model, not for the action.
+        """
+        if self._row < 0 or self.currentIndex().isValid():
+            return
+        index = self._jobs.index(min(self._row, self._jobs.rowCount() - 1))
         if index.isValid():
             chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect
             self.selectionModel().setCurrentIndex(index, chosen)

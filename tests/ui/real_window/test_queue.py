@@ -60,7 +60,7 @@ def test_jobs_are_moved_and_removed_by_keys(queue: RealWindow) -> None:
     queue.key("Delete")
     queue.wait_for(f"{PROMPTS} == ['one', 'three', 'four']")
     # The next one is selected, so that the key can be pressed again.
-    queue.wait_for(f"{LIST}.selected != []")
+    queue.wait_for(f"[job.request.prompt for job in {LIST}.selected] == ['one']")
     queue.key("ctrl+alt+z")
     queue.wait_for(f"{PROMPTS} == ['two', 'one', 'three', 'four']")
     queue.key("Escape")
