@@ -57,6 +57,8 @@ def test_jobs_are_moved_and_removed_by_keys(queue: RealWindow) -> None:
     queue.wait_for(f"{PROMPTS} == ['one', 'three', 'two', 'four']")
     queue.key("alt+Home")
     queue.wait_for(f"{PROMPTS} == ['two', 'one', 'three', 'four']")
+    # The list follows the queue a moment later; a person sees that before pressing on.
+    queue.wait_for("window.queue.jobs.job_at(0).request.prompt == 'two'")
     queue.key("Delete")
     queue.wait_for(f"{PROMPTS} == ['one', 'three', 'four']")
     # The next one is selected, so that the key can be pressed again.
