@@ -5,6 +5,7 @@ wrote around the values stays.
 """
 
 import logging
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from app.settings.reading import FILE, Fault, Reading, read_settings
 from app.settings.values import Settings, converted, stated
 from app.settings.writing import write_settings
 from app.storage.aside import put_aside
+from app.versions.kept_files import kept_file
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.durable import FULL
+from engine.durable import FULL, replace_file
 
 # Changes within this time are written together: a slider makes many.
 _SOON_MS = 300
@@ -41,8 +43,11 @@ class SettingsState(QObject):
         super().__init__(parent)
         self.path = folder / FILE
         reading = read_settings(self.path)
-        self.now = reading.settings
         self.problem = _put_aside(self.path, reading)
+        if reading.fault is not None:
+            # A copy from before an update may have taken its place.
+            reading = read_settings(self.path)
+        self.now = reading.settings
         self._told = self.problem
         # Names of settings: those whose values wait for the disk, and those on their way to it.
         self._unwritten: frozenset[str] = frozenset()
@@ -161,10 +166,24 @@ def _put_aside(path: Path, reading: Reading) -> ErrorInfo | None:
         else translate("SettingsState", "The file of the settings cannot be read.")
     )
     hint = translate("SettingsState", "Every setting is as usual.")
+    if _bring_back(path):
+        hint = translate("SettingsState", "The settings from before the update are used.")
     if aside is not None:
         kept = translate("SettingsState", "The file was kept as {path}.").format(path=aside)
         hint = f"{hint} {kept}"
     return ErrorInfo(ErrorCode.SESSION_UNREADABLE, message, hint, reading.detail)
+
+
+def _bring_back(path: Path) -> bool:
+    """Put the copy that this version left before an update in place; return False without one."""
+    copy = kept_file(path, version("safelight"))
+    if read_settings(copy).text is None:
+        return False
+    try:
+        replace_file(path, copy.read_bytes(), durable=True)
+    except OSError:
+        return False
+    return True
 
 
 def _mistake(path: Path, reading: Reading) -> ErrorInfo | None:

@@ -3610,6 +3610,10 @@
    <translation>Die Einstellungen können nicht für den nächsten Start aufbewahrt werden.</translation>
   </message>
   <message>
+   <source>The settings from before the update are used.</source>
+   <translation>Es gelten die Einstellungen von vor der Aktualisierung.</translation>
+  </message>
+  <message>
    <source>The settings stay as they were until it is mended.</source>
    <translation>Die Einstellungen bleiben, wie sie sind, bis er behoben ist.</translation>
   </message>
