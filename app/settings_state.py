@@ -25,6 +25,8 @@ from engine.durable import FULL, replace_file
 _SOON_MS = 300
 # Editors write a file in several steps.
 _SETTLE_MS = 150
+# A disk that did not take changes is asked again after this time.
+_AGAIN_MS = 5000
 
 translate = QCoreApplication.translate
 _log = logging.getLogger(__name__)
@@ -55,7 +57,7 @@ class SettingsState(QObject):
         self._closed = False
         # One thread, so that the latest values are written last.
         self._background = Background(1, self)
-        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._write_soon)
         self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._settled.timeout.connect(self.look_again)
@@ -78,7 +80,7 @@ class SettingsState(QObject):
         names = _differences(before, self.now)
         if names and not self._closed:
             self._unwritten |= names
-            self._soon.start()
+            self._soon.start(_SOON_MS)
 
     def look_again(self) -> None:
         """Read the file again, which may have been changed by hand."""
@@ -101,19 +103,23 @@ class SettingsState(QObject):
 
     def _write_soon(self) -> None:
         if self._writing:
-            self._soon.start()
+            self._soon.start(_SOON_MS)
             return
         names, settings = self._unwritten, self.now
         self._writing, self._unwritten = names, frozenset()
         self._background.run(lambda: _write(self.path, settings, names), self._on_written)
 
     def _on_written(self, problem: ErrorInfo | None) -> None:
-        self._writing = frozenset()
+        names, self._writing = self._writing, frozenset()
         self._tell(problem)
         self._watch()
-        # Otherwise the file, which has the old values, would undo what a person just set.
         if problem is None:
             self.look_again()
+            return
+        # Otherwise the file, which has the old values, would undo what a person just set.
+        self._unwritten |= names
+        if not (self._soon.isActive() or self._closed):
+            self._soon.start(_AGAIN_MS)
 
     def _on_disk_changed(self, _path: str) -> None:
         self._settled.start()
@@ -212,7 +218,7 @@ def _unwritable(path: Path, error: OSError | ValueError) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
         translate("SettingsState", "The settings cannot be kept for the next start."),
-        translate("SettingsState", "Make room on the disk.")
+        translate("SettingsState", "Make room on the disk of {folder}.").format(folder=path.parent)
         if is_full
         else translate("SettingsState", "See that {path} can be written.").format(path=path),
         str(error),
