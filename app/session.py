@@ -132,7 +132,9 @@ class Session(QObject):
         self._model_settings = ModelSettingsMemory(paths.state, self.generation, starter, self)
         self._presets = PresetStore(paths.state, self)
         self._history = PromptHistory(paths.state, parent=self)
-        # Files that are written as things change, and at the end.
+        # Those below are written at every change, and at the end where a disk was full.
+        self._stores = (self._checkpoint_memory, self._lora_memory, self.gallery_habits)
+        # Files that are written soon after things change, and at the end.
         self._kept = (
             self.settings,
             self.memory,
@@ -234,8 +236,8 @@ class Session(QObject):
         self.prompts.start()
         self.downloads.start()
         self.packs.start()
-        stores = (self._checkpoint_memory, self._lora_memory, self.gallery_habits, *self._kept)
-        memories = (*stores, *self.models.memories, self.downloads, self.packs)
+        stores = (*self._stores, *self._kept, *self.models.memories)
+        memories = (*stores, self.downloads, self.packs)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
         self.updates.start()
 
@@ -270,7 +272,7 @@ class Session(QObject):
 
     def close(self) -> None:
         """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""
-        for kept in (*self._kept, self.pace):
+        for kept in (*self._kept, *self._stores, *self.models.memories, self.pace):
             kept.close()
         self.updates.close()
         self.models.getting.close()

@@ -170,7 +170,8 @@ def _clear_the_way(lock: Path) -> None:
     """
     try:
         content = read_bounded(lock, _MAX_LOCK_BYTES)
-        is_new = time.time() - lock.stat().st_mtime < _LOCK_IS_WRITTEN_S
+        # A clock that was set back makes a file of the future, which is not being written either.
+        is_new = abs(time.time() - lock.stat().st_mtime) < _LOCK_IS_WRITTEN_S
     except (FileNotFoundError, PermissionError):
         return
     except OSError:

@@ -3590,8 +3590,8 @@
    <translation>Alle Einstellungen sind die üblichen.</translation>
   </message>
   <message>
-   <source>Make room on the disk.</source>
-   <translation>Platz auf dem Datenträger schaffen.</translation>
+   <source>Make room on the disk of {folder}.</source>
+   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
   </message>
   <message>
    <source>See that {path} can be written.</source>
@@ -3608,6 +3608,10 @@
   <message>
    <source>The settings cannot be kept for the next start.</source>
    <translation>Die Einstellungen können nicht für den nächsten Start aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>The settings from before the update are used.</source>
+   <translation>Es gelten die Einstellungen von vor der Aktualisierung.</translation>
   </message>
   <message>
    <source>The settings stay as they were until it is mended.</source>
@@ -4657,8 +4661,8 @@
    <translation>Die anderen weglassen.</translation>
   </message>
   <message>
-   <source>Make room on the disk.</source>
-   <translation>Platz auf dem Datenträger schaffen.</translation>
+   <source>Make room on the disk of {folder}.</source>
+   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
   </message>
   <message>
    <source>Mend it, or open the window, which puts it aside.</source>
@@ -4797,12 +4801,16 @@
    <translation>Safelight endete zweimal, während es dieses Bild erzeugte.</translation>
   </message>
   <message>
-   <source>See that Safelight's own folder can be written.</source>
-   <translation>Prüfen, ob in Safelights eigenen Ordner geschrieben werden kann.</translation>
+   <source>See that the disk has room, or choose another folder with SAFELIGHT_CACHE.</source>
+   <translation>Prüfen, ob der Datenträger Platz hat, oder mit SAFELIGHT_CACHE einen anderen Ordner wählen.</translation>
   </message>
   <message>
    <source>See that {folder} can be written, then try again.</source>
    <translation>Prüfen, ob in {folder} geschrieben werden kann, dann noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>See that {folder} can be written.</source>
+   <translation>Prüfen, ob in {folder} geschrieben werden kann.</translation>
   </message>
   <message>
    <source>Several files are called "{shown}": {path} was taken, not {others}.</source>
@@ -5023,6 +5031,10 @@
   <message>
    <source>The folder {path} is not a diffusers model: it has no model_index.json.</source>
    <translation>Der Ordner {path} ist kein diffusers-Modell: Er hat keine model_index.json.</translation>
+  </message>
+  <message>
+   <source>The gallery's index in {folder} cannot be written; some pictures may not be found.</source>
+   <translation>Das Verzeichnis der Galerie in {folder} kann nicht geschrieben werden; manche Bilder werden vielleicht nicht gefunden.</translation>
   </message>
   <message>
    <source>The hardware cannot be checked: there is no room for temporary files.</source>
