@@ -89,6 +89,7 @@ class Session(QObject):
         self._site_keys = SiteKeys(paths.state)
         terms = noting_terms(paths.state, replace(terms, key_of=self._site_keys.of))
         self.contacts, self.logs = Contacts(paths.state), paths.logs
+        self.state_folder = paths.state
         self.settings = SettingsState(paths.config, self)
         self.background = Background(2, self)
         self.engine = EngineStatus(client, self)
@@ -187,7 +188,9 @@ class Session(QObject):
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
-        self.remedies = NoticeCommands(state, self.jobs, self.devices)
+        self.remedies = NoticeCommands(
+            state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices
+        )
         tree = own_tree()
         updates = Updates(paths.versions, paths.state, tree, terms=terms)
         self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)

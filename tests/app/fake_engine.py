@@ -95,6 +95,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     dies_in_jobs: bool = False
     # Pictures of a longer side than this run out of memory.
     no_room_above: int | None = None
+    # So many jobs fail with this error; those after them do not.
+    job_error: ErrorInfo | None = None
+    job_errors: int = 1
     # Its one picture is saved, and then nothing is said any more.
     never_finishes: bool = False
     # Said of the job all at once, after the last step.
@@ -114,6 +117,7 @@ class FakeEngine:
         self._wildcards: Path | None = None
         self._said = 0
         self._heard = 0
+        self._failed = 0
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
 
@@ -201,6 +205,10 @@ class FakeEngine:
         self._say(JobPhase(job=name, phase=Phase.DENOISE))
         if plan.dies_in_jobs:
             os._exit(plan.status)
+        if plan.job_error is not None and self._failed < plan.job_errors:
+            self._failed += 1
+            self._say(JobFailed(job=name, error=plan.job_error))
+            return
         size = command.request.width or 0, command.request.height or 0
         if plan.no_room_above is not None and max(size) > plan.no_room_above:
             smaller = MakeSmaller(width=size[0], height=size[1])
