@@ -10,6 +10,7 @@ from app.background import Background
 from app.commands.announcements import Announcements
 from app.commands.checkpoints import CheckpointCommands
 from app.commands.downloads import DownloadCommands
+from app.commands.embeddings import EmbeddingCommands
 from app.commands.first_picture import FirstPicture
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
@@ -33,6 +34,7 @@ from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
 from app.engine.status import EngineStatus
 from app.form.changes import FormChanges
+from app.form.embedding_list import EmbeddingList
 from app.form.generation import GenerationState
 from app.form.lora_list import LoraList
 from app.form.memory_outlook import OutlookState
@@ -48,6 +50,7 @@ from app.gallery.habits import GalleryHabits
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
 from app.library.disk_room import DiskRoom
+from app.library.embedding_store import EmbeddingStore
 from app.library.gallery import GalleryStore
 from app.library.lora_memory import LoraMemory
 from app.library.lora_store import LoraStore
@@ -118,6 +121,7 @@ class Session(QObject):
             parent=self,
         )
         self.loras = LoraStore(self.client, self._lora_memory, paths.loras, self)
+        self.embeddings = EmbeddingStore(self.client, self.loras, self)
         self.wildcards = WildcardStore(paths.wildcards, self.background, self)
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.gallery_habits = GalleryHabits(paths.state)
@@ -149,6 +153,7 @@ class Session(QObject):
         self.prompts = PromptStates(self.client, form, checkpoints, self)
         self.obstacle = ObstacleState(form, checkpoints, self.background, self)
         self.lora_list = LoraList(form, self.loras, checkpoints, self)
+        self.embedding_list = EmbeddingList(form, self.embeddings, checkpoints, self)
         self.cache = CacheState(self.client, self)
         self.outlook = OutlookState(self.client, form, self)
         self.disk = DiskRoom(self._paths.output, self.background, self)
@@ -186,6 +191,7 @@ class Session(QObject):
         self.jobs_in_queue = QueueCommands(state, self.pace, self.devices, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
+        self.embedding = EmbeddingCommands(self.generation, self.changes, self)
         self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from engine.api.conventions import Chunking, Convention
+from engine.api.prompts import EncoderCount
 from engine.errors import EngineError
 from engine.text.chunks import CHUNK_TOKENS, MAX_CHUNKS, chunk_starts, measure_prompt
 from engine.text.embedded import EmbeddingReader
@@ -32,6 +33,8 @@ class TokenCount:
     complete: bool = True
     chunk_starts: tuple[int, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
+    # The tokens of each text encoder, where they differ.
+    encoders: tuple[EncoderCount, ...] = ()
 
 
 def count_tokens(
@@ -65,6 +68,35 @@ def count_tokens(
         cut_at = min(_cut_at(beginning, passage, tokenizer, reader) for passage in passages)
     starts = _chunk_starts(beginning, passages, tokenizer, convention, reader) if chunks > 1 else ()
     return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, starts, told)
+
+
+def count_held(
+    text: str, convention: Convention, reader: EmbeddingReader, *, steps: int, negative: bool
+) -> int:
+    """Return the tokens of a prompt that hold something for the text encoder of `reader`.
+
+    Vectors that the encoder lacks take their places in the chunks, but hold nothing.
+    """
+    try:
+        reading = read_prompt(text, convention, steps, negative=negative)
+    except EngineError:
+        return _held(text, reader)
+    return max(
+        sum(
+            max(
+                sum(_held(part.text, reader) for part in phrase if not isinstance(part, Break))
+                for phrase in mixture.phrases
+            )
+            for mixture in timed.passage
+        )
+        for timeline in reading.timelines
+        for timed in timeline.passages
+    )
+
+
+def _held(text: str, reader: EmbeddingReader) -> int:
+    pieces = reader.pieces(text, _COUNTED_CHARACTERS)
+    return sum(not slot.is_dropped for piece in pieces for slot in piece)
 
 
 def _measured(

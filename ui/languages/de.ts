@@ -845,6 +845,109 @@
   </message>
  </context>
  <context>
+  <name>EmbeddingCommands</name>
+  <message>
+   <source>{name} is removed.</source>
+   <translation>{name} ist entfernt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+  <message>
+   <source>Into the negative</source>
+   <translation>In den negativen</translation>
+  </message>
+  <message>
+   <source>Into the prompt</source>
+   <translation>In den Prompt</translation>
+  </message>
+  <message>
+   <source>Name or model</source>
+   <translation>Name oder Modell</translation>
+  </message>
+  <message>
+   <source>No embedding has these words.</source>
+   <translation>Kein Embedding hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Out of the negative</source>
+   <translation>Aus dem negativen</translation>
+  </message>
+  <message>
+   <source>Out of the prompt</source>
+   <translation>Aus dem Prompt</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingItemModel</name>
+  <message>
+   <source>trained on {model}</source>
+   <translation>trainiert auf {model}</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingPanel</name>
+  <message>
+   <source>Add an embedding…</source>
+   <translation>Embedding hinzufügen …</translation>
+  </message>
+  <message>
+   <source>Embedding: add a learned word…</source>
+   <translation>Embedding: ein gelerntes Wort hinzufügen …</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingRowPanel</name>
+  <message>
+   <source>Double-click for 1</source>
+   <translation>Doppelklick für 1</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>Strength, slider</source>
+   <translation>Stärke, Regler</translation>
+  </message>
+  <message>
+   <source>Use as negative</source>
+   <translation>Als negativ verwenden</translation>
+  </message>
+  <message>
+   <source>Use in the prompt</source>
+   <translation>Im Prompt verwenden</translation>
+  </message>
+  <message>
+   <source>in the negative prompt</source>
+   <translation>im negativen Prompt</translation>
+  </message>
+  <message>
+   <source>in the prompt</source>
+   <translation>im Prompt</translation>
+  </message>
+ </context>
+ <context>
   <name>FactRow</name>
   <message>
    <source>Copy: {name}</source>
@@ -2591,6 +2694,10 @@
    <source>Create it</source>
    <translation>Anlegen</translation>
   </message>
+  <message>
+   <source>Write {name}</source>
+   <translation>{name} schreiben</translation>
+  </message>
  </context>
  <context>
   <name>PromptsDialog</name>
@@ -4077,13 +4184,6 @@
   </message>
  </context>
  <context>
-  <name>_LoraView</name>
-  <message>
-   <source>LoRA files</source>
-   <translation>LoRA-Dateien</translation>
-  </message>
- </context>
- <context>
   <name>_ModelView</name>
   <message>
    <source>Your models</source>
@@ -4208,6 +4308,25 @@
   <message>
    <source>Waits for the one before it</source>
    <translation>Wartet auf den Download davor</translation>
+  </message>
+ </context>
+ <context>
+  <name>embeddings</name>
+  <message>
+   <source>1 vector</source>
+   <translation>1 Vektor</translation>
+  </message>
+  <message>
+   <source>Has no effect: it is for {purpose}, the model is another.</source>
+   <translation>Ohne Wirkung: Es ist für {purpose}, das Modell ist ein anderes.</translation>
+  </message>
+  <message>
+   <source>Has no effect: {problem}</source>
+   <translation>Ohne Wirkung: {problem}</translation>
+  </message>
+  <message>
+   <source>{n} vectors</source>
+   <translation>{n} Vektoren</translation>
   </message>
  </context>
  <context>
@@ -6584,12 +6703,20 @@
  <context>
   <name>labels</name>
   <message>
+   <source>All text encoders</source>
+   <translation>Alle Textencoder</translation>
+  </message>
+  <message>
    <source>Decoding</source>
    <translation>Dekodieren</translation>
   </message>
   <message>
    <source>Developing</source>
    <translation>Entwickeln</translation>
+  </message>
+  <message>
+   <source>Did you mean the embedding “{name}”?</source>
+   <translation>Ist das Embedding „{name}“ gemeint?</translation>
   </message>
   <message>
    <source>Downloading</source>
@@ -6806,6 +6933,10 @@
   <message>
    <source>{done} of {total}</source>
    <translation>{done} von {total}</translation>
+  </message>
+  <message>
+   <source>{encoder}: {n} of {room} tokens</source>
+   <translation>{encoder}: {n} von {room} Tokens</translation>
   </message>
   <message>
    <source>{loras}</source>
