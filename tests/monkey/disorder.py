@@ -21,7 +21,7 @@ class Disorder:
 
     def disturb(self, choose: random.Random) -> str:
         """Do one of them; return what was done."""
-        deeds = (self._delete, self._rename, self._cut, self._add, self._move_folder)
+        deeds = (self._delete, self._rename, self._cut, self._add, self.move_folder)
         with suppress(OSError):
             return choose.choice(deeds)(choose)
         return "nothing"
@@ -33,6 +33,21 @@ class Disorder:
                 if b"engine" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                     os.kill(pid, signal.SIGKILL)
                     self.kills += 1
+
+    def move_folder(self, choose: random.Random) -> str:
+        """Take a folder away with all that is in it, or bring it back."""
+        there = self._folder / choose.choice(("output", "models"))
+        away = there.with_name(f"{there.name} away")
+        if away.exists():
+            # The application may have made another meanwhile.
+            there.mkdir(exist_ok=True)
+            for path in list(away.iterdir()):
+                with suppress(OSError):
+                    path.rename(there / path.name)
+            shutil.rmtree(away)
+            return f"brought {there.name} back"
+        there.rename(away)
+        return f"took {there.name} away"
 
     def _delete(self, choose: random.Random) -> str:
         path = self._some_file(choose)
@@ -55,18 +70,6 @@ class Disorder:
         if thing.is_file():
             shutil.copy(thing, to)
         return f"added {to.name!r}"
-
-    def _move_folder(self, choose: random.Random) -> str:
-        there = self._folder / choose.choice(("output", "models"))
-        away = there.with_name(f"{there.name} away")
-        if away.exists():
-            for path in list(away.iterdir()):
-                with suppress(OSError):
-                    path.rename(there / path.name)
-            shutil.rmtree(away)
-            return f"brought {there.name} back"
-        there.rename(away)
-        return f"took {there.name} away"
 
     def _some_file(self, choose: random.Random) -> Path:
         folder, kinds = choose.choice((("output", _PICTURES), ("models", _MODELS)))

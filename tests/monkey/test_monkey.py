@@ -1,9 +1,11 @@
 """The monkey finds what is planted into the application, and nothing in what it cannot blame."""
 
+import random
 from pathlib import Path
 
 import pytest
 
+from tests.monkey.disorder import Disorder
 from tests.monkey.hand import SHORTCUTS
 from tests.monkey.judge import findings_in, growth, report
 from tests.monkey.records import ACTIONS, FIGURES, FINDINGS, Action, Figures, Finding, Record
@@ -92,6 +94,18 @@ def test_a_record_that_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
         file.write(b'{"at":2.0,"ki')
     assert len(findings_in(tmp_path)) == 1
     assert not (tmp_path / FIGURES).exists()
+
+
+def test_a_folder_that_was_taken_away_is_brought_back_with_what_it_had(tmp_path: Path) -> None:
+    disorder, choose = Disorder(tmp_path, []), random.Random(1)
+    for name in ("output", "models"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine").touch()
+    told = {disorder.move_folder(choose) for _ in range(40)}
+    assert len(told) == 4
+    while any((tmp_path / f"{name} away").exists() for name in ("output", "models")):
+        disorder.move_folder(choose)
+    assert all((tmp_path / name / "mine").exists() for name in ("output", "models"))
 
 
 def test_shortcuts_are_named_as_the_display_server_names_them() -> None:
