@@ -57,6 +57,13 @@ display: $(BASE)/.installed
 	apt-get install -qq -y xvfb openbox xdotool fonts-dejavu-core \
 	  $$($(PY) -c "from app.display import PACKAGES; print(PACKAGES)")
 
+# Hours of real events at random in the real window; another SEED does other things.
+HOURS ?= 8
+SEED ?= 1
+.PHONY: monkey
+monkey: $(BASE)/.tools
+	$(PY) -m tests.monkey --seed $(SEED) --minutes $$(( $(HOURS) * 60 )) --into build/monkey
+
 # On a machine with a graphics card. GPU_PY is an interpreter whose torch knows it; on Linux the
 # default is PyPI's, which is for CUDA. Speed is printed, and judged where a CUDA card is there. For
 # ONNX Runtime's CUDA provider: pip install "onnxruntime-gpu[cuda,cudnn]" in onnxruntime's place.

@@ -86,6 +86,10 @@ class Drops(QObject):
             return
         _accept_copy(event)
         offers = self.offers(files[0], ours=self._is_ours(event), others=files[1:])
+        if chosen >= len(offers):
+            # The file is another than the one that the cards were made for.
+            event.ignore()
+            return
         self._taken()
         offers[chosen].take()
 
@@ -97,7 +101,12 @@ class Drops(QObject):
             # A click with a slight movement must not flash the cards.
             self.overlay.hide()
             return
-        offers = self.offers(dropped_files(event.mimeData())[0], ours=ours)
+        files = dropped_files(event.mimeData())
+        if not files:
+            # The other program may end, or take its data back, while it drags.
+            self.overlay.hide()
+            return
+        offers = self.offers(files[0], ours=ours)
         self.overlay.appear([(offer.title, offer.sentence) for offer in offers])
         self.overlay.point_at(place)
 

@@ -293,6 +293,27 @@ def test_a_drop_without_a_file_is_refused(desk: Desk) -> None:
     assert desk.session.generation.checkpoint == before
 
 
+def test_a_drag_whose_files_were_taken_back_shows_no_cards(desk: Desk, tmp_path: Path) -> None:
+    """The program that drags them may end meanwhile."""
+    data = drag(desk.window, tmp_path / "mix.safetensors")
+    data.clear()
+    moved = QDragMoveEvent(
+        QPoint(5, 5), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(desk.window, moved)
+    assert not moved.isAccepted()
+    assert not desk.window.drops.overlay.isVisible()
+
+
+def test_a_drop_on_a_card_that_its_file_has_no_more_is_refused(desk: Desk, tmp_path: Path) -> None:
+    picture = Path(add_picture(tmp_path / "elsewhere"))
+    data = drag(desk.window, picture)
+    before = desk.session.generation.build_request()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "gone.safetensors"))])
+    drop(desk.window, data, 1)
+    assert desk.session.generation.build_request() == before
+
+
 def test_files_dropped_on_a_text_field_are_the_windows(desk: Desk, tmp_path: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(tmp_path / "a.safetensors"))])

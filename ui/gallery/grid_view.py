@@ -37,7 +37,17 @@ LEAST_SIDE, MOST_SIDE, SIDE_STEP = 96, 320, 16
 _DRAGGED_SIDE = 96
 # Of a mouse wheel, in eighths of a degree.
 _STEP_OF_WHEEL = 120
-_NO_KEY = Qt.KeyboardModifier.NoModifier
+_KEYPAD = Qt.KeyboardModifier.KeypadModifier
+_MOVING = {
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+}
 _Action = QAbstractItemView.CursorAction
 _Flag = QItemSelectionModel.SelectionFlag
 
@@ -267,12 +277,20 @@ class GridView(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
         """Open the current picture by Enter and Space, choose none by Esc; others move."""
         opens = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-        if opens and event.modifiers() in (_NO_KEY, Qt.KeyboardModifier.KeypadModifier):
+        if opens and not event.modifiers() & ~_KEYPAD:
             self.opened.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.clearSelection()
         else:
             super().keyPressEvent(event)
+            self._choose_where_keys_ended(event)
+
+    def _choose_where_keys_ended(self, event: QKeyEvent) -> None:
+        """Choose the current tile by a key that leads to it: Qt chooses only what it moves to."""
+        current = self.currentIndex()
+        moves = event.key() in _MOVING and not event.modifiers() & ~_KEYPAD
+        if moves and current.isValid() and not self.selectedIndexes():
+            self.choose(current.row())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
         """Highlight the tile under the pointer."""

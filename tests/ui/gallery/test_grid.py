@@ -69,6 +69,15 @@ def test_keys_move_choose_all_and_extend(shown: Shown) -> None:
     assert shown.grid.rows() == [4]
 
 
+def test_a_key_chooses_the_tile_that_has_the_focus_already(shown: Shown) -> None:
+    # As the grid is after Ctrl+2: the first tile has the focus ring, none is chosen.
+    model = shown.grid.selectionModel()
+    model.setCurrentIndex(shown.browser.model.index(0), model.SelectionFlag.NoUpdate)
+    assert shown.grid.rows() == []
+    QTest.keyClick(shown.grid, KEY.Key_Home)
+    assert shown.grid.rows() == [0]
+
+
 def test_control_and_the_wheel_change_the_size_of_tiles(shown: Shown) -> None:
     side = shown.grid.side
     place = QPointF(60, 80)

@@ -5,9 +5,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.app.folders import folders_in
 
@@ -15,7 +16,12 @@ ROOT = Path(__file__).parents[3]
 # Generous: nothing here depends on how long things take.
 _PATIENCE_S = 60.0
 _WHEEL_UP, _WHEEL_DOWN = 4, 5
+_PROBED = "tests.ui.real_window.probed_application"
 Point = tuple[int, int]
+
+
+class EndedError(AssertionError):
+    """The application ended while it was asked something."""
 
 
 class RealWindow:
@@ -24,11 +30,24 @@ class RealWindow:
     Widgets are given as expressions; see the package.
     """
 
-    def __init__(self, folder: Path, display: str, files: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        display: str,
+        files: Sequence[str] = (),
+        *,
+        module: str = _PROBED,
+        variables: Mapping[str, str] | None = None,
+        errors: IO[bytes] | None = None,
+    ) -> None:
+        """Start the application; `module` makes its window, `errors` takes what it complains of.
+
+        With `variables` of its environment it works in `folder`, not in this repository.
+        """
         self.paths = folders_in(folder)
         # Where a drag is.
         self._at: Point = (0, 0)
-        self._variables = {**os.environ, "DISPLAY": display}
+        self._variables = {**os.environ, "DISPLAY": display, **(variables or {})}
         # Another's look, screen or display server.
         for name in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "QT_SCALE_FACTOR"):
             self._variables.pop(name, None)
@@ -37,12 +56,13 @@ class RealWindow:
         }
         own = {name: str(getattr(self.paths, path)) for name, path in folders.items()}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.ui.real_window.probed_application", *files],
+            [sys.executable, "-m", module, *files],
             env={**self._variables, **own, "SAFELIGHT_THEME": "dark"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=errors,
             text=True,
-            cwd=ROOT,
+            cwd=ROOT if variables is None else folder,
         )
         try:
             self.wait_for("window.isActiveWindow()")
@@ -50,17 +70,24 @@ class RealWindow:
             self.kill()
             raise
 
+    @property
+    def pid(self) -> int:
+        """The number of the application's process."""
+        return self._process.pid
+
     # --- what the application says of itself ---
 
     def ask(self, expression: str) -> Any:
         """The value of an expression in the application, as JSON has it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(expression) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        line = ""
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(expression) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
         if not line:
-            raise AssertionError(f"the application ended, status {self._process.wait()}")
+            raise EndedError(f"the application ended, status {self._process.wait()}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise AssertionError(f"{expression}\n{answer['error']}")
@@ -170,10 +197,11 @@ class RealWindow:
         return self._end()
 
     def _end(self) -> int:
-        if self._process.returncode is None:
-            self._process.communicate(timeout=_PATIENCE_S)
-        status = self._process.returncode
-        assert status is not None
+        status = self._process.wait(timeout=_PATIENCE_S)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
         return status
 
     def _xdotool(self, *arguments: str) -> None:

@@ -23,7 +23,10 @@ class Probe(QObject):
 
     asked = Signal(str)
 
-    def __init__(self, application: Application, session: Session, window: MainWindow) -> None:
+    def __init__(
+        self, application: Application, session: Session, window: MainWindow, **further: Any
+    ) -> None:
+        """Answer for this window; `further` names may be used in expressions, too."""
         super().__init__(window)
         self._names: dict[str, Any] = {
             "application": application,
@@ -34,15 +37,17 @@ class Probe(QObject):
             "QtCore": QtCore,
             "QtGui": QtGui,
             "QtWidgets": QtWidgets,
+            **further,
         }
-        self.asked.connect(self._answer)
+        self.asked.connect(self.answer)
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
         for line in sys.stdin:
             self.asked.emit(line)
 
-    def _answer(self, line: str) -> None:
+    def answer(self, line: str) -> None:
+        """Print the value of an expression, or the error in it."""
         try:
             value = eval(json.loads(line), self._names)
             answer = json.dumps({"value": value}, default=str)

@@ -1,0 +1,167 @@
+"""What a run of the monkey showed, and whether that is good enough."""
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tests.monkey.records import (
+    ACTIONS,
+    FIGURES,
+    FINDINGS,
+    Action,
+    Figures,
+    Finding,
+    read_records,
+)
+
+GROWTH_MB = 50.0
+MORE_HANDLES = 30
+MORE_THREADS = 12
+# So many of the first and of the last rests are compared.
+_RESTS = 3
+_ACTIONS_BEFORE = 8
+
+
+# So long after the engine was killed, the application complains of that.
+_COMPLAINS_S = 30.0
+
+
+class Growth(msgspec.Struct, frozen=True, kw_only=True):
+    """The change of a window's size between its first rests, after it is warm, and its last."""
+
+    minutes: float
+    first_mb: float
+    resident_mb: float
+    handles: int
+    threads: int
+    widgets: int
+    objects: int
+    highest_mb: float
+
+    @property
+    def is_too_much(self) -> bool:
+        """True where it is more than what is allowed."""
+        return (
+            self.resident_mb > GROWTH_MB
+            or self.handles > MORE_HANDLES
+            or self.threads > MORE_THREADS
+        )
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is to be said about a run."""
+
+    seed: int
+    minutes: float
+    actions: int
+    engine_kills: int
+    # Of each window that was open: after a crash there is another.
+    growths: tuple[Growth, ...]
+    findings: tuple[Finding, ...]
+    folder: str
+
+    @property
+    def is_good(self) -> bool:
+        """True if nothing was found and nothing grew."""
+        return not self.findings and not any(one.is_too_much for one in self.growths)
+
+    def kinds(self) -> Counter[str]:
+        """Return the number of findings of each kind."""
+        return Counter(one.kind for one in self.findings)
+
+
+def growth(figures: Sequence[Figures], warm_s: float) -> Growth | None:
+    """Return how a window grew; None where it did not rest often enough after it was warm."""
+    if not figures:
+        return None
+    warm = [one for one in figures if one.rests and one.at >= figures[0].at + warm_s]
+    if len(warm) < 2:
+        return None
+    count = min(_RESTS, len(warm) // 2)
+    first, last = warm[:count], warm[-count:]
+
+    def grown(name: str) -> float:
+        before, after = ([getattr(one, name) for one in part] for part in (first, last))
+        return statistics.median(after) - statistics.median(before)
+
+    return Growth(
+        minutes=(last[-1].at - first[0].at) / 60,
+        first_mb=statistics.median(one.resident_mb for one in first),
+        resident_mb=grown("resident_mb"),
+        handles=round(grown("handles")),
+        threads=round(grown("threads")),
+        widgets=round(grown("widgets")),
+        objects=round(grown("objects")),
+        highest_mb=max(one.resident_mb for one in figures),
+    )
+
+
+def findings_in(folder: Path) -> tuple[Finding, ...]:
+    """Return the findings of a run, without complaints of an engine that the monkey killed."""
+    actions = read_records(folder / ACTIONS, Action)
+    kills = [one.at for one in actions if one.name == "kill"]
+
+    def is_expected(one: Finding) -> bool:
+        after = any(0 <= one.at - kill < _COMPLAINS_S for kill in kills)
+        return one.kind == "warning" and one.text.startswith("app.engine.") and after
+
+    found = read_records(folder / FINDINGS, Finding)
+    return tuple(one for one in found if not is_expected(one))
+
+
+def windows_in(folder: Path, starts: Sequence[float]) -> list[list[Figures]]:
+    """Return the figures of each window, by the times at which they were started."""
+    every = read_records(folder / FIGURES, Figures)
+    ends = [*starts[1:], float("inf")]
+    return [
+        [one for one in every if start <= one.at < end]
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def report(verdict: Verdict) -> str:
+    """Return a verdict as lines to read."""
+    lines = [
+        f"seed {verdict.seed}: {verdict.minutes:.1f} minutes, {verdict.actions} actions,"
+        f" {verdict.engine_kills} engines killed, in {verdict.folder}"
+    ]
+    lines += (
+        f"  grew from {one.first_mb:.0f} MB by {one.resident_mb:+.1f} MB in"
+        f" {one.minutes:.1f} minutes (at most {one.highest_mb:.0f} MB); handles"
+        f" {one.handles:+}, threads {one.threads:+}, widgets {one.widgets:+},"
+        f" objects {one.objects:+}"
+        for one in verdict.growths
+    )
+    lines.append(f"  findings: {dict(verdict.kinds()) or 'none'}")
+    lines += _worst(verdict)
+    return "\n".join(lines)
+
+
+def _worst(verdict: Verdict) -> list[str]:
+    """Return the findings as lines, alike ones together, the most often first."""
+    actions = read_records(Path(verdict.folder) / ACTIONS, Action)
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for one in verdict.findings:
+        alike.setdefault((one.kind, _cause(one)), []).append(one)
+    lines: list[str] = []
+    for (kind, cause), found in sorted(alike.items(), key=lambda item: -len(item[1])):
+        worst = max(found, key=lambda one: one.ms)
+        before = [one for one in actions if one.at <= worst.at][-_ACTIONS_BEFORE:]
+        lines.append(f"  {len(found)} x {kind}: {cause}")
+        lines.append(f"      at most {worst.ms:.0f} ms; {worst.text[-4000:]}")
+        lines += [f"      {line}" for line in worst.stack]
+        lines.append("      before: " + "; ".join(f"{one.name} {one.text}" for one in before))
+    return lines
+
+
+def _cause(finding: Finding) -> str:
+    """Return the place in the code by which findings are alike."""
+    ends = [
+        finding.stack[number - 1]
+        for number, line in enumerate([*finding.stack, "--"])
+        if line == "--" and number
+    ]
+    return Counter(ends).most_common(1)[0][0] if ends else finding.text[:80]

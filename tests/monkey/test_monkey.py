@@ -1,0 +1,115 @@
+"""The monkey finds what is planted into the application, and nothing in what it cannot blame."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.monkey.disorder import Disorder
+from tests.monkey.hand import SHORTCUTS
+from tests.monkey.judge import findings_in, growth, report
+from tests.monkey.records import ACTIONS, FIGURES, FINDINGS, Action, Figures, Finding, Record
+from tests.monkey.run import Monkey
+from tests.ui.real_window.display import missing_programs
+
+NEEDS = pytest.mark.skipif(bool(missing_programs()), reason="a real window needs `make display`")
+
+
+@pytest.mark.slow
+@NEEDS
+def test_the_monkey_finds_planted_faults(tmp_path: Path) -> None:
+    planted = "stall,leak,error,warning,outside,crash"
+    verdict = Monkey(
+        tmp_path / "run",
+        seed=1,
+        minutes=4,
+        rest_every_s=2,
+        warm_s=0,
+        planted=planted,
+        most_windows=1,
+    ).run()
+    kinds = verdict.kinds()
+    told = report(verdict)
+    assert kinds["stall"]
+    assert "plants.py" in told
+    assert "_stall" in told
+    assert kinds["warning"]
+    assert "planted warning" in told
+    assert kinds["traceback"]
+    assert "LookupError('planted')" in told
+    assert kinds["left_its_bounds"]
+    assert "/planted outside" in told
+    assert kinds["crash"] == 1
+    assert "in crash" in told
+    assert any(one.resident_mb > 20 for one in verdict.growths)
+    assert not verdict.is_good
+
+
+def figures(at: float, **sizes: float) -> Figures:
+    usual = {"resident_mb": 200.0, "anonymous_mb": 100.0, "handles": 40, "threads": 12}
+    return Figures(at=at, rests=True, **(usual | sizes))  # pyright: ignore[reportArgumentType]
+
+
+def test_growth_is_between_the_first_and_the_last_rests_of_a_warm_window() -> None:
+    cold = [figures(at, resident_mb=100.0) for at in range(0, 300, 60)]
+    warm = [figures(at, resident_mb=200.0 + at / 60) for at in range(300, 3900, 60)]
+    found = growth([*cold, *warm], warm_s=300)
+    assert found is not None
+    assert found.resident_mb == 57.0
+    assert found.is_too_much
+    assert found.minutes == 59.0
+
+
+@pytest.mark.parametrize("grown", [{"handles": 80}, {"threads": 30}, {"resident_mb": 260.0}])
+def test_growth_of_any_kind_is_too_much(grown: dict[str, float]) -> None:
+    steady = growth([figures(at) for at in range(10)], warm_s=0)
+    assert steady is not None
+    assert not steady.is_too_much
+    later = [figures(at, **grown) for at in range(10, 20)]
+    found = growth([*(figures(at) for at in range(10)), *later], warm_s=0)
+    assert found is not None
+    assert found.is_too_much
+
+
+def test_a_window_that_never_rested_when_warm_has_no_growth() -> None:
+    assert growth([figures(0), figures(10)], warm_s=300) is None
+    assert growth([], warm_s=0) is None
+
+
+def test_complaints_of_an_engine_are_findings_unless_the_monkey_killed_it(tmp_path: Path) -> None:
+    ended = "app.engine.process: The engine was ended by the system."
+    with Record(tmp_path / ACTIONS) as actions:
+        actions.add(Action(at=100.0, name="kill", text="engine"))
+    with Record(tmp_path / FINDINGS) as findings:
+        findings.add(Finding(at=50.0, kind="warning", text=ended))
+        findings.add(Finding(at=101.0, kind="warning", text=ended))
+        findings.add(Finding(at=101.0, kind="warning", text="qt: QPainter::begin"))
+    assert [one.at for one in findings_in(tmp_path)] == [50.0, 101.0]
+
+
+def test_a_record_that_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
+    with Record(tmp_path / FINDINGS) as record:
+        record.add(Finding(at=1.0, kind="crash", text=""))
+    with (tmp_path / FINDINGS).open("ab") as file:
+        file.write(b'{"at":2.0,"ki')
+    assert len(findings_in(tmp_path)) == 1
+    assert not (tmp_path / FIGURES).exists()
+
+
+def test_a_folder_that_was_taken_away_is_brought_back_with_what_it_had(tmp_path: Path) -> None:
+    disorder, choose = Disorder(tmp_path, []), random.Random(1)
+    for name in ("output", "models"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine").touch()
+    told = {disorder.move_folder(choose) for _ in range(40)}
+    assert len(told) == 4
+    while any((tmp_path / f"{name} away").exists() for name in ("output", "models")):
+        disorder.move_folder(choose)
+    assert all((tmp_path / name / "mine").exists() for name in ("output", "models"))
+
+
+def test_shortcuts_are_named_as_the_display_server_names_them() -> None:
+    assert {"ctrl+Return", "ctrl+plus", "bracketleft", "Delete", "F11", "ctrl+alt+z"} <= set(
+        SHORTCUTS
+    )
+    assert "ctrl+q" not in SHORTCUTS

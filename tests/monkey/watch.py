@@ -1,0 +1,188 @@
+"""The watch within the application: what its thread does for long, what fails, how it grows.
+
+A turn of the event loop is measured by the thread's own processor time, which other programs on the
+machine do not lengthen. A thread that waits, for a disk or another thread, uses none of it; that
+time is the turn's, without the processor's and without the system's queue for the processor.
+"""
+
+import gc
+import logging
+import os
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+from PySide6.QtCore import QAbstractEventDispatcher, QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from tests.monkey.records import FIGURES, FINDINGS, Figures, Finding, Record
+
+STALL_MS = 50.0
+# A wait may be for a thread that waits for the processor, so it is given more.
+HELD_UP_MS = 3000.0
+_SAMPLE_S = 0.01
+_FRAMES = 14
+_SAMPLES = 3
+_FIGURES_MS = 5000
+# A thread that waits there waits for events.
+_EXEC = "exec("
+
+
+class Watch(QObject):
+    """Writes findings and figures into a folder, from the thread that it is made on."""
+
+    def __init__(self, folder: Path, parent: QObject) -> None:
+        super().__init__(parent)
+        self._findings = Record(folder / FINDINGS)
+        self._figures = Record(folder / FIGURES)
+        self.rests = 0
+        self._thread = threading.get_ident()
+        self._turn = _Clock.now()
+        self._stacks: list[tuple[str, ...]] = []
+        self._collecting = 0.0
+        self._collected_ms = 0.0
+        gc.callbacks.append(self._on_collection)
+        # What leaves an event handler is logged by the application itself.
+        threading.excepthook = self._on_thread_exception
+        sys.unraisablehook = self._on_unraisable
+        logging.getLogger().addHandler(_Complaints(self))
+        dispatcher = QAbstractEventDispatcher.instance()
+        # Before and after events are handled, which of them depends on the dispatcher.
+        dispatcher.awake.connect(self._on_turn)
+        dispatcher.aboutToBlock.connect(self._on_turn)
+        timer = QTimer(self, interval=_FIGURES_MS)
+        timer.timeout.connect(self.note)
+        timer.start()
+        threading.Thread(target=self._sample, name="monkey's watch", daemon=True).start()
+
+    def add(self, kind: str, text: str, stack: tuple[str, ...] = (), ms: float = 0.0) -> None:
+        """Write a finding down."""
+        self._findings.add(Finding(at=time.time(), kind=kind, text=text, ms=ms, stack=stack))
+
+    def excuse(self) -> None:
+        """Forget this turn so far: it was the probe's."""
+        self._turn, self._stacks, self._collected_ms = _Clock.now(), [], 0.0
+
+    def note(self, *, rests: bool = False) -> None:
+        """Write the figures down."""
+        sizes = dict(
+            line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines()
+        )
+        self._figures.add(
+            Figures(
+                at=time.time(),
+                resident_mb=int(sizes["VmRSS"].split()[0]) / 1024,
+                anonymous_mb=int(sizes["RssAnon"].split()[0]) / 1024,
+                handles=len(os.listdir("/proc/self/fd")),  # noqa: PTH208 (names only)
+                threads=int(sizes["Threads"]),
+                widgets=len(QApplication.allWidgets()) if rests else 0,
+                objects=len(gc.get_objects()) if rests else 0,
+                rests=rests,
+            )
+        )
+        if rests:
+            self.rests += 1
+            self.excuse()
+
+    def _on_turn(self) -> None:
+        """Judge the turn that ends here, where the next one begins."""
+        used, _ = _Clock.now().since(self._turn)
+        if used > STALL_MS:
+            text = f"collected garbage for {self._collected_ms:.0f} ms"
+            stacks = tuple(line for stack in self._stacks for line in ("--", *stack))
+            self.add("stall", text if self._collected_ms > 1 else "", stacks, used)
+        self.excuse()
+
+    def _sample(self) -> None:
+        """Keep the stacks of a turn that is long already, and tell of one that waits."""
+        clock = time.pthread_getcpuclockid(self._thread)
+        told: _Clock | None = None
+        while True:
+            time.sleep(_SAMPLE_S)
+            turn, stacks = self._turn, self._stacks
+            now = _Clock(time.monotonic(), time.clock_gettime(clock), _queued())
+            used, waited = now.since(turn)
+            # From the second half on: the first is as much to blame as what exceeds the limit.
+            if used > STALL_MS / 2 and len(stacks) < _SAMPLES:
+                stacks.append(_lines(self._stack()))
+            elif waited > HELD_UP_MS and turn is not told:
+                stack = self._stack()
+                if _EXEC not in (stack[-1].line or ""):
+                    told = turn
+                    self.add("held_up", "", ("--", *_lines(stack)), waited)
+
+    def _stack(self) -> traceback.StackSummary:
+        frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
+        return traceback.extract_stack(frames.get(self._thread))
+
+    def _on_collection(self, phase: str, _info: dict[str, int]) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        if phase == "start":
+            self._collecting = time.thread_time()
+        else:
+            self._collected_ms += (time.thread_time() - self._collecting) * 1000
+
+    def _on_thread_exception(self, told: threading.ExceptHookArgs) -> None:
+        if told.exc_value is not None:
+            self._tell(told.exc_value)
+        threading.__excepthook__(told)
+
+    def _on_unraisable(self, told: "sys.UnraisableHookArgs") -> None:
+        if told.exc_value is not None:
+            self._tell(told.exc_value)
+        sys.__unraisablehook__(told)
+
+    def _tell(self, error: BaseException) -> None:
+        self.add("traceback", repr(error), _lines(traceback.extract_tb(error.__traceback__)))
+
+
+class _Complaints(logging.Handler):
+    """Writes down what was logged as an error, and every warning of Qt's."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(logging.WARNING)
+        self._watch = watch
+
+    def emit(self, record: logging.LogRecord) -> None:
+        is_qt = record.name == "qt"
+        if is_qt or record.levelno >= logging.ERROR or record.exc_info:
+            kind = "traceback" if record.exc_info else "warning"
+            error = record.exc_info[1] if record.exc_info else None
+            stack = _lines(traceback.extract_tb(error.__traceback__)) if error else ()
+            text = f"{record.name}: {record.getMessage()}"
+            self._watch.add(kind, f"{text}: {error!r}" if error else text, stack)
+
+
+class _Clock:
+    """A thread's clocks at a time: in seconds, the queue for the processor too."""
+
+    __slots__ = ("processor", "queued", "wall")
+
+    def __init__(self, wall: float, processor: float, queued: float) -> None:
+        self.wall, self.processor, self.queued = wall, processor, queued
+
+    @classmethod
+    def now(cls) -> "_Clock":
+        """Return the clocks of the thread that asks."""
+        return cls(time.monotonic(), time.thread_time(), _queued())
+
+    def since(self, earlier: "_Clock") -> tuple[float, float]:
+        """Return the milliseconds that the thread used the processor, and that it waited."""
+        used = self.processor - earlier.processor
+        waited = self.wall - earlier.wall - used - (self.queued - earlier.queued)
+        return used * 1000, waited * 1000
+
+
+_STATISTICS = os.open(f"/proc/self/task/{threading.get_native_id()}/schedstat", os.O_RDONLY)
+
+
+def _queued() -> float:
+    """Return the seconds that the window's thread was ready to run but did not."""
+    return int(os.pread(_STATISTICS, 100, 0).split()[1]) / 1e9
+
+
+def _lines(summary: traceback.StackSummary) -> tuple[str, ...]:
+    return tuple(f"{Path(at.filename).name}:{at.lineno} {at.name}" for at in summary[-_FRAMES:])
