@@ -70,6 +70,10 @@ def _pack(folder: Path, archive: Path) -> None:
 def _bundle(package: Path, archive: Path) -> None:
     files = (path for path in package.rglob("*") if path.is_file())
     _move_into(archive, [(path, path.relative_to(archive.parent).as_posix()) for path in files])
+    # Python finds a namespace package in an archive by an entry of its own.
+    with zipfile.ZipFile(archive, "a") as packed:
+        for folder in package.relative_to(archive.parent).parents[:-1]:
+            packed.writestr(zipfile.ZipInfo(f"{folder.as_posix()}/", _TIME), "")
     _remove_empty(package)
     package.rmdir()
 
