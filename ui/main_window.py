@@ -14,6 +14,7 @@ from ui.create.page import CreatePage
 from ui.dock.dock import Dock
 from ui.dock.queue_drawer import QueueDrawer
 from ui.drops import Drops
+from ui.field_keys import FieldKeys
 from ui.menus import MenuBar
 from ui.message_overlay import MessageOverlay
 from ui.panels.notice_panel import NoticePanel
@@ -44,6 +45,7 @@ class MainWindow(QMainWindow):
         # With their own keys at once: hints beside buttons name them.
         self.actions_by_name = actions = Actions(self, session.settings.now.shortcuts)
         self._use_settings()
+        FieldKeys(self)
         for name in _OF_THE_FORM:
             # Before the page's own connections, so that a field it focuses is visible.
             actions[name].triggered.connect(self._go_to_form)
