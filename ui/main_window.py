@@ -45,7 +45,6 @@ class MainWindow(QMainWindow):
         # With their own keys at once: hints beside buttons name them.
         self.actions_by_name = actions = Actions(self, session.settings.now.shortcuts)
         self._use_settings()
-        FieldKeys(self)
         for name in _OF_THE_FORM:
             # Before the page's own connections, so that a field it focuses is visible.
             actions[name].triggered.connect(self._go_to_form)
@@ -110,6 +109,7 @@ class MainWindow(QMainWindow):
         on(ActionName.SHORTCUTS, self._show_shortcuts)
         on(ActionName.QUIT, self.close)
         session.settings.changed.connect(self._use_settings)
+        FieldKeys(self)
         session.model.used.connect(lambda: self.places.open(Place.CREATE))
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)

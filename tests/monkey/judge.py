@@ -1,4 +1,4 @@
-"""What a run of the monkey showed, and whether that is good enough."""
+"""The verdict over a run of the monkey: its findings, and how the application grew."""
 
 import statistics
 from collections import Counter
