@@ -91,7 +91,7 @@ def _run(application: "Application", running: "RunningVersion", files: Sequence[
     if start is Start.NOT_ANSWERING:
         running.started()
         return say("Safelight is open already, but does not answer.", "End it, then try again.")
-    running.keep_files(paths.state)
+    running.keep_files(paths.state, paths.config)
     status, restarts = _show(application, paths, instance, files)
     instance.release()
     if restarts:
@@ -111,7 +111,8 @@ def _show(
     if not has_fonts():
         say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)
-    forget_files(paths.state, version("safelight"))
+    for place in (paths.state, paths.config):
+        forget_files(place, version("safelight"))
     window = make_window(application, session)
 
     def open_files(files: Sequence[str]) -> None:

@@ -4,28 +4,21 @@ Left out are the names of the home folder and of the user, every prompt, and the
 the names of pictures.
 """
 
-import getpass
-import json
 import locale
 import platform
-import re
-from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import qVersion
 
+from app.redaction import private_texts, redacted
 from app.session import Session
 from app.settings.values import USUAL, stated
-from engine.api.picture_names import slug
 
 _PACKAGES = ("onnxruntime", "openvino", "numpy", "PySide6-Essentials", "pillow")
 _LOG_LINES = 150
 _LOG_BYTES = 256 << 10
-# Shorter prompts are words that occur anywhere.
-_LEAST_PROMPT = 4
-_PICTURE = re.compile(r"[^\s/\\\"']*\.(png|webp|jpe?g)\b", re.IGNORECASE)
 
 
 class Diagnostics(msgspec.Struct, frozen=True):
@@ -50,8 +43,6 @@ def collect(session: Session, logs: Path) -> Diagnostics:
     """Return the facts of a session as they are now."""
     requests = [job.request for job in session.queue.jobs]
     form = session.generation
-    prompts = {form.prompt, form.negative_prompt}
-    prompts |= {text for one in requests for text in (one.prompt, one.negative_prompt or "")}
     lines = (
         f"Safelight {version('safelight')}",
         f"{platform.platform()}, Python {platform.python_version()}, Qt {qVersion()}",
@@ -61,26 +52,7 @@ def collect(session: Session, logs: Path) -> Diagnostics:
         *_settings(session),
         f"Jobs: {len(requests)}, pictures: {len(session.gallery)}",
     )
-    return Diagnostics(lines, logs, tuple(sorted(prompts, key=len, reverse=True)))
-
-
-def redacted(text: str, private: Iterable[str], home: str = "", user: str = "") -> str:
-    """Return a text without these private texts, the home folder and the name of the user."""
-    home, user = home or str(Path.home()), user or getpass.getuser()
-    for one in private:
-        words = one.strip()
-        if len(words) < _LEAST_PROMPT:
-            continue
-        # In logs a text may be that of JSON, and in names only its words.
-        for form in dict.fromkeys((words, json.dumps(words)[1:-1], slug(words))):
-            if form:
-                text = text.replace(form, "[prompt]")
-    text = _PICTURE.sub(lambda found: f"[picture].{found[1]}", text)
-    for form in dict.fromkeys((home, json.dumps(home)[1:-1], home.replace("\\", "/"))):
-        if form.strip("/\\"):
-            text = text.replace(form, "~")
-    # A short name, as "al", is a part of many words.
-    return re.sub(rf"(?<!\w){re.escape(user)}(?!\w)", "[user]", text) if user else text
+    return Diagnostics(lines, logs, private_texts(form.prompt, form.negative_prompt, requests))
 
 
 def _versions() -> list[str]:

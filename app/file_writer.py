@@ -13,6 +13,8 @@ from engine.durable import FULL, replace_file
 
 # Changes within this time are written together; a crash loses no more than these.
 _SOON_MS = 500
+# A disk that did not take them is asked again after this time.
+_AGAIN_MS = 5000
 
 _log = logging.getLogger(__name__)
 
@@ -39,19 +41,19 @@ class FileWriter(QObject):
         # One thread, so that the latest state is written last.
         self._background = Background(1, self)
         self._writing = self._failing = self._closed = False
-        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._write_soon)
 
     def changed(self) -> None:
         """Write the file soon, because its content has changed."""
         # Keys do not restart the timer, so that a minute of steady typing is saved, too.
         if not (self._soon.isActive() or self._closed):
-            self._soon.start()
+            self._soon.start(_SOON_MS)
 
     def close(self) -> None:
         """Write the latest content unless it is written already. Blocks for the disk."""
         # `Background.close` drops a write that has not begun.
-        pending = self._soon.isActive() or self._writing
+        pending = self._soon.isActive() or self._writing or self._failing
         self._closed = True
         self._soon.stop()
         self._background.close()
@@ -79,12 +81,14 @@ class FileWriter(QObject):
         if problem is not None and not self._failing:
             self.failed.emit(problem)
         self._failing = problem is not None
+        if self._failing and not (self._soon.isActive() or self._closed):
+            self._soon.start(_AGAIN_MS)
 
     def _problem(self, error: OSError) -> ErrorInfo:
         is_full = error.errno in FULL
-        hint = sentence("See that Safelight's own folder can be written.")
+        hint = sentence("See that {folder} can be written.", folder=self._path.parent)
         if is_full:
-            hint = sentence("Make room on the disk.")
+            hint = sentence("Make room on the disk of {folder}.", folder=self._path.parent)
         return ErrorInfo(
             ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
             self._unwritable,

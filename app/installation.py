@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from app.code_folder import code_folder
 from engine.refused_files import HINT, MESSAGE, is_refused
 
 # At the root of an installed tree: the size and the SHA-256 of every other file.
@@ -28,7 +29,7 @@ class FileFault:
 
 def installed_root() -> Path | None:
     """Return the folder of the installed tree that this code is in; None in a checkout."""
-    root = Path(__file__).parents[2]
+    root = Path(code_folder()).parent
     return root if (root / FILE_LIST).is_file() else None
 
 

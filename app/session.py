@@ -10,6 +10,7 @@ from app.background import Background
 from app.commands.announcements import Announcements
 from app.commands.checkpoints import CheckpointCommands
 from app.commands.downloads import DownloadCommands
+from app.commands.embeddings import EmbeddingCommands
 from app.commands.first_picture import FirstPicture
 from app.commands.jobs import JobCommands
 from app.commands.loras import LoraCommands
@@ -33,6 +34,7 @@ from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
 from app.engine.status import EngineStatus
 from app.form.changes import FormChanges
+from app.form.embedding_list import EmbeddingList
 from app.form.generation import GenerationState
 from app.form.lora_list import LoraList
 from app.form.memory_outlook import OutlookState
@@ -48,6 +50,7 @@ from app.gallery.habits import GalleryHabits
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
 from app.library.disk_room import DiskRoom
+from app.library.embedding_store import EmbeddingStore
 from app.library.gallery import GalleryStore
 from app.library.lora_memory import LoraMemory
 from app.library.lora_store import LoraStore
@@ -89,6 +92,7 @@ class Session(QObject):
         self._site_keys = SiteKeys(paths.state)
         terms = noting_terms(paths.state, replace(terms, key_of=self._site_keys.of))
         self.contacts, self.logs = Contacts(paths.state), paths.logs
+        self.state_folder = paths.state
         self.settings = SettingsState(paths.config, self)
         self.background = Background(2, self)
         self.engine = EngineStatus(client, self)
@@ -117,6 +121,7 @@ class Session(QObject):
             parent=self,
         )
         self.loras = LoraStore(self.client, self._lora_memory, paths.loras, self)
+        self.embeddings = EmbeddingStore(self.client, self.loras, self)
         self.wildcards = WildcardStore(paths.wildcards, self.background, self)
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.gallery_habits = GalleryHabits(paths.state)
@@ -132,7 +137,9 @@ class Session(QObject):
         self._model_settings = ModelSettingsMemory(paths.state, self.generation, starter, self)
         self._presets = PresetStore(paths.state, self)
         self._history = PromptHistory(paths.state, parent=self)
-        # Files that are written as things change, and at the end.
+        # Those below are written at every change, and at the end where a disk was full.
+        self._stores = (self._checkpoint_memory, self._lora_memory, self.gallery_habits)
+        # Files that are written soon after things change, and at the end.
         self._kept = (
             self.settings,
             self.memory,
@@ -146,6 +153,7 @@ class Session(QObject):
         self.prompts = PromptStates(self.client, form, checkpoints, self)
         self.obstacle = ObstacleState(form, checkpoints, self.background, self)
         self.lora_list = LoraList(form, self.loras, checkpoints, self)
+        self.embedding_list = EmbeddingList(form, self.embeddings, checkpoints, self)
         self.cache = CacheState(self.client, self)
         self.outlook = OutlookState(self.client, form, self)
         self.disk = DiskRoom(self._paths.output, self.background, self)
@@ -183,9 +191,12 @@ class Session(QObject):
         self.jobs_in_queue = QueueCommands(state, self.pace, self.devices, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
+        self.embedding = EmbeddingCommands(self.generation, self.changes, self)
         self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
-        self.remedies = NoticeCommands(state, self.jobs, self.devices)
+        self.remedies = NoticeCommands(
+            state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices
+        )
         tree = own_tree()
         updates = Updates(paths.versions, paths.state, tree, terms=terms)
         self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)
@@ -234,8 +245,8 @@ class Session(QObject):
         self.prompts.start()
         self.downloads.start()
         self.packs.start()
-        stores = (self._checkpoint_memory, self._lora_memory, self.gallery_habits, *self._kept)
-        memories = (*stores, *self.models.memories, self.downloads, self.packs)
+        stores = (*self._stores, *self._kept, *self.models.memories)
+        memories = (*stores, self.downloads, self.packs)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
         self.updates.start()
 
@@ -270,7 +281,7 @@ class Session(QObject):
 
     def close(self) -> None:
         """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""
-        for kept in (*self._kept, self.pace):
+        for kept in (*self._kept, *self._stores, *self.models.memories, self.pace):
             kept.close()
         self.updates.close()
         self.models.getting.close()

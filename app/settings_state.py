@@ -5,6 +5,7 @@ wrote around the values stays.
 """
 
 import logging
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ from app.settings.reading import FILE, Fault, Reading, read_settings
 from app.settings.values import Settings, converted, stated
 from app.settings.writing import write_settings
 from app.storage.aside import put_aside
+from app.versions.kept_files import kept_file
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.durable import FULL
+from engine.durable import FULL, replace_file
 
 # Changes within this time are written together: a slider makes many.
 _SOON_MS = 300
 # Editors write a file in several steps.
 _SETTLE_MS = 150
+# A disk that did not take changes is asked again after this time.
+_AGAIN_MS = 5000
 
 translate = QCoreApplication.translate
 _log = logging.getLogger(__name__)
@@ -41,8 +45,11 @@ class SettingsState(QObject):
         super().__init__(parent)
         self.path = folder / FILE
         reading = read_settings(self.path)
-        self.now = reading.settings
         self.problem = _put_aside(self.path, reading)
+        if reading.fault is not None:
+            # A copy from before an update may have taken its place.
+            reading = read_settings(self.path)
+        self.now = reading.settings
         self._told = self.problem
         # Names of settings: those whose values wait for the disk, and those on their way to it.
         self._unwritten: frozenset[str] = frozenset()
@@ -50,7 +57,7 @@ class SettingsState(QObject):
         self._closed = False
         # One thread, so that the latest values are written last.
         self._background = Background(1, self)
-        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._write_soon)
         self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._settled.timeout.connect(self.look_again)
@@ -73,7 +80,7 @@ class SettingsState(QObject):
         names = _differences(before, self.now)
         if names and not self._closed:
             self._unwritten |= names
-            self._soon.start()
+            self._soon.start(_SOON_MS)
 
     def look_again(self) -> None:
         """Read the file again, which may have been changed by hand."""
@@ -96,19 +103,23 @@ class SettingsState(QObject):
 
     def _write_soon(self) -> None:
         if self._writing:
-            self._soon.start()
+            self._soon.start(_SOON_MS)
             return
         names, settings = self._unwritten, self.now
         self._writing, self._unwritten = names, frozenset()
         self._background.run(lambda: _write(self.path, settings, names), self._on_written)
 
     def _on_written(self, problem: ErrorInfo | None) -> None:
-        self._writing = frozenset()
+        names, self._writing = self._writing, frozenset()
         self._tell(problem)
         self._watch()
-        # Otherwise the file, which has the old values, would undo what a person just set.
         if problem is None:
             self.look_again()
+            return
+        # Otherwise the file, which has the old values, would undo what a person just set.
+        self._unwritten |= names
+        if not (self._soon.isActive() or self._closed):
+            self._soon.start(_AGAIN_MS)
 
     def _on_disk_changed(self, _path: str) -> None:
         self._settled.start()
@@ -161,10 +172,24 @@ def _put_aside(path: Path, reading: Reading) -> ErrorInfo | None:
         else translate("SettingsState", "The file of the settings cannot be read.")
     )
     hint = translate("SettingsState", "Every setting is as usual.")
+    if _bring_back(path):
+        hint = translate("SettingsState", "The settings from before the update are used.")
     if aside is not None:
         kept = translate("SettingsState", "The file was kept as {path}.").format(path=aside)
         hint = f"{hint} {kept}"
     return ErrorInfo(ErrorCode.SESSION_UNREADABLE, message, hint, reading.detail)
+
+
+def _bring_back(path: Path) -> bool:
+    """Put the copy that this version left before an update in place; return False without one."""
+    copy = kept_file(path, version("safelight"))
+    if read_settings(copy).text is None:
+        return False
+    try:
+        replace_file(path, copy.read_bytes(), durable=True)
+    except OSError:
+        return False
+    return True
 
 
 def _mistake(path: Path, reading: Reading) -> ErrorInfo | None:
@@ -193,7 +218,7 @@ def _unwritable(path: Path, error: OSError | ValueError) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
         translate("SettingsState", "The settings cannot be kept for the next start."),
-        translate("SettingsState", "Make room on the disk.")
+        translate("SettingsState", "Make room on the disk of {folder}.").format(folder=path.parent)
         if is_full
         else translate("SettingsState", "See that {path} can be written.").format(path=path),
         str(error),

@@ -1,40 +1,39 @@
 """One Safelight for each user and state folder: a second start hands its paths to the first.
 
-The lock decides who is first; the socket carries nothing but "open these paths".
+The lock decides who is first. A second start leaves a message in the state folder, which only its
+user may enter; the first takes it away and so answers. No socket is opened for it.
 """
 
-import hashlib
 import os
 import re
-import struct
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
-from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
+from PySide6.QtCore import QFileSystemWatcher, QLockFile, QObject, Signal
 
 from app.storage.aside import put_aside
+from engine.durable import replace_file
 from engine.file_lock import FileLock
 from engine.regular_file import read_bounded
 from engine.untrusted_json import JsonError, decode_json
 
 _LOCK = "safelight.lock"
-_LENGTH = struct.Struct("<I")
+# The folder of messages, which the first instance watches.
+MESSAGES = "openings"
 _MAX_BYTES = 1 << 20
 _MAX_PATHS = 1000
 _MAX_PATH_CHARACTERS = 32_767
-_ANSWER = b"ok"
 # The first instance may hold the lock but not listen yet, or be busy for a moment.
-_PATIENCE_MS = 3000
-_IDLE_MS = 2000
-_MAX_GUESTS = 8
-# Every Unix accepts a socket path of this length.
-_MAX_SOCKET_BYTES = 100
+_PATIENCE_S = 3.0
+_LOOK_AGAIN_S = 0.02
+# A message that is older was left by a start that was killed; nobody waits for its answer.
+_STALE_S = 60.0
 
 
 class Start(StrEnum):
@@ -69,25 +68,12 @@ class SingleInstance(QObject):
 
     def __init__(self, state: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._state = state
-        self._name = _socket_name(state)
+        self._state, self._messages = state, state / MESSAGES
         self._lock = QLockFile(str(state / _LOCK))
         # A lock is stale only if its process has ended, whatever its age.
         self._lock.setStaleLockTime(0)
-        self._server = QLocalServer(self)
-        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._on_connection)
-        self._guests = 0
-
-    @property
-    def socket_name(self) -> str:
-        """The name of the socket that a second start connects to."""
-        return self._name
-
-    @property
-    def socket_file(self) -> str:
-        """The path of the socket, empty while it is not open."""
-        return self._server.fullServerName()
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.directoryChanged.connect(self._read_messages)
 
     def claim(self, paths: Sequence[str] = ()) -> Start:
         """Become the first instance, or have the first open `paths`. Blocks for at most about 3 s.
@@ -110,89 +96,71 @@ class SingleInstance(QObject):
 
     def release(self) -> None:
         """Let the next start be the first."""
-        self._server.close()
+        if watched := self._watcher.directories():
+            self._watcher.removePaths(watched)
         self._lock.unlock()
 
     def _listen(self) -> None:
-        # UserAccessOption replaces the socket that a killed instance left. If listening fails, a
-        # second start gets NOT_ANSWERING; nothing else is lost.
-        self._server.listen(self._name)
+        # If the folder cannot be made, a second start gets NOT_ANSWERING; nothing else is lost.
+        with suppress(OSError):
+            _make_private(self._messages)
+            self._watcher.addPath(str(self._messages))
+            _remove_stale(self._messages)
+            self._read_messages()
 
     def _hand_over(self, opening: Opening) -> Start:
-        message = msgspec.json.encode(opening)
-        if len(message) > _MAX_BYTES:
-            message = msgspec.json.encode(Opening(paths=()))
-        socket = QLocalSocket()
-        for _ in range(_PATIENCE_MS // 100):
-            socket.connectToServer(self._name)
-            if socket.waitForConnected(100):
-                break
-            # The first instance may have ended meanwhile, or not listen yet.
-            if self._lock.tryLock(100):
-                self._listen()
-                return Start.FIRST
-        else:
+        content = msgspec.json.encode(opening)
+        if len(content) > _MAX_BYTES:
+            content = msgspec.json.encode(Opening(paths=()))
+        message = self._messages / f"{uuid4().hex}.json"
+        try:
+            _make_private(self._messages)
+            replace_file(message, content)
+        except OSError:
             return Start.NOT_ANSWERING
-        socket.write(_LENGTH.pack(len(message)) + message)
-        while socket.bytesAvailable() < len(_ANSWER):
-            if not socket.waitForReadyRead(_PATIENCE_MS):
-                return Start.NOT_ANSWERING
-        return Start.HANDED_OVER if socket.read(2).data() == _ANSWER else Start.NOT_ANSWERING
+        end = time.monotonic() + _PATIENCE_S
+        while message.exists():
+            # The first instance may have ended meanwhile.
+            is_first = self._lock.tryLock(0)
+            if is_first or time.monotonic() > end:
+                message.unlink(missing_ok=True)
+                if is_first:
+                    self._listen()
+                return Start.FIRST if is_first else Start.NOT_ANSWERING
+            time.sleep(_LOOK_AGAIN_S)
+        return Start.HANDED_OVER
 
-    def _on_connection(self) -> None:
-        while (socket := self._server.nextPendingConnection()) is not None:  # pyright: ignore[reportUnnecessaryComparison]
-            if self._guests >= _MAX_GUESTS:
-                socket.abort()
-                socket.deleteLater()
-                continue
-            self._guests += 1
-            guest = _Guest(socket, self)
-            guest.received.connect(self.opened)
-            guest.destroyed.connect(self._on_guest_gone)
-
-    def _on_guest_gone(self) -> None:
-        self._guests -= 1
+    def _read_messages(self) -> None:
+        with suppress(OSError):
+            for path in sorted(self._messages.glob("*.json")):
+                opening = _read_opening(path)
+                # Its start waits for this. What cannot be removed would be read for ever.
+                path.unlink()
+                if opening is not None:
+                    self.opened.emit(opening.paths)
 
 
-class _Guest(QObject):
-    """A connection from a second start, for one message and one answer."""
+def _make_private(folder: Path) -> None:
+    """Make a folder that only this user may enter. Raises OSError."""
+    folder.mkdir(mode=0o700, exist_ok=True)
 
-    received = Signal(object)
 
-    def __init__(self, socket: QLocalSocket, parent: QObject) -> None:
-        super().__init__(parent)
-        self._socket = socket
-        socket.setParent(self)
-        socket.setReadBufferSize(_LENGTH.size + _MAX_BYTES)
-        self._buffer = b""
-        socket.readyRead.connect(self._read)
-        socket.disconnected.connect(self.deleteLater)
-        QTimer.singleShot(_IDLE_MS, self, self._leave)
-        self._read()
+def _remove_stale(messages: Path) -> None:
+    now = time.time()
+    for path in messages.iterdir():
+        with suppress(OSError):
+            if abs(now - path.stat().st_mtime) > _STALE_S:
+                path.unlink()
 
-    def _read(self) -> None:
-        self._buffer += bytes(self._socket.readAll().data())
-        if len(self._buffer) < _LENGTH.size:
-            return
-        (length,) = _LENGTH.unpack_from(self._buffer)
-        if length > _MAX_BYTES:
-            self._leave()
-            return
-        message = self._buffer[_LENGTH.size :]
-        if len(message) < length:
-            return
-        opening = _valid_opening(message)
-        self._buffer = b""
-        self._socket.readyRead.disconnect(self._read)
-        if opening is not None and len(message) == length:
-            self._socket.write(_ANSWER)
-            self._socket.flush()
-            self.received.emit(opening.paths)
-        self._socket.disconnectFromServer()
 
-    def _leave(self) -> None:
-        self._socket.abort()
-        self.deleteLater()
+def _read_opening(path: Path) -> Opening | None:
+    """Return a message; None if it is damaged or has too many or invalid paths."""
+    try:
+        opening = decode_json(read_bounded(path, _MAX_BYTES), _DECODER)
+    except (JsonError, OSError):
+        return None
+    valid = len(opening.paths) <= _MAX_PATHS and all(map(_is_sane, opening.paths))
+    return opening if valid else None
 
 
 def _clear_the_way(lock: Path) -> None:
@@ -202,7 +170,8 @@ def _clear_the_way(lock: Path) -> None:
     """
     try:
         content = read_bounded(lock, _MAX_LOCK_BYTES)
-        is_new = time.time() - lock.stat().st_mtime < _LOCK_IS_WRITTEN_S
+        # A clock that was set back makes a file of the future, which is not being written either.
+        is_new = abs(time.time() - lock.stat().st_mtime) < _LOCK_IS_WRITTEN_S
     except (FileNotFoundError, PermissionError):
         return
     except OSError:
@@ -220,38 +189,7 @@ def _clear_the_way(lock: Path) -> None:
         held.release()
 
 
-def _valid_opening(message: bytes) -> Opening | None:
-    """Return the decoded message; None if it is damaged or has too many or invalid paths."""
-    try:
-        opening = decode_json(message, _DECODER)
-    except JsonError:
-        return None
-    valid = len(opening.paths) <= _MAX_PATHS and all(map(_is_sane, opening.paths))
-    return opening if valid else None
-
-
 def _is_sane(path: str) -> bool:
     """Return True for an absolute path of allowed length without null characters and surrogates."""
     unspeakable = re.search(r"[\0\ud800-\udfff]", path)
     return not unspeakable and len(path) <= _MAX_PATH_CHARACTERS and Path(path).is_absolute()
-
-
-def _socket_name(state: Path) -> str:
-    """Return the socket name, unique to this user and state folder."""
-    user = os.environ.get("USERNAME", "") if sys.platform == "win32" else str(os.getuid())
-    whose = f"{user}\0{os.path.realpath(state)}".encode("utf-8", "surrogateescape")
-    name = "safelight-" + hashlib.sha256(whose).hexdigest()[:16]
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    # Inside XDG_RUNTIME_DIR if no other user has access to it, else in the temporary folder.
-    inside = str(Path(runtime or "") / name)
-    short = len(os.fsencode(inside)) < _MAX_SOCKET_BYTES
-    private = sys.platform == "linux" and runtime and _is_private(Path(runtime))
-    return inside if private and short else name
-
-
-def _is_private(folder: Path) -> bool:
-    try:
-        status = folder.stat()
-    except OSError:
-        return False
-    return sys.platform != "win32" and status.st_uid == os.getuid() and not status.st_mode & 0o077

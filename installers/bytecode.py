@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 VERSION = (3, 13)
@@ -25,23 +26,32 @@ class Compilation:
     # Like `instead`, then packed into the .zip file of the same index.
     packed: tuple[str, ...] = ()
     archives: tuple[str, ...] = ()
+    # Archives and the packages in them, whose data is read by importlib.resources; bytecode like
+    # `instead`.
+    bundles: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def orders(self) -> list[str]:
+        """The arguments of the program that compiles, in the order in which it works."""
+        pairs = zip(self.packed, self.archives, strict=True)
+        return [
+            *(f"beside={folder}" for folder in self.beside),
+            *(f"documented={folder}" for folder in self.documented),
+            *(f"bundled={one}={zip_}" for zip_, folders in self.bundles.items() for one in folders),
+            *(f"instead={folder}" for folder in self.instead),
+            *(f"packed={folder}={archive}" for folder, archive in pairs),
+        ]
+
     # Bytecode in the sources' place, with docstrings, which the command line prints.
     documented: tuple[str, ...] = ()
 
 
 def compile_all(root: Path, compilation: Compilation, python: Path) -> None:
     """Compile the modules of a tree; raises BytecodeError if one has an error."""
-    pairs = zip(compilation.packed, compilation.archives, strict=True)
-    arguments = [
-        *(f"beside={folder}" for folder in compilation.beside),
-        *(f"documented={folder}" for folder in compilation.documented),
-        *(f"instead={folder}" for folder in compilation.instead),
-        *(f"packed={folder}={archive}" for folder, archive in pairs),
-    ]
     # A fixed seed, because the order of sets reaches the bytecode. -B, because the interpreter may
     # be the tree's, into which it would write bytecode of what it imports itself.
     done = subprocess.run(
-        [str(python), "-B", "-S", "-s", str(_PROGRAM), str(root), *arguments],
+        [str(python), "-B", "-S", "-s", str(_PROGRAM), str(root), *compilation.orders],
         env={"PYTHONHASHSEED": "0"}, check=False, capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode:

@@ -1,9 +1,9 @@
 """Compiles modules; runs in the interpreter that shall load them, with its standard library alone.
 
-`compiling.py ROOT beside=FOLDER documented=FOLDER packed=FOLDER=ARCHIVE ...`, as in
-`bytecode.Compilation`. One process and sorted names, because what was compiled before reaches the
-references within a file. Hashes in the files are not checked when they are loaded, so that times of
-files do not matter.
+`compiling.py ROOT beside=FOLDER documented=FOLDER bundled=FOLDER=ARCHIVE packed=FOLDER=ARCHIVE`,
+each any number of times, as in `bytecode.Compilation`. One process and sorted names, because what
+was compiled before reaches the references within a file. Hashes in the files are not checked when
+they are loaded, so that times of files do not matter.
 """
 
 import ast
@@ -28,8 +28,10 @@ def main(root: Path, orders: list[str]) -> None:
         modules = sorted((root / folder).rglob("*.py"))
         for path in modules:
             _compile(path, root, kind)
-        if archive:
+        if kind == "packed":
             _pack(root / folder, root / archive[0])
+        if kind == "bundled":
+            _bundle(root / folder, root / archive[0])
 
 
 def _compile(path: Path, root: Path, kind: str) -> None:
@@ -55,14 +57,33 @@ def _bare(source: bytes, name: str) -> CodeType:
 
 
 def _pack(folder: Path, archive: Path) -> None:
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
-        for path in sorted(folder.rglob("*.pyc")):
-            name = path.relative_to(folder).as_posix()
-            if name != _LANDMARK and not name.startswith("site-packages/"):
-                entry = zipfile.ZipInfo(name, _TIME)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                packed.writestr(entry, path.read_bytes())
-                path.unlink()
+    modules = ((path, path.relative_to(folder).as_posix()) for path in folder.rglob("*.pyc"))
+    wanted = [
+        (path, name)
+        for path, name in modules
+        if name != _LANDMARK and not name.startswith("site-packages/")
+    ]
+    _move_into(archive, wanted)
+    _remove_empty(folder)
+
+
+def _bundle(package: Path, archive: Path) -> None:
+    files = (path for path in package.rglob("*") if path.is_file())
+    _move_into(archive, [(path, path.relative_to(archive.parent).as_posix()) for path in files])
+    _remove_empty(package)
+    package.rmdir()
+
+
+def _move_into(archive: Path, files: list[tuple[Path, str]]) -> None:
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for path, name in sorted(files):
+            entry = zipfile.ZipInfo(name, _TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            packed.writestr(entry, path.read_bytes())
+            path.unlink()
+
+
+def _remove_empty(folder: Path) -> None:
     for path in sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True):
         if not any(path.iterdir()) and path.name != "lib-dynload":
             path.rmdir()

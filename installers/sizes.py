@@ -1,7 +1,8 @@
 """Prints what an installation takes on disk by part, and fails above the limit: `make size`.
 
-The packages of each system are unpacked and trimmed as in a build; the interpreter, and the growth
-of modules by compiling, count with what a build measured. Trees that were built are measured too.
+The packages of each system are unpacked and trimmed as in a build, and ours are packed as there;
+the interpreter, and the growth of other modules by compiling, count with what a build measured.
+Trees that were built are measured too.
 """
 
 import sys
@@ -10,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from installers.bytecode import Compilation
+from installers.bytecode import Compilation, compile_all
 from installers.inputs import Target, read_inputs
 from installers.system import Tree
 from installers.systems import SYSTEMS
 from installers.tree import REPOSITORY, own_version, place_code, place_packages, trim_packages
 
-# In MB of 2^20 bytes, as du, file managers of Windows and disk tools count.
+# In MB of 10^6 bytes: what du and Windows call a MB is 5 % more.
 LIMIT = 200
-_MB = 1 << 20
+_MB = 10**6
 _BLOCK = 4096
 # Interpreter, launcher and icons of a tree that was built, in bytes on disk.
 _INTERPRETERS = {Target.LINUX: 19_300_000, Target.WINDOWS: 23_000_000, Target.MACOS: 32_000_000}
@@ -65,9 +66,7 @@ def measured(root: Path, growth: Mapping[str, float] | None = None) -> Sizes:
 def _growth(compilation: Compilation) -> dict[str, float]:
     """Return the sizes of compiled modules beside their sources, as built trees have them."""
     kinds = ((compilation.beside, 2.7), (compilation.instead, 0.95))
-    growth = {folder: factor for folders, factor in kinds for folder in folders}
-    # Our modules hold more code for their size than those of others.
-    return growth | ({"lib": 1.5} if "lib" in compilation.instead else {})
+    return {folder: factor for folders, factor in kinds for folder in folders}
 
 
 def part_of(path: str) -> str:
@@ -86,7 +85,10 @@ def from_wheels(target: Target) -> Sizes:
         place_code(tree)
         trim_packages(tree)
         SYSTEMS[target].shrink(tree)
-        parts = dict(measured(tree.root, _growth(SYSTEMS[target].compilation)).parts)
+        compilation = SYSTEMS[target].compilation
+        # Any Python compiles these modules; others may need the tree's own.
+        compile_all(tree.root, Compilation(bundles=compilation.bundles), Path(sys.executable))
+        parts = dict(measured(tree.root, _growth(compilation)).parts)
     parts["interpreter"] = _INTERPRETERS[target]
     return Sizes(parts)
 
@@ -94,7 +96,7 @@ def from_wheels(target: Target) -> Sizes:
 def table(sizes: Mapping[str, Sizes]) -> str:
     """Return sizes as a table, a row for each part and a column for each system."""
     names = list(sizes)
-    rows = [["MB of 2^20 bytes", *names]]
+    rows = [["MB of 10^6 bytes", *names]]
     rows.extend(
         [part, *(f"{sizes[name].parts[part] / _MB:.1f}" for name in names)]
         for part in (*(name for name, _ in _PARTS), _REST)

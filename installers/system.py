@@ -8,6 +8,19 @@ from typing import Protocol
 from installers.bytecode import Compilation
 from installers.inputs import File, Inputs, Target
 
+# Archives of packages, where a system lets us: two thousand small files would fill a block of the
+# disk each. The starter model stays outside, as it is mapped into memory; so do packages of others
+# with libraries or data of their own.
+BUNDLES = {
+    "lib/safelight.zip": ("lib/app", "lib/backends", "lib/engine", "lib/ui"),
+    "site/packages.zip": (
+        "site/ftfy", "site/google/protobuf", "site/onnx", "site/platformdirs", "site/truststore",
+        "site/urllib3", "site/wcwidth",
+    ),
+}  # fmt: skip
+# What Python imports from: archives, our folder and that of others, below a tree's root.
+IMPORT_PATHS = (*BUNDLES, "lib", "site")
+
 
 @dataclass(frozen=True)
 class Tree:

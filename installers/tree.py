@@ -27,6 +27,8 @@ _RUNTIME = "runtime"
 _PACKAGES = ("app", "backends", "engine", "starter", "ui")
 # What only makes the starter or judges it.
 _LEFT_OUT = ("starter/run", "starter/training", "starter/contact_sheet.png")
+# The window's languages as translators write them.
+_SOURCES = ".ts"
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -107,7 +109,7 @@ def place_code(tree: Tree) -> None:
 
 def _is_shipped(path: Path) -> bool:
     left_out = any(path.is_relative_to(one) for one in _LEFT_OUT)
-    return "__pycache__" not in path.parts and not left_out
+    return "__pycache__" not in path.parts and path.suffix != _SOURCES and not left_out
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -19,6 +19,8 @@ _MOST_WORDS, _LONGEST_WORD = 6, 24
 
 # The number of tokens from which on they are shown: of 75 that fit into a chunk.
 _LONG_PROMPT = 60
+# Text encoders by their keys in files.
+_ENCODERS = {"clip_l": "CLIP-L", "clip_g": "OpenCLIP-G"}
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
@@ -170,9 +172,11 @@ def settings_summary(request: GenerateRequest, model: str = "") -> str:
 def token_count(check: PromptCheck) -> str:
     """Return a text with the number of a prompt's tokens and the number that fits.
 
-    Empty for a short prompt, whose length is no concern.
+    Text encoders that get different numbers have one each, the first encoder's first. Empty for a
+    short prompt, whose length is no concern.
     """
-    if check.used < _LONG_PROMPT and check.complete and not check.is_cut:
+    is_plain = check.complete and not check.is_cut and not check.encoders
+    if check.used < _LONG_PROMPT and is_plain:
         return ""
     if not check.complete:
         text = translate("labels", "more than {n} tokens")
@@ -181,7 +185,22 @@ def token_count(check: PromptCheck) -> str:
     else:
         text = translate("labels", "{n} of {room} tokens")
     locale = QLocale()
-    return text.format(n=locale.toString(check.used), room=locale.toString(check.capacity))
+    used = [one.used for one in check.encoders] or [check.used]
+    n = " / ".join(map(locale.toString, used))
+    return text.format(n=n, room=locale.toString(check.capacity))
+
+
+def encoder_counts(check: PromptCheck) -> str:
+    """Return the number of tokens of each text encoder in lines; one line where all have it."""
+    if check.encoders:
+        rows = ((_ENCODERS.get(one.key, one.key), one.used, one.capacity) for one in check.encoders)
+    else:
+        every = translate("labels", "All text encoders")
+        rows = iter([(every, check.used, check.capacity)])
+    text, shown = translate("labels", "{encoder}: {n} of {room} tokens"), QLocale().toString
+    return "\n".join(
+        text.format(encoder=name, n=shown(used), room=shown(room)) for name, used, room in rows
+    )
 
 
 def cut_text(check: PromptCheck) -> str:
@@ -214,6 +233,8 @@ def hint_text(hint: Hint) -> str:
             return translate("labels", "{sign} has no effect.").format(sign=sign)
         case HintKind.WILDCARD:
             return translate("labels", "No list called “{name}”.").format(name=sign)
+        case HintKind.NEAR_NAME:
+            return translate("labels", "Did you mean the embedding “{name}”?").format(name=sign)
         case HintKind.FOREIGN:
             text = translate("labels", "{sign} is no wildcard here; it is drawn as words.")
             return text.format(sign=sign)

@@ -72,6 +72,7 @@ class MainWindow(QMainWindow):
             lambda: self.places.open(Place.CREATE),
         )
         self._connect()
+        theme.dress(self)
         # The rail comes first in the order of Tab, but not for the first key.
         page.form.prompt.setFocus()
         self._is_built = True

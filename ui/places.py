@@ -9,7 +9,6 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signa
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -20,6 +19,7 @@ from ui.actions import ActionName, Actions
 from ui.theme.metrics import RAIL_BUTTON, RAIL_ICON, XS
 from ui.theme.theme import Theme
 from ui.widgets.labels import rule
+from ui.widgets.stack import Stack
 
 
 class Place(StrEnum):
@@ -135,6 +135,7 @@ class Rail(QWidget):
         name = QCoreApplication.translate("Places", str(words.text))
         button.setText(name)
         button.setAccessibleName(name)
+        button.setAccessibleDescription(actions.key(words.action))
         button.setToolTip(f"{actions[words.action].text()} ({actions.key(words.action)})")
         # A large font or a long name makes the rail wider: no name is cut off.
         button.setMinimumSize(RAIL_BUTTON, RAIL_BUTTON)
@@ -161,7 +162,7 @@ class Places(QWidget):
         super().__init__()
         self._session, self._theme, self._actions = session, theme, actions
         self._pages: dict[Place, QWidget] = {Place.CREATE: create}
-        self._stack = QStackedWidget()
+        self._stack = Stack()
         self._stack.addWidget(create)
         offered = [place for place in Place if place in self._pages or place in _LATER]
         self.rail = Rail(theme, actions, offered)
@@ -198,6 +199,10 @@ class Places(QWidget):
         """Show a place's page; the next start opens it again."""
         page = self._page(place)
         self._stack.setCurrentWidget(page)
+        focused = self.window().focusWidget() or self
+        # A key leads into the page; a button of the rail keeps the focus, and leads to the next.
+        if not (self.rail.isAncestorOf(focused) or page.isAncestorOf(focused)):
+            page.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.rail.show_place(place)
         self._session.memory.keep_layout(place=place.value)
         self.opened.emit()

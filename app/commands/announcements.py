@@ -6,7 +6,8 @@ from PySide6.QtCore import QObject
 from app.commands.jobs import JobCommands
 from app.commands.state import AppState
 from app.engine.process import EngineState
-from app.notices.remedies import NoticeAction, actions, advice
+from app.notices.kinds import actions
+from app.notices.remedies import NoticeAction, advice
 from app.notices.wording import worded
 from app.queue.jobs import Job, JobState
 from engine.api.messages import JobFinished, JobWarned

@@ -84,8 +84,9 @@ class ModelCommands(QObject):
         )
 
     def note(self, model: ModelInfo, text: str) -> None:
-        """Keep a note on a model, on another thread."""
-        self._background.run(lambda: self._notes.keep(model, text), lambda _: None)
+        """Keep a note on a model, which another thread writes."""
+        self._notes.keep(model, text)
+        self._background.run(self._notes.flush, lambda _: None)
 
     def note_of(self, model: ModelInfo) -> str:
         """Return the note on a model; empty without one."""

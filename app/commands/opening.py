@@ -10,20 +10,13 @@ from app.commands.loras import LoraCommands
 from app.commands.pictures import PictureCommands
 from app.commands.state import AppState
 from app.form.changes import FormChanges
+from app.form.embedding_texts import spelled
 from app.library.file_kind import FileKind, kind_of
 from app.library.gallery import is_picture
 from app.library.lora_store import LoraStore
-from engine.api.conventions import EmbeddingSpelling, convention_of
+from engine.api.conventions import convention_of
 from engine.api.lora_files import LoraInfo
 from engine.api.values import ErrorInfo
-
-# The ways to write an embedding's name in a prompt, unless it is written as it is.
-_SPELLINGS = {
-    EmbeddingSpelling.PREFIX: "embedding:{}",
-    EmbeddingSpelling.TAG: "<embed:{}>",
-    EmbeddingSpelling.WORD: "<{}>",
-    EmbeddingSpelling.ANGLED: "<{}>",
-}
 
 
 class Opening(QObject):
@@ -88,20 +81,18 @@ class Opening(QObject):
 
     def name_embedding(self, path: Path) -> None:
         """Write an embedding's name at the end of the prompt, unless it is there."""
-        spelled, form = self._spelled(path), self._form
-        if spelled in form.prompt:
+        written, form = self._spelled(path), self._form
+        if written in form.prompt:
             return
         message = self.tr("{name} is in the prompt.").format(name=path.stem[:80])
 
         def write() -> None:
-            form.prompt = ", ".join(filter(None, (form.prompt.rstrip(" ,"), spelled)))
+            form.prompt = ", ".join(filter(None, (form.prompt.rstrip(" ,"), written)))
 
         self._changes.apply(message, write)
 
     def _spelled(self, path: Path) -> str:
-        spellings = convention_of(self._form.convention).embedding_spellings
-        spelled = _SPELLINGS.get(spellings[0], "{}") if spellings else "{}"
-        return spelled.format(path.stem[:80])
+        return spelled(path.stem[:80], convention_of(self._form.convention))
 
     def _read(self, path: Path, *, may_be_checkpoint: bool) -> None:
         self._reading[str(path)] = may_be_checkpoint

@@ -1,18 +1,16 @@
 """The answers to offers of packs, and the installations that were begun, kept between sessions."""
 
-import logging
 from pathlib import Path
 
 import msgspec
 
 from app.storage.document import DocumentKind
+from app.storage.kept_file import KeptFile
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 _FILE = "packs.json"
 # Installations that begin by themselves at the start; one that ended the computer must not go on.
 _MOST_BEGUN = 2
-_log = logging.getLogger(__name__)
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -31,8 +29,8 @@ class PackMemory:
     """The file of the state folder; `problem` says what is wrong with it."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / _FILE
-        kept, self.problem = _KIND.read(self._path)
+        kept, self.problem = _KIND.read(folder / _FILE)
+        self._file = KeptFile(folder / _FILE, durable=True)
         self._kept = kept or _Kept()
 
     @property
@@ -62,7 +60,8 @@ class PackMemory:
         if kept == self._kept:
             return
         self._kept = kept
-        try:
-            replace_file(self._path, encode_json(kept), durable=True)
-        except OSError as error:
-            _log.warning("the answers to offers of packs cannot be kept: %s", error)
+        self._file.write(encode_json(kept))
+
+    def close(self) -> None:
+        """Write what the disk did not take."""
+        self._file.close()

@@ -166,6 +166,7 @@ class PackCommands(QObject):
         self._background.close()
         for pack in self._stages:
             self._memory.end(pack)
+        self._memory.close()
 
     def _download(self, pack: "Pack") -> None:
         from app.packs.store import PackStore

@@ -7,12 +7,11 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.commands.removal import tell_removed
-from app.commands.retries import next_smaller
+from app.commands.retries import next_smaller, smaller, with_new_seed
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.form.generation import settings_of
 from app.notices.remedies import NoticeAction
-from app.queue.job_queue import random_seed
 from app.queue.jobs import Job, JobState
 from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
@@ -95,17 +94,15 @@ class QueueCommands(QObject):
     def retry_smaller(self, jobs: Sequence[str]) -> None:
         """Queue failed jobs again, each at its next smaller size."""
         for job in self._named(jobs, JobState.FAILED):
-            size = self.smaller_size(job)
-            if size is not None:
-                request = msgspec.structs.replace(job.request, width=size[0], height=size[1])
+            request = smaller(job)
+            if request is not None:
                 self._queue.retry(job.id, request)
         self._view.follow()
 
     def retry_with_new_seed(self, jobs: Sequence[str]) -> None:
         """Queue failed jobs again, each with a seed drawn by chance."""
         for job in self._named(jobs, JobState.FAILED):
-            request = msgspec.structs.replace(job.request, seed=random_seed())
-            self._queue.retry(job.id, request)
+            self._queue.retry(job.id, with_new_seed(job))
         self._view.follow()
 
     def retry_on(self, jobs: Sequence[str], backend: str) -> None:

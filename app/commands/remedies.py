@@ -1,21 +1,70 @@
 """Commands for notices: dismiss them, and do what they offer."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+import msgspec
+
+from app.commands.checkpoints import CheckpointCommands
 from app.commands.jobs import JobCommands
-from app.commands.retries import Retries
+from app.commands.queue import QueueCommands
+from app.commands.retries import (
+    Change,
+    Retries,
+    inverted,
+    next_smaller,
+    smaller,
+    unlimited,
+    with_new_seed,
+)
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.notices.notices import Notice
 from app.notices.remedies import OF_A_JOB, NoticeAction
+from app.notices.report import error_report
+from app.queue.jobs import Job
+from app.redaction import private_texts
+from engine.api.machine import DeviceInfo
+from engine.api.remedies import PartFile
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode, ErrorInfo
+
+_CHANGES: Mapping[NoticeAction, Change] = MappingProxyType(
+    {
+        NoticeAction.RETRY_SMALLER: smaller,
+        NoticeAction.RETRY_UNLIMITED: unlimited,
+        NoticeAction.RETRY_INVERTED: inverted,
+        NoticeAction.RETRY_NEW_SEED: with_new_seed,
+    }
+)
+# Actions after which a failed picture is still to be made, by another button of its notice.
+_BEFORE_A_RETRY = frozenset(
+    {
+        NoticeAction.ABOUT_CHECKPOINT,
+        NoticeAction.CHECK_DEVICES,
+        NoticeAction.FREE_SPACE,
+        NoticeAction.LORA_FOLDERS,
+        NoticeAction.RUNTIMES,
+        NoticeAction.UPDATES,
+    }
+)
 
 
 class NoticeCommands:
     """Runs the actions of a notice's buttons."""
 
-    def __init__(self, state: AppState, jobs: JobCommands, devices: DeviceState) -> None:
-        self._notices, self._queue, self._gallery = state.notices, state.queue, state.gallery
-        self._jobs, self._devices = jobs, devices
+    def __init__(
+        self,
+        state: AppState,
+        jobs: JobCommands,
+        in_queue: QueueCommands,
+        checkpoint: CheckpointCommands,
+        devices: DeviceState,
+    ) -> None:
+        self._state, self._notices, self._queue = state, state.notices, state.queue
+        self._jobs, self._in_queue, self._devices = jobs, in_queue, devices
+        self._checkpoint = checkpoint
         self._retries = Retries(state.queue, state.view)
 
     def dismiss(self, notice: Notice) -> None:
@@ -26,30 +75,21 @@ class NoticeCommands:
                 self._queue.dismiss(job)
 
     def act(self, notice: Notice, action: NoticeAction) -> None:
-        """Run an action of a notice and remove the notice.
+        """Run an action of a notice and remove the notice, unless its picture is still to be made.
 
-        Actions that need a choice first are left to the window: `save_elsewhere`, and choosing a
-        checkpoint or a picture.
+        Actions that need a choice first, or another part of the window, are left to the window.
         """
-        if action in OF_A_JOB:
-            self._notices.dismiss(notice.number)
-        else:
+        if action is NoticeAction.EDIT:
+            self._edit(notice)
             self.dismiss(notice)
-        match action:
-            case NoticeAction.RETRY:
-                self._retries.again(notice)
-            case NoticeAction.RETRY_SMALLER:
-                self._retries.smaller(notice)
-            case NoticeAction.CHECK_DEVICES:
-                self._devices.check_again()
-            case NoticeAction.UNDO_CHANGE | NoticeAction.UNDO_TRASH if notice.undo is not None:
-                notice.undo()
-            case NoticeAction.MAKE_AGAIN:
-                self._jobs.generate(again=True)
-            case NoticeAction.CANCEL_ALL:
-                self._jobs.cancel_all()
-            case _:
-                pass
+        elif action in OF_A_JOB:
+            self._notices.dismiss(notice.number)
+        elif not (notice.subjects and action in _BEFORE_A_RETRY):
+            self.dismiss(notice)
+        if action in _CHANGES:
+            self._retries.changed(notice, _CHANGES[action])
+        else:
+            self._run(notice, action)
 
     def undo_latest(self) -> None:
         """Revert the change that the latest notice in sight reports, if one can be reverted."""
@@ -63,9 +103,98 @@ class NoticeCommands:
     def save_elsewhere(self, notice: Notice, folder: Path) -> None:
         """Save pictures to another folder from now on, first those of the notice."""
         self._notices.dismiss(notice.number)
-        self._gallery.open(folder)
-        self._retries.elsewhere(notice, folder)
+        self._state.gallery.open(folder)
+        self._retries.again(notice, folder)
+
+    def use_found(self, notice: Notice, file: Path) -> None:
+        """Use the new place of a checkpoint that was missing, first for the notice's pictures."""
+        missing = self.missing_checkpoint(notice)
+        self._notices.dismiss(notice.number)
+        if missing is None or missing == self._state.form.checkpoint:
+            self._checkpoint.open(file)
+
+        def found(job: Job) -> GenerateRequest:
+            return msgspec.structs.replace(job.request, checkpoint=str(file))
+
+        self._retries.changed(notice, found)
+
+    def supply(self, notice: Notice, files: Sequence[PartFile]) -> None:
+        """Take parts from files, now for the notice's pictures and later for their checkpoint."""
+        self._notices.dismiss(notice.number)
+        given = {one.component: one.path for one in files}
+        form = self._state.form
+        chosen = str(form.checkpoint)
+        wanted = {job.request.checkpoint for job in self._retries.jobs(notice)}
+        if not wanted or chosen in wanted:
+            parts = msgspec.structs.replace(form.declaration.components, **given)
+            declared = msgspec.structs.replace(form.declaration, components=parts)
+            self._checkpoint.declare(declared)
+
+        def supplied(job: Job) -> GenerateRequest:
+            parts = msgspec.structs.replace(job.request.components, **given)
+            return msgspec.structs.replace(job.request, components=parts)
+
+        self._retries.changed(notice, supplied)
 
     def smaller_sizes(self, notice: Notice) -> frozenset[tuple[int, int]]:
         """Return the smaller sizes to which a notice's pictures may change; empty if unknown."""
-        return self._retries.smaller_sizes(notice)
+        return frozenset(filter(None, map(next_smaller, self._retries.jobs(notice))))
+
+    def other_device(self, notice: Notice) -> DeviceInfo | None:
+        """Return the first device on which a notice's pictures did not fail; None if none is."""
+        jobs = self._retries.jobs(notice)
+        return next(iter(self._in_queue.other_devices(jobs[0])), None) if jobs else None
+
+    @property
+    def failed_hardware(self) -> str:
+        """The name of the hardware that "auto" takes, on which most pictures fail."""
+        chosen = self._devices.chosen
+        return chosen.name if chosen is not None else ""
+
+    def missing_checkpoint(self, notice: Notice) -> Path | None:
+        """Return the file that a notice misses: that of its jobs, or of the form."""
+        if notice.error is None or notice.error.code is not ErrorCode.CHECKPOINT_NOT_FOUND:
+            return None
+        jobs = self._retries.jobs(notice)
+        if not jobs:
+            return self._state.form.checkpoint
+        return Path(jobs[0].request.checkpoint) if jobs[0].request.checkpoint else None
+
+    def report(self, notice: Notice) -> str:
+        """Return the report of a notice's failure, without what is private to the user."""
+        return self.report_of(notice.error) if notice.error is not None else ""
+
+    def report_of(self, error: ErrorInfo) -> str:
+        """Return the report of a failure, without what is private to the user."""
+        requests = (job.request for job in self._queue.jobs)
+        form = self._state.form
+        return error_report(error, private_texts(form.prompt, form.negative_prompt, requests))
+
+    def _edit(self, notice: Notice) -> None:
+        jobs = self._retries.jobs(notice)
+        if jobs:
+            self._in_queue.edit(jobs[0].id)
+
+    def _run(self, notice: Notice, action: NoticeAction) -> None:
+        acts: dict[NoticeAction, Callable[[], object]] = {
+            NoticeAction.RETRY: lambda: self._retries.again(notice),
+            NoticeAction.RETRY_ON_ANOTHER: lambda: self._on_another(notice),
+            NoticeAction.FREE_MEMORY: lambda: self._free_memory(notice),
+            NoticeAction.CHECK_DEVICES: self._devices.check_again,
+            NoticeAction.MAKE_AGAIN: lambda: self._jobs.generate(again=True),
+            NoticeAction.CANCEL_ALL: self._jobs.cancel_all,
+        }
+        if action in acts:
+            acts[action]()
+        elif notice.undo is not None:
+            notice.undo()
+
+    def _on_another(self, notice: Notice) -> None:
+        device = self.other_device(notice)
+        if device is not None:
+            self._in_queue.retry_on(notice.subjects, device.backend)
+
+    def _free_memory(self, notice: Notice) -> None:
+        """Start the engine anew, which keeps nothing in memory, and make the pictures again."""
+        self._state.client.restart_engine()
+        self._retries.again(notice)

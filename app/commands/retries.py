@@ -1,30 +1,22 @@
-"""Retries of failed pictures: with the same request, smaller, or in another folder."""
+"""Retries of failed pictures: with the same request, or with the one change that may help."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
 from app.form.generation import smaller_size
+from app.notices.kinds import KINDS
 from app.notices.notices import Notice
-from app.queue.job_queue import Job, JobQueue
+from app.notices.remedies import NoticeAction
+from app.queue.job_queue import Job, JobQueue, random_seed
 from app.view import ViewState
-from engine.api.remedies import MakeSmaller
-from engine.api.values import ErrorCode
+from engine.api.remedies import MakeSmaller, PartFile, SupplyParts
+from engine.api.request import GenerateRequest
 
-# Failures that come of the numbers that a seed brings.
-_OF_THE_SEED = frozenset({ErrorCode.NUMERIC_FAILURE})
-# Failures that another device may not have.
-_OF_THE_DEVICE = frozenset(
-    {
-        ErrorCode.BACKEND_UNKNOWN,
-        ErrorCode.BACKEND_UNAVAILABLE,
-        ErrorCode.BACKEND_FAILED,
-        ErrorCode.REFIT_FAILED,
-        ErrorCode.OUT_OF_MEMORY,
-        ErrorCode.NUMERIC_FAILURE,
-        ErrorCode.ENGINE_CRASHED,
-    }
-)
+# A change of a job's request; None where the job has no such change.
+Change: TypeAlias = Callable[[Job], GenerateRequest | None]
 
 
 class Retries:
@@ -33,41 +25,33 @@ class Retries:
     def __init__(self, queue: JobQueue, view: ViewState) -> None:
         self._queue, self._view = queue, view
 
-    def again(self, notice: Notice) -> None:
-        """Queue the notice's jobs with the same requests and folders."""
-        for job in notice.subjects:
-            self._queue.retry(job)
-        self._view.follow()
-
-    def elsewhere(self, notice: Notice, folder: Path) -> None:
-        """Queue the notice's jobs again, with another folder to save to."""
+    def again(self, notice: Notice, folder: Path | None = None) -> None:
+        """Queue the notice's jobs with the same requests, perhaps to be saved in another folder."""
         for job in notice.subjects:
             self._queue.retry(job, folder=folder)
         self._view.follow()
 
-    def smaller(self, notice: Notice) -> None:
-        """Queue each job of the notice at its next smaller size; a job without one stays failed."""
-        for job in filter(None, map(self._queue.job, notice.subjects)):
-            size = next_smaller(job)
-            if size is not None:
-                request = msgspec.structs.replace(job.request, width=size[0], height=size[1])
+    def changed(self, notice: Notice, change: Change) -> None:
+        """Queue each job of the notice with a changed request; one without it stays failed."""
+        for job in self.jobs(notice):
+            request = change(job)
+            if request is not None:
                 self._queue.retry(job.id, request)
                 self._view.follow()
 
-    def smaller_sizes(self, notice: Notice) -> frozenset[tuple[int, int]]:
-        """Return the next smaller sizes of the notice's jobs; empty if none is known."""
-        jobs = filter(None, map(self._queue.job, notice.subjects))
-        return frozenset(filter(None, map(next_smaller, jobs)))
+    def jobs(self, notice: Notice) -> tuple[Job, ...]:
+        """Return those of the notice's jobs that are still in the queue."""
+        return tuple(filter(None, map(self._queue.job, notice.subjects)))
 
 
 def may_need_seed(job: Job) -> bool:
     """Return True if a job failed in a way that another seed may cure."""
-    return job.error is not None and job.error.code in _OF_THE_SEED
+    return _may_need(job, NoticeAction.RETRY_NEW_SEED)
 
 
 def may_need_device(job: Job) -> bool:
     """Return True if a job failed in a way that another device may cure."""
-    return job.error is not None and job.error.code in _OF_THE_DEVICE
+    return _may_need(job, NoticeAction.RETRY_ON_ANOTHER)
 
 
 def next_smaller(job: Job) -> tuple[int, int] | None:
@@ -76,3 +60,47 @@ def next_smaller(job: Job) -> tuple[int, int] | None:
     remedy = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
     width, height = remedy.width or job.request.width, remedy.height or job.request.height
     return smaller_size(width, height) if width and height else None
+
+
+def smaller(job: Job) -> GenerateRequest | None:
+    """Return a job's request at its next smaller size; None if there is none."""
+    size = next_smaller(job)
+    if size is None:
+        return None
+    return msgspec.structs.replace(job.request, width=size[0], height=size[1])
+
+
+def with_new_seed(job: Job) -> GenerateRequest:
+    """Return a job's request with a seed drawn by chance."""
+    return msgspec.structs.replace(job.request, seed=random_seed())
+
+
+def unlimited(job: Job) -> GenerateRequest:
+    """Return a job's request without its memory limit."""
+    return msgspec.structs.replace(job.request, memory_limit_bytes=None)
+
+
+def inverted(job: Job) -> GenerateRequest:
+    """Return a job's request with the painted and the kept area of its mask swapped."""
+    options = job.request.mask_options
+    options = msgspec.structs.replace(options, inverted=not options.inverted)
+    return msgspec.structs.replace(job.request, mask_options=options)
+
+
+def fitting_files(notice: Notice) -> tuple[PartFile, ...]:
+    """Return the user's best fitting files for all parts that a failure lacks; or none."""
+    wanted = parts_wanted(notice)
+    remedies = notice.error.remedies if notice.error else ()
+    found = (one for one in remedies if isinstance(one, SupplyParts))
+    files = next((one.files for one in found), ())
+    return files if {one.component for one in files} == set(wanted) else ()
+
+
+def parts_wanted(notice: Notice) -> tuple[str, ...]:
+    """Return the parts that a failure lacks, as field names of `ComponentFiles`."""
+    remedies = notice.error.remedies if notice.error else ()
+    return next((one.components for one in remedies if isinstance(one, SupplyParts)), ())
+
+
+def _may_need(job: Job, action: NoticeAction) -> bool:
+    return job.error is not None and action in KINDS[job.error.code].actions

@@ -76,6 +76,7 @@ class Downloads:
         if self._thread.is_alive():
             # A disk that takes longer to sync a file may do so on its own.
             self._thread.join(3)
+        self._kept.close()
 
     def add(self, title: str, purpose: Purpose, files: tuple[Source, ...], folder: Path) -> str:
         """Append a download and return its id; one of the same files goes on instead."""

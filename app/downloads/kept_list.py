@@ -1,6 +1,5 @@
 """The file in which the list of downloads outlives a session."""
 
-import logging
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,13 +7,12 @@ import msgspec
 
 from app.downloads.entries import Download
 from app.storage.document import DocumentKind, text_to_path
+from app.storage.kept_file import KeptFile
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 VERSION = 1
 FILE = "downloads.json"
 _MOST_BYTES = 16 << 20
-_log = logging.getLogger(__name__)
 
 
 class _Content(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,14 +34,14 @@ class KeptList:
 
     def __init__(self, folder: Path) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = folder / FILE
-        content, self.problem = _KIND.read(self._path)
+        self._file = KeptFile(folder / FILE)
+        content, self.problem = _KIND.read(folder / FILE)
         self.entries = content.downloads if content else ()
 
     def write(self, entries: Iterable[Download]) -> None:
-        """Keep the list; if the file cannot be written, it is lost when the session ends."""
-        try:
-            content = encode_json(_Content(downloads=tuple(entries)), enc_hook=str)
-            replace_file(self._path, content)
-        except OSError as error:
-            _log.warning("the list of downloads cannot be kept: %s", error)
+        """Keep the list."""
+        self._file.write(encode_json(_Content(downloads=tuple(entries)), enc_hook=str))
+
+    def close(self) -> None:
+        """Write what the disk did not take."""
+        self._file.close()

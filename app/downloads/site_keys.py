@@ -1,16 +1,14 @@
 """A person's own keys for sites that give some files only to people who have signed in."""
 
-import logging
 from pathlib import Path
 
 import msgspec
 
 from app.storage.document import DocumentKind
+from app.storage.kept_file import KeptFile
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 _FILE = "site-keys.json"
-_log = logging.getLogger(__name__)
 # The sites that take a key as a Bearer token, and the pages where people make one.
 PAGES = {
     "civitai.com": "https://civitai.com/user/account",
@@ -28,8 +26,9 @@ class SiteKeys:
 
     def __init__(self, folder: Path) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = folder / _FILE
-        keys, self.problem = _KIND.read(self._path)
+        keys, self.problem = _KIND.read(folder / _FILE)
+        # Its files can be read by this user alone.
+        self._file = KeptFile(folder / _FILE, durable=True)
         self._keys = keys or {}
 
     def of(self, host: str) -> str:
@@ -43,8 +42,8 @@ class SiteKeys:
             raise ValueError("this is no key")
         keys = {one: kept for one, kept in self._keys.items() if one != host}
         self._keys = keys | {host: plain} if plain else keys
-        try:
-            replace_file(self._path, encode_json(self._keys), durable=True)
-            self._path.chmod(0o600)
-        except OSError as error:
-            _log.warning("a key for a site cannot be kept: %s", error)
+        self._file.write(encode_json(self._keys))
+
+    def close(self) -> None:
+        """Write what the disk did not take."""
+        self._file.close()

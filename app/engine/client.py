@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from app.engine.end import EngineEnd
 from app.engine.process import EngineProcess, EngineState
+from engine.api.embedding_messages import DescribeEmbeddings, EmbeddingsDescribed
 from engine.api.messages import (
     Answer,
     CacheListed,
@@ -73,6 +74,7 @@ class EngineClient(QObject):
     loras_found = Signal(object)
     loras_listed = Signal(object)
     lora_inspected = Signal(object)
+    embeddings_described = Signal(object)
     models_found = Signal(object)
     models_listed = Signal(object)
     model_hashed = Signal(object)
@@ -116,6 +118,7 @@ class EngineClient(QObject):
             LorasFound: self.loras_found,
             LorasListed: self.loras_listed,
             LoraInspected: self.lora_inspected,
+            EmbeddingsDescribed: self.embeddings_described,
             ModelsFound: self.models_found,
             ModelsListed: self.models_listed,
             ModelHashed: self.model_hashed,
@@ -207,6 +210,11 @@ class EngineClient(QObject):
         """Ask for the description of a file that may be a LoRA; `lora_inspected` answers."""
         query = self._next_query()
         return self._ask(query, InspectLora(query=query, path=path))
+
+    def describe_embeddings(self, names: Iterable[str]) -> int:
+        """Ask for the descriptions of embeddings by name; `embeddings_described` answers."""
+        query = self._next_query()
+        return self._ask(query, DescribeEmbeddings(query=query, names=tuple(names)))
 
     def list_models(self, folders: Iterable[str]) -> int:
         """Ask for the files of weights in the folder of models and in these.

@@ -62,6 +62,35 @@ def change_weight(
     return _weighted(text, group, weight, grammar)
 
 
+def weight_of(text: str, start: int, end: int, grammar: PromptGrammar) -> float | None:
+    """Return the weight that brackets around these characters alone give them; 1 without any.
+
+    None if the grammar has no weights.
+    """
+    if grammar is PromptGrammar.LITERAL:
+        return None
+    return _around(text, start, end, grammar).weight
+
+
+def weighted_range(text: str, start: int, end: int, grammar: PromptGrammar) -> tuple[int, int]:
+    """Return the range of these characters with the brackets and the number around them alone."""
+    if grammar is PromptGrammar.LITERAL:
+        return start, end
+    return _around(text, start, end, grammar)[:2]
+
+
+def set_weight(
+    text: str, start: int, end: int, weight: float, grammar: PromptGrammar
+) -> WeightEdit:
+    """Return the change that gives these characters a weight; the grammar must have weights."""
+    return _weighted(text, _around(text, start, end, grammar), weight, grammar)
+
+
+def _around(text: str, start: int, end: int, grammar: PromptGrammar) -> _Group:
+    groups = (one for one in _groups(text, grammar) if one.words == (start, end))
+    return next(groups, _Group(start, end, (start, end), 1.0))
+
+
 def _weighted(text: str, group: _Group, weight: float, grammar: PromptGrammar) -> WeightEdit:
     words = text[slice(*group.words)]
     if weight == 1:

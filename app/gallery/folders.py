@@ -1,18 +1,16 @@
 """The folders of pictures that the user added to the gallery, kept in a file."""
 
-import logging
 from pathlib import Path
 
 import msgspec
 
 from app.storage.document import DocumentKind
+from app.storage.kept_file import KeptFile
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 FILE = "gallery_folders.json"
 _MOST_BYTES = 1 << 20
 MOST_FOLDERS = 100
-_log = logging.getLogger(__name__)
 
 
 class _Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,8 +31,8 @@ class FolderList:
 
     def __init__(self, state: Path) -> None:
         """`state` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = state / FILE
-        kept, self.problem = _KIND.read(self._path)
+        kept, self.problem = _KIND.read(state / FILE)
+        self._file = KeptFile(state / FILE)
         self._folders = tuple(map(Path, kept.folders)) if kept else ()
 
     @property
@@ -54,9 +52,9 @@ class FolderList:
         self._write(tuple(one for one in self._folders if one != folder))
 
     def _write(self, folders: tuple[Path, ...]) -> None:
-        """Keep folders; if the file cannot be written, only until the session ends."""
         self._folders = folders
-        try:
-            replace_file(self._path, encode_json(_Kept(folders=tuple(map(str, folders)))))
-        except OSError as error:
-            _log.warning("the gallery's folders cannot be kept: %s", error)
+        self._file.write(encode_json(_Kept(folders=tuple(map(str, folders)))))
+
+    def close(self) -> None:
+        """Write what the disk did not take."""
+        self._file.close()

@@ -1,20 +1,17 @@
 """The Gallery's view, kept in a file: the size of thumbnails, panes, recent searches."""
 
-import logging
 from pathlib import Path
 
 import msgspec
 
 from app.storage.document import DocumentKind
+from app.storage.kept_file import KeptFile
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 FILE = "gallery_view.json"
 _MOST_BYTES = 1 << 20
 _MOST_SEARCHES = 12
 _USUAL_SIDE = 160
-
-_log = logging.getLogger(__name__)
 
 
 class Habits(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,12 +32,12 @@ _KIND = DocumentKind(
 
 
 class GalleryHabits:
-    """Habits that are written at every change; if that fails, they last until the session ends."""
+    """Habits that are written at every change."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = folder / FILE
-        content, self.problem = _KIND.read(self._path)
+        content, self.problem = _KIND.read(folder / FILE)
+        self._file = KeptFile(folder / FILE)
         self._habits = content or Habits()
 
     @property
@@ -53,10 +50,11 @@ class GalleryHabits:
         if habits == self._habits:
             return
         self._habits = habits
-        try:
-            replace_file(self._path, encode_json(habits))
-        except OSError as error:
-            _log.warning("the Gallery's view cannot be kept: %s", error)
+        self._file.write(encode_json(habits))
+
+    def close(self) -> None:
+        """Write what the disk did not take."""
+        self._file.close()
 
     def keep_search(self, words: str) -> None:
         """Keep a search as the latest one."""

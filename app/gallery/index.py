@@ -109,11 +109,6 @@ class GalleryIndex(QObject):
             for path in paths
         )
 
-    @property
-    def problem(self) -> ErrorInfo | None:
-        """Trouble with the list of folders or the marks' journal; the latter once it is read."""
-        return self._list.problem or (self._marks.problem if self._marks else None)
-
     def add_folder(self, folder: Path) -> bool:
         """Watch another folder; return False if it is watched already, or too many are."""
         if folder == self._output or not self._list.add(folder):
@@ -287,6 +282,7 @@ class GalleryIndex(QObject):
         self._marking.close()
         self._rows.close()
         self.thumbnails.close()
+        self._list.close()
         if self._marks is not None:
             self._marks.close()
 
@@ -295,9 +291,11 @@ class GalleryIndex(QObject):
             if opened.fault is Fault.BUSY:
                 QTimer.singleShot(_BUSY_MS, self, self._open)
             else:
-                self.failed.emit(opened.error)
+                self.failed.emit(opened.error(self._folder))
             return
         self._marks = opened.marks
+        for problem in filter(None, (self._list.problem, opened.marks.problem)):
+            self.failed.emit(problem)
         self._open_rows(opened.index)
         self._upkeep.open(opened, without_nested(one.path for one in self.folders))
         self._ask_again()
@@ -325,7 +323,7 @@ class GalleryIndex(QObject):
 
     def _on_broken(self, broken: Broken) -> None:
         if broken.fault is Fault.DISK:
-            self.failed.emit(broken.error)
+            self.failed.emit(broken.error(self._folder))
         elif broken.fault is Fault.DAMAGED:
             # Before the file is put aside, which Windows refuses while it is open.
             self._rows.close()

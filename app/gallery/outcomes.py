@@ -3,11 +3,13 @@
 import sqlite3
 from collections.abc import Callable
 from enum import Enum, auto
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from app.gallery.database import IndexBusyError, IndexDamagedError
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 Result = TypeVar("Result")
@@ -27,13 +29,16 @@ class Broken(msgspec.Struct, frozen=True):
     fault: Fault
     reason: str
 
-    @property
-    def error(self) -> ErrorInfo:
-        """The failure in words."""
+    def error(self, folder: Path) -> ErrorInfo:
+        """Return the failure of the index in a folder in words."""
         return ErrorInfo(
             ErrorCode.OUTPUT_NOT_WRITABLE,
-            "The gallery's index cannot be written; some pictures may not be found.",
-            "See that the disk has room, or choose another folder with SAFELIGHT_CACHE.",
+            sentence(
+                "The gallery's index in {folder} cannot be written; some pictures may not be"
+                " found.",
+                folder=folder,
+            ),
+            sentence("See that the disk has room, or choose another folder with SAFELIGHT_CACHE."),
             self.reason,
         )
 

@@ -1,21 +1,18 @@
 """The user's declarations for each checkpoint, with the files for its parts, kept in a file."""
 
-import logging
 from pathlib import Path
 
 import msgspec
 
 from app.storage.document import DocumentKind
+from app.storage.kept_file import KeptFile
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 _FILE = "checkpoints.json"
 # Beyond _MOST entries the oldest are dropped; a file of more bytes was not written by us.
 _MOST = 1000
 _MOST_BYTES = 4 << 20
-
-_log = logging.getLogger(__name__)
 
 
 class CheckpointDeclaration(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,8 +38,8 @@ class CheckpointMemory:
 
     def __init__(self, folder: Path) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = folder / _FILE
-        declarations, self.problem = _KIND.read(self._path)
+        declarations, self.problem = _KIND.read(folder / _FILE)
+        self._file = KeptFile(folder / _FILE)
         self._declarations: dict[str, CheckpointDeclaration] = declarations or {}
 
     def of(self, checkpoint: Path) -> CheckpointDeclaration:
@@ -50,13 +47,14 @@ class CheckpointMemory:
         return self._declarations.get(str(checkpoint), NO_DECLARATION)
 
     def keep(self, checkpoint: Path, declaration: CheckpointDeclaration) -> None:
-        """Keep a declaration; if the file cannot be written, only until the session ends."""
+        """Keep a declaration."""
         self._declarations.pop(str(checkpoint), None)
         if declaration != NO_DECLARATION:
             self._declarations[str(checkpoint)] = declaration
         for path in tuple(self._declarations)[:-_MOST]:
             del self._declarations[path]
-        try:
-            replace_file(self._path, encode_json(self._declarations))
-        except OSError as error:
-            _log.warning("declarations on checkpoints cannot be kept: %s", error)
+        self._file.write(encode_json(self._declarations))
+
+    def close(self) -> None:
+        """Write what the disk did not take."""
+        self._file.close()

@@ -1,6 +1,5 @@
 """The user's folders of models, and the times when LoRAs were last used, kept in a file."""
 
-import logging
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,13 +8,11 @@ import msgspec
 
 from app.model_folders import DECODER, FILE, MOST_BYTES, LoraNotes
 from app.storage.document import DocumentKind
+from app.storage.kept_file import KeptFile
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 # Beyond these the folders are not kept, and the oldest times are dropped.
 _MOST_FOLDERS, _MOST_USES = 100, 5000
-
-_log = logging.getLogger(__name__)
 
 
 _KIND = DocumentKind(
@@ -30,9 +27,9 @@ class LoraMemory:
 
     def __init__(self, folder: Path, clock: Callable[[], int] = time.time_ns) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = folder / FILE
+        self._file = KeptFile(folder / FILE)
         self._clock = clock
-        content, self.problem = _KIND.read(self._path)
+        content, self.problem = _KIND.read(folder / FILE)
         self._content = content or LoraNotes()
 
     @property
@@ -68,9 +65,9 @@ class LoraMemory:
         self._write(msgspec.structs.replace(self._content, used=used))
 
     def _write(self, content: LoraNotes) -> None:
-        """Keep a content; if the file cannot be written, only until the session ends."""
         self._content = content
-        try:
-            replace_file(self._path, encode_json(content))
-        except OSError as error:
-            _log.warning("LoRA folders and uses cannot be kept: %s", error)
+        self._file.write(encode_json(content))
+
+    def close(self) -> None:
+        """Write what the disk did not take."""
+        self._file.close()

@@ -1,19 +1,17 @@
 """The user's notes on models, kept in a file and found again after a model was moved."""
 
-import logging
 from pathlib import Path
 
 import msgspec
 
 from app.storage.document import DocumentKind
+from app.storage.kept_file import KeptFile
 from engine.api.model_files import ModelInfo
 from engine.api.texts import encode_json
-from engine.durable import replace_file
 
 _FILE = "model-notes.json"
 _MOST_BYTES = 16 << 20
 MOST_CHARACTERS = 4000
-_log = logging.getLogger(__name__)
 
 _KIND = DocumentKind(
     msgspec.json.Decoder(dict[str, str]),
@@ -23,12 +21,12 @@ _KIND = DocumentKind(
 
 
 class ModelNotes:
-    """A text for each model, written at every change; by content, else by path."""
+    """A text for each model, by content, else by path; `flush` writes what has changed."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
-        self._path = folder / _FILE
-        notes, self.problem = _KIND.read(self._path)
+        notes, self.problem = _KIND.read(folder / _FILE)
+        self._file = KeptFile(folder / _FILE, durable=True)
         self._notes: dict[str, str] = notes or {}
 
     def of(self, model: ModelInfo) -> str:
@@ -36,17 +34,22 @@ class ModelNotes:
         return self._notes.get(_key(model), "")
 
     def keep(self, model: ModelInfo, text: str) -> None:
-        """Keep a note; an empty one is dropped. Touches the disk."""
+        """Keep a note; an empty one is dropped."""
         key, shortened = _key(model), text.strip()[:MOST_CHARACTERS]
         if self._notes.get(key, "") == shortened:
             return
         self._notes.pop(key, None)
         if shortened:
             self._notes[key] = shortened
-        try:
-            replace_file(self._path, encode_json(self._notes), durable=True)
-        except OSError as error:
-            _log.warning("notes on models cannot be kept: %s", error)
+        self._file.put(encode_json(self._notes))
+
+    def flush(self) -> None:
+        """Write the notes if they have changed. Touches the disk."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write what is not on the disk yet."""
+        self._file.close()
 
 
 def _key(model: ModelInfo) -> str:

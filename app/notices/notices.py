@@ -5,7 +5,8 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.notices.remedies import NoticeAction, actions, advice
+from app.notices.kinds import actions, explanation, title
+from app.notices.remedies import NoticeAction
 from app.notices.wording import worded
 from engine.api.values import ErrorInfo
 
@@ -14,7 +15,7 @@ _MOST = 20
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """A notice to the user; `error` is None for a note, which is no failure.
+    """A notice to the user; `error` is None for a note, which is no failure and has no title.
 
     `details` are further sentences. `actions` are its buttons, the best first; `subjects` are the
     jobs that failed; `undo` reverts the change that the notice reports.
@@ -22,6 +23,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     message: str
+    title: str = ""
     hint: str = ""
     details: tuple[str, ...] = ()
     error: ErrorInfo | None = None
@@ -48,8 +50,9 @@ class NoticeState(QObject):
         self._add(
             Notice(
                 number=self._next,
+                title=title(error.code),
                 message=worded(error.text),
-                hint=advice(error),
+                hint=explanation(error),
                 error=error,
                 actions=actions(error, of_a_job=job is not None),
                 subjects=() if job is None else (job,),

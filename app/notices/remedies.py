@@ -23,61 +23,55 @@ from engine.api.remedies import (
     UseAnyDevice,
     UseAsPart,
 )
-from engine.api.values import ErrorCode, ErrorInfo
+from engine.api.values import ErrorInfo
 from engine.errors import EngineError
 
 translate = QCoreApplication.translate
 
 
 class NoticeAction(StrEnum):
-    """The actions of a notice's buttons, in the order of the buttons."""
+    """The actions of a notice's buttons."""
 
+    RETRY = "retry"
     RETRY_SMALLER = "retry_smaller"
+    RETRY_UNLIMITED = "retry_unlimited"
+    RETRY_INVERTED = "retry_inverted"
+    RETRY_NEW_SEED = "retry_new_seed"
+    RETRY_ON_ANOTHER = "retry_on_another"
+    FREE_MEMORY = "free_memory"
     CHOOSE_FOLDER = "choose_folder"
+    EDIT = "edit"
+    SUPPLY_PARTS = "supply_parts"
+    FIND_CHECKPOINT = "find_checkpoint"
     CHOOSE_CHECKPOINT = "choose_checkpoint"
+    ABOUT_CHECKPOINT = "about_checkpoint"
     CHOOSE_START_PICTURE = "choose_start_picture"
+    OPEN_PICTURE = "open_picture"
     CHECK_DEVICES = "check_devices"
+    FREE_SPACE = "free_space"
     LORA_FOLDERS = "lora_folders"
     RUNTIMES = "runtimes"
+    UPDATES = "updates"
+    SHOW_STATE = "show_state"
     UNDO_CHANGE = "undo_change"
     MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"
     CANCEL_ALL = "cancel_all"
-    RETRY = "retry"
 
 
-# Actions that make a picture again, and so need its job.
-OF_A_JOB = frozenset({NoticeAction.RETRY, NoticeAction.RETRY_SMALLER, NoticeAction.CHOOSE_FOLDER})
-# Failures that can pass by themselves, or after the user did something elsewhere, so that the same
-# request may succeed later. All other failures are the request's or the file's own.
-_PASSING = frozenset(
+# Actions that make a picture again, or change its settings, and so need its job.
+OF_A_JOB = frozenset(
     {
-        ErrorCode.CHECKPOINT_NOT_FOUND,
-        ErrorCode.CHECKPOINT_UNREADABLE,
-        ErrorCode.CHECKPOINT_TRUNCATED,
-        ErrorCode.INPUT_IMAGE_UNREADABLE,
-        ErrorCode.BACKEND_UNAVAILABLE,
-        ErrorCode.BACKEND_FAILED,
-        ErrorCode.OUT_OF_MEMORY,
-        ErrorCode.OUTPUT_NOT_WRITABLE,
-        ErrorCode.DISK_FULL,
-        ErrorCode.CACHE_NOT_WRITABLE,
-        ErrorCode.ENGINE_NOT_STARTED,
-        ErrorCode.ENGINE_CRASHED,
-        ErrorCode.PROTOCOL_BROKEN,
-        ErrorCode.INTERNAL,
-    }
-)
-# Failures that another checkpoint cures, even if the engine does not suggest one.
-_OF_THE_CHECKPOINT = frozenset(
-    {
-        ErrorCode.CHECKPOINT_NOT_FOUND,
-        ErrorCode.CHECKPOINT_UNREADABLE,
-        ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
-        ErrorCode.CHECKPOINT_TRUNCATED,
-        ErrorCode.CHECKPOINT_CORRUPT,
-        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        ErrorCode.CHECKPOINT_INCOMPLETE,
+        NoticeAction.RETRY,
+        NoticeAction.RETRY_SMALLER,
+        NoticeAction.RETRY_UNLIMITED,
+        NoticeAction.RETRY_INVERTED,
+        NoticeAction.RETRY_NEW_SEED,
+        NoticeAction.RETRY_ON_ANOTHER,
+        NoticeAction.FREE_MEMORY,
+        NoticeAction.CHOOSE_FOLDER,
+        NoticeAction.EDIT,
+        NoticeAction.SUPPLY_PARTS,
     }
 )
 
@@ -87,14 +81,34 @@ def advice(error: ErrorInfo) -> str:
     return " ".join(filter(None, (worded(error.advice), *map(remedy_words, error.remedies))))
 
 
-def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:
-    """Return the actions for an error, the best first; `of_a_job`: it ended a job."""
-    found = [action for action in map(_action, error.remedies) if action is not None]
-    if error.code in _OF_THE_CHECKPOINT:
-        found.append(NoticeAction.CHOOSE_CHECKPOINT)
-    if error.code in _PASSING:
-        found.append(NoticeAction.RETRY)
-    return tuple(dict.fromkeys(one for one in found if of_a_job or one not in OF_A_JOB))
+def actions_of(remedy: Remedy) -> tuple[NoticeAction, ...]:  # noqa: C901 (a table)
+    """Return the actions that carry a remedy out."""
+    match remedy:
+        case ChooseFolder():
+            return (NoticeAction.CHOOSE_FOLDER,)
+        case ChooseCheckpoint() | UseAsPart():
+            return (NoticeAction.CHOOSE_CHECKPOINT,)
+        case ChooseStartPicture():
+            return (NoticeAction.CHOOSE_START_PICTURE,)
+        case InvertMask():
+            return (NoticeAction.RETRY_INVERTED,)
+        case MakeSmaller():
+            return (NoticeAction.RETRY_SMALLER,)
+        case RaiseMemoryLimit():
+            return (NoticeAction.RETRY_UNLIMITED,)
+        case UseAnyDevice() | UseAnotherDevice():
+            return (NoticeAction.RETRY_ON_ANOTHER, NoticeAction.CHECK_DEVICES)
+        case CheckDevices():
+            return (NoticeAction.CHECK_DEVICES,)
+        case InstallPack():
+            return (NoticeAction.RUNTIMES,)
+        case SupplyParts():
+            return (NoticeAction.SUPPLY_PARTS,)
+        case DeclareFamily():
+            return (NoticeAction.ABOUT_CHECKPOINT,)
+        case NameLoraFolder():
+            return (NoticeAction.LORA_FOLDERS,)
+    assert_never(remedy)
 
 
 def pack_wanted(error: ErrorInfo | None) -> str:
@@ -120,7 +134,9 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate("remedies", "Or make it anew, without the limit it came with.")
         case UseAnyDevice():
             return translate("remedies", "Make it anew: Safelight then chooses the device.")
-        case UseAnotherDevice() | CheckDevices():
+        case UseAnotherDevice():
+            return translate("remedies", "Another device can make it.")
+        case CheckDevices():
             return translate("remedies", "Have Safelight check the hardware again.")
         case InstallPack(pack=pack):
             return translate(
@@ -149,23 +165,3 @@ def _title(pack: str) -> str:
         return Catalogue.read().named(pack).title
     except EngineError:
         return pack
-
-
-def _action(remedy: Remedy) -> NoticeAction | None:
-    match remedy:
-        case ChooseFolder():
-            return NoticeAction.CHOOSE_FOLDER
-        case ChooseCheckpoint():
-            return NoticeAction.CHOOSE_CHECKPOINT
-        case ChooseStartPicture():
-            return NoticeAction.CHOOSE_START_PICTURE
-        case MakeSmaller():
-            return NoticeAction.RETRY_SMALLER
-        case UseAnyDevice() | UseAnotherDevice() | CheckDevices():
-            return NoticeAction.CHECK_DEVICES
-        case NameLoraFolder():
-            return NoticeAction.LORA_FOLDERS
-        case InstallPack():
-            return NoticeAction.RUNTIMES
-        case _:
-            return None

@@ -1,26 +1,30 @@
-"""A failure as text to send to us, without the path of the home folder."""
+"""A failure as text to send to us, without what is private to the user."""
 
 import platform
+from collections.abc import Iterable
 from importlib.metadata import version
-from pathlib import Path
 
 from PySide6.QtCore import qVersion
 
-from app.notices.remedies import advice
+from app.redaction import redacted
 from engine.api.values import ErrorInfo
 
 _LONGEST = 20_000
 
 
-def error_report(error: ErrorInfo) -> str:
-    """Return an error and the system's versions as text; the home folder is written as ~."""
+def error_report(error: ErrorInfo, private: Iterable[str] = ()) -> str:
+    """Return an error and the system's versions as text, in English as far as they have it.
+
+    Left out are `private` texts, such as prompts, the names of pictures, of the home folder and of
+    the user.
+    """
     lines = (
         f"Safelight {version('safelight')}",
         f"{platform.platform()}, Python {platform.python_version()}, Qt {qVersion()}",
         f"Code: {error.code.value}",
         error.message,
-        advice(error),
-        error.detail,
+        error.hint,
+        *(type(remedy).__name__ for remedy in error.remedies),
+        error.detail[:_LONGEST],
     )
-    text = "\n".join(line for line in lines if line)
-    return text.replace(str(Path.home()), "~")[:_LONGEST]
+    return redacted("\n".join(line for line in lines if line), private)[:_LONGEST]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-import app
+from app.code_folder import code_folder
 from app.downloads.source import Source
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -188,7 +188,7 @@ class Catalogue:
 
 def catalogue_file() -> Path:
     """Return the path of the list that came with Safelight, which lies beside the app's code."""
-    return Path(app.__path__[0]).parent / "installers" / "packs.toml"
+    return Path(code_folder(), "installers", "packs.toml")
 
 
 def _on(platform: Platform, name: str, described: _Described, builds: Iterable[Build]) -> Pack:

@@ -18,6 +18,8 @@ _FILE = "pace.json"
 _MOST_BYTES = 1 << 20
 # Of this many checkpoints, the latest ones, the pace is kept.
 _MOST = 200
+# In seconds: beyond it a file says no time that was measured.
+_LONGEST_S = 1e6
 
 
 class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +32,12 @@ class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
     pixels: int
     step_s: float
     rest_s: float
+
+    @property
+    def is_possible(self) -> bool:
+        """False for figures that nobody measured, as a damaged file may have."""
+        times = (self.step_s, self.rest_s)
+        return self.pixels > 0 and all(0 <= seconds < _LONGEST_S for seconds in times)
 
     def seconds(self, width: int, height: int, steps: int) -> float:
         """Return the expected seconds for a picture of another size or number of steps."""
@@ -49,7 +57,7 @@ class Pace(QObject):
         super().__init__(parent)
         path = state / _FILE
         read = recall(path, _DECODER, _MOST_BYTES) or {}
-        self._figures = {key: one for key, one in read.items() if one.pixels > 0}
+        self._figures = {key: one for key, one in read.items() if one.is_possible}
         unwritable = sentence("The times that pictures take cannot be kept.")
         self._writer = FileWriter(path, self._content, unwritable, self)
         self.failed = self._writer.failed

@@ -1,5 +1,6 @@
 """Reads the settings file, whatever is in it; nothing here changes a file."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -7,8 +8,9 @@ from typing import Any
 
 import msgspec
 
+from app.settings.migrations import MIGRATIONS, Migration, migrated
 from app.settings.toml_text import Table, parse
-from app.settings.values import USUAL, VERSION, Settings, converted, stated
+from app.settings.values import USUAL, Settings, converted, stated
 from engine.regular_file import read_bounded
 
 FILE = "settings.toml"
@@ -27,8 +29,9 @@ class Fault(StrEnum):
 class Reading:
     """A settings file as it was read.
 
-    `text` is its content, None where there is no file or it has a `fault`; `detail` says more about
-    the fault. `refused` are the settings whose values cannot be used, and which are as usual.
+    `text` is its content in the newest version, None where there is no file or it has a `fault`;
+    `detail` says more about the fault. `refused` are the settings whose values cannot be used, and
+    which are as usual.
     """
 
     settings: Settings = USUAL
@@ -38,8 +41,8 @@ class Reading:
     refused: tuple[str, ...] = ()
 
 
-def read_settings(path: Path) -> Reading:
-    """Read a file; without one, every setting is as usual. Never raises."""
+def read_settings(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> Reading:
+    """Read a file of any version so far; without one, every setting is as usual. Never raises."""
     try:
         content = read_bounded(path, MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
@@ -54,12 +57,17 @@ def read_settings(path: Path) -> Reading:
         table = parse(text)
     except ValueError as error:
         return Reading(fault=Fault.DAMAGED, detail=str(error))
-    version = table.get("version", VERSION)
+    newest = 1 + len(migrations)
+    version = table.get("version", newest)
     if not isinstance(version, int) or version < 1:
         return Reading(fault=Fault.DAMAGED, detail=f"version = {version!r}")
-    if version > VERSION:
+    if version > newest:
         return Reading(fault=Fault.NEWER, detail=f"version = {version}")
-    settings, refused = settings_of(table)
+    try:
+        text = migrated(text, version, migrations)
+    except ValueError as error:
+        return Reading(fault=Fault.DAMAGED, detail=str(error))
+    settings, refused = settings_of(parse(text))
     return Reading(settings=settings, text=text, refused=refused)
 
 

@@ -4,8 +4,9 @@ from textwrap import wrap
 
 import msgspec
 
+from app.settings.migrations import VERSION
 from app.settings.toml_text import value_text
-from app.settings.values import VERSION, stated
+from app.settings.values import stated
 
 _WIDTH = 78
 _HEAD = (

@@ -8,8 +8,6 @@ import msgspec
 
 from engine.api.saving import DEFAULT_NAME, DEFAULT_QUALITY, PictureFormat, Saving
 
-# The version of the file's form.
-VERSION = 1
 _MOST_CHARACTERS = 4096
 
 

@@ -215,9 +215,10 @@ class JournalWriter(Generic[Entry]):
                 lines.append(self._lines.get())
             open_ = None not in lines
             written = list(filter(None, lines))
-            if not written:
-                continue
             self._unwritten += b"".join(written)
+            # Also at the end without a new entry: the disk may take now what it refused.
+            if not self._unwritten:
+                continue
             self._write()
             done += len(written)
             self._synced(done)

@@ -30,11 +30,12 @@ class RunningVersion:
         if self._tree is not None:
             self._lock = hold(Path(self._tree.folder).parent)
 
-    def keep_files(self, state: Path) -> None:
+    def keep_files(self, *places: Path) -> None:
         """Copy the files of the version before, which this one may change, if it is on trial."""
         previous = read_state(str(self._versions)).previous
         if previous and self._on_trial():
-            keep_files(state, previous)
+            for place in places:
+                keep_files(place, previous)
 
     def started(self) -> None:
         """Note that the version is up: its window and its engine, or its command line."""

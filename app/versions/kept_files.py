@@ -10,12 +10,16 @@ from pathlib import Path
 from secrets import token_hex
 
 # Lists of jobs and of downloads are left out: what was waiting then may have been done since.
-_NAMES = ("session.json", "checkpoints.json", "loras.json", "updates.json")
+_NAMES = (
+    *("session.json", "checkpoints.json", "loras.json", "updates.json", "settings.toml"),
+    *("model-settings.json", "model-notes.json", "presets.json", "prompts.json"),
+    *("gallery_folders.json", "gallery_view.json", "packs.json", "site-keys.json"),
+)
 
 
-def keep_files(state: Path, version: str) -> None:
-    """Copy the files in the folder `state` as that version left them, unless they are copied."""
-    folder = _folder(state, version)
+def keep_files(place: Path, version: str) -> None:
+    """Copy the files in a folder as that version left them, unless they are copied."""
+    folder = _folder(place, version)
     if folder.exists():
         return
     staging = folder.with_name(f"{folder.name}.{token_hex(4)}.part")
@@ -23,14 +27,14 @@ def keep_files(state: Path, version: str) -> None:
         staging.mkdir(mode=0o700, parents=True)
         for name in _NAMES:
             with suppress(FileNotFoundError):
-                shutil.copy2(state / name, staging / name)
+                shutil.copy2(place / name, staging / name)
         staging.rename(folder)
     shutil.rmtree(staging, ignore_errors=True)
 
 
-def forget_files(state: Path, version: str) -> None:
+def forget_files(place: Path, version: str) -> None:
     """Remove the copies of a version that runs again, and writes the files itself."""
-    shutil.rmtree(_folder(state, version), ignore_errors=True)
+    shutil.rmtree(_folder(place, version), ignore_errors=True)
 
 
 def kept_file(path: Path, version: str) -> Path:
@@ -38,5 +42,5 @@ def kept_file(path: Path, version: str) -> Path:
     return _folder(path.parent, version) / path.name
 
 
-def _folder(state: Path, version: str) -> Path:
-    return state / f"left-by-{version}"
+def _folder(place: Path, version: str) -> Path:
+    return place / f"left-by-{version}"

@@ -9,6 +9,7 @@ import os
 import sys
 from typing import Any, NamedTuple
 
+from app.code_folder import code_folder
 from app.versions.names import is_version
 
 FACTS = "version.json"
@@ -57,8 +58,7 @@ def read_tree(folder: str) -> Tree | None:
 
 def own_tree() -> Tree | None:
     """Return the tree that this code is in; None where it runs from its sources."""
-    code = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
-    return read_tree(tree_of(code))
+    return read_tree(tree_of(code_folder()))
 
 
 def tree_of(code: str) -> str:

@@ -10,6 +10,7 @@ are answered in order, also while a job runs. The last event of a job is exactly
 from typing import TypeAlias
 
 from engine.api.checkpoints import CheckpointInfo, FamilyName
+from engine.api.embedding_messages import DescribeEmbeddings, EmbeddingsDescribed
 from engine.api.lora_messages import (
     InspectLora,
     ListLoras,
@@ -35,7 +36,7 @@ from engine.api.saving import Saving
 from engine.api.values import ErrorInfo, Phase
 
 # Increased whenever a message changes incompatibly; app and engine must have the same version.
-PROTOCOL_VERSION = 14
+PROTOCOL_VERSION = 15
 
 
 # --- commands ---------------------------------------------------------------------------------
@@ -300,6 +301,7 @@ Command: TypeAlias = (
     | CheckPrompt
     | ListLoras
     | InspectLora
+    | DescribeEmbeddings
     | ListModels
     | HashModel
     | ListCache
@@ -321,6 +323,7 @@ Event: TypeAlias = (
     | LorasFound
     | LorasListed
     | LoraInspected
+    | EmbeddingsDescribed
     | ModelsFound
     | ModelsListed
     | ModelHashed
@@ -348,6 +351,7 @@ Query: TypeAlias = (
     | CheckPrompt
     | ListLoras
     | InspectLora
+    | DescribeEmbeddings
     | ListModels
     | HashModel
     | ListCache
@@ -360,6 +364,7 @@ Answer: TypeAlias = (
     | PromptChecked
     | LorasListed
     | LoraInspected
+    | EmbeddingsDescribed
     | ModelsListed
     | ModelHashed
     | CacheListed

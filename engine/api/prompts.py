@@ -37,13 +37,15 @@ class HintKind(StrEnum):
     NETWORK = "network"  # a tag that has no effect: of another network, or without a number
     EMBEDDING = "embedding"  # the name of an embedding that is not used as written
     WILDCARD = "wildcard"  # the name of a word list that does not exist
+    NEAR_NAME = "near_name"  # a word that is nearly the name of an embedding
     FOREIGN = "foreign"  # syntax of dynamicprompts, which is plain text here
 
 
 class Hint(msgspec.Struct, frozen=True):
     """A probable problem with `length` characters from `position` on, counted from 0.
 
-    `subject` is the engine's sentence for REFUSED and EMBEDDING, else the piece of text.
+    `subject` is the engine's sentence for REFUSED and EMBEDDING, the name for NEAR_NAME, else the
+    piece of text.
     """
 
     kind: HintKind
@@ -52,13 +54,26 @@ class Hint(msgspec.Struct, frozen=True):
     length: int = 1
 
 
+class EncoderCount(msgspec.Struct, frozen=True, kw_only=True):
+    """The tokens that one text encoder gets: `used` of the `capacity` of their chunks.
+
+    `key` is the encoder's, as in `TextLength`.
+    """
+
+    key: str
+    used: int
+    capacity: int
+
+
 class PromptCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The result of checking a prompt: `used` tokens of the `capacity` of their chunks, and hints.
 
     If `is_cut`, the text has no effect from character `cut_at` on, which drops `cut_words` words;
     either is None if unknown. `complete` is False if only the beginning was counted. `drawn` is
     True if wildcards were expanded, so that the counts may differ between pictures. `chunk_starts`
-    are the characters at which each chunk of tokens but the first begins.
+    are the characters at which each chunk of tokens but the first begins. `encoders` are the counts
+    of each text encoder, empty where all have `used`: they differ by the embeddings that have
+    vectors for one of them only.
     """
 
     text: str = ""
@@ -71,3 +86,4 @@ class PromptCheck(msgspec.Struct, frozen=True, kw_only=True):
     cut_words: int | None = None
     chunk_starts: tuple[int, ...] = ()
     hints: tuple[Hint, ...] = ()
+    encoders: tuple[EncoderCount, ...] = ()

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
+from engine.api.embedding_messages import DescribeEmbeddings
 from engine.api.machine_messages import CacheListed, JobPlanned
 from engine.api.messages import (
     CheckpointInspected,
@@ -43,6 +44,7 @@ from engine.jobs.services import JobServices
 from engine.lora.files_below import list_one
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
+from engine.server.embedding_answers import describe_embeddings
 from engine.server.failures import error_info
 from engine.server.outbox import Put
 from engine.text.checking import check_prompt, count_clip_tokens
@@ -89,10 +91,9 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
         case ListLoras():
             yield from _listed(query, runner.services)
         case InspectLora():
-            lora = runner.services.loras.look(Path(query.path))
-            if lora is None:
-                raise not_found(Path(query.path))
-            yield LoraInspected(query=query.query, lora=lora)
+            yield _lora_inspected(query, runner.services)
+        case DescribeEmbeddings():
+            yield (yield from describe_embeddings(query, runner.services.embeddings))
         case ListModels():
             yield from _models_listed(query, runner.services)
         case HashModel():
@@ -123,6 +124,13 @@ def _listed(query: ListLoras, services: JobServices) -> _Answer:
             services.hash_loras()
             return
         yield None if part is None else LorasFound(query=query.query, loras=part)
+
+
+def _lora_inspected(query: InspectLora, services: JobServices) -> LoraInspected:
+    lora = services.loras.look(Path(query.path))
+    if lora is None:
+        raise not_found(Path(query.path))
+    return LoraInspected(query=query.query, lora=lora)
 
 
 def _models_listed(query: ListModels, services: JobServices) -> _Answer:

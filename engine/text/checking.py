@@ -1,22 +1,25 @@
 """Counts and checks a prompt while it is being written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from engine.api.prompts import Hint, HintKind, PromptCheck, PromptQuestion
+from engine.api.conventions import EmbeddingSpelling
+from engine.api.prompts import EncoderCount, Hint, HintKind, PromptCheck, PromptQuestion
 from engine.embeddings.embedding import Encoder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.errors import EngineError
 from engine.text.cleaning import cleaner
-from engine.text.counting import TokenCount, count_tokens
+from engine.text.counting import TokenCount, count_held, count_tokens
 from engine.text.embedded import EmbeddingReader, EmbeddingUse
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import lora_tags
+from engine.text.near_names import near_names
 from engine.text.prompt_errors import NoListError, PromptError
 from engine.text.reading import read_prompt
 from engine.text.tags import NetworkTag, reads_tags, strip_tags
@@ -34,27 +37,57 @@ def count_clip_tokens(
 ) -> TokenCount:
     """Count the tokens of a text in CLIP's chunks; the vectors of `embeddings` count as tokens."""
     convention = question.convention
-    tokenizer = _tokenizer(question.tokenizer).cleaning(cleaner(convention.text_cleaning))
-    return count_tokens(
+    tokenizer = _clean_tokenizer(question)
+    readers = _readers(question, tokenizer, embeddings)
+    counted = count_tokens(
         text,
         tokenizer,
         convention,
         steps=question.steps,
         negative=question.negative,
-        reader=_reader(question, tokenizer, embeddings),
+        reader=readers[0] if readers else None,
+    )
+    if len(readers) < 2 or not counted.complete:
+        return counted
+    return replace(counted, encoders=_of_each(text, question, readers, counted.capacity))
+
+
+def _of_each(
+    text: str, question: PromptQuestion, readers: Sequence[EmbeddingReader], capacity: int
+) -> tuple[EncoderCount, ...]:
+    """Return the tokens of each text encoder; empty where all have the same number."""
+    held = [
+        count_held(
+            text,
+            question.convention,
+            reader,
+            steps=question.steps,
+            negative=question.negative,
+        )
+        for reader in readers
+    ]
+    if len(set(held)) == 1:
+        return ()
+    return tuple(
+        EncoderCount(key=reader.use.encoder.key, used=used, capacity=capacity)
+        for reader, used in zip(readers, held, strict=True)
     )
 
 
-def _reader(
+def _clean_tokenizer(question: PromptQuestion) -> ClipTokenizer:
+    return _tokenizer(question.tokenizer).cleaning(cleaner(question.convention.text_cleaning))
+
+
+def _readers(
     question: PromptQuestion, tokenizer: ClipTokenizer, embeddings: Embeddings
-) -> EmbeddingReader | None:
-    """Return a reader of embeddings for the first text encoder; None if it takes none."""
+) -> tuple[EmbeddingReader, ...]:
+    """Return a reader of embeddings for each text encoder that takes any."""
     encoders = tuple(Encoder(one.key, one.width) for one in question.lengths if one.width)
     spellings = question.convention.embedding_spellings
-    if not encoders or not spellings or embeddings is NO_EMBEDDINGS:
-        return None
-    use = EmbeddingUse(encoders[0], encoders, spellings, embeddings)
-    return EmbeddingReader(tokenizer, use)
+    if not spellings or embeddings is NO_EMBEDDINGS:
+        return ()
+    uses = (EmbeddingUse(encoder, encoders, spellings, embeddings) for encoder in encoders)
+    return tuple(EmbeddingReader(tokenizer, use) for use in uses)
 
 
 def check_prompt(
@@ -74,6 +107,7 @@ def check_prompt(
     complete = counted.complete and question.complete
     hints += (*_unpaired(question), *_networks(question), *_foreign(question))
     hints += (_embedding_hint(text, *told) for told in counted.told)
+    hints += _near(question, embeddings)
     cut_at = counted.cut_at
     cut_words = None if cut_at is None or not complete else len(meant[cut_at:].split())
     is_same = cut_at is None or meant[:cut_at] == text[:cut_at]
@@ -88,6 +122,7 @@ def check_prompt(
         cut_words=cut_words,
         chunk_starts=counted.chunk_starts if meant == text else (),
         hints=tuple(hints[:_MOST_HINTS]),
+        encoders=counted.encoders,
     )
 
 
@@ -151,6 +186,14 @@ def _acts(tag: NetworkTag, question: PromptQuestion) -> bool:
     """Return True for a LoRA's tag that can be read; whether there is such a file is not known."""
     alone = f"<{tag.kind}:{':'.join(tag.arguments)}>"
     return bool(lora_tags(alone, question.convention, RunLength(question.steps)).uses)
+
+
+def _near(question: PromptQuestion, embeddings: Embeddings) -> list[Hint]:
+    # Other spellings are marked as names: one that is not found is told of by the reader.
+    if EmbeddingSpelling.BARE not in question.convention.embedding_spellings:
+        return []
+    near = near_names(question.text, embeddings.names(), _clean_tokenizer(question))
+    return [Hint(HintKind.NEAR_NAME, slip.position, slip.name, len(slip.word)) for slip in near]
 
 
 def _foreign(question: PromptQuestion) -> list[Hint]:

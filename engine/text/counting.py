@@ -1,15 +1,16 @@
 """Token counting of a prompt while it is being written."""
 
-from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from engine.api.conventions import Chunking, Convention
+from engine.api.prompts import EncoderCount
 from engine.errors import EngineError
-from engine.text.chunks import CHUNK_TOKENS, chunk_starts, measure_prompt
+from engine.text.chunks import CHUNK_TOKENS, MAX_CHUNKS, chunk_starts, measure_prompt
 from engine.text.embedded import EmbeddingReader
 from engine.text.prompt import Break, Mixture, PromptPart, WeightedText
 from engine.text.reading import Passage, read_prompt
+from engine.text.token_places import token_places
 from engine.text.tokenizers import ClipTokenizer
 
 # More characters than the longest usable prompt usually has.
@@ -23,7 +24,7 @@ class TokenCount:
     The text from character `cut_at` on has no effect; None if all of it has. `complete` is False
     for a text so long that only its beginning was counted. `told` are names of embeddings in the
     text, each with the reason why it is not used as written. `chunk_starts` are the characters at
-    which the second and each later chunk begins; empty if unknown.
+    which the second and each later chunk begins, of as many as a prompt may have; empty if unknown.
     """
 
     used: int
@@ -32,6 +33,8 @@ class TokenCount:
     complete: bool = True
     chunk_starts: tuple[int, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
+    # The tokens of each text encoder, where they differ.
+    encoders: tuple[EncoderCount, ...] = ()
 
 
 def count_tokens(
@@ -58,12 +61,42 @@ def count_tokens(
     except EngineError:
         passages = {(Mixture(((WeightedText(beginning, 1.0),),)),)}
     used, chunks = max(_measured(passage, tokenizer, convention, reader) for passage in passages)
+    # Before beginnings of the text are read, whose last name may be cut short.
+    told = tuple((name, message) for message, name in reader.named.items()) if reader else ()
     cut_at = None
     if convention.chunking is Chunking.CUT and used > CHUNK_TOKENS:
         cut_at = min(_cut_at(beginning, passage, tokenizer, reader) for passage in passages)
     starts = _chunk_starts(beginning, passages, tokenizer, convention, reader) if chunks > 1 else ()
-    told = tuple((name, message) for message, name in reader.named.items()) if reader else ()
     return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, starts, told)
+
+
+def count_held(
+    text: str, convention: Convention, reader: EmbeddingReader, *, steps: int, negative: bool
+) -> int:
+    """Return the tokens of a prompt that hold something for the text encoder of `reader`.
+
+    Vectors that the encoder lacks take their places in the chunks, but hold nothing.
+    """
+    try:
+        reading = read_prompt(text, convention, steps, negative=negative)
+    except EngineError:
+        return _held(text, reader)
+    return max(
+        sum(
+            max(
+                sum(_held(part.text, reader) for part in phrase if not isinstance(part, Break))
+                for phrase in mixture.phrases
+            )
+            for mixture in timed.passage
+        )
+        for timeline in reading.timelines
+        for timed in timeline.passages
+    )
+
+
+def _held(text: str, reader: EmbeddingReader) -> int:
+    pieces = reader.pieces(text, _COUNTED_CHARACTERS)
+    return sum(not slot.is_dropped for piece in pieces for slot in piece)
 
 
 def _measured(
@@ -100,13 +133,20 @@ def _chunk_starts(
         # A part with escapes differs from the written text and is not found.
         place = max(place, text.find(part.text, place)) if not isinstance(part, Break) else place
         places.append(place)
-    starts: list[int] = []
-    for index, token in chunk_starts(tokenizer, parts, convention.chunking, reader):
+    starts = chunk_starts(tokenizer, parts, convention.chunking, reader)[: MAX_CHUNKS - 1]
+    by_part: dict[int, list[int]] = {}
+    for index, token in starts:
+        by_part.setdefault(index, []).append(token)
+    found: list[int] = []
+    for index, tokens in by_part.items():
         part = parts[index]
-        if not isinstance(part, Break):
-            inside = _character_of(part.text, token, tokenizer, reader)
-            starts.append(min(places[index] + (inside or 0), len(text)))
-    return tuple(starts)
+        if isinstance(part, Break):
+            continue
+        for inside in _characters_of(part.text, tokens, tokenizer, reader):
+            if inside is None:
+                return ()
+            found.append(min(places[index] + inside, len(text)))
+    return tuple(found)
 
 
 def _cut_at(
@@ -134,19 +174,17 @@ def _cut_in(
         # A part with escapes differs from the written text and is not found.
         place = max(place, text.find(part.text, place))
         count = len(tokenizer.encode(part.text)) if reader is None else reader.count(part.text)
-        beyond = _character_of(part.text, room, tokenizer, reader) if count > room else None
-        if beyond is not None:
-            return place + beyond
+        if count > room:
+            (beyond,) = _characters_of(part.text, (room,), tokenizer, reader)
+            return place + (beyond or 0)
         room -= count
     return place if room <= 0 else len(text)
 
 
-def _character_of(
-    text: str, index: int, tokenizer: ClipTokenizer, reader: EmbeddingReader | None
-) -> int | None:
-    """Return the position of the token at `index`, or of the embedding that it belongs to."""
+def _characters_of(
+    text: str, indices: Sequence[int], tokenizer: ClipTokenizer, reader: EmbeddingReader | None
+) -> list[int | None]:
+    """Return the positions of the tokens at `indices`, or of the embeddings they belong to."""
     if reader is None or not reader.used:
-        return tokenizer.character_of(text, index)
-    ends = range(len(text) + 1)
-    end = bisect_right(ends, index, key=lambda end: reader.count(text[:end]))
-    return end - 1 if end < len(ends) else None
+        return tokenizer.characters_of(text, indices)
+    return token_places(text, indices, reader.slots)

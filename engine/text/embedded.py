@@ -108,6 +108,10 @@ class EmbeddingReader:
                 break
         return found
 
+    def slots(self, text: str) -> list[Slot]:
+        """Return the slots of a text; of one that is refused for their number they may be wrong."""
+        return [slot for piece in self.pieces(text, _MOST_COUNTED) for slot in piece]
+
     # --- spellings ---
 
     def _words(self, text: str, limit: int) -> list[Slot]:

@@ -6,8 +6,8 @@ assets/README.md. A diffusers folder may have its own vocabulary.
 
 import errno
 import gzip
-from bisect import bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cache
 from importlib import resources
@@ -22,6 +22,7 @@ from engine.api.sentences import Sentence, sentence
 from engine.errors import EngineError
 from engine.regular_file import read_bounded
 from engine.text.cleaning import Clean
+from engine.text.token_places import token_places
 from engine.untrusted_json import decode_json
 
 START_TOKEN = "<|startoftext|>"
@@ -125,23 +126,21 @@ class ClipTokenizer:
                 return found
         return self.encode(text)
 
-    def character_of(self, text: str, index: int) -> int | None:
-        """Return the position of the id at `index` of `encode(text)`; None with fewer ids."""
-        formed = _well_formed(text)
-        if self._read(text) != formed:
-            return self._character_by_trial(text, index)
-        offsets = self._bpe.encode(formed, add_special_tokens=False).offsets
-        if index >= len(offsets):
-            return None
+    def characters_of(self, text: str, indices: Sequence[int]) -> list[int | None]:
+        """Return the position of each of these ids of `encode(text)`; None beyond the last."""
+        formed, read = _well_formed(text), self._read(text)
+        encoding = self._bpe.encode(formed, add_special_tokens=False)
+        # Most of what cleaning changes, as capital letters, makes no other ids.
+        if read != formed and encoding.ids != self.encode(text):
+            return token_places(text, indices, self.encode)
+        starts: list[int] = [start for start, _ in encoding.offsets]
         # Two surrogate halves in `text` are one character in `formed`.
-        units = _utf16_length(formed[: offsets[index][0]])
-        return next(place for place, before in enumerate(_utf16_places(text)) if before >= units)
-
-    def _character_by_trial(self, text: str, index: int) -> int | None:
-        """Return the same for a text that cleaning changes, by bisection over its prefixes."""
-        ends = range(len(text) + 1)
-        end = bisect_right(ends, index, key=lambda end: len(self.encode(text[:end])))
-        return end - 1 if end < len(ends) else None
+        units = list(_utf16_places(formed))
+        places = list(_utf16_places(text)) if len(text) != len(formed) else units
+        return [
+            bisect_left(places, units[starts[index]]) if index < len(starts) else None
+            for index in indices
+        ]
 
 
 def _byte_level_bpe(vocabulary: dict[str, int], merges: list[Merge], unknown: str) -> Tokenizer:
@@ -168,10 +167,6 @@ def _byte_level_bpe(vocabulary: dict[str, int], merges: list[Merge], unknown: st
         ]
     )
     return bpe
-
-
-def _utf16_length(text: str) -> int:
-    return len(text) + sum(1 for c in text if ord(c) > _LAST_OF_TWO_BYTES)
 
 
 def _utf16_places(text: str) -> Iterator[int]:

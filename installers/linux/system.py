@@ -13,12 +13,12 @@ from installers.linux.appimage import write_appimage
 from installers.linux.appimage_runtime import reviewed_sources
 from installers.linux.interpreter import interpreter
 from installers.linux.packages import write_deb, write_portable
-from installers.system import Packager, Tree
+from installers.system import BUNDLES, IMPORT_PATHS, Packager, Tree
 from installers.trimming import TrimError
 
 _LIBRARY = Path("lib") / "python3.13"
 # Relative paths in a .pth file start at its folder.
-_PATHS = "../../../../lib\n../../../../site\n"
+_PATHS = "".join(f"../../../../{path}\n" for path in IMPORT_PATHS)
 # Libraries below site/ with symbols for debuggers.
 _STRIPPED = (
     "PIL/*.so", "PySide6/Qt/lib/libicui18n.so.*", "PySide6/Qt/lib/libicuuc.so.*",
@@ -40,9 +40,10 @@ class LinuxSystem:
 
     @property
     def compilation(self) -> Compilation:
-        """Everything as bytecode, and the standard library packed."""
+        """Everything as bytecode; the standard library and packages packed."""
         return Compilation(
             documented=("lib/app/cli",),
+            bundles=BUNDLES,
             instead=("lib", "site"),
             packed=(f"runtime/{_LIBRARY}",),
             archives=("runtime/lib/python313.zip",),

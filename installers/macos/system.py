@@ -12,10 +12,10 @@ from installers.macos.bundle import ARCHITECTURE, NAME, link_frameworks, make_bu
 from installers.macos.interpreter import newest_files, place_interpreter
 from installers.macos.launcher import PYTHON, Executable, compile_launcher
 from installers.macos.libraries import problems
-from installers.system import Packager, Tree
+from installers.system import BUNDLES, IMPORT_PATHS, Packager, Tree
 
 # Relative paths in a .pth file start at its folder.
-_PATHS = "../../../../lib\n../../../../site\n"
+_PATHS = "".join(f"../../../../{path}\n" for path in IMPORT_PATHS)
 
 
 class BundleError(BuildError):
@@ -36,9 +36,10 @@ class MacosSystem:
 
     @property
     def compilation(self) -> Compilation:
-        """Everything as bytecode, and the standard library packed."""
+        """Everything as bytecode; the standard library and packages packed."""
         return Compilation(
             documented=("lib/app/cli",),
+            bundles=BUNDLES,
             instead=("lib", "site"),
             packed=(f"runtime/lib/{PYTHON}",),
             archives=(f"runtime/lib/{PYTHON.replace('.', '')}.zip",),

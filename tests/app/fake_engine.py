@@ -13,6 +13,8 @@ from pathlib import Path
 import msgspec
 
 from engine.api.conventions import convention_of
+from engine.api.embedding_messages import DescribeEmbeddings, EmbeddingsDescribed
+from engine.api.embeddings import EmbeddingInfo
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import (
     PROTOCOL_VERSION,
@@ -95,6 +97,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     dies_in_jobs: bool = False
     # Pictures of a longer side than this run out of memory.
     no_room_above: int | None = None
+    # So many jobs fail with this error; those after them do not.
+    job_error: ErrorInfo | None = None
+    job_errors: int = 1
     # Its one picture is saved, and then nothing is said any more.
     never_finishes: bool = False
     # Said of the job all at once, after the last step.
@@ -104,6 +109,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     reads_prompts: bool = False
     # The LoRA files that it lists; None: it lists none.
     loras: tuple[LoraInfo, ...] | None = None
+    # The embeddings that it lists with them.
+    embeddings: tuple[EmbeddingInfo, ...] = ()
 
 
 class FakeEngine:
@@ -114,6 +121,7 @@ class FakeEngine:
         self._wildcards: Path | None = None
         self._said = 0
         self._heard = 0
+        self._failed = 0
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
 
@@ -151,15 +159,14 @@ class FakeEngine:
                 threading.Thread(target=self._run, args=(command,), daemon=True).start()
             case CancelJob():
                 self._cancelled.add(command.job)
-            case Shutdown() if not self._plan.ignores_shutdown:
+            case Shutdown():
                 self._shut_down()
             case VerifyDevices():
                 self._say(DevicesFound(query=command.query, devices=()))
             case CheckPrompt() if self._plan.reads_prompts:
                 self._check(command)
-            case ListLoras() if self._plan.loras is not None:
-                self._say(LorasFound(query=command.query, loras=self._plan.loras))
-                self._say(LorasListed(query=command.query, folders=()))
+            case ListLoras() | DescribeEmbeddings() if self._plan.loras is not None:
+                self._list(command, self._plan.loras)
             case InspectLora() if (lora := self._lora(command.path)) is not None:
                 self._say(LoraInspected(query=command.query, lora=lora))
             case _ if (query := getattr(command, "query", None)) is not None:
@@ -173,13 +180,13 @@ class FakeEngine:
 
     def _check(self, command: CheckPrompt) -> None:
         # Here, as most tests need not wait for it to be imported.
+        from engine.embeddings.embedding import Embedding
+        from engine.embeddings.library import WithBundled
         from engine.text.checking import check_prompt
 
-        self._say(
-            PromptChecked(
-                query=command.query, check=check_prompt(command.question, self._wildcards)
-            )
-        )
+        named = {one.name: Embedding(one.name, {}) for one in self._plan.embeddings}
+        check = check_prompt(command.question, self._wildcards, embeddings=WithBundled(named))
+        self._say(PromptChecked(query=command.query, check=check))
 
     def _get_ready(self) -> None:
         plan = self._plan
@@ -193,14 +200,29 @@ class FakeEngine:
             self._write(plan.raw)
 
     def _shut_down(self) -> None:
+        if self._plan.ignores_shutdown:
+            return
         with self._lock:
             os._exit(0)
+
+    def _list(self, command: ListLoras | DescribeEmbeddings, loras: tuple[LoraInfo, ...]) -> None:
+        if isinstance(command, DescribeEmbeddings):
+            asked = tuple(one for one in self._plan.embeddings if one.name in command.names)
+            self._say(EmbeddingsDescribed(query=command.query, embeddings=asked))
+            return
+        self._say(LorasFound(query=command.query, loras=loras))
+        names = tuple(one.name for one in self._plan.embeddings)
+        self._say(LorasListed(query=command.query, folders=(), embeddings=names))
 
     def _run(self, command: RunJob) -> None:
         plan, name = self._plan, command.job
         self._say(JobPhase(job=name, phase=Phase.DENOISE))
         if plan.dies_in_jobs:
             os._exit(plan.status)
+        if plan.job_error is not None and self._failed < plan.job_errors:
+            self._failed += 1
+            self._say(JobFailed(job=name, error=plan.job_error))
+            return
         size = command.request.width or 0, command.request.height or 0
         if plan.no_room_above is not None and max(size) > plan.no_room_above:
             smaller = MakeSmaller(width=size[0], height=size[1])

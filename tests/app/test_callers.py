@@ -19,8 +19,6 @@ SIGNAL_OF_A_FIELD = "_changed"
 OF_QT = {"_SeedValidator.validate"}
 # Only tests ask these, which must see what another program or a person sees.
 FOR_TESTS = {
-    "SingleInstance.socket_name",
-    "SingleInstance.socket_file",
     "ThumbnailStore.kept_bytes",
     "NoticeCard.is_leaving",
     "GalleryIndex.id_of",

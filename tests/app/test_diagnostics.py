@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from app.diagnostics import collect, redacted
+from app.diagnostics import collect
+from app.redaction import redacted
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command

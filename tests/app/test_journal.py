@@ -222,6 +222,20 @@ def test_a_disk_that_refuses_is_told_once_and_forgiven(
     assert beside(path) == []
 
 
+def test_the_end_writes_what_the_disk_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal(path).rewrite(ENTRIES[:1])
+    writing = Writing(path)
+
+    def fail(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        writing.wait_for(writing.append(ENTRIES[1]))
+    writing.writer.close()
+    assert journal(path).read().entries == ENTRIES[:2]
+
+
 def test_a_journal_that_vanishes_is_begun_anew(path: Path) -> None:
     journal(path).rewrite(ENTRIES[:1])
     writing = Writing(path)

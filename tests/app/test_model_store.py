@@ -121,11 +121,13 @@ def test_a_note_outlives_the_session_and_follows_a_file_that_is_moved(tmp_path: 
     notes = ModelNotes(tmp_path)
     notes.keep(model("/a", "1-ab"), "  good at boats ")
     notes.keep(model("/folder"), "of a folder")
+    notes.flush()
     later = ModelNotes(tmp_path)
     assert later.of(model("/elsewhere/b", "1-ab")) == "good at boats"
     assert later.of(model("/folder")) == "of a folder"
     assert later.of(model("/a", "2-cd")) == ""
     later.keep(model("/x", "1-ab"), "")
+    later.flush()
     assert ModelNotes(tmp_path).of(model("/a", "1-ab")) == ""
 
 

@@ -17,7 +17,7 @@ def test_the_newest_is_last_and_the_same_again_is_told_once() -> None:
     state.tell("A note.")
     state.tell_error(ERROR, job="a-0")
     assert messages(state) == ["A note.", "The disk is full."]
-    assert state.notices[-1].actions == (NoticeAction.RETRY,)
+    assert state.notices[-1].actions == (NoticeAction.FREE_SPACE, NoticeAction.RETRY)
     assert state.notices[-1].error == ERROR
 
 

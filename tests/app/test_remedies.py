@@ -9,6 +9,7 @@ import pytest
 
 from app.cli import remedies as command_line
 from app.notices import remedies as window
+from app.notices.kinds import actions
 from app.notices.remedies import NoticeAction
 from app.queue.job_list import Entry
 from app.queue.jobs import Failed
@@ -142,31 +143,30 @@ def test_a_journal_from_before_there_were_any_is_read(tmp_path: Path) -> None:
         ),
         (
             ErrorInfo(ErrorCode.OUT_OF_MEMORY, "No.", remedies=(MakeSmaller(), RaiseMemoryLimit())),
-            (NoticeAction.RETRY_SMALLER, NoticeAction.RETRY),
+            (
+                NoticeAction.RETRY_SMALLER,
+                NoticeAction.RETRY_UNLIMITED,
+                NoticeAction.FREE_MEMORY,
+                NoticeAction.RETRY_ON_ANOTHER,
+            ),
         ),
         (
             ErrorInfo(ErrorCode.BACKEND_FAILED, "No.", remedies=(UseAnotherDevice(),)),
-            (NoticeAction.CHECK_DEVICES, NoticeAction.RETRY),
+            (NoticeAction.RETRY_ON_ANOTHER, NoticeAction.CHECK_DEVICES, NoticeAction.RETRY),
         ),
         (ErrorInfo(ErrorCode.CHECKPOINT_CORRUPT, "No."), (NoticeAction.CHOOSE_CHECKPOINT,)),
-        (
-            ErrorInfo(ErrorCode.REQUEST_INVALID, "No.", remedies=(ChooseStartPicture(),)),
-            (NoticeAction.CHOOSE_START_PICTURE,),
-        ),
-        # Trying again cannot help.
-        (ErrorInfo(ErrorCode.REQUEST_INVALID, "No."), ()),
-        (ErrorInfo(ErrorCode.NUMERIC_FAILURE, "No."), ()),
-        (ErrorInfo(ErrorCode.ENGINE_CRASHED, "No."), (NoticeAction.RETRY,)),
+        # Trying again cannot help, but other settings can.
+        (ErrorInfo(ErrorCode.REQUEST_INVALID, "No."), (NoticeAction.EDIT,)),
     ],
     ids=lambda value: value.code.value if isinstance(value, ErrorInfo) else None,
 )
 def test_a_failed_picture_is_offered_what_may_help(
     error: ErrorInfo, offered: tuple[NoticeAction, ...]
 ) -> None:
-    assert window.actions(error, of_a_job=True) == offered
+    assert actions(error, of_a_job=True) == offered
 
 
 def test_without_a_picture_nothing_of_a_picture_is_offered() -> None:
-    offered = window.actions(WHOLE, of_a_job=False)
+    offered = actions(WHOLE, of_a_job=False)
     assert NoticeAction.CHECK_DEVICES in offered
     assert not set(offered) & window.OF_A_JOB

@@ -2,15 +2,18 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.settings.migrations import VERSION
 from app.settings.reading import FILE, read_settings
-from app.settings.values import USUAL, VERSION, Look, Settings
+from app.settings.values import USUAL, Look, Settings
 from app.settings_state import SettingsState
+from app.versions.kept_files import keep_files
 from engine.api.values import ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
@@ -110,6 +113,25 @@ def test_a_file_that_cannot_be_used_is_put_aside(
     (aside,) = path.parent.glob(f"{FILE}.{why}-*")
     assert aside.read_text() == content
     assert str(aside) in state.problem.hint
+
+
+def test_settings_of_a_newer_version_give_way_to_those_from_before_the_update(
+    make: Make, tmp_path: Path
+) -> None:
+    folder = tmp_path / "config"
+    folder.mkdir()
+    (folder / FILE).write_text("# mine\nquality = 80\n")
+    keep_files(folder, version("safelight"))
+    newer = f'version = {VERSION + 1}\nlook = "plaid"\n'
+    (folder / FILE).write_text(newer)
+    state = make()
+    assert state.now.quality == 80
+    assert state.problem is not None
+    assert "before the update" in state.problem.hint
+    (aside,) = folder.glob(f"{FILE}.newer-*")
+    assert aside.read_text() == newer
+    assert str(aside) in state.problem.hint
+    assert state.path.read_text().startswith("# mine\n")
 
 
 def test_a_link_to_the_file_stays_a_link(make: Make, tmp_path: Path) -> None:

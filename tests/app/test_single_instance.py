@@ -4,16 +4,16 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
-from PySide6.QtNetwork import QLocalSocket
 from pytestqt.qtbot import QtBot
 
-from app.single_instance import SingleInstance, Start
+from app.single_instance import MESSAGES, SingleInstance, Start
+from engine.durable import replace_file
 
 PATIENCE_MS = 30_000
 # Claims a folder, says what it found, and stays as long as its input is open.
@@ -118,90 +118,100 @@ def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
     one.release()
 
 
-def test_a_first_instance_that_hangs_is_reported(
-    tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart]
-) -> None:
-    """A first instance that holds the lock while its event loop stands still."""
-    hanging = other_start(tmp_path / "state")
-    assert hanging.found() == "first"
-    assert SingleInstance(tmp_path / "state").claim(["/a"]) is Start.NOT_ANSWERING
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are protected differently there")
 def test_a_folder_that_cannot_be_used_keeps_nobody_out(tmp_path: Path, qapp: object) -> None:
     (tmp_path / "file").touch()
     assert SingleInstance(tmp_path / "file" / "state").claim() is Start.FIRST
 
 
-# --- the socket ---
+# --- messages ---
 
 
 def message(*paths: str) -> bytes:
-    body = msgspec.json.encode({"paths": paths})
-    return len(body).to_bytes(4, "little") + body
+    return msgspec.json.encode({"paths": paths})
 
 
 @pytest.mark.parametrize(
     "said",
     [
         b"GET / HTTP/1.1\r\n\r\n",
-        b"\xff\xff\xff\xff",
-        (2 << 20).to_bytes(4, "little") + bytes(2 << 20),
-        (4).to_bytes(4, "little") + b"\xff\xfe\xfd\xfc",
-        (100_000).to_bytes(4, "little") + b"[" * 100_000,
+        bytes(2 << 20),
+        b"\xff\xfe\xfd\xfc",
+        b"[" * 100_000,
         message("relative"),
         message("/a\0b"),
         message("/" + 40_000 * "x"),
         message(*("/a" for _ in range(2000))),
         message("/a") + b"more",
-        b"\x05\x00",
         b"",
     ],
     ids=[
-        *("http", "huge length", "huge message", "no json", "deep json", "relative", "null"),
-        *("long path", "many paths", "trailing", "half a length", "silent"),
+        *("http", "huge message", "no json", "deep json", "relative", "null"),
+        *("long path", "many paths", "trailing", "empty"),
     ],
 )
-def test_whatever_else_is_said_opens_nothing_and_is_hung_up_on(
+def test_any_other_message_opens_nothing_and_is_removed(
     first: SingleInstance, tmp_path: Path, qtbot: QtBot, said: bytes
 ) -> None:
     opened: list[object] = []
     first.opened.connect(opened.append)
-    socket = QLocalSocket()
-    socket.connectToServer(first.socket_name)
-    qtbot.waitUntil(
-        lambda: socket.state() is QLocalSocket.LocalSocketState.ConnectedState,
-        timeout=PATIENCE_MS,
-    )
-    socket.write(said)
-    gone = QLocalSocket.LocalSocketState.UnconnectedState
-    qtbot.waitUntil(lambda: socket.state() is gone, timeout=PATIENCE_MS)
-    assert socket.readAll().data() == b""
+    path = tmp_path / "state" / MESSAGES / "other.json"
+    replace_file(path, said)
+    qtbot.waitUntil(lambda: not path.exists(), timeout=PATIENCE_MS)
     assert opened == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such pipes")
+def test_a_pipe_among_the_messages_hinders_nobody(
+    first: SingleInstance, tmp_path: Path, qtbot: QtBot, other_start: Callable[..., OtherStart]
+) -> None:
+    os.mkfifo(tmp_path / "state" / MESSAGES / "0.json")
+    with qtbot.waitSignal(first.opened, timeout=PATIENCE_MS):
+        second = other_start(tmp_path / "state")
+    assert second.found() == "handed_over"
+
+
+def test_a_message_of_a_killed_start_is_forgotten(tmp_path: Path, qapp: object) -> None:
+    messages = tmp_path / "state" / MESSAGES
+    messages.mkdir(parents=True)
+    for name, age_s in (("old", 3600), ("new", 0)):
+        path = messages / f"{name}.json"
+        path.write_bytes(message(f"/{name}"))
+        os.utime(path, (time.time() - age_s, time.time() - age_s))
+    one = SingleInstance(tmp_path / "state")
+    opened: list[tuple[str, ...]] = []
+    one.opened.connect(opened.append)
+    assert one.claim() is Start.FIRST
+    # One that waits for its answer at this moment is heard.
+    assert opened == [("/new",)]
+    assert list(messages.iterdir()) == []
+    one.release()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Unix permissions")
-def test_the_socket_is_for_this_user_alone(
-    first: SingleInstance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert Path(first.socket_file).stat().st_mode & 0o077 == 0
+def test_messages_are_for_this_user_alone(first: SingleInstance, tmp_path: Path) -> None:
+    assert (tmp_path / "state" / MESSAGES).stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux has such a folder")
-def test_the_users_own_runtime_folder_is_preferred(
-    tmp_path: Path, qapp: object, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+def test_a_first_instance_that_hangs_is_reported_and_no_message_stays(
+    tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart]
 ) -> None:
-    # Names of sockets have about a hundred characters, and pytest's folders may have more.
-    near = tempfile.TemporaryDirectory(dir="/tmp")
-    request.addfinalizer(near.cleanup)
-    private, shared = Path(near.name) / "private", Path(near.name) / "shared"
-    private.mkdir(mode=0o700)
-    shared.mkdir()
-    shared.chmod(0o777)
-    for folder, expected in ((private, True), (shared, False), (tmp_path / "none", False)):
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-        one = SingleInstance(tmp_path / "state")
-        assert one.claim() is Start.FIRST
-        assert (Path(one.socket_file).parent == folder) is expected
-        assert os.path.exists(one.socket_file)  # noqa: PTH110 (a socket)
-        one.release()
+    """A first instance that holds the lock while its event loop stands still."""
+    hanging = other_start(tmp_path / "state")
+    assert hanging.found() == "first"
+    assert SingleInstance(tmp_path / "state").claim(["/a"]) is Start.NOT_ANSWERING
+    assert list((tmp_path / "state" / MESSAGES).iterdir()) == []
+
+
+def test_a_start_takes_the_place_of_a_first_that_ends_meanwhile(
+    tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart]
+) -> None:
+    hanging = other_start(tmp_path / "state")
+    assert hanging.found() == "first"
+    second = other_start(tmp_path / "state", "/a")
+    messages = tmp_path / "state" / MESSAGES
+    while not any(messages.glob("*.json")):
+        time.sleep(0.01)
+    hanging.end(signal.SIGKILL)
+    assert second.found() == "first"
+    assert list(messages.iterdir()) == []

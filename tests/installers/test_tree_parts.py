@@ -108,6 +108,28 @@ def test_compiled_modules_run_without_sources_and_keep_wanted_docstrings(tmp_pat
     assert done.stdout.split() == ["'Text.'", "''", "''"]
 
 
+def test_packages_of_a_bundle_are_imported_and_keep_their_data(tmp_path: Path):
+    package = tmp_path / "lib" / "own"
+    (package / "inner").mkdir(parents=True)
+    reads = (
+        "from importlib.resources import files; print((files('own.inner') / 'a.txt').read_text())"
+    )
+    (package / "__init__.py").write_text("")
+    (package / "inner" / "__init__.py").write_text(f'"""Text."""\n{reads}\nprint(repr(__doc__))\n')
+    (package / "inner" / "a.txt").write_text("data")
+    (tmp_path / "lib" / "other.py").write_text("")
+    order = Compilation(bundles={"lib/all.zip": ("lib/own",)}, instead=("lib",))
+    bytecode.compile_all(tmp_path, order, Path(sys.executable))
+    assert files_in(tmp_path) == {"lib/all.zip", "lib/other.pyc"}
+    assert not package.exists()
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import own.inner"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "lib/all.zip")],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["data", "''"]
+
+
 def test_a_module_with_an_error_stops_the_build(tmp_path: Path):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/a.py").write_text("def")

@@ -133,3 +133,44 @@ def test_a_list_that_does_not_exist_is_named_where_it_stands() -> None:
     (hint,) = check("a __animal__ house").hints
     assert (hint.kind, hint.subject) == (HintKind.WILDCARD, "animal")
     assert (hint.position, hint.length) == (2, len("__animal__"))
+
+
+def test_a_slip_in_the_name_of_an_embedding_is_told_with_the_name() -> None:
+    tensor = np.zeros((2, 768), np.float32)
+    names = ("EasyNegative", "detail", "bad-hands-5", "cat toy")
+    known = WithBundled({name: Embedding(name, {"": tensor}) for name in names})
+
+    def slips(text: str, convention: object = A1111) -> list[tuple[str, str]]:
+        question = msgspec.structs.replace(
+            PromptQuestion(text=text, convention=A1111), convention=convention
+        )
+        hints = check_prompt(question, None, embeddings=known).hints
+        return [(text[h.position : h.position + h.length], h.subject) for h in hints]
+
+    assert slips("a house, (easynegtive:1.2), dog") == [("easynegtive", "EasyNegative")]
+    assert slips("bad-hadns-5.") == [("bad-hadns-5", "bad-hands-5")]
+    # What is a name, an ordinary word, or near to none.
+    assert slips("EASYNEGATIVE, details of a house, cat toy, portrait, brushstrokes") == []
+    assert slips("easynegtive", COMFY) == []
+
+
+def test_text_encoders_are_counted_apart_where_an_embedding_is_for_one_of_them() -> None:
+    both = {"clip_l": np.zeros((4, 768), np.float32), "clip_g": np.zeros((4, 1280), np.float32)}
+    first = {"": np.zeros((5, 768), np.float32)}
+    known = WithBundled({"both": Embedding("both", both), "first": Embedding("first", first)})
+    lengths = tuple(
+        TextLength(label=key, tokens=75, chunked=True, key=key, width=width)
+        for key, width in (("clip_l", 768), ("clip_g", 1280))
+    )
+
+    def counts(text: str) -> list[tuple[str, int, int]]:
+        question = PromptQuestion(text=text, convention=COMFY, lengths=lengths)
+        found = check_prompt(question, None, embeddings=known)
+        return [(one.key, one.used, one.capacity) for one in found.encoders]
+
+    assert counts("a embedding:both house") == []
+    assert counts("a embedding:first house") == [("clip_l", 7, 75), ("clip_g", 2, 75)]
+    assert counts("(a embedding:first:1.2) house (") == [
+        ("clip_l", 8, 75),
+        ("clip_g", 3, 75),
+    ]

@@ -62,10 +62,9 @@ def test_the_place_of_a_token_is_found_where_cleaning_moves_characters() -> None
     tokenizer = load_clip_tokenizer().cleaning(CLEANERS["ftfy"])
     text = "\u201ca\u201d &amp; big cat"
     ids = tokenizer.encode(text)
-    assert tokenizer.character_of(text, len(ids) - 1) in range(
-        len("\u201ca\u201d &amp; big"), len(text)
-    )
-    assert tokenizer.character_of(text, len(ids)) is None
+    last, beyond = tokenizer.characters_of(text, (len(ids) - 1, len(ids)))
+    assert last in range(len("\u201ca\u201d &amp; big"), len(text))
+    assert beyond is None
 
 
 def test_a_tokenizer_with_the_same_cleaning_is_reused() -> None:

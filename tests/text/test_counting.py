@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from engine.api.conventions import CONVENTIONS, Chunking, PromptGrammar
 from engine.api.values import ConventionName
+from engine.text.cleaning import cleaner
 from engine.text.counting import TokenCount, count_tokens
 from engine.text.hints import bracket_hints
 from engine.text.tokenizers import load_clip_tokenizer
@@ -102,6 +103,24 @@ def test_any_text_is_counted(text: str, name: ConventionName) -> None:
 def test_a_long_text_is_counted_in_part(text: str, name: ConventionName) -> None:
     assert not count_tokens(text, CLIP, CONVENTIONS[name]).complete
     bracket_hints(text, CONVENTIONS[name].grammar)
+
+
+@pytest.mark.parametrize("name", ConventionName)
+@pytest.mark.parametrize("words", ["a red House, ", "“the” sea, "])
+def test_long_texts_are_counted_in_linear_time(words: str, name: ConventionName) -> None:
+    read = 0
+
+    def counted(text: str) -> str:
+        nonlocal read
+        read += len(text)
+        return (clean or str.lower)(text)
+
+    clean = cleaner(CONVENTIONS[name].text_cleaning)
+    tokenizer = CLIP.cleaning(counted)
+    text = words * 500
+    count_tokens(text, tokenizer, CONVENTIONS[name])
+    # About a hundred characters are read a few times for each beginning of a chunk.
+    assert read < 20 * len(text)
 
 
 @pytest.mark.parametrize(

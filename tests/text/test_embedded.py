@@ -189,6 +189,14 @@ def test_the_words_beyond_diffusers_chunk_are_found() -> None:
     assert text[: count.cut_at].count("dog") == 72
 
 
+def test_no_beginning_of_a_name_is_told_of() -> None:
+    convention = TOOL[ConventionName.COMFY]
+    text = "embedding:bad " + "dog " * 60 + "embedding:bad " * 20
+    count = count_tokens(text, CLIP, convention, reader=reader_of(convention))
+    assert count.chunk_starts
+    assert count.told == ()
+
+
 def test_changing_and_negative_prompts_name_embeddings_too() -> None:
     convention = TOOL[ConventionName.A1111]
     reader = reader_of(convention)

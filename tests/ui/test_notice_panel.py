@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobState
@@ -69,7 +70,7 @@ def test_a_picture_that_ran_out_of_memory_is_made_again_smaller(make_desk: MakeD
     desk.session.jobs.generate()
     panel = desk.window.notices
     desk.wait(lambda: bool(panel.cards))
-    assert offered(desk) == [f"Try {size_label(384, 576)}", "Try again"]
+    assert offered(desk) == [f"Try {size_label(384, 576)}", "Free memory and try again"]
     card(desk).remedies[NoticeAction.RETRY_SMALLER].click()
     desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
     request = desk.queue.jobs[0].request
@@ -85,7 +86,7 @@ def test_pictures_of_several_sizes_without_room_are_each_made_smaller(
     for form.width, form.height in sizes:
         desk.session.jobs.generate()
     desk.wait_for_jobs(3)
-    assert offered(desk) == ["Try smaller sizes", "Try again"]
+    assert offered(desk) == ["Try smaller sizes", "Free memory and try again"]
     card(desk).remedies[NoticeAction.RETRY_SMALLER].click()
     desk.wait(lambda: all(job.request.width not in {512, 1024} for job in desk.queue.jobs))
     desk.wait_for_jobs(3)
@@ -93,7 +94,7 @@ def test_pictures_of_several_sizes_without_room_are_each_made_smaller(
     made = [(job.request.width, job.request.height, job.state) for job in desk.queue.jobs]
     done, failed = JobState.DONE, JobState.FAILED
     assert made == [(384, 576, done), (576, 384, done), (768, 768, failed)]
-    assert offered(desk) == [f"Try {size_label(576, 576)}", "Try again"]
+    assert offered(desk) == [f"Try {size_label(576, 576)}", "Free memory and try again"]
 
 
 def test_all_that_failed_for_one_reason_is_made_again(make_desk: MakeDesk) -> None:
@@ -109,7 +110,7 @@ def test_all_that_failed_for_one_reason_is_made_again(make_desk: MakeDesk) -> No
             begun.add(job.id)
 
     desk.queue.job_changed.connect(note)
-    card(desk).remedies[NoticeAction.RETRY].click()
+    card(desk).remedies[NoticeAction.FREE_MEMORY].click()
     desk.wait(lambda: begun == jobs)
 
 
@@ -117,12 +118,12 @@ def test_the_smallest_picture_is_offered_no_smaller_one(desk: Desk) -> None:
     smallest = MakeSmaller(width=64, height=64)
     error = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "No memory.", remedies=(smallest,))
     desk.session.notices.tell_error(error, job="x")
-    assert offered(desk) == ["Try again"]
+    assert offered(desk) == ["Free memory and try again"]
 
 
 def test_an_action_that_cannot_help_is_not_offered(desk: Desk) -> None:
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.REQUEST_INVALID, "No."), job="x")
-    assert offered(desk) == []
+    assert offered(desk) == ["Change the settings"]
 
 
 def test_the_hardware_is_checked_again(make_desk: MakeDesk) -> None:
@@ -155,6 +156,11 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
     assert desk.session.generation.input_path(InputRole.INIT) == str(tmp_path / "a.png")
 
 
+def place(button: QWidget, bar: QWidget) -> QRect:
+    """The room of a button in its bar."""
+    return QRect(button.mapTo(bar, QPoint(0, 0)), button.size())
+
+
 @pytest.mark.parametrize("width", [800, 1100, 1366])
 def test_buttons_and_words_of_a_notice_have_room(desk: Desk, width: int) -> None:
     desk.window.resize(width, 700)
@@ -167,14 +173,46 @@ def test_buttons_and_words_of_a_notice_have_room(desk: Desk, width: int) -> None
     bar = card(desk)
     QApplication.processEvents()
     buttons = [one for one in (*bar.remedies.values(), bar.copy_report) if one.isVisible()]
-    assert len(buttons) == 3
+    assert len(buttons) == 4
     for button in buttons:
         assert button.width() >= button.sizeHint().width()
-        assert bar.rect().contains(button.geometry())
-    for words in (bar.message, bar.hint):
+        assert bar.rect().contains(place(button, bar))
+    for words in (bar.title, bar.message, bar.hint):
         assert words.width() >= 240
         assert words.height() >= words.heightForWidth(words.width())
-        assert not any(words.geometry().intersects(button.geometry()) for button in buttons)
+        assert not any(words.geometry().intersects(place(button, bar)) for button in buttons)
+
+
+def test_a_failure_is_told_in_three_parts_with_its_report(desk: Desk) -> None:
+    desk.session.generation.prompt = "a secret wish"
+    error = ErrorInfo(
+        ErrorCode.INTERNAL, "It broke.", "Try again.", "near 'a secret wish' in /x/y.png"
+    )
+    desk.session.notices.tell_error(error, job="x")
+    bar = card(desk)
+    assert (bar.title.text(), bar.message.text(), bar.hint.text()) == (
+        "Safelight made a mistake",
+        "It broke.",
+        "Try again.",
+    )
+    assert bar.report.isHidden()
+    bar.show_report.click()
+    assert bar.report.isVisible()
+    shown = bar.report.toPlainText()
+    assert "near '[prompt]' in /x/[picture].png" in shown
+    bar.copy_report.click()
+    assert QApplication.clipboard().text() == shown
+    bar.show_report.click()
+    assert bar.report.isHidden()
+
+
+def test_the_engines_problem_has_the_same_parts(desk: Desk) -> None:
+    desk.session.engine.problem = ErrorInfo(ErrorCode.ENGINE_CRASHED, "The engine ended.")
+    bar = desk.window.notices.engine_bar
+    assert bar.title.text() == "Safelight's engine ended unexpectedly"
+    assert bar.hint.text() == "Finished pictures are safe."
+    bar.show_report.click()
+    assert "engine_crashed" in bar.report.toPlainText()
 
 
 def test_the_folders_of_loras_are_one_click_from_a_lora_that_is_missing(desk: Desk) -> None:

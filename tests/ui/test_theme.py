@@ -63,7 +63,26 @@ def test_the_stylesheet_has_no_gap_left(qapp: QApplication) -> None:
     theme = Theme(qapp, {})
     for colours in (DARK, LIGHT):
         theme.use_colours(colours)
-        assert "@" not in qapp.styleSheet()
+        assert theme.sheet
+        assert "@" not in theme.sheet
+
+
+def test_windows_get_the_look_once_they_are_complete(
+    qapp: QApplication, desk: Desk, theme: Theme
+) -> None:
+    # As the application's, the sheet would be worked out at each step of a window's making.
+    assert qapp.styleSheet() == ""
+    assert desk.window.styleSheet() == theme.sheet
+    theme.use_colours(LIGHT)
+    assert LIGHT.surface in theme.sheet
+    assert desk.window.styleSheet() == theme.sheet
+
+
+def test_dialogs_and_menus_have_the_look_of_their_window(desk: Desk) -> None:
+    dialog = desk.window.windows.show_devices()
+    menu = desk.window.info.menu
+    for widget in (dialog, menu):
+        assert widget.style().metaObject().className() == "QStyleSheetStyle", widget
 
 
 def test_placeholders_can_be_read(desk: Desk) -> None:

@@ -46,6 +46,7 @@ class CreatePage(QWidget):
         self.strip = StripPanel(session, theme, actions, self.thumbnails)
         self._lay_out(theme, actions)
         self._connect(actions)
+        self.setFocusProxy(self.form.prompt)
         self._is_built = True
 
     def _lay_out(self, theme: Theme, actions: Actions) -> None:

@@ -10,6 +10,7 @@ from ui.labels import step_duration
 from ui.pack_labels import short_stage
 from ui.theme.metrics import CONTROL_HEIGHT, ICON
 from ui.theme.theme import Theme
+from ui.widgets.labels import plain_tooltip
 
 _WIDEST = 240
 
@@ -68,6 +69,6 @@ class DeviceButton(QToolButton):
         self.setText(self.fontMetrics().elidedText(words, elide, _WIDEST).replace("&", "&&"))
         key = self._actions.key(ActionName.DEVICES)
         name = self.tr("Devices…")
-        self.setToolTip("\n".join(filter(None, (words, tip, f"{name} ({key})"))))
+        self.setToolTip(plain_tooltip(words, tip, f"{name} ({key})"))
         self.setAccessibleName(words or name)
         self.setAccessibleDescription(tip)

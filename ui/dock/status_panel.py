@@ -12,7 +12,7 @@ from engine.api.values import Phase
 from ui.labels import duration, phase_label, step_duration
 from ui.queue_changes import on_queue_changes
 from ui.theme.metrics import XS
-from ui.widgets.labels import ElidedLabel
+from ui.widgets.labels import ElidedLabel, plain_tooltip
 
 # The interval of updates between steps, in which the time left decreases too.
 _TICK_MS = 500
@@ -74,7 +74,7 @@ class StatusPanel(QWidget):
         detail = self._progress_detail() if runs else self._state_detail()
         self.title.setText(title)
         self.detail.setText(detail)
-        self.setToolTip("\n".join(filter(None, (title, detail))))
+        self.setToolTip(plain_tooltip(title, detail))
         self.detail.setVisible(bool(detail))
         self.bar.setVisible(runs)
         self.bar.setAccessibleDescription(f"{title} {detail}"[:200])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.gallery.habits import GalleryHabits
 from app.gallery.index import GalleryIndex
@@ -19,6 +19,7 @@ from ui.gallery.tile_store import TileStore
 from ui.theme.theme import Theme
 from ui.widgets.empty_state import EmptyState
 from ui.widgets.labels import rule
+from ui.widgets.stack import Stack
 
 _Flag = QItemSelectionModel.SelectionFlag
 # Beyond these, chosen pictures are not chosen again after the list has changed.
@@ -61,7 +62,7 @@ class Browser(QWidget):
             ),
             self.add,
         )
-        self._stack = QStackedWidget()
+        self._stack = Stack()
         for page in (self.grid, self.nothing_found, self.no_pictures):
             self._stack.addWidget(page)
         column = QVBoxLayout(self)
@@ -173,7 +174,11 @@ class Browser(QWidget):
 
     def _show_page(self) -> None:
         if self.count:
+            waited = self._stack.currentWidget() is not self.grid
+            had_focus = self._stack.isAncestorOf(self.window().focusWidget() or self)
             self._stack.setCurrentWidget(self.grid)
+            if waited and had_focus:
+                self.grid.setFocus()
         elif self.search.narrows or self._index.facets.total:
             self._stack.setCurrentWidget(self.nothing_found)
         else:

@@ -8,9 +8,9 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from app.gallery.query import GalleryQuery
-from ui.gallery.labels import plain_tooltip
 from ui.theme.metrics import ICON
 from ui.theme.theme import Theme
+from ui.widgets.labels import plain_tooltip
 
 FILTER_HEIGHT = 30
 _LONGEST = 28

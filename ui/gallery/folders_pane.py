@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 
 from app.gallery.index import GalleryIndex
 from app.gallery.rows import Facets, FolderState, WatchedFolder
-from ui.gallery.labels import count_label, folder_label, plain_tooltip
+from ui.gallery.labels import count_label, folder_label
 from ui.picture_actions import reveal
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
-from ui.widgets.labels import plain_label
+from ui.widgets.labels import plain_label, plain_tooltip
 
 _PATH = Qt.ItemDataRole.UserRole
 _WIDTH = 200

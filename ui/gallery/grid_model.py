@@ -19,8 +19,9 @@ from PySide6.QtGui import QPixmap
 from app.gallery.index import GalleryIndex
 from app.gallery.rows import GalleryRow
 from ui.gallery.contents import NOTHING, Contents, Section
-from ui.gallery.labels import hover_lines, plain_tooltip, spoken
+from ui.gallery.labels import hover_lines, spoken
 from ui.gallery.tile_store import TileStore
+from ui.widgets.labels import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _PAGE = 200

@@ -1,6 +1,5 @@
 """Texts of the Gallery about pictures, all of them plain."""
 
-import html
 from datetime import date
 from pathlib import Path
 
@@ -145,11 +144,3 @@ def hover_lines(row: GalleryRow) -> tuple[str, ...]:
         ", ".join(marks_words(row)),
     )
     return tuple(line for line in lines if line)
-
-
-def plain_tooltip(*lines: str) -> str:
-    """Return lines as a tooltip that shows HTML in them as text.
-
-    A tooltip that looks like HTML would be shown as such; this one is HTML, and has none in it.
-    """
-    return "<qt>" + "<br>".join(html.escape(line) for line in lines if line) + "</qt>"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.commands.gallery import GalleryCommands
 from app.gallery.habits import Habits
@@ -27,6 +27,7 @@ from ui.picture_facts import Fact, read_facts
 from ui.theme.theme import Theme
 from ui.widgets.labels import rule
 from ui.widgets.picture_details import PictureDetails
+from ui.widgets.stack import Stack
 
 # The chosen pictures whose marks the buttons show.
 _MOST_SHOWN = 100
@@ -67,7 +68,7 @@ class GalleryPage(QWidget):
         self.foot = Foot(theme, actions)
         self._folders_line = rule(Qt.Orientation.Vertical)
         self._details_line = rule(Qt.Orientation.Vertical)
-        self._middle = QStackedWidget()
+        self._middle = Stack()
         commands = GalleryCommands(self._index, session.notices, session.pictures.to_trash, self)
         self._deeds = PictureDeeds(session, commands, actions, self, self.meant)
         # The one of these in the middle; a viewer that fills the screen is in none.

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QKeyCombination, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gallery.rows import GalleryRow, Trouble
 from ui.actions import Actions
@@ -13,6 +13,7 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel, plain_label
 from ui.widgets.placing import put_in_corner
+from ui.widgets.stack import Stack
 from ui.widgets.zoom_bar import ZoomBar
 from ui.widgets.zoom_view import ZoomView
 
@@ -44,7 +45,7 @@ class Viewer(QWidget):
         self._wanted = ""
         self._trouble: Trouble | None = None
         # The stack that the viewer left to fill the screen.
-        self._home: QStackedWidget | None = None
+        self._home: Stack | None = None
         self.setProperty("role", "canvas")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view = ZoomView(theme, margin=0)
@@ -131,11 +132,11 @@ class Viewer(QWidget):
             self.leave_full_screen()
         elif self.isVisible():
             home = self.parentWidget()
-            assert isinstance(home, QStackedWidget)
+            assert isinstance(home, Stack)
             self._home = home
             home.removeWidget(self)
-            self.setParent(None)
-            self.setWindowFlag(Qt.WindowType.Window, on=True)
+            # Still the window's, which gives it its look.
+            self.setParent(home.window(), Qt.WindowType.Window)
             self.showFullScreen()
             self.view.setFocus()
 

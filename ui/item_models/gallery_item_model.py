@@ -1,6 +1,5 @@
 """The item model of the gallery's pictures."""
 
-import html
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from PySide6.QtCore import (
 from app.library.gallery import GalleryStore
 from ui.labels import when
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.labels import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 PATH_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -63,9 +63,7 @@ class GalleryItemModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._words(index.row())
         if role == Qt.ItemDataRole.ToolTipRole:
-            # A tooltip that looks like HTML would be shown as such; this one is, and says it all
-            # in text.
-            return f"<qt>{html.escape(self._words(index.row()))}</qt>"
+            return plain_tooltip(self._words(index.row()))
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

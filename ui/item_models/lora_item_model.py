@@ -1,6 +1,5 @@
 """The item model of the LoRA files to choose from: searched, sorted, the suited ones first."""
 
-import html
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
@@ -18,6 +17,7 @@ from ui.lora_labels import (
     refusal_words,
 )
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.labels import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 PATH_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -134,8 +134,8 @@ class LoraItemModel(QAbstractListModel):
         return ", ".join(filter(None, parts))
 
     def tooltip(self, info: LoraInfo) -> str:
-        """Return the tooltip; a text that looks like HTML would be shown as such."""
-        return f"<qt>{html.escape(self.words(info))}<br>{html.escape(info.path)}</qt>"
+        """Return the tooltip."""
+        return plain_tooltip(self.words(info), info.path)
 
     def _fill(self, *_: object) -> None:
         words = self._search.casefold().split()

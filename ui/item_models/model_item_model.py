@@ -1,6 +1,5 @@
 """The item model of the user's models: searched, filtered by kind and family, sorted."""
 
-import html
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
@@ -13,6 +12,7 @@ from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.model_labels import families_label, kind_label, model_line, problem_line
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.labels import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 # Item roles: the line below the name, the kind, and True for a file that nothing here can use.
@@ -109,8 +109,8 @@ class ModelItemModel(QAbstractListModel):
         return ", ".join(filter(None, parts))
 
     def tooltip(self, model: ModelInfo) -> str:
-        """Return the tooltip; a text that looks like HTML would be shown as such."""
-        return f"<qt>{html.escape(self.words(model))}<br>{html.escape(model.path)}</qt>"
+        """Return the tooltip."""
+        return plain_tooltip(self.words(model), model.path)
 
     def _family_of(self, model: ModelInfo) -> str:
         return families_label(model, self._session.checkpoints.family_title)

@@ -845,6 +845,109 @@
   </message>
  </context>
  <context>
+  <name>EmbeddingCommands</name>
+  <message>
+   <source>{name} is removed.</source>
+   <translation>{name} ist entfernt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+  <message>
+   <source>Into the negative</source>
+   <translation>In den negativen</translation>
+  </message>
+  <message>
+   <source>Into the prompt</source>
+   <translation>In den Prompt</translation>
+  </message>
+  <message>
+   <source>Name or model</source>
+   <translation>Name oder Modell</translation>
+  </message>
+  <message>
+   <source>No embedding has these words.</source>
+   <translation>Kein Embedding hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Out of the negative</source>
+   <translation>Aus dem negativen</translation>
+  </message>
+  <message>
+   <source>Out of the prompt</source>
+   <translation>Aus dem Prompt</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingItemModel</name>
+  <message>
+   <source>trained on {model}</source>
+   <translation>trainiert auf {model}</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingPanel</name>
+  <message>
+   <source>Add an embedding…</source>
+   <translation>Embedding hinzufügen …</translation>
+  </message>
+  <message>
+   <source>Embedding: add a learned word…</source>
+   <translation>Embedding: ein gelerntes Wort hinzufügen …</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingRowPanel</name>
+  <message>
+   <source>Double-click for 1</source>
+   <translation>Doppelklick für 1</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>Strength, slider</source>
+   <translation>Stärke, Regler</translation>
+  </message>
+  <message>
+   <source>Use as negative</source>
+   <translation>Als negativ verwenden</translation>
+  </message>
+  <message>
+   <source>Use in the prompt</source>
+   <translation>Im Prompt verwenden</translation>
+  </message>
+  <message>
+   <source>in the negative prompt</source>
+   <translation>im negativen Prompt</translation>
+  </message>
+  <message>
+   <source>in the prompt</source>
+   <translation>im Prompt</translation>
+  </message>
+ </context>
+ <context>
   <name>FactRow</name>
   <message>
    <source>Copy: {name}</source>
@@ -2012,82 +2115,42 @@
    <translation>Und {n} weitere.</translation>
   </message>
   <message>
+   <source>Copy report</source>
+   <translation>Bericht kopieren</translation>
+  </message>
+  <message>
+   <source>Details</source>
+   <translation>Details</translation>
+  </message>
+  <message>
    <source>Dismiss</source>
    <translation>Ausblenden</translation>
+  </message>
+  <message>
+   <source>Report</source>
+   <translation>Bericht</translation>
   </message>
  </context>
  <context>
   <name>NoticeCard</name>
   <message>
-   <source>Cancel all</source>
-   <translation>Alle abbrechen</translation>
-  </message>
-  <message>
-   <source>Check the hardware again</source>
-   <translation>Hardware neu prüfen</translation>
-  </message>
-  <message>
-   <source>Choose a model…</source>
-   <translation>Modell wählen…</translation>
-  </message>
-  <message>
-   <source>Choose a picture…</source>
-   <translation>Bild wählen…</translation>
-  </message>
-  <message>
-   <source>Choose another folder…</source>
-   <translation>Anderen Ordner wählen…</translation>
-  </message>
-  <message>
    <source>Copy all</source>
    <translation>Alles kopieren</translation>
-  </message>
-  <message>
-   <source>Copy report</source>
-   <translation>Bericht kopieren</translation>
-  </message>
-  <message>
-   <source>LoRA folders…</source>
-   <translation>LoRA-Ordner…</translation>
-  </message>
-  <message>
-   <source>Make it again</source>
-   <translation>Neu erzeugen</translation>
-  </message>
-  <message>
-   <source>Put back</source>
-   <translation>Zurücklegen</translation>
-  </message>
-  <message>
-   <source>Runtimes…</source>
-   <translation>Laufzeiten…</translation>
-  </message>
-  <message>
-   <source>Try again</source>
-   <translation>Noch einmal versuchen</translation>
-  </message>
-  <message>
-   <source>Try smaller sizes</source>
-   <translation>Kleinere Größen versuchen</translation>
-  </message>
-  <message>
-   <source>Try {size}</source>
-   <translation>{size} versuchen</translation>
-  </message>
-  <message>
-   <source>Undo</source>
-   <translation>Rückgängig</translation>
   </message>
  </context>
  <context>
   <name>NoticePanel</name>
   <message>
+   <source>A file with this part: {part}</source>
+   <translation>Eine Datei mit diesem Teil: {part}</translation>
+  </message>
+  <message>
    <source>A folder for pictures</source>
    <translation>Ein Ordner für Bilder</translation>
   </message>
   <message>
-   <source>Copy report</source>
-   <translation>Bericht kopieren</translation>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
   </message>
   <message>
    <source>Force stop</source>
@@ -2096,6 +2159,10 @@
   <message>
    <source>It may be busy with something large. You can wait, or stop it by force: finished pictures are safe, and the one being made starts again.</source>
    <translation>Sie ist vielleicht mit etwas Großem beschäftigt. Warten oder sie mit Gewalt beenden: Fertige Bilder sind sicher, und das laufende beginnt von vorn.</translation>
+  </message>
+  <message>
+   <source>Models (*.safetensors *.sft *.ckpt *.pt);;All files (*)</source>
+   <translation>Modelle (*.safetensors *.sft *.ckpt *.pt);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Start again</source>
@@ -2626,6 +2693,10 @@
   <message>
    <source>Create it</source>
    <translation>Anlegen</translation>
+  </message>
+  <message>
+   <source>Write {name}</source>
+   <translation>{name} schreiben</translation>
   </message>
  </context>
  <context>
@@ -3590,8 +3661,8 @@
    <translation>Alle Einstellungen sind die üblichen.</translation>
   </message>
   <message>
-   <source>Make room on the disk.</source>
-   <translation>Platz auf dem Datenträger schaffen.</translation>
+   <source>Make room on the disk of {folder}.</source>
+   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
   </message>
   <message>
    <source>See that {path} can be written.</source>
@@ -3608,6 +3679,10 @@
   <message>
    <source>The settings cannot be kept for the next start.</source>
    <translation>Die Einstellungen können nicht für den nächsten Start aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>The settings from before the update are used.</source>
+   <translation>Es gelten die Einstellungen von vor der Aktualisierung.</translation>
   </message>
   <message>
    <source>The settings stay as they were until it is mended.</source>
@@ -4109,13 +4184,6 @@
   </message>
  </context>
  <context>
-  <name>_LoraView</name>
-  <message>
-   <source>LoRA files</source>
-   <translation>LoRA-Dateien</translation>
-  </message>
- </context>
- <context>
   <name>_ModelView</name>
   <message>
    <source>Your models</source>
@@ -4240,6 +4308,25 @@
   <message>
    <source>Waits for the one before it</source>
    <translation>Wartet auf den Download davor</translation>
+  </message>
+ </context>
+ <context>
+  <name>embeddings</name>
+  <message>
+   <source>1 vector</source>
+   <translation>1 Vektor</translation>
+  </message>
+  <message>
+   <source>Has no effect: it is for {purpose}, the model is another.</source>
+   <translation>Ohne Wirkung: Es ist für {purpose}, das Modell ist ein anderes.</translation>
+  </message>
+  <message>
+   <source>Has no effect: {problem}</source>
+   <translation>Ohne Wirkung: {problem}</translation>
+  </message>
+  <message>
+   <source>{n} vectors</source>
+   <translation>{n} Vektoren</translation>
   </message>
  </context>
  <context>
@@ -4657,8 +4744,8 @@
    <translation>Die anderen weglassen.</translation>
   </message>
   <message>
-   <source>Make room on the disk.</source>
-   <translation>Platz auf dem Datenträger schaffen.</translation>
+   <source>Make room on the disk of {folder}.</source>
+   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
   </message>
   <message>
    <source>Mend it, or open the window, which puts it aside.</source>
@@ -4797,12 +4884,16 @@
    <translation>Safelight endete zweimal, während es dieses Bild erzeugte.</translation>
   </message>
   <message>
-   <source>See that Safelight's own folder can be written.</source>
-   <translation>Prüfen, ob in Safelights eigenen Ordner geschrieben werden kann.</translation>
+   <source>See that the disk has room, or choose another folder with SAFELIGHT_CACHE.</source>
+   <translation>Prüfen, ob der Datenträger Platz hat, oder mit SAFELIGHT_CACHE einen anderen Ordner wählen.</translation>
   </message>
   <message>
    <source>See that {folder} can be written, then try again.</source>
    <translation>Prüfen, ob in {folder} geschrieben werden kann, dann noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>See that {folder} can be written.</source>
+   <translation>Prüfen, ob in {folder} geschrieben werden kann.</translation>
   </message>
   <message>
    <source>Several files are called "{shown}": {path} was taken, not {others}.</source>
@@ -5023,6 +5114,10 @@
   <message>
    <source>The folder {path} is not a diffusers model: it has no model_index.json.</source>
    <translation>Der Ordner {path} ist kein diffusers-Modell: Er hat keine model_index.json.</translation>
+  </message>
+  <message>
+   <source>The gallery's index in {folder} cannot be written; some pictures may not be found.</source>
+   <translation>Das Verzeichnis der Galerie in {folder} kann nicht geschrieben werden; manche Bilder werden vielleicht nicht gefunden.</translation>
   </message>
   <message>
    <source>The hardware cannot be checked: there is no room for temporary files.</source>
@@ -6110,6 +6205,285 @@
   </message>
  </context>
  <context>
+  <name>errors</name>
+  <message>
+   <source>A LoRA acts in another way than was meant</source>
+   <translation>Ein LoRA wirkt anders als gedacht</translation>
+  </message>
+  <message>
+   <source>A LoRA was not found</source>
+   <translation>Ein LoRA wurde nicht gefunden</translation>
+  </message>
+  <message>
+   <source>A driver or a runtime may be missing.</source>
+   <translation>Vielleicht fehlt ein Treiber oder eine Laufzeit.</translation>
+  </message>
+  <message>
+   <source>A file is damaged</source>
+   <translation>Eine Datei ist beschädigt</translation>
+  </message>
+  <message>
+   <source>A picture cannot be read</source>
+   <translation>Ein Bild ist nicht lesbar</translation>
+  </message>
+  <message>
+   <source>A setting does not fit</source>
+   <translation>Eine Einstellung passt nicht</translation>
+  </message>
+  <message>
+   <source>A smaller picture needs less; so do fewer open programs.</source>
+   <translation>Ein kleineres Bild braucht weniger; auch andere Programme zu schließen hilft.</translation>
+  </message>
+  <message>
+   <source>An embedding acts in another way than was meant</source>
+   <translation>Ein Embedding wirkt anders als gedacht</translation>
+  </message>
+  <message>
+   <source>Cancelled</source>
+   <translation>Abgebrochen</translation>
+  </message>
+  <message>
+   <source>Change it in the form, then make the picture again.</source>
+   <translation>Im Formular ändern, dann das Bild neu erzeugen.</translation>
+  </message>
+  <message>
+   <source>Choose the picture to start from again.</source>
+   <translation>Das Ausgangsbild neu wählen.</translation>
+  </message>
+  <message>
+   <source>Copy the report and send it to us; then try again.</source>
+   <translation>Den Bericht kopieren und uns schicken; dann erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>Finished pictures are safe.</source>
+   <translation>Fertige Bilder sind sicher.</translation>
+  </message>
+  <message>
+   <source>Free some space on its disk.</source>
+   <translation>Auf ihrem Datenträger Platz schaffen.</translation>
+  </message>
+  <message>
+   <source>Free some space, or use another disk.</source>
+   <translation>Platz schaffen oder einen anderen Datenträger nehmen.</translation>
+  </message>
+  <message>
+   <source>Get the file again; nothing else can mend it.</source>
+   <translation>Die Datei neu beschaffen; anders lässt sie sich nicht reparieren.</translation>
+  </message>
+  <message>
+   <source>Install Safelight again.</source>
+   <translation>Safelight neu installieren.</translation>
+  </message>
+  <message>
+   <source>It is of a kind that this version does not know.</source>
+   <translation>Diese Version kennt seine Art nicht.</translation>
+  </message>
+  <message>
+   <source>It, its driver or its runtime made a mistake.</source>
+   <translation>Das Gerät, sein Treiber oder seine Laufzeit hat einen Fehler gemacht.</translation>
+  </message>
+  <message>
+   <source>Its disk may be away, or another program may be using it.</source>
+   <translation>Vielleicht fehlt sein Datenträger, oder ein anderes Programm benutzt es.</translation>
+  </message>
+  <message>
+   <source>LoRAs take longer on this device</source>
+   <translation>LoRAs dauern auf diesem Gerät länger</translation>
+  </message>
+  <message>
+   <source>Many websites take the settings out of pictures.</source>
+   <translation>Viele Websites entfernen die Einstellungen aus Bildern.</translation>
+  </message>
+  <message>
+   <source>Models are .safetensors or .ckpt files, or folders.</source>
+   <translation>Modelle sind .safetensors- oder .ckpt-Dateien oder Ordner.</translation>
+  </message>
+  <message>
+   <source>Name the folder that has it, or take it out.</source>
+   <translation>Den Ordner nennen, in dem es liegt, oder es weglassen.</translation>
+  </message>
+  <message>
+   <source>Not enough memory</source>
+   <translation>Nicht genug Speicher</translation>
+  </message>
+  <message>
+   <source>Nothing can be written there</source>
+   <translation>Dort lässt sich nichts schreiben</translation>
+  </message>
+  <message>
+   <source>Nothing went wrong.</source>
+   <translation>Es ist nichts schiefgegangen.</translation>
+  </message>
+  <message>
+   <source>Parts of Safelight are of different versions</source>
+   <translation>Teile von Safelight haben verschiedene Versionen</translation>
+  </message>
+  <message>
+   <source>Parts of Safelight do not understand each other</source>
+   <translation>Teile von Safelight verstehen einander nicht</translation>
+  </message>
+  <message>
+   <source>Pictures and models are safe.</source>
+   <translation>Bilder und Modelle sind sicher.</translation>
+  </message>
+  <message>
+   <source>Pictures are safe; what waited may be lost.</source>
+   <translation>Bilder sind sicher; was wartete, kann verloren sein.</translation>
+  </message>
+  <message>
+   <source>Pictures are the same; only the way to them is another.</source>
+   <translation>Die Bilder sind dieselben; nur der Weg zu ihnen ist ein anderer.</translation>
+  </message>
+  <message>
+   <source>Safelight cannot use this model</source>
+   <translation>Safelight kann dieses Modell nicht verwenden</translation>
+  </message>
+  <message>
+   <source>Safelight made a mistake</source>
+   <translation>Safelight hat einen Fehler gemacht</translation>
+  </message>
+  <message>
+   <source>Safelight's engine does not start</source>
+   <translation>Die Engine von Safelight startet nicht</translation>
+  </message>
+  <message>
+   <source>Safelight's engine ended unexpectedly</source>
+   <translation>Die Engine von Safelight wurde unerwartet beendet</translation>
+  </message>
+  <message>
+   <source>Say where its file is now, or choose another model.</source>
+   <translation>Sagen, wo die Datei jetzt liegt, oder ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <source>Something is asked for that this Safelight cannot do.</source>
+   <translation>Verlangt ist etwas, das dieses Safelight nicht kann.</translation>
+  </message>
+  <message>
+   <source>Something is being prepared</source>
+   <translation>Etwas wird gerade vorbereitet</translation>
+  </message>
+  <message>
+   <source>Something that was kept could not be read</source>
+   <translation>Etwas Gespeichertes war nicht lesbar</translation>
+  </message>
+  <message>
+   <source>Take it out, or choose the model that it is for.</source>
+   <translation>Es weglassen oder das Modell wählen, für das es gemacht ist.</translation>
+  </message>
+  <message>
+   <source>That is not possible here</source>
+   <translation>Das ist hier nicht möglich</translation>
+  </message>
+  <message>
+   <source>The LoRA is for other models</source>
+   <translation>Das LoRA ist für andere Modelle</translation>
+  </message>
+  <message>
+   <source>The cache cannot be written</source>
+   <translation>Der Zwischenspeicher lässt sich nicht schreiben</translation>
+  </message>
+  <message>
+   <source>The cache was damaged</source>
+   <translation>Der Zwischenspeicher war beschädigt</translation>
+  </message>
+  <message>
+   <source>The device cannot be used</source>
+   <translation>Das Gerät lässt sich nicht verwenden</translation>
+  </message>
+  <message>
+   <source>The device failed</source>
+   <translation>Das Gerät hat versagt</translation>
+  </message>
+  <message>
+   <source>The disk is full</source>
+   <translation>Der Datenträger ist voll</translation>
+  </message>
+  <message>
+   <source>The folder may be protected, or its disk may be away.</source>
+   <translation>Vielleicht ist der Ordner geschützt, oder sein Datenträger fehlt.</translation>
+  </message>
+  <message>
+   <source>The model cannot be read</source>
+   <translation>Das Modell ist nicht lesbar</translation>
+  </message>
+  <message>
+   <source>The model is not where it was</source>
+   <translation>Das Modell liegt nicht mehr dort</translation>
+  </message>
+  <message>
+   <source>The model lacks a part</source>
+   <translation>Dem Modell fehlt ein Teil</translation>
+  </message>
+  <message>
+   <source>The model's file is incomplete</source>
+   <translation>Die Modelldatei ist unvollständig</translation>
+  </message>
+  <message>
+   <source>The numbers of this model got out of hand.</source>
+   <translation>Die Zahlen dieses Modells sind entgleist.</translation>
+  </message>
+  <message>
+   <source>The part can be taken from another file.</source>
+   <translation>Der Teil kann aus einer anderen Datei genommen werden.</translation>
+  </message>
+  <message>
+   <source>The picture came out empty</source>
+   <translation>Das Bild ist leer geblieben</translation>
+  </message>
+  <message>
+   <source>The picture does not say how it was made</source>
+   <translation>Das Bild sagt nicht, wie es gemacht wurde</translation>
+  </message>
+  <message>
+   <source>The picture was made all the same.</source>
+   <translation>Das Bild wurde trotzdem gemacht.</translation>
+  </message>
+  <message>
+   <source>The queue could not be read</source>
+   <translation>Die Warteschlange war nicht lesbar</translation>
+  </message>
+  <message>
+   <source>The settings name a device that this Safelight lacks.</source>
+   <translation>Die Einstellungen nennen ein Gerät, das dieses Safelight nicht hat.</translation>
+  </message>
+  <message>
+   <source>There is no such device</source>
+   <translation>Dieses Gerät gibt es nicht</translation>
+  </message>
+  <message>
+   <source>These files do not go together</source>
+   <translation>Diese Dateien passen nicht zusammen</translation>
+  </message>
+  <message>
+   <source>They were made for different models.</source>
+   <translation>Sie sind für verschiedene Modelle gemacht.</translation>
+  </message>
+  <message>
+   <source>This file is no model</source>
+   <translation>Diese Datei ist kein Modell</translation>
+  </message>
+  <message>
+   <source>Try again; if it comes back, install Safelight again.</source>
+   <translation>Erneut versuchen; kommt es wieder, Safelight neu installieren.</translation>
+  </message>
+  <message>
+   <source>Wait until it has finished.</source>
+   <translation>Warten, bis es fertig ist.</translation>
+  </message>
+  <message>
+   <source>Wait until its download has finished, or get it again.</source>
+   <translation>Warten, bis der Download fertig ist, oder sie neu beschaffen.</translation>
+  </message>
+  <message>
+   <source>What was damaged is made anew.</source>
+   <translation>Was beschädigt war, wird neu gemacht.</translation>
+  </message>
+  <message>
+   <source>Without it no picture can be made.</source>
+   <translation>Ohne sie lässt sich kein Bild erzeugen.</translation>
+  </message>
+ </context>
+ <context>
   <name>facts</name>
   <message>
    <source>Device</source>
@@ -6329,12 +6703,20 @@
  <context>
   <name>labels</name>
   <message>
+   <source>All text encoders</source>
+   <translation>Alle Textencoder</translation>
+  </message>
+  <message>
    <source>Decoding</source>
    <translation>Dekodieren</translation>
   </message>
   <message>
    <source>Developing</source>
    <translation>Entwickeln</translation>
+  </message>
+  <message>
+   <source>Did you mean the embedding “{name}”?</source>
+   <translation>Ist das Embedding „{name}“ gemeint?</translation>
   </message>
   <message>
    <source>Downloading</source>
@@ -6551,6 +6933,10 @@
   <message>
    <source>{done} of {total}</source>
    <translation>{done} von {total}</translation>
+  </message>
+  <message>
+   <source>{encoder}: {n} of {room} tokens</source>
+   <translation>{encoder}: {n} von {room} Tokens</translation>
   </message>
   <message>
    <source>{loras}</source>
@@ -7205,6 +7591,121 @@
   </message>
  </context>
  <context>
+  <name>notices</name>
+  <message>
+   <source>Cancel all</source>
+   <translation>Alle abbrechen</translation>
+  </message>
+  <message>
+   <source>Change the settings</source>
+   <translation>Einstellungen ändern</translation>
+  </message>
+  <message>
+   <source>Check for updates…</source>
+   <translation>Nach Updates suchen…</translation>
+  </message>
+  <message>
+   <source>Check the hardware again</source>
+   <translation>Hardware neu prüfen</translation>
+  </message>
+  <message>
+   <source>Choose a file with it…</source>
+   <translation>Datei damit wählen…</translation>
+  </message>
+  <message>
+   <source>Choose a model…</source>
+   <translation>Modell wählen…</translation>
+  </message>
+  <message>
+   <source>Choose a picture…</source>
+   <translation>Bild wählen…</translation>
+  </message>
+  <message>
+   <source>Choose another folder…</source>
+   <translation>Anderen Ordner wählen…</translation>
+  </message>
+  <message>
+   <source>Choose another picture…</source>
+   <translation>Anderes Bild wählen…</translation>
+  </message>
+  <message>
+   <source>Clear the cache…</source>
+   <translation>Zwischenspeicher leeren…</translation>
+  </message>
+  <message>
+   <source>Find the file…</source>
+   <translation>Datei suchen…</translation>
+  </message>
+  <message>
+   <source>Free memory and try again</source>
+   <translation>Speicher leeren und neu versuchen</translation>
+  </message>
+  <message>
+   <source>Invert the mask and try again</source>
+   <translation>Maske umkehren und neu versuchen</translation>
+  </message>
+  <message>
+   <source>LoRA folders…</source>
+   <translation>LoRA-Ordner…</translation>
+  </message>
+  <message>
+   <source>Make it again</source>
+   <translation>Neu erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it on {device}</source>
+   <translation>Auf {device} erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it with {runtime}</source>
+   <translation>Mit {runtime} erzeugen</translation>
+  </message>
+  <message>
+   <source>Put back</source>
+   <translation>Zurücklegen</translation>
+  </message>
+  <message>
+   <source>Runtimes…</source>
+   <translation>Laufzeiten…</translation>
+  </message>
+  <message>
+   <source>Say what it is…</source>
+   <translation>Art angeben…</translation>
+  </message>
+  <message>
+   <source>Show the folder</source>
+   <translation>Ordner zeigen</translation>
+  </message>
+  <message>
+   <source>Try again</source>
+   <translation>Noch einmal versuchen</translation>
+  </message>
+  <message>
+   <source>Try another seed</source>
+   <translation>Anderen Seed versuchen</translation>
+  </message>
+  <message>
+   <source>Try smaller sizes</source>
+   <translation>Kleinere Größen versuchen</translation>
+  </message>
+  <message>
+   <source>Try without the memory limit</source>
+   <translation>Ohne Speichergrenze versuchen</translation>
+  </message>
+  <message>
+   <source>Try {size}</source>
+   <translation>{size} versuchen</translation>
+  </message>
+  <message>
+   <source>Undo</source>
+   <translation>Rückgängig</translation>
+  </message>
+  <message>
+   <source>Use {name}</source>
+   <translation>{name} verwenden</translation>
+  </message>
+ </context>
+ <context>
   <name>options</name>
   <message>
    <source>A factor on the noise that steps add (s_noise).</source>
@@ -7793,6 +8294,10 @@
  </context>
  <context>
   <name>remedies</name>
+  <message>
+   <source>Another device can make it.</source>
+   <translation>Ein anderes Gerät kann es erzeugen.</translation>
+  </message>
   <message>
    <source>Choose a file that has it, below the model's name.</source>
    <translation>Unter dem Namen des Modells eine Datei wählen, die ihn hat.</translation>

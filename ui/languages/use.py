@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
@@ -11,7 +13,6 @@ from app.settings.values import Language
 # Tests and translators look at the window in the pseudo-language by this variable.
 VARIABLE = "SAFELIGHT_LANGUAGE"
 PSEUDO = "pseudo"
-_CATALOGUES = Path(__file__).parent
 
 
 def use_language(
@@ -34,12 +35,21 @@ def use_language(
         code = _code(QLocale(system.uiLanguages()[0])) if system.uiLanguages() else _code(system)
     elif code != _code(system):
         QLocale.setDefault(QLocale(code))
-    if (_CATALOGUES / f"{code}.qm").is_file():
-        qts = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
-        for file in (_CATALOGUES / f"{code}.qm", qts / f"qtbase_{code}.qm"):
-            translator = QTranslator(application)
-            if translator.load(str(file)):
-                application.installTranslator(translator)
+    catalogue = _catalogue(code)
+    if catalogue:
+        own, of_qt = QTranslator(application), QTranslator(application)
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        own.load(catalogue)
+        of_qt.load(str(Path(folder, f"qtbase_{code}.qm")))
+        for translator in (own, of_qt):
+            application.installTranslator(translator)
+
+
+@cache
+def _catalogue(code: str) -> bytes:
+    """Return a language's catalogue, empty if there is none. Qt keeps reading its bytes."""
+    file = resources.files("ui.languages") / f"{code}.qm"
+    return file.read_bytes() if file.is_file() else b""
 
 
 def _code(locale: QLocale) -> str:

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
     QPushButton,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -24,6 +23,7 @@ from ui.theme.metrics import MODEL_PICTURE, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.labels import plain_label, rule
+from ui.widgets.stack import Stack
 
 
 class ModelsPage(QWidget):
@@ -38,9 +38,10 @@ class ModelsPage(QWidget):
         self.yours = YourModels(session, theme, self.pictures)
         self.get = GetModels(session, theme)
         self.folders = FoldersView(session, theme)
-        self.stack = QStackedWidget()
+        self.stack = Stack()
         self.views = QButtonGroup(self)
         self._lay_out()
+        self.setFocusProxy(self.yours.list)
         self.views.idClicked.connect(self.show_view)
 
     def show_view(self, view: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from app.background import Background
 from app.decoding import MAX_PIXELS, decode
@@ -26,6 +26,7 @@ from ui.pictures import ReadPicture, preview_image, read_whole
 from ui.theme.theme import Theme
 from ui.widgets.canvas_corner import CanvasCorner
 from ui.widgets.compare_view import CompareView
+from ui.widgets.stack import Stack
 from ui.widgets.zoom_bar import ZoomBar
 from ui.widgets.zoom_view import ZoomView
 
@@ -69,7 +70,7 @@ class CanvasPanel(QWidget):
         self.view = CompareView(theme)
         self.empty = FirstRun(session, theme, actions)
         self.details = DetailsPanel(session, theme)
-        self._stack = QStackedWidget()
+        self._stack = Stack()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)

@@ -11,7 +11,7 @@ from ui.actions import ActionName, Actions
 from ui.model_folder import ask_for_folder
 from ui.model_labels import tool_label
 from ui.theme.metrics import XS, S
-from ui.widgets.labels import breakable, plain_label
+from ui.widgets.labels import breakable, plain_label, plain_tooltip
 
 # The page of models lists the others, too.
 _MOST_SHOWN = 3
@@ -70,7 +70,7 @@ class FoundRow(QWidget):
         self.use = QPushButton(self.tr("Use"))
         name = self.tr("Use the models in {folder}").format(folder=offer.folder)
         self.use.setAccessibleName(name)
-        self.use.setToolTip(name)
+        self.use.setToolTip(plain_tooltip(name))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(XS)

@@ -21,6 +21,7 @@ from ui.bind import bind_shown, bind_text
 from ui.labels import side_remark, size_remark
 from ui.panels.advanced_panel import AdvancedPanel
 from ui.panels.checkpoint_panel import CheckpointPanel
+from ui.panels.embedding_panel import EmbeddingPanel
 from ui.panels.input_panel import InputPanel
 from ui.panels.lora_panel import LoraPanel
 from ui.panels.option_rows import OptionRows
@@ -64,6 +65,7 @@ class FormPanel(QScrollArea):
         self.presets = PresetPanel(session, theme, actions)
         self.checkpoint = CheckpointPanel(session, theme, actions)
         self.loras = LoraPanel(session, theme, lora_pictures)
+        self.embeddings = EmbeddingPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
         self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
@@ -94,7 +96,7 @@ class FormPanel(QScrollArea):
         sizes.addWidget(self.size_remark)
         for widget in (self.checkpoint, self.prompt_panel, self.negative_panel):
             column.addWidget(widget)
-        for widget in (self.loras, self.inputs, self.mask_rows):
+        for widget in (self.loras, self.embeddings, self.inputs, self.mask_rows):
             column.addWidget(widget)
         column.addLayout(sizes)
         column.addWidget(self.advanced)

@@ -20,7 +20,7 @@ from ui.pictures import ReadPicture, read_picture
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import ElidedLabel, plain_label
+from ui.widgets.labels import ElidedLabel, plain_label, plain_tooltip
 from ui.widgets.number_field import DecimalField
 from ui.widgets.slider_field import SliderField
 from ui.widgets.thumbnail_view import ThumbnailView
@@ -149,7 +149,7 @@ class InputPanel(QWidget):
             self._look = None
             return
         self.name.setText(Path(path).name)
-        self.name.setToolTip(path)
+        self.name.setToolTip(plain_tooltip(path))
         side = round(_SIDE * self.devicePixelRatioF())
 
         def read() -> _Look:

@@ -1,6 +1,5 @@
 """The LoRAs of the form: a row for each, those that the prompt names, and a button to add more."""
 
-import html
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from ui.panels.lora_row import LoraRowPanel
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
-from ui.widgets.labels import breakable, plain_label
+from ui.widgets.labels import breakable, plain_label, plain_tooltip
 
 if TYPE_CHECKING:
     from ui.dialogs.lora_dialog import LoraDialog
@@ -282,7 +281,7 @@ class FileMenu(QMenu):
         for info in every:
             # Qt takes the sign for a key's mark.
             action = self.addAction(place_words(info, every).replace("&", "&&")[-_MOST_CHARACTERS:])
-            action.setToolTip(f"<qt>{html.escape(info.path)}</qt>")
+            action.setToolTip(plain_tooltip(info.path))
             action.setCheckable(True)
             action.setChecked(info == used)
             if info != used:

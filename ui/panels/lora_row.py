@@ -1,6 +1,5 @@
 """One LoRA of the form: its picture, its strengths, its trigger words and what it suggests."""
 
-import html
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
@@ -15,7 +14,7 @@ from ui.lora_labels import choice_name, few_steps_words
 from ui.theme.metrics import CONTROL_HEIGHT, XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import ElidedLabel, align, breakable, plain_label
+from ui.widgets.labels import ElidedLabel, align, breakable, plain_label, plain_tooltip
 from ui.widgets.number_field import DecimalField
 from ui.widgets.slider_field import SliderField
 from ui.widgets.thumbnail_view import ThumbnailView
@@ -88,9 +87,7 @@ class LoraRowPanel(QWidget):
         choice = row.choice
         name = choice_name(choice, row.info)
         self.name.setText(name)
-        self.name.setToolTip(
-            f"<qt>{html.escape(choice.file if row.info is None else row.info.path)}</qt>"
-        )
+        self.name.setToolTip(plain_tooltip(choice.file if row.info is None else row.info.path))
         self.about.setText(about)
         self._name_controls(name)
         self.enabled.setChecked(choice.enabled)

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from app.commands.remedies import NoticeCommands
 from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction
-from app.notices.report import error_report
-from ui.labels import size_label
+from ui.notice_labels import action_label
 from ui.theme.theme import Theme
 from ui.widgets.notice_bar import NoticeBar
 
+# A failure's best remedy, and at most two others.
+_MOST_REMEDIES = 3
 # How long a note stays: long enough to be read, and to reach its button.
 _LEAST_MS, _PER_SIGN_MS, _FOR_A_BUTTON_MS, _MOST_MS = 5000, 50, 4000, 30_000
 
@@ -29,19 +30,25 @@ class NoticeCard(NoticeBar):
     left = Signal()
 
     def __init__(self, theme: Theme, commands: NoticeCommands, notice: Notice) -> None:
-        super().__init__(theme)
+        is_failure = notice.error is not None
+        super().__init__(theme, (lambda: commands.report(notice)) if is_failure else None)
         self.notice = notice
         self.remedies: dict[NoticeAction, QPushButton] = {}
-        for action in NoticeAction:
-            label = self._label(action, commands) if action in notice.actions else ""
-            if label:
-                self.remedies[action] = self.add_button(label)
-                self.remedies[action].clicked.connect(partial(self.acted.emit, action))
-        is_failure = notice.error is not None
-        self.tell(notice.message, notice.hint, failure=is_failure, details=notice.details)
-        self.copy_report = self.add_button(self.tr("Copy report"))
-        self.copy_report.setVisible(is_failure)
-        self.copy_report.clicked.connect(self._copy_report)
+        for action in notice.actions:
+            label = action_label(action, commands, notice)
+            if label and len(self.remedies) < _MOST_REMEDIES:
+                button = self.add_button(label)
+                button.clicked.connect(partial(self.acted.emit, action))
+                if is_failure and not self.remedies:
+                    button.setProperty("role", "action")
+                self.remedies[action] = button
+        self.tell(
+            notice.message,
+            notice.hint,
+            failure=is_failure,
+            title=notice.title,
+            details=notice.details,
+        )
         self.copy_all = self.add_button(self.tr("Copy all"))
         self.copy_all.setVisible(not self.says_all)
         self.copy_all.clicked.connect(self._copy_all)
@@ -85,31 +92,6 @@ class NoticeCard(NoticeBar):
         signs = len(notice.message) + len(notice.hint) + sum(map(len, notice.details))
         for_a_button = _FOR_A_BUTTON_MS if notice.actions else 0
         return min(_LEAST_MS + _PER_SIGN_MS * signs + for_a_button, _MOST_MS)
-
-    def _label(self, action: NoticeAction, commands: NoticeCommands) -> str:
-        """Return the text of an action's button; empty if the action is impossible."""
-        if action is NoticeAction.RETRY_SMALLER:
-            sizes = commands.smaller_sizes(self.notice)
-            if len(sizes) > 1:
-                return self.tr("Try smaller sizes")
-            return "".join(self.tr("Try {size}").format(size=size_label(*one)) for one in sizes)
-        return {
-            NoticeAction.RETRY: self.tr("Try again"),
-            NoticeAction.CHOOSE_FOLDER: self.tr("Choose another folder…"),
-            NoticeAction.CHOOSE_CHECKPOINT: self.tr("Choose a model…"),
-            NoticeAction.CHOOSE_START_PICTURE: self.tr("Choose a picture…"),
-            NoticeAction.LORA_FOLDERS: self.tr("LoRA folders…"),
-            NoticeAction.RUNTIMES: self.tr("Runtimes…"),
-            NoticeAction.CHECK_DEVICES: self.tr("Check the hardware again"),
-            NoticeAction.UNDO_CHANGE: self.tr("Undo"),
-            NoticeAction.MAKE_AGAIN: self.tr("Make it again"),
-            NoticeAction.UNDO_TRASH: self.tr("Put back"),
-            NoticeAction.CANCEL_ALL: self.tr("Cancel all"),
-        }[action]
-
-    def _copy_report(self) -> None:
-        if self.notice.error is not None:
-            QApplication.clipboard().setText(error_report(self.notice.error))
 
     def _copy_all(self) -> None:
         notice = self.notice

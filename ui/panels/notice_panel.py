@@ -5,17 +5,21 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QApplication, QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
+from app.commands.retries import fitting_files, parts_wanted
 from app.engine.process import EngineState
+from app.notices.kinds import explanation, title
 from app.notices.notices import Notice
-from app.notices.remedies import NoticeAction, advice, pack_wanted
-from app.notices.report import error_report
+from app.notices.remedies import NoticeAction, pack_wanted
 from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
+from engine.api.remedies import PartFile
 from ui.actions import ActionName, Actions
+from ui.checkpoint_labels import part_label
 from ui.panels.notice_card import NoticeCard
+from ui.picture_actions import open_folder
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.notice_bar import NoticeBar
@@ -24,6 +28,13 @@ from ui.widgets.notice_bar import NoticeBar
 _CHOSEN_BY = {
     NoticeAction.CHOOSE_CHECKPOINT: ActionName.OPEN,
     NoticeAction.CHOOSE_START_PICTURE: ActionName.OPEN_START,
+}
+# The window's action to which a remedy leads.
+_OPENED_BY = {
+    NoticeAction.OPEN_PICTURE: ActionName.OPEN,
+    NoticeAction.FREE_SPACE: ActionName.DEVICES,
+    NoticeAction.UPDATES: ActionName.UPDATES,
+    NoticeAction.EDIT: ActionName.EDIT_PROMPT,
 }
 # The most notes in sight: a fourth sends the oldest away.
 _MOST_NOTES = 3
@@ -48,11 +59,10 @@ class NoticePanel(QWidget):
         self._show_runtimes = show_runtimes
         # The notice whose button last asked for a choice.
         self._asking: Notice | None = None
-        self.engine_bar = NoticeBar(theme)
+        self.engine_bar = NoticeBar(theme, self._problem_report)
         self.engine_bar.dismiss.hide()
         self._force_stop = self.engine_bar.add_button(self.tr("Force stop"))
         self._start_again = self.engine_bar.add_button(self.tr("Start again"))
-        self._copy_problem = self.engine_bar.add_button(self.tr("Copy report"))
         self._cards: dict[int, NoticeCard] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -81,7 +91,6 @@ class NoticePanel(QWidget):
         session.generation.inputs_changed.connect(self._on_chosen)
         self._force_stop.clicked.connect(session.engine.force_stop)
         self._start_again.clicked.connect(session.engine.start_again)
-        self._copy_problem.clicked.connect(self._on_copy_problem)
 
     def _refresh_engine(self) -> None:
         problem = self._session.engine.problem
@@ -96,10 +105,10 @@ class NoticePanel(QWidget):
                 failure=False,
             )
         elif problem is not None:
-            self.engine_bar.tell(worded(problem.text), advice(problem), failure=True)
+            name, words = title(problem.code), worded(problem.text)
+            self.engine_bar.tell(words, explanation(problem), failure=True, title=name)
         self._force_stop.setVisible(hangs)
         self._start_again.setVisible(not hangs)
-        self._copy_problem.setVisible(not hangs)
         self.engine_bar.setVisible(hangs or problem is not None)
         self.changed.emit()
 
@@ -133,26 +142,41 @@ class NoticePanel(QWidget):
         return card
 
     def _on_remedy(self, notice: Notice, action: NoticeAction) -> None:
-        if action is NoticeAction.CHOOSE_FOLDER:
-            self._choose_folder(notice)
-        elif action is NoticeAction.LORA_FOLDERS:
-            self._session.remedies.dismiss(notice)
-            self._show_lora_folders()
-        elif action is NoticeAction.RUNTIMES:
-            self._session.remedies.dismiss(notice)
-            self._show_runtimes(pack_wanted(notice.error))
+        remedies = self._session.remedies
+        asked: dict[NoticeAction, Callable[[Notice], object]] = {
+            NoticeAction.CHOOSE_FOLDER: self._choose_folder,
+            NoticeAction.FIND_CHECKPOINT: self._find_checkpoint,
+            NoticeAction.SUPPLY_PARTS: self._supply_parts,
+        }
+        shown: dict[NoticeAction, Callable[[], object]] = {
+            NoticeAction.LORA_FOLDERS: self._show_lora_folders,
+            NoticeAction.RUNTIMES: lambda: self._show_runtimes(pack_wanted(notice.error)),
+            NoticeAction.ABOUT_CHECKPOINT: self._show_checkpoint,
+            NoticeAction.SHOW_STATE: lambda: open_folder(str(self._session.state_folder)),
+        }
+        if action in asked:
+            asked[action](notice)
         elif action in _CHOSEN_BY:
             # The notice stays until the user has chosen.
             self._asking = notice
             self._actions[_CHOSEN_BY[action]].trigger()
         else:
-            self._session.remedies.act(notice, action)
+            remedies.act(notice, action)
+            if action in shown:
+                shown[action]()
+            elif action in _OPENED_BY:
+                self._actions[_OPENED_BY[action]].trigger()
 
     def _show_lora_folders(self) -> None:
         # Here, as the window starts sooner without its dialogs.
         from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 
         LoraFoldersDialog(self._session, self.window()).open()
+
+    def _show_checkpoint(self) -> None:
+        from ui.dialogs.checkpoint_dialog import CheckpointDialog
+
+        CheckpointDialog(self._session, self._theme, self.window()).open()
 
     def _choose_folder(self, notice: Notice) -> None:
         before = nearest_folder(self._session.gallery.folder.parent)
@@ -161,12 +185,35 @@ class NoticePanel(QWidget):
         if folder:
             self._session.remedies.save_elsewhere(notice, Path(folder))
 
+    def _find_checkpoint(self, notice: Notice) -> None:
+        missing = self._session.remedies.missing_checkpoint(notice)
+        name = missing.name[:80] if missing is not None else ""
+        file = self._asked_model(self.tr("Find {name}").format(name=name))
+        if file:
+            self._session.remedies.use_found(notice, Path(file))
+
+    def _supply_parts(self, notice: Notice) -> None:
+        files = fitting_files(notice)
+        if not files:
+            part = parts_wanted(notice)[0]
+            named = self.tr("A file with this part: {part}").format(part=part_label(part))
+            file = self._asked_model(named)
+            files = (PartFile(component=part, path=file),) if file else ()
+        if files:
+            self._session.remedies.supply(notice, files)
+
+    def _asked_model(self, title: str) -> str:
+        """Return the file that the user chose; empty if none."""
+        before = nearest_folder(self._session.checkpoints.models)
+        models = self.tr("Models (*.safetensors *.sft *.ckpt *.pt);;All files (*)")
+        return QFileDialog.getOpenFileName(self, title, before, models)[0]
+
     def _on_chosen(self, *_: object) -> None:
         """Dismiss the notice that asked for a choice; reading the chosen file may take a moment."""
         if self._asking is not None:
             self._session.remedies.dismiss(self._asking)
             self._asking = None
 
-    def _on_copy_problem(self) -> None:
-        if self._session.engine.problem is not None:
-            QApplication.clipboard().setText(error_report(self._session.engine.problem))
+    def _problem_report(self) -> str:
+        problem = self._session.engine.problem
+        return self._session.remedies.report_of(problem) if problem is not None else ""

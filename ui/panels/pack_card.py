@@ -12,7 +12,7 @@ from ui.pack_labels import action_label, cost, problem_sentences, purpose, stage
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.folding_row import FoldingRow
-from ui.widgets.labels import breakable, plain_label
+from ui.widgets.labels import breakable, plain_label, plain_tooltip
 
 # Actions that are wanted rarely, and behind a button of their own.
 _RARE = frozenset({PackAction.REPAIR, PackAction.GO_BACK, PackAction.REMOVE})
@@ -65,7 +65,7 @@ class PackCard(QFrame):
         self.row = row
         self.title.setText(breakable(row.title))
         self.purpose.setText(breakable(purpose(row)))
-        self.purpose.setToolTip(row.gain_source)
+        self.purpose.setToolTip(plain_tooltip(row.gain_source))
         self.cost.setText(breakable(cost(row)))
         self.cost.setVisible(bool(row.download_bytes) and row.stage is not PackStage.INSTALLED)
         for label, text in (

@@ -11,7 +11,7 @@ from ui.checkpoint_labels import part_label
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import ElidedLabel, plain_label
+from ui.widgets.labels import ElidedLabel, plain_label, plain_tooltip
 
 VAE = "vae"
 _SECOND = "text_encoder_2"
@@ -91,5 +91,5 @@ class PartRow(QWidget):
     def show_file(self, path: str | None) -> None:
         """Show the name of a file; None is the checkpoint's own part."""
         self.file.setText(self.tr("The model's own") if path is None else Path(path).name)
-        self.file.setToolTip(path or "")
+        self.file.setToolTip(plain_tooltip(path or ""))
         self.drop.setVisible(path is not None)

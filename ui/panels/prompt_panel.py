@@ -2,6 +2,7 @@
 
 import re
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.form.completions import Completions, Names, completions
@@ -11,11 +12,14 @@ from app.form.unknown_words import UnknownWordState
 from app.session import Session
 from engine.api.conventions import convention_of
 from engine.api.prompts import Hint, HintKind
-from ui.labels import cut_text, hint_text, token_count, unknown_text
+from ui.labels import cut_text, encoder_counts, hint_text, token_count, unknown_text
 from ui.lora_labels import lora_name
 from ui.theme.metrics import XS, S
 from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.widgets.prompt_edit import PromptEdit
+
+# The most characters of a name on a button.
+_MOST_CHARACTERS = 60
 
 
 class PromptPanel(QWidget):
@@ -40,7 +44,10 @@ class PromptPanel(QWidget):
         self.problem = plain_label("", "error", wrap=True)
         self.unknown = plain_label("", "note", wrap=True)
         self.make_list = QPushButton(self.tr("Create it"))
-        self.make_list.setProperty("role", "link")
+        self.correct = QPushButton()
+        for link in (self.make_list, self.correct):
+            link.setProperty("role", "link")
+        self.correct.clicked.connect(self._write_name)
         # What a long prompt has beside its name.
         self.head = QHBoxLayout()
         self.head.setSpacing(S)
@@ -69,6 +76,7 @@ class PromptPanel(QWidget):
             column.addWidget(widget)
         column.addLayout(remark)
         column.addWidget(self.hint)
+        column.addWidget(self.correct, 0, Qt.AlignmentFlag.AlignLeading)
         column.addWidget(self.unknown)
 
     @property
@@ -94,11 +102,25 @@ class PromptPanel(QWidget):
             label.setText(breakable(text))
             label.setVisible(bool(text))
         self.make_list.setVisible(bool(self.missing_list))
+        self.count.setToolTip(encoder_counts(check))
+        is_near = hint is not None and hint.kind is HintKind.NEAR_NAME
+        self.correct.setVisible(is_near)
+        if hint is not None and is_near:
+            name = hint.subject[:_MOST_CHARACTERS]
+            self.correct.setText(self.tr("Write {name}").format(name=name).replace("&", "&&"))
         self._edit.setAccessibleDescription(" ".join(text for text in texts.values() if text))
         spots = [*map(_spot, hints), *self._lost_loras(check.text)]
         if self._unknown is not None and self._unknown.text == check.text:
             spots += [(word.position, len(word.word)) for word in self._unknown.words]
         self._edit.mark(check.text, check.cut_at, spots, check.chunk_starts)
+
+    def _write_name(self) -> None:
+        """Write the embedding's name in place of the slip that the first hint points at."""
+        hint = self._state.hints[0] if self._state.hints else None
+        text = self._edit.toPlainText()
+        if hint is None or hint.kind is not HintKind.NEAR_NAME or text != self._state.check.text:
+            return
+        self._edit.write(hint.position, hint.length, hint.subject)
 
     def _lost_loras(self, text: str) -> list[tuple[int, int]]:
         """Return the places of LoRAs that are not found; the rows of LoRAs offer the remedy."""

@@ -1,5 +1,6 @@
 """The section of the settings about Safelight: its version, all licences, and a report of facts."""
 
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from app.licences import Licence, licences
 from app.session import Session
 from engine.durable import replace_file
 from ui.settings.rows import CONTROL_WIDTH, Section, SettingRow
+from ui.settings.sections import file_row
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 
@@ -123,12 +125,17 @@ class ReportRow(SettingRow):
         self._session.notices.tell(words)
 
 
-def about_section(session: Session, theme: Theme, logs: Path) -> Section:
-    """Return the section of the page; `logs` is the folder of the logs."""
-    head = SettingRow(
+def about_section(session: Session, theme: Theme) -> Section:
+    """Return the section of the page."""
+    return Section(translate("Settings", "About"), _rows(session, theme))
+
+
+def _rows(session: Session, theme: Theme) -> Iterator[SettingRow]:
+    yield SettingRow(
         translate("Settings", "Safelight {version}").format(version=version("safelight")),
         translate("Settings", "Develops latent images on your own computer."),
         words=translate("Settings", "version about"),
     )
-    rows = (head, ReportRow(session, logs), LicencesRow(session, theme))
-    return Section(translate("Settings", "About"), rows)
+    yield ReportRow(session, session.logs)
+    yield LicencesRow(session, theme)
+    yield file_row(session.settings)

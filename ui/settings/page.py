@@ -1,6 +1,8 @@
 """The place of the settings: a search and the sections at the side, the rows beside them."""
 
-from PySide6.QtCore import QPoint, QSize, Qt, QTimer
+import time
+
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -17,7 +19,6 @@ from ui.settings.about import about_section
 from ui.settings.privacy import privacy_section
 from ui.settings.rows import Section, SettingRow
 from ui.settings.sections import (
-    file_row,
     folders_section,
     look_section,
     machine_section,
@@ -32,10 +33,14 @@ from ui.widgets.scroll_area import scroll_area
 
 _NAVIGATION_WIDTH = 200
 _CONTENT_WIDTH = 760
+_MAKING_S = 0.004
 
 
 class SettingsPage(QWidget):
-    """Every setting in one list. A search marks what it finds and scrolls there; Enter goes on."""
+    """Every setting in one list. A search marks what it finds and scrolls there; Enter goes on.
+
+    The rows are made a few at a time while nothing else happens, or all when they are asked for.
+    """
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
@@ -50,21 +55,40 @@ class SettingsPage(QWidget):
         self.count = plain_label("", "caption", wrap=True)
         self.navigation = QListWidget()
         self.navigation.setAccessibleName(self.tr("Sections of the settings"))
+        self.navigation.setProperty("role", "places")
         for section in self.sections:
             item = QListWidgetItem(section.title, self.navigation)
             # The stylesheet's height comes too late for a list that is not yet shown.
             item.setSizeHint(QSize(0, CONTROL_HEIGHT))
         self.area = scroll_area(self.tr("Settings"))
         self.headings = [plain_label(one.title, "title") for one in self.sections]
+        self._columns = [QVBoxLayout() for _ in self.sections]
+        self._unfinished = list(range(len(self.sections)))
+        self._filling = QTimer(self, interval=0)
+        self._filling.timeout.connect(self._make_some)
         self._found: list[SettingRow] = []
         self._shown = 0
         self._lay_out()
         self._connect()
+        self.setFocusProxy(self.search)
+        self._make_some()
+        self._filling.start()
+
+    def complete(self) -> None:
+        """Make all rows that are not there yet."""
+        if not self._unfinished:
+            return
+        while self._unfinished:
+            self._make_row()
+        self._filling.stop()
+        # What is scrolled to has its place only once it is laid out.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     def look_for(self, words: str) -> None:
         """Mark the rows with all of these words, and scroll to the first."""
+        self.complete()
         wanted = words.casefold().split()
-        rows = [row for section in self.sections for row in section.rows]
+        rows = [row for section in self.sections for row in section.made]
         self._found = [row for row in rows if wanted and row.matches(wanted)]
         for row in rows:
             row.mark(row in self._found)
@@ -76,11 +100,28 @@ class SettingsPage(QWidget):
     def show_shortcuts(self) -> None:
         """Scroll to the shortcuts."""
         # The page may not have been laid out yet.
-        QTimer.singleShot(0, self, lambda: self._go_to(self._row_of_shortcuts()))
+        QTimer.singleShot(0, self, self._go_to_shortcuts)
+
+    def _make_some(self) -> None:
+        """Make rows for a few milliseconds, that scrolling and typing stay smooth."""
+        until = time.perf_counter() + _MAKING_S
+        while self._unfinished and time.perf_counter() < until:
+            self._make_row()
+        if not self._unfinished:
+            self._filling.stop()
+
+    def _make_row(self) -> None:
+        section, column = self.sections[self._unfinished[0]], self._columns[self._unfinished[0]]
+        row = section.make_next()
+        if row is None:
+            self._unfinished.pop(0)
+            return
+        if column.count():
+            column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addWidget(row)
 
     def _make_sections(self, theme: Theme) -> tuple[Section, ...]:
         session, actions = self._session, self._actions
-        about = about_section(session, theme, session.logs)
         return (
             look_section(session, theme),
             pictures_section(session, theme),
@@ -89,14 +130,15 @@ class SettingsPage(QWidget):
             updates_section(session, actions),
             self.shortcuts.section(),
             privacy_section(session),
-            Section(about.title, (*about.rows, file_row(session.settings))),
+            about_section(session, theme),
         )
 
-    def _row_of_shortcuts(self) -> int:
-        return self._section_of(self.shortcuts.rows[ActionName.GENERATE])
+    def _go_to_shortcuts(self) -> None:
+        self.complete()
+        self._go_to(self._section_of(self.shortcuts.rows[ActionName.GENERATE]))
 
     def _section_of(self, row: SettingRow) -> int:
-        return next(at for at, section in enumerate(self.sections) if row in section.rows)
+        return next(at for at, section in enumerate(self.sections) if row in section.made)
 
     def _lay_out(self) -> None:
         side = QWidget()
@@ -123,13 +165,11 @@ class SettingsPage(QWidget):
         column = QVBoxLayout(rows)
         column.setContentsMargins(L, L, L, L)
         column.setSpacing(0)
-        for heading, section in zip(self.headings, self.sections, strict=True):
+        for heading, inner in zip(self.headings, self._columns, strict=True):
             column.addWidget(heading)
             column.addSpacing(S)
-            for number, setting in enumerate(section.rows):
-                if number:
-                    column.addWidget(rule(Qt.Orientation.Horizontal))
-                column.addWidget(setting)
+            inner.setSpacing(0)
+            column.addLayout(inner)
             column.addSpacing(L)
         column.addStretch()
         whole = QWidget()
@@ -175,6 +215,7 @@ class SettingsPage(QWidget):
 
     def _go_to(self, section: int) -> None:
         if 0 <= section < len(self.headings):
+            self.complete()
             self._mark_section(section)
             self._scroll_top(self.headings[section], M)
 

@@ -1,5 +1,7 @@
 """The section of the settings on privacy: nothing is sent, and which machines were ever asked."""
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QShowEvent
 
@@ -46,7 +48,11 @@ class HostsRow(SettingRow):
 
 def privacy_section(session: Session) -> Section:
     """Return the section of the page."""
-    promise = SettingRow(
+    return Section(translate("Settings", "Privacy"), _rows(session))
+
+
+def _rows(session: Session) -> Iterator[SettingRow]:
+    yield SettingRow(
         translate("Settings", "Nothing is sent"),
         translate(
             "Settings",
@@ -55,7 +61,7 @@ def privacy_section(session: Session) -> Section:
         ),
         words=translate("Settings", "privacy telemetry tracking"),
     )
-    return Section(translate("Settings", "Privacy"), (promise, HostsRow(session)))
+    yield HostsRow(session)
 
 
 def _words(contact: Contact) -> str:

@@ -1,6 +1,6 @@
 """Rows of the settings: a name, a sentence, a control; and the sections that they are in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, Qt
@@ -88,11 +88,21 @@ class SettingRow(QWidget):
             self.column.addWidget(below)
 
 
-class Section(NamedTuple):
-    """A part of the settings, with its name and rows."""
+class Section:
+    """A part of the settings, with its name; its rows are made one after another."""
 
-    title: str
-    rows: tuple[SettingRow, ...]
+    def __init__(self, title: str, rows: Iterable[SettingRow]) -> None:
+        """Name the section; `rows` makes each row when it is asked for the next."""
+        self.title = title
+        self.made: list[SettingRow] = []
+        self._rest = iter(rows)
+
+    def make_next(self) -> SettingRow | None:
+        """Make the next row; None if there is no further one."""
+        row = next(self._rest, None)
+        if row is not None:
+            self.made.append(row)
+        return row
 
 
 class Choice(NamedTuple):

@@ -1,7 +1,7 @@
 """The sections of the settings but for shortcuts, privacy and about."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QCoreApplication, QUrl
 from PySide6.QtGui import QAction, QDesktopServices
@@ -30,12 +30,15 @@ translate = QCoreApplication.translate
 
 def look_section(session: Session, theme: Theme) -> Section:
     """Return the section on how the window looks."""
-    settings = session.settings
+    return Section(translate("Settings", "Look"), _look_rows(session.settings, theme))
+
+
+def _look_rows(settings: SettingsState, theme: Theme) -> Iterator[SettingRow]:
     words = translate("Settings", "theme colours dark mode light accessibility")
-    look = choice_row(
+    yield choice_row(
         theme, settings, "look", translate("Settings", "Colours"), look_choices(), words
     )
-    language = choice_row(
+    yield choice_row(
         theme,
         settings,
         "language",
@@ -43,103 +46,114 @@ def look_section(session: Session, theme: Theme) -> Section:
         language_choices(),
         translate("Settings", "language German English translation"),
     )
-    motion = switch_row(
+    yield switch_row(
         settings,
         "reduce_motion",
         translate("Settings", "Reduce motion"),
         translate("Settings", "animation accessibility"),
     )
-    return Section(translate("Settings", "Look"), (look, language, motion))
 
 
 def pictures_section(session: Session, theme: Theme) -> Section:
     """Return the section on the files of pictures."""
+    return Section(translate("Settings", "Pictures"), _picture_rows(session, theme))
+
+
+def _picture_rows(session: Session, theme: Theme) -> Iterator[SettingRow]:
     settings = session.settings
-    folder = _folder_row(
+    yield _folder_row(
         session, theme, "pictures_folder", "SAFELIGHT_OUTPUT", translate("Settings", "Folder")
     )
-    names = FileNameField(session, theme)
-    name = SettingRow(
+    yield SettingRow(
         translate("Settings", "File names"),
         about("file_name"),
-        below=names,
+        below=FileNameField(session, theme),
         words=translate("Settings", "pattern naming placeholder"),
     )
-    form = choice_row(
+    yield choice_row(
         theme, settings, "picture_format", translate("Settings", "Format"), format_choices()
     )
-    metadata = switch_row(
+    yield _quality_row(settings)
+    yield switch_row(
         settings,
         "metadata",
         translate("Settings", "Settings in each picture"),
         translate("Settings", "metadata prompt privacy"),
     )
-    sidecars = switch_row(
+    yield switch_row(
         settings,
         "sidecars",
         translate("Settings", "Stars beside pictures"),
         translate("Settings", "rating XMP sidecar darktable digiKam Lightroom"),
     )
-    previews = switch_row(settings, "previews", translate("Settings", "Previews"))
-    rows = (folder, name, form, _quality_row(settings), metadata, sidecars, previews)
-    return Section(translate("Settings", "Pictures"), rows)
+    yield switch_row(settings, "previews", translate("Settings", "Previews"))
 
 
 def folders_section(session: Session, theme: Theme, window: Callable[[], QWidget]) -> Section:
     """Return the section on the folders of models; `window` is the one to open others over."""
-    models = _folder_row(
+    return Section(translate("Settings", "Folders"), _folder_rows(session, theme, window))
+
+
+def _folder_rows(
+    session: Session, theme: Theme, window: Callable[[], QWidget]
+) -> Iterator[SettingRow]:
+    yield _folder_row(
         session, theme, "models_folder", "SAFELIGHT_MODELS", translate("Settings", "Models")
     )
-    wildcards = _folder_row(
+    loras = QPushButton(translate("Settings", "LoRA folders…"))
+    loras.clicked.connect(lambda: _show_lora_folders(session, window()))
+    yield SettingRow(
+        translate("Settings", "LoRAs"),
+        translate("Settings", "Further folders with LoRAs, also those of other tools."),
+        [loras],
+    )
+    yield _folder_row(
         session,
         theme,
         "wildcards_folder",
         "SAFELIGHT_WILDCARDS",
         translate("Settings", "Wildcards"),
     )
-    loras = QPushButton(translate("Settings", "LoRA folders…"))
-    loras.clicked.connect(lambda: _show_lora_folders(session, window()))
-    lora_row = SettingRow(
-        translate("Settings", "LoRAs"),
-        translate("Settings", "Further folders with LoRAs, also those of other tools."),
-        [loras],
-    )
-    return Section(translate("Settings", "Folders"), (models, lora_row, wildcards))
 
 
 def machine_section(
     session: Session, theme: Theme, actions: Actions, window: Callable[[], QWidget]
 ) -> Section:
     """Return the section on what computes; `window` is the one to open others over."""
+    return Section(translate("Settings", "Devices"), _device_rows(session, theme, actions, window))
 
+
+def _device_rows(
+    session: Session, theme: Theme, actions: Actions, window: Callable[[], QWidget]
+) -> Iterator[SettingRow]:
     def show_runtimes(pack: str) -> None:
         SideWindows(session, theme, window()).show_runtimes(pack)
 
-    devices = DevicesSection(session, show_runtimes)
-    rows = (
-        SettingRow(
-            translate("Settings", "Devices"),
-            translate("Settings", "What computes the pictures, and how fast it is."),
-            below=devices,
-            words=translate("Settings", "graphics card GPU processor memory cache"),
-        ),
-        _action_row(
-            actions[ActionName.RUNTIMES],
-            translate("Settings", "Runtimes"),
-            translate("Settings", "Parts that make Safelight faster on certain devices."),
-            translate("Settings", "packs CUDA DirectML OpenVINO"),
-        ),
-        _action_row(
-            actions[ActionName.DOWNLOADS],
-            translate("Settings", "Downloads"),
-            translate("Settings", "What is being downloaded, and what has arrived."),
-        ),
+    yield SettingRow(
+        translate("Settings", "Devices"),
+        translate("Settings", "What computes the pictures, and how fast it is."),
+        below=DevicesSection(session, show_runtimes),
+        words=translate("Settings", "graphics card GPU processor memory cache"),
     )
-    return Section(translate("Settings", "Devices"), rows)
+    yield _action_row(
+        actions[ActionName.RUNTIMES],
+        translate("Settings", "Runtimes"),
+        translate("Settings", "Parts that make Safelight faster on certain devices."),
+        translate("Settings", "packs CUDA DirectML OpenVINO"),
+    )
+    yield _action_row(
+        actions[ActionName.DOWNLOADS],
+        translate("Settings", "Downloads"),
+        translate("Settings", "What is being downloaded, and what has arrived."),
+    )
 
 
 def updates_section(session: Session, actions: Actions) -> Section:
     """Return the section on newer versions."""
+    return Section(translate("Settings", "Updates"), _update_rows(session, actions))
+
+
+def _update_rows(session: Session, actions: Actions) -> Iterator[SettingRow]:
     updates = session.updates
     automatic = TickBox()
     bind_shown(
@@ -162,21 +176,18 @@ def updates_section(session: Session, actions: Actions) -> Section:
             " from here.",
         )
     )
-    rows = (
-        SettingRow(
-            translate("Settings", "Check automatically"),
-            sentence,
-            [automatic],
-            words=translate("Settings", "updates version"),
-        ),
-        _action_row(
-            actions[ActionName.UPDATES],
-            translate("Settings", "Versions"),
-            translate("Settings", "Look for a newer version now, or go back to the one before."),
-            translate("Settings", "updates"),
-        ),
+    yield SettingRow(
+        translate("Settings", "Check automatically"),
+        sentence,
+        [automatic],
+        words=translate("Settings", "updates version"),
     )
-    return Section(translate("Settings", "Updates"), rows)
+    yield _action_row(
+        actions[ActionName.UPDATES],
+        translate("Settings", "Versions"),
+        translate("Settings", "Look for a newer version now, or go back to the one before."),
+        translate("Settings", "updates"),
+    )
 
 
 def file_row(settings: SettingsState) -> SettingRow:

@@ -1,5 +1,6 @@
 """The keys of the actions: shown, changed by pressing others, taken from each other, reset."""
 
+from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
@@ -175,29 +176,33 @@ class Shortcuts:
     """The rows of all actions, and what they change in the settings."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
-        self._session, self._actions = session, actions
-        self.rows = {name: ShortcutRow(actions, theme, name) for name in ActionName}
-        for row in self.rows.values():
-            row.chosen.connect(partial(self._choose, row.name))
-            row.taken_over.connect(partial(self._take_over, row.name))
-            row.reset.connect(partial(self._reset, row.name))
+        self._session, self._theme, self._actions = session, theme, actions
+        self.rows: dict[ActionName, ShortcutRow] = {}
         self.reset = QPushButton(translate("Settings", "Reset all keys"))
         self.reset.clicked.connect(self._reset_all)
 
     def section(self) -> Section:
         """Return the section of the page."""
+        return Section(translate("Settings", "Shortcuts"), self._make_rows())
+
+    def _make_rows(self) -> Iterator[SettingRow]:
         about = translate(
             "Settings",
             "Press a key's button, then the new keys. Hints on buttons show them from the next"
             " start on.",
         )
-        head = SettingRow(
+        yield SettingRow(
             translate("Settings", "All keys"),
             about,
             [self.reset],
             words=translate("Settings", "shortcuts keyboard"),
         )
-        return Section(translate("Settings", "Shortcuts"), (head, *self.rows.values()))
+        for name in ActionName:
+            row = self.rows[name] = ShortcutRow(self._actions, self._theme, name)
+            row.chosen.connect(partial(self._choose, name))
+            row.taken_over.connect(partial(self._take_over, name))
+            row.reset.connect(partial(self._reset, name))
+            yield row
 
     def set_keys(self, keys: dict[ActionName, str]) -> None:
         """Give actions these keys, "" for none; the usual one of an action is not kept."""

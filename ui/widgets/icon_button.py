@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, ICON
 from ui.theme.theme import Theme
+from ui.widgets.labels import plain_tooltip
 
 
 class IconButton(QToolButton):
@@ -35,7 +36,7 @@ class IconButton(QToolButton):
     def set_name(self, name: str, key: str = "") -> None:
         """Set the name for screen readers and the tooltip; the tooltip adds the shortcut."""
         self.setAccessibleName(name)
-        self.setToolTip(f"{name} ({key})" if key else name)
+        self.setToolTip(plain_tooltip(f"{name} ({key})" if key else name))
 
     def _draw(self) -> None:
         self.setIcon(self._theme.icon(self._icon))

@@ -1,5 +1,6 @@
 """Labels of plain text, in which HTML is not interpreted."""
 
+import html
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt
@@ -12,6 +13,8 @@ from ui.theme.metrics import S
 _LONGEST = 400
 _PIECE = 24
 _ZERO_WIDTH_SPACE = "\u200b"
+# The most characters of a line of a tooltip, which Qt wraps only where the text is HTML.
+_MOST_OF_A_LINE = 100
 
 
 class _PlainLabel(QLabel):
@@ -51,6 +54,17 @@ def buddy_label(text: str, buddy: QWidget, role: str = "label") -> QLabel:
     if not buddy.accessibleName():
         buddy.setAccessibleName(text)
     return label
+
+
+def plain_tooltip(*lines: str) -> str:
+    """Return lines as a tooltip that shows HTML in them as text; empty lines are left out.
+
+    Qt shows a tooltip that looks like HTML as such; then this one is HTML, and has none in it.
+    """
+    shown = [line for text in lines if text for line in text.split("\n")]
+    if all("<" not in line and len(line) <= _MOST_OF_A_LINE for line in shown):
+        return "\n".join(shown)
+    return f"<qt>{'<br>'.join(map(html.escape, shown))}</qt>"
 
 
 def align(labels: Sequence[QLabel]) -> None:

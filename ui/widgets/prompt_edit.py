@@ -101,6 +101,13 @@ class PromptEdit(QPlainTextEdit):
         self._draw_marks()
         self.viewport().update()
 
+    def write(self, start: int, length: int, text: str) -> None:
+        """Put a text in place of so many characters; the user can undo it."""
+        written = self.toPlainText()
+        cursor = self._cursor(*(_place(written, at) for at in (start, start + length)))
+        cursor.insertText(text)
+        self.setTextCursor(cursor)
+
     def event(self, e: QEvent) -> bool:
         """Keep keys from shortcuts of the window that the field needs itself."""
         if e.type() is QEvent.Type.ShortcutOverride and isinstance(e, QKeyEvent):

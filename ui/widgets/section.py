@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, RADIUS, XS, S
 from ui.theme.theme import SCALES, Theme
+from ui.widgets.labels import plain_tooltip
 
 
 class SectionHead(QAbstractButton):
@@ -32,7 +33,7 @@ class SectionHead(QAbstractButton):
         """Show a new summary."""
         if summary != self._summary:
             self._summary = summary
-            self.setToolTip(summary)
+            self.setToolTip(plain_tooltip(summary))
             self._name()
             self.update()
 

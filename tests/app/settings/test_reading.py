@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from app.settings.migrations import VERSION
 from app.settings.reading import FILE, MOST_BYTES, Fault, read_settings
 from app.settings.template import new_text
-from app.settings.values import USUAL, VERSION, Look, stated
+from app.settings.values import USUAL, Look, stated
 from engine.api.saving import PictureFormat
 
 

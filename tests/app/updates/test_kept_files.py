@@ -1,11 +1,13 @@
 """A person who goes back finds the form and the settings that the older version left."""
 
+import re
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 import pytest
 
+import app as app_package
 from app.form.fields import Form
 from app.form.last_session import FILE, LastSession, encode, read_last_session
 from app.queue.queue_journal import queue_journal
@@ -47,6 +49,23 @@ def test_the_copies_of_another_version_are_not_used(tmp_path: Path) -> None:
     last, problem = read_last_session(tmp_path)
     assert last is None
     assert problem is not None
+
+
+def test_every_small_document_of_ours_is_copied(tmp_path: Path) -> None:
+    """A kind that is new is among the files that are copied, unless it is a list of work."""
+    app = Path(app_package.__file__).parent
+    kinds = [path for path in app.rglob("*.py") if " DocumentKind(" in path.read_text()]
+    kept = {
+        name
+        for path in kinds
+        for name in re.findall(r'^_?FILE = "([^"]+)"', path.read_text(), re.MULTILINE)
+    }
+    assert len(kept) > 8
+    for name in {*kept, "settings.toml"}:
+        (tmp_path / name).touch()
+    keep_files(tmp_path, OWN)
+    left = {path.name for path in kept_file(tmp_path / "a", OWN).parent.iterdir()}
+    assert left >= {*kept, "settings.toml"} - {"downloads.json"}
 
 
 def test_files_are_copied_once_and_anew_for_the_next_update(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The page of the settings, opened in the window."""
+"""The page of the settings, opened in the window, with all of its rows."""
 
 import pytest
 
@@ -11,4 +11,5 @@ from ui.settings.page import SettingsPage
 def page(desk: Desk) -> SettingsPage:
     desk.window.places.open(Place.SETTINGS)
     (found,) = desk.window.findChildren(SettingsPage)
+    found.complete()
     return found

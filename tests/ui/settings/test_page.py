@@ -12,6 +12,7 @@ from app.settings.reading import read_settings
 from app.settings.values import USUAL, Look
 from engine.api.saving import PictureFormat
 from tests.ui.conftest import Desk
+from ui.actions import ActionName
 from ui.places import Place
 from ui.settings.about import LicencesRow, ReportRow
 from ui.settings.fields import FileNameField, FolderField
@@ -25,7 +26,7 @@ from ui.widgets.tick_box import TickBox
 
 
 def row_of(page: SettingsPage, title: str) -> SettingRow:
-    rows = [row for section in page.sections for row in section.rows]
+    rows = [row for section in page.sections for row in section.made]
     return next(row for row in rows if row.title.text() == title)
 
 
@@ -44,6 +45,24 @@ def choose(page: SettingsPage, title: str, value: object) -> None:
 def test_the_rail_leads_to_the_settings(desk: Desk) -> None:
     QTest.keyClick(desk.window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     assert desk.window.places.place is Place.SETTINGS
+
+
+def test_the_page_opens_with_its_first_rows_and_makes_the_others_later(desk: Desk) -> None:
+    desk.window.places.open(Place.SETTINGS)
+    (page,) = desk.window.findChildren(SettingsPage)
+    assert page.sections[0].made
+    assert not page.sections[-1].made
+    desk.wait(lambda: len(page.sections[-1].made) == 4)
+    assert list(page.shortcuts.rows) == list(ActionName)
+
+
+def test_a_search_finds_what_was_not_made_yet(desk: Desk) -> None:
+    desk.window.places.open(Place.SETTINGS)
+    (page,) = desk.window.findChildren(SettingsPage)
+    assert not page.sections[-1].made
+    page.search.setText("licences")
+    assert page.count.text().startswith("1 of 1")
+    assert row_of(page, "Licences").property("found")
 
 
 def test_a_word_marks_what_it_finds_and_scrolls_there(desk: Desk, page: SettingsPage) -> None:
@@ -115,7 +134,7 @@ def test_a_setting_is_in_the_file_and_shown_again(desk: Desk, page: SettingsPage
 
 def test_every_control_has_a_name(page: SettingsPage) -> None:
     for section in page.sections:
-        for row in section.rows:
+        for row in section.made:
             for control in row.findChildren(QWidget):
                 if control.focusPolicy() & Qt.FocusPolicy.TabFocus and control.isVisible():
                     named = control.accessibleName() or getattr(control, "text", str)()

@@ -1,0 +1,82 @@
+"""Embeddings in a prompt: their names are found, and written as a convention spells them."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from app.form.prompt_weights import WeightEdit, set_weight, weighted_range
+from engine.api.conventions import Convention, EmbeddingSpelling
+
+# The ways to write an embedding's name in a prompt.
+SPELLINGS = {
+    EmbeddingSpelling.BARE: "{}",
+    EmbeddingSpelling.PREFIX: "embedding:{}",
+    EmbeddingSpelling.TAG: "<embed:{}>",
+    EmbeddingSpelling.WORD: "<{}>",
+    EmbeddingSpelling.ANGLED: "<{}>",
+}
+_SUFFIX = r"(?:\.(?:safetensors|pt|bin))?"
+# The ends of a name: what else a word may consist of.
+_PATTERNS = {
+    EmbeddingSpelling.BARE: r"(?<![\w.-]){}(?![\w-])",
+    EmbeddingSpelling.PREFIX: rf"(?<![^\s(\[])embedding:{{}}{_SUFFIX}(?![\w-])",
+    EmbeddingSpelling.TAG: rf"<embed(?:ding)?:\s*{{}}{_SUFFIX}\s*>",
+    EmbeddingSpelling.WORD: r"<{}>",
+    EmbeddingSpelling.ANGLED: r"<{}>",
+}
+
+
+class Mention(NamedTuple):
+    """An embedding's name in a text, as it is spelled there, from `start` to `end`."""
+
+    name: str
+    start: int
+    end: int
+
+
+def spelled(name: str, convention: Convention) -> str:
+    """Return an embedding's name as prompts of a convention write it."""
+    spellings = convention.embedding_spellings
+    return SPELLINGS[spellings[0]].format(name) if spellings else name
+
+
+def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Mention]:
+    """Return the embeddings that a text names, in the order of their places, each only once."""
+    folded = text.casefold()
+    # Few of many names are in a text: only those are looked for with care.
+    possible = sorted((one for one in names if one.casefold() in folded), key=len, reverse=True)
+    found: dict[str, Mention] = {}
+    taken: list[tuple[int, int]] = []
+    for name in possible:
+        for spelling in convention.embedding_spellings:
+            pattern = _PATTERNS[spelling].format(re.escape(name))
+            for match in re.finditer(pattern, text, re.IGNORECASE):
+                start, end = match.span()
+                # A longer name may have a shorter one within it.
+                if all(end <= one or other <= start for one, other in taken):
+                    taken.append((start, end))
+                    found.setdefault(name, Mention(name, start, end))
+    return sorted(found.values(), key=lambda one: one.start)
+
+
+def with_mention(text: str, name: str, convention: Convention) -> str:
+    """Return a text with an embedding's name at its end, after a comma."""
+    return ", ".join(filter(None, (text.rstrip(" ,"), spelled(name, convention))))
+
+
+def without_mention(text: str, mention: Mention, convention: Convention) -> str:
+    """Return a text without a name, its brackets and weight, and without a comma too many."""
+    start, end = weighted_range(text, mention.start, mention.end, convention.grammar)
+    before, after = text[:start].rstrip(" \t"), text[end:].lstrip(" \t")
+    if after.startswith(",") and (not before or before[-1] in ",\n(["):
+        after = after[1:].lstrip(" \t")
+    elif not after and before.endswith(","):
+        before = before[:-1].rstrip(" \t")
+    gap = " " if before and after and before[-1] not in "\n([" and after[0] not in "\n,)]" else ""
+    return f"{before}{gap}{after}"
+
+
+def with_weight(text: str, mention: Mention, weight: float, convention: Convention) -> str:
+    """Return a text in which a name has a weight."""
+    edit: WeightEdit = set_weight(text, mention.start, mention.end, weight, convention.grammar)
+    return f"{text[: edit.start]}{edit.text}{text[edit.end :]}"

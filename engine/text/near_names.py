@@ -1,0 +1,84 @@
+"""Words of a prompt that were probably meant to be names of embeddings, but for a slip of a key."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from engine.text.tokenizers import ClipTokenizer
+
+_WORD = re.compile(r"[^\s,()\[\]{}|<>:\"\\]+")
+# Shorter words are near to too many others.
+_LEAST_CHARACTERS = 5
+# Words of at least so many characters may differ in two places, shorter ones in one.
+_LONG = 9
+_MOST_WORDS = 400
+
+
+class NearName(NamedTuple):
+    """A word from character `position` on, and the name that it is nearly."""
+
+    position: int
+    word: str
+    name: str
+
+
+def near_names(text: str, names: tuple[str, ...], tokenizer: ClipTokenizer) -> list[NearName]:
+    """Return the words that are no name, but nearly one.
+
+    Words that CLIP's vocabulary has whole are meant as themselves: "details" is no "detail".
+    """
+    if not names:
+        return []
+    found: list[NearName] = []
+    for number, match in enumerate(_WORD.finditer(text)):
+        word = match[0].strip(".;!?")
+        if number >= _MOST_WORDS:
+            break
+        if len(word) < _LEAST_CHARACTERS or _is_whole(word.casefold(), tokenizer):
+            continue
+        name = _nearest(word.casefold(), names)
+        if name:
+            found.append(NearName(match.start(), word, name))
+    return found
+
+
+def _is_whole(word: str, tokenizer: ClipTokenizer) -> bool:
+    return len(tokenizer.encode(word)) < 2
+
+
+# While somebody types only one word changes from one check to the next.
+@lru_cache(maxsize=1024)
+def _nearest(word: str, names: tuple[str, ...]) -> str:
+    """Return the name with the fewest slips; empty if a name is the word, or none is near."""
+    allowed = 2 if len(word) >= _LONG else 1
+    best, fewest = "", allowed + 1
+    for name in names:
+        folded = name.casefold()
+        # A name of several words is found by the word in it, which is then no slip.
+        if word in folded.split() or folded == word:
+            return ""
+        if abs(len(folded) - len(word)) >= fewest:
+            continue
+        slips = _slips(word, folded, fewest - 1)
+        if slips < fewest:
+            best, fewest = name, slips
+    return best
+
+
+def _slips(one: str, other: str, most: int) -> int:
+    """Return the letters that are missing, added, changed or swapped; `most` + 1 if more.
+
+    The optimal string alignment distance.
+    """
+    before_last: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        present = [row]
+        for column, its in enumerate(other, 1):
+            cost = min(last[column] + 1, present[-1] + 1, last[column - 1] + (letter != its))
+            is_swap = row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == its
+            present.append(min(cost, before_last[column - 2] + 1) if is_swap else cost)
+        if min(present) > most:
+            return most + 1
+        before_last, last = last, present
+    return min(last[-1], most + 1)

@@ -1,0 +1,32 @@
+"""Facts about embeddings in the user's language."""
+
+from PySide6.QtCore import QCoreApplication
+
+from app.notices.wording import worded
+from engine.api.embeddings import EmbeddingInfo
+
+translate = QCoreApplication.translate
+
+
+def embedding_summary(info: EmbeddingInfo | None) -> str:
+    """Return the models that an embedding is for, and the number of its vectors."""
+    if info is None or info.problem:
+        return ""
+    if info.vectors == 1:
+        vectors = translate("embeddings", "1 vector")
+    else:
+        vectors = translate("embeddings", "{n} vectors").format(n=info.vectors)
+    return " · ".join(filter(None, (info.purpose, vectors)))
+
+
+def embedding_reason(info: EmbeddingInfo | None, *, is_suited: bool) -> str:
+    """Return the reason why an embedding has no effect; empty if it has."""
+    if info is None:
+        return ""
+    if info.problem:
+        text = translate("embeddings", "Has no effect: {problem}")
+        return text.format(problem=worded(info.problem))
+    if not is_suited:
+        text = translate("embeddings", "Has no effect: it is for {purpose}, the model is another.")
+        return text.format(purpose=info.purpose)
+    return ""
