@@ -57,6 +57,11 @@ display: $(BASE)/.installed
 	apt-get install -qq -y xvfb openbox xdotool fonts-dejavu-core \
 	  $$($(PY) -c "from app.display import PACKAGES; print(PACKAGES)")
 
+# What once went wrong for people, tried again by hand; pictures of the screen go to build/trial.
+.PHONY: trial
+trial: $(BASE)/.tools
+	$(PY) -m pytest --durations=20 -m slow tests/ui/real_window/trial
+
 # Hours of real events at random in the real window; another SEED does other things.
 HOURS ?= 8
 SEED ?= 1

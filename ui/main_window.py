@@ -14,6 +14,7 @@ from ui.create.page import CreatePage
 from ui.dock.dock import Dock
 from ui.dock.queue_drawer import QueueDrawer
 from ui.drops import Drops
+from ui.field_keys import FieldKeys
 from ui.menus import MenuBar
 from ui.message_overlay import MessageOverlay
 from ui.panels.notice_panel import NoticePanel
@@ -109,6 +110,7 @@ class MainWindow(QMainWindow):
         on(ActionName.SHORTCUTS, self._show_shortcuts)
         on(ActionName.QUIT, self.close)
         session.settings.changed.connect(self._use_settings)
+        FieldKeys(self)
         session.model.used.connect(lambda: self.places.open(Place.CREATE))
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)

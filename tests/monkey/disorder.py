@@ -1,4 +1,4 @@
-"""What others do to the files and the engine while the application is open."""
+"""Deeds of others, to files and the engine, while the application is open."""
 
 import os
 import random

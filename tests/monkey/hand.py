@@ -48,8 +48,9 @@ SHORTCUTS = tuple(
 class Basket:
     """Another program's window at the edge of the screen, with a file to drag out of it."""
 
-    def __init__(self, display: str) -> None:
-        command = [sys.executable, "-m", "tests.monkey.basket", *map(str, BASKET)]
+    def __init__(self, display: str, at: Point = BASKET) -> None:
+        self._at = at
+        command = [sys.executable, "-m", "tests.monkey.basket", *map(str, at)]
         self._process = subprocess.Popen(
             ["env", f"DISPLAY={display}", "QT_QPA_PLATFORM=xcb", *command],
             stdin=subprocess.PIPE,
@@ -67,7 +68,12 @@ class Basket:
         self._process.stdin.flush()
         while self._process.stdout.readline().strip() not in ("taken", ""):
             pass
-        return BASKET[0] + SIZE // 2, BASKET[1] + SIZE // 2
+        return self._at[0] + SIZE // 2, self._at[1] + SIZE // 2
+
+    def outcome(self) -> str:
+        """Wait until a drag is over; return Qt's name of what the other side did."""
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
 
     def close(self) -> None:
         """End the other program."""

@@ -30,6 +30,14 @@ def test_a_picture_without_a_prompt_has_a_title(desk: Desk, tmp_path: Path, prom
     desk.wait(lambda: title.text() == "Without a prompt")
 
 
+def test_a_picture_that_is_made_without_a_prompt_has_a_title(desk: Desk) -> None:
+    desk.session.generation.prompt = " "
+    desk.session.start()
+    desk.session.jobs.generate()
+    desk.wait(lambda: desk.session.pictures.is_live)
+    desk.wait(lambda: desk.window.info.title.text() == "Without a prompt")
+
+
 def test_the_title_goes_from_one_prompt_to_the_next(desk: Desk, tmp_path: Path) -> None:
     """No file name comes in between, nor anything else: the words change with the picture."""
     paths = [picture(tmp_path / f"{name}.png", name) for name in ("one", "two")]

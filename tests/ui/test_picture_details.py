@@ -150,3 +150,27 @@ def test_a_picture_of_this_session_tells_its_time(make_desk: MakeDesk) -> None:
 def test_the_line_below_the_picture_names_the_model(desk: Desk, tmp_path: Path) -> None:
     desk.session.view.choose(ours(tmp_path / "a.png"))
     desk.wait(lambda: desk.window.info.detail.text().startswith("dream v1.5 · "))
+
+
+def test_another_picture_is_told_in_the_rows_that_are_there(
+    tmp_path: Path, theme: Theme, qtbot: QtBot
+) -> None:
+    """To make rows takes longer than a frame, and each step in the viewer shows others."""
+    pane = PictureDetails(theme)
+    qtbot.addWidget(pane)
+    first = read_facts(ours(tmp_path / "a.png"), 41.0)
+    pane.show_facts(first)
+    rows = tuple(pane.rows)
+    (tmp_path / "b.png").write_bytes(PNG)
+    second = read_facts(str(tmp_path / "b.png"), None)
+    assert 0 < len(second) < len(first)
+    pane.show_facts(second)
+    assert tuple(pane.rows) == rows[: len(second)]
+    assert [row.value.toPlainText() for row in pane.rows] == [fact.text for fact in second]
+    assert [row.value.accessibleName() for row in pane.rows] == [fact.label for fact in second]
+    assert [row.isHidden() for row in rows] == [row not in pane.rows for row in rows]
+    pane.rows[-1].copy.click()
+    assert QGuiApplication.clipboard().text() == second[-1].text
+    pane.show_facts(first)
+    assert tuple(pane.rows) == rows
+    assert not any(row.isHidden() for row in rows)

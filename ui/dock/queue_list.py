@@ -73,6 +73,9 @@ class QueueList(QListView):
                 return True
         return super().event(event)
 
+    def keyboardSearch(self, search: str) -> None:  # noqa: N802 (Qt's name)
+        """Do nothing: Qt would read every job for each letter, and hardly anybody types them."""
+
     def _keep_row(self) -> None:
         self._row = self.currentIndex().row()
 

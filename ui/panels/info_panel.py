@@ -6,6 +6,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
+from engine.api.request import GenerateRequest
 from ui.actions import REUSING, ActionName, Actions
 from ui.labels import settings_summary, size_label
 from ui.pictures import ReadPicture
@@ -95,7 +96,7 @@ class InfoPanel(QWidget):
         if live:
             job = self._session.queue.running
             self._tell(
-                job.request.prompt.strip() if job else "",
+                self._title(job.request) if job else "",
                 settings_summary(job.request) if job else "",
             )
         elif view.path is not None:
@@ -130,9 +131,11 @@ class InfoPanel(QWidget):
         elif picture.request is None:
             self._tell(Path(path).name, size_label(picture.width, picture.height))
         else:
-            prompt = picture.request.prompt.strip()
             settings = settings_summary(picture.request, picture.model)
-            self._tell(prompt or self.tr("Without a prompt"), settings)
+            self._tell(self._title(picture.request), settings)
+
+    def _title(self, request: GenerateRequest) -> str:
+        return request.prompt.strip() or self.tr("Without a prompt")
 
     def _tell(self, title: str, detail: str) -> None:
         self.title.setText(title)

@@ -22,12 +22,21 @@ class PictureDetails(QWidget):
         self._theme = theme
         self._facts: tuple[Fact, ...] = ()
         self.rows: list[FactRow] = []
+        # Further ones are hidden until a picture has more facts: to make them takes long.
+        self._made: list[FactRow] = []
         self.setProperty("role", "panel")
         self.heading = plain_label(self.tr("How it was made"), "heading")
         self.copy_all = QPushButton(self.tr("Copy all"))
         self.copy_all.setProperty("role", "link")
         self.copy_all.clicked.connect(lambda: _copy(facts_text(self._facts)))
         self._area = scroll_area(self.tr("How the picture was made"))
+        content = QWidget()
+        content.setProperty("role", "panel")
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(M, 0, S, M)
+        self._column.setSpacing(S)
+        self._column.addStretch(1)
+        self._area.setWidget(content)
         top = QHBoxLayout()
         top.setContentsMargins(M, S, M, S)
         top.addWidget(self.heading, 1)
@@ -45,17 +54,15 @@ class PictureDetails(QWidget):
             return
         self._facts = tuple(facts)
         self.copy_all.setVisible(bool(facts))
-        content = QWidget()
-        content.setProperty("role", "panel")
-        column = QVBoxLayout(content)
-        column.setContentsMargins(M, 0, S, M)
-        column.setSpacing(S)
-        self.rows = [FactRow(self._theme, fact) for fact in facts]
-        for row in self.rows:
-            column.addWidget(row)
-        column.addStretch(1)
-        # Deletes the rows before.
-        self._area.setWidget(content)
+        for row, fact in zip(self._made, facts, strict=False):
+            row.show_fact(fact)
+        for fact in facts[len(self._made) :]:
+            self._made.append(FactRow(self._theme, fact))
+            self._column.insertWidget(len(self._made) - 1, self._made[-1])
+        self.rows = self._made[: len(facts)]
+        for number, row in enumerate(self._made):
+            row.setVisible(number < len(facts))
+        self._area.verticalScrollBar().setValue(0)
 
 
 class FactRow(QWidget):
@@ -63,12 +70,14 @@ class FactRow(QWidget):
 
     def __init__(self, theme: Theme, fact: Fact) -> None:
         super().__init__()
-        self.value = _Value(fact)
-        self.copy = IconButton(theme, "copy", self.tr("Copy: {name}").format(name=fact.label))
-        self.copy.clicked.connect(lambda: _copy(fact.text))
+        self.value = _Value()
+        self._label = plain_label("", "caption")
+        self.copy = IconButton(theme, "copy", "")
+        self.copy.clicked.connect(lambda: _copy(self._fact.text))
+        self.show_fact(fact)
         words = QVBoxLayout()
         words.setSpacing(0)
-        words.addWidget(plain_label(fact.label, "caption"))
+        words.addWidget(self._label)
         words.addWidget(self.value)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -76,20 +85,31 @@ class FactRow(QWidget):
         row.addLayout(words, 1)
         row.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
 
+    def show_fact(self, fact: Fact) -> None:
+        """Show another fact."""
+        self._fact = fact
+        self._label.setText(fact.label)
+        self.value.show_text(fact.label, fact.text)
+        self.copy.set_name(self.tr("Copy: {name}").format(name=fact.label))
+
 
 class _Value(QPlainTextEdit):
     """A text that wraps anywhere, as high as it is."""
 
-    def __init__(self, fact: Fact) -> None:
-        super().__init__(fact.text)
+    def __init__(self) -> None:
+        super().__init__()
         self.setReadOnly(True)
         self.setProperty("role", "value")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName(fact.label)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
+
+    def show_text(self, name: str, text: str) -> None:
+        """Show another text, of this name."""
+        self.setAccessibleName(name)
+        self.setPlainText(text)
         self._fit()
 
     def resizeEvent(self, e: QResizeEvent) -> None:  # noqa: N802 (Qt's name)

@@ -44,7 +44,7 @@ class RealWindow:
 
         With `variables` of its environment it works in `folder`, not in this repository.
         """
-        self.paths = folders_in(folder)
+        self.paths, self.display = folders_in(folder), display
         # Where a drag is.
         self._at: Point = (0, 0)
         self._variables = {**os.environ, "DISPLAY": display, **(variables or {})}
