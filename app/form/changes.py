@@ -134,6 +134,8 @@ class FormChanges(QObject):
             form.inputs, form.strength = (), None
             form.clear_choices()
             form.prompt, form.negative_prompt = prompt, ""
+            # A kept seed would draw the same picture at each click.
+            form.seed_locked = False
 
         self.apply(self.tr("The prompt and the settings are those of the postcard."), use)
 

@@ -8,8 +8,10 @@ from pytestqt.qtbot import QtBot
 
 from app.engine.client import EngineClient
 from app.queue.pace import Pace
-from engine.api.messages import JobFinished
+from engine.api.messages import JobFinished, JobPhase, JobProgress
 from engine.api.record import Timings
+from engine.api.request import GuidanceOptions
+from engine.api.values import Phase
 from tests.app.fake_engine import saved_image
 from tests.app.silent_process import SilentProcess
 
@@ -61,3 +63,43 @@ def test_a_damaged_file_tells_no_time(qtbot: QtBot, tmp_path: Path, content: byt
     process = SilentProcess(tmp_path)
     pace = Pace(EngineClient(process, process), tmp_path)
     assert pace.seconds("mine", 64, 64, 5) is None
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def guided_at_first(pace: Pace, process: SilentProcess, clock: Clock, end: float) -> None:
+    """A picture of 10 steps, of which those with guidance take 2 s and the others 1 s."""
+    process.say(JobPhase(job="a", phase=Phase.DENOISE))
+    for step in range(11):
+        process.say(JobProgress(job="a", done=step, total=10))
+        clock.now += 2 if step < 10 * end else 1
+    saved = saved_image("a", "a.png")
+    options = GuidanceOptions(range=(0.0, end))
+    request = msgspec.structs.replace(
+        saved.record.request, checkpoint="mine", steps=10, guidance=7.0, guidance_options=options
+    )
+    record = msgspec.structs.replace(saved.record, request=request)
+    process.say(msgspec.structs.replace(saved, record=record))
+    process.say(JobFinished(job="a", device="fake", timings=TIMES))
+
+
+def test_the_gain_of_less_guidance_is_measured_by_the_steps(qtbot: QtBot, tmp_path: Path) -> None:
+    process, clock = SilentProcess(tmp_path), Clock()
+    pace = Pace(EngineClient(process, process), tmp_path, clock=clock)
+    guided_at_first(pace, process, clock, 1.0)
+    assert pace.gain("mine") is None
+    guided_at_first(pace, process, clock, 0.5)
+    assert pace.gain("mine") == pytest.approx(0.25)
+    # It is kept by a picture that cannot tell, and for the next start.
+    guided_at_first(pace, process, clock, 1.0)
+    assert pace.gain("mine") == pytest.approx(0.25)
+    pace.close()
+    again = Pace(EngineClient(process, process), tmp_path)
+    assert again.gain("mine") == pytest.approx(0.25)

@@ -1,99 +1,194 @@
-"""A drop-down list shows whole rows, a dozen at most, and keeps within its window."""
+"""A choice opens a list of our own, within its window, searched by typing, whole by keys."""
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.theme.theme import Theme
-from ui.widgets.choice_box import MOST_ROWS, ChoiceBox
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.choice_popup import ChoicePopup
 
 # What the display of tests says of windows that are no whole application.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+ABOUT = "A sentence about the entry, which is long enough for two lines of a narrow list at least."
+KEY = Qt.Key
 
 
 class Opened:
     """A list that was opened in a window."""
 
-    def __init__(self, bot: QtBot, theme: Theme, rows: int, *, at: float, height: int) -> None:
+    def __init__(
+        self,
+        bot: QtBot,
+        theme: Theme,
+        rows: int,
+        *,
+        at: float = 0,
+        height: int = 600,
+        about: str = "",
+    ) -> None:
         self.window = QWidget()
         bot.addWidget(self.window)
         self.window.resize(344, height)
         self.box = ChoiceBox(theme)
+        self.taken: list[int] = []
+        self.box.activated.connect(self.taken.append)
         column = QVBoxLayout(self.window)
         column.addStretch(round(100 * at))
         column.addWidget(self.box)
         column.addStretch(round(100 * (1 - at)))
         for row in range(rows):
             if row and row % 7 == 0:
-                self.box.add_heading("More of them")
-            self.box.addItem(f"Entry {row}", row)
+                self.box.add_heading(f"Group {row // 7}")
+            self.box.add_choice(f"Entry {row}", row, about)
         self.window.show()
         bot.waitUntil(self.window.isVisible)
         self.box.showPopup()
         QApplication.processEvents()
 
     @property
-    def popup(self) -> QRect:
-        """The popup's place on the screen."""
-        popup = self.box.view().window()
-        return popup.geometry()
+    def popup(self) -> ChoicePopup:
+        assert self.box.popup is not None
+        return self.box.popup
+
+    @property
+    def shown(self) -> list[str]:
+        """The entries and headings that the list has at present."""
+        rows = self.popup.rows
+        role = Qt.ItemDataRole
+        indexes = [rows.index(row, 0) for row in range(rows.rowCount())]
+        return [one.data() or one.data(role.AccessibleTextRole) for one in indexes]
+
+    @property
+    def current(self) -> str:
+        return self.popup.list.currentIndex().data()
+
+    def press(self, *keys: Qt.Key) -> None:
+        for key in keys:
+            where = self.popup.focusWidget()
+            assert where is not None
+            QTest.keyClick(where, key)
 
     def close(self) -> None:
         self.box.hidePopup()
 
-    def cut_rows(self) -> list[int]:
-        """Rows of which a part is seen."""
-        view = self.box.view()
-        seen = view.viewport().rect()
-        rects = (view.visualRect(view.model().index(row, 0)) for row in range(self.box.count()))
-        return [
-            row for row, rect in enumerate(rects) if rect.intersects(seen) and rect & seen != rect
-        ]
 
-
-@pytest.mark.parametrize("rows", [1, 2, 4, 12, 13, 40])
+@pytest.mark.parametrize("rows", [1, 4, 13, 40])
 @pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("height", [200, 600])
+@pytest.mark.parametrize("height", [280, 600])
+@pytest.mark.parametrize("about", ["", ABOUT])
 def test_the_list_shows_whole_rows_within_the_window(
-    qtbot: QtBot, theme: Theme, rows: int, at: float, height: int
+    qtbot: QtBot, theme: Theme, rows: int, at: float, height: int, about: str
 ) -> None:
-    opened = Opened(qtbot, theme, rows, at=at, height=height)
-    view, window = opened.box.view(), opened.window
-    inside = QRect(window.mapToGlobal(QPoint()), window.size())
-    assert inside.contains(opened.popup)
-    # It fills its popup: no scroller of Qt's above or below it, no second frame around it.
-    assert view.geometry() == QRect(QPoint(), opened.popup.size())
-    height_of_row = view.sizeHintForRow(0)
-    seen, rest = divmod(view.viewport().height(), height_of_row)
-    assert rest == 0
-    assert 1 <= seen <= MOST_ROWS
-    for place in (view.verticalScrollBar().minimum(), view.verticalScrollBar().maximum()):
-        view.verticalScrollBar().setValue(place)
-        assert opened.cut_rows() == []
-    if height == 600 and rows <= MOST_ROWS - 1 and at != 0.5:
-        assert seen == opened.box.count()
+    opened = Opened(qtbot, theme, rows, at=at, height=height, about=about)
+    window, view = opened.window, opened.popup.list
+    place = opened.popup.geometry()
+    assert QRect(window.mapToGlobal(QPoint()), window.size()).contains(place)
+    box = QRect(opened.box.mapToGlobal(QPoint()), opened.box.size())
+    assert not place.intersects(box)
+    seen = view.viewport().rect()
+    rects = [view.visualRect(opened.popup.rows.index(row, 0)) for row in range(len(opened.shown))]
+    touched = [rect for rect in rects if rect.intersects(seen)]
+    if height == 600:
+        assert touched
+        assert all(seen & rect == rect for rect in touched)
     opened.close()
 
 
-def test_the_chosen_row_is_visible(qtbot: QtBot, theme: Theme) -> None:
-    opened = Opened(qtbot, theme, 40, at=0.0, height=600)
+def test_the_present_choice_is_current_and_visible(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 40)
     opened.close()
     opened.box.setCurrentIndex(opened.box.count() - 1)
     opened.box.showPopup()
-    view = opened.box.view()
-    last = view.visualRect(view.model().index(opened.box.count() - 1, 0))
-    assert view.viewport().rect().contains(last)
+    view = opened.popup.list
+    assert opened.current == "Entry 39"
+    assert view.viewport().rect().contains(view.visualRect(view.currentIndex()))
     opened.close()
 
 
-def test_the_list_does_not_cover_its_box(qtbot: QtBot, theme: Theme) -> None:
-    for at in (0.0, 1.0):
-        opened = Opened(qtbot, theme, 9, at=at, height=600)
-        box = QRect(opened.box.mapToGlobal(QPoint()), opened.box.size())
-        assert not opened.popup.intersects(box)
-        assert opened.popup.width() == box.width()
-        opened.close()
+def test_keys_move_over_headings_and_choose(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 20)
+    opened.press(*[KEY.Key_Down] * 7)
+    assert opened.current == "Entry 7"
+    opened.press(KEY.Key_Up)
+    assert opened.current == "Entry 6"
+    opened.press(KEY.Key_End, KEY.Key_Up, KEY.Key_Return)
+    assert not opened.popup.isVisible()
+    assert opened.box.currentData() == 18
+    assert opened.taken == [opened.box.currentIndex()]
+    opened.box.showPopup()
+    opened.press(KEY.Key_Home, KEY.Key_Escape)
+    assert not opened.popup.isVisible()
+    assert opened.box.currentData() == 18
+
+
+def test_typing_searches_names_and_sentences(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 20)
+    opened.press(KEY.Key_1, KEY.Key_5)
+    assert opened.popup.search.text() == "15"
+    assert opened.shown == ["Group 2", "Entry 15"]
+    assert opened.current == "Entry 15"
+    opened.press(KEY.Key_Backspace)
+    assert len(opened.shown) == 2 + 11
+    opened.press(KEY.Key_Z)
+    assert opened.popup.nothing.isVisible()
+    opened.press(KEY.Key_Return)
+    assert opened.taken == []
+    opened.popup.search.setText("entry 3")
+    opened.press(KEY.Key_Return)
+    assert opened.box.currentData() == 3
+    opened.close()
+
+
+def test_a_short_list_has_its_search_once_somebody_types(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 4, about=ABOUT)
+    assert not opened.popup.search.isVisible()
+    opened.press(KEY.Key_L, KEY.Key_O)
+    assert opened.popup.search.isVisible()
+    assert len(opened.shown) == 4
+    opened.close()
+
+
+def test_a_click_chooses_and_one_on_a_heading_does_not(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 10)
+    view = opened.popup.list
+    left = Qt.MouseButton.LeftButton
+
+    def click(row: int) -> None:
+        at = view.visualRect(opened.popup.rows.index(row, 0)).center()
+        QTest.mouseClick(view.viewport(), left, pos=at)
+
+    click(7)
+    assert opened.popup.isVisible()
+    click(2)
+    assert not opened.popup.isVisible()
+    assert opened.taken == [2]
+
+
+def test_entries_are_spoken_with_their_sentences(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 3, about="It is quick.")
+    opened.box.setAccessibleName("Sampler")
+    opened.close()
+    opened.box.showPopup()
+    view = QAccessible.queryAccessibleInterface(opened.popup.list)
+    assert view.text(QAccessible.Text.Name) == "Sampler"
+    assert view.child(1).text(QAccessible.Text.Name) == "Entry 1, It is quick."
+    opened.close()
+
+
+def test_the_list_is_mirrored_with_its_box(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 3, about=ABOUT)
+    from_left = opened.popup.list.grab().toImage()
+    opened.close()
+    opened.box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    opened.box.showPopup()
+    assert opened.popup.list.isRightToLeft()
+    assert opened.popup.list.grab().toImage() != from_left
+    opened.close()
 
 
 def test_a_long_name_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:

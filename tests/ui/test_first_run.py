@@ -49,6 +49,17 @@ def test_a_postcard_is_the_starters_whatever_was_chosen(desk: Desk, first: First
     assert desk.session.generation.checkpoint == desk.session.checkpoints.starter
 
 
+def test_a_postcard_draws_another_picture_at_each_click(desk: Desk, first: FirstRun) -> None:
+    form = desk.session.generation
+    form.seed, form.seed_locked = 5, True
+    desk.start()
+    for count in (1, 2):
+        first.postcards[0].click()
+        jobs = desk.wait_for_jobs(count)
+        assert not form.seed_locked
+    assert len({5, *(job.request.seed for job in jobs)}) == 3
+
+
 def test_the_hardware_is_told_in_a_sentence(desk: Desk, first: FirstRun) -> None:
     session = desk.session
     session.disk.free_bytes = 210 << 30

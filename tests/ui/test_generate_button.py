@@ -33,6 +33,7 @@ def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.Mon
     button, form = desk.window.dock.generate, desk.session.generation
     form.count, form.steps = 4, 22
     desk.wait(lambda: button.text() == "Generate 4 · about 3 min")
+    assert button.shows_key
     form.steps = 11
     desk.wait(lambda: button.text() == "Generate 4 · about 90 s")
     # What has no room is left out, and still told.

@@ -21,6 +21,7 @@ from ui.method_labels import (
 )
 from ui.panels.method_panel import MethodPanel
 from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.choice_rows import ABOUT_ROLE
 
 ADJUSTED = msgspec.structs.replace(
     CONVENTIONS[ConventionName.A1111],
@@ -76,7 +77,7 @@ def test_every_entry_says_what_it_is_like(desk: Desk) -> None:
         for row in range(1, box.count()):
             value = box.itemData(row)
             if value is not None:
-                assert box.itemData(row, Qt.ItemDataRole.ToolTipRole) == about(value)
+                assert box.itemData(row, ABOUT_ROLE) == about(value)
     desk.session.generation.sampler = SamplerName.HEUN
     assert method.sampler.toolTip() == sampler_about(SamplerName.HEUN)
     assert method.sampler.accessibleDescription() == method.sampler.toolTip()

@@ -49,6 +49,7 @@ class Dock(QWidget):
         super().resizeEvent(event)
         width = event.size().width()
         self.device.show_words(shown=width >= _WIDE)
+        self.generate.keep_room(for_key=width >= _WIDER)
         for label in (self.count.label, self.seed.label):
             label.setVisible(width >= _WIDER)
 

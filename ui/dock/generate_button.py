@@ -1,7 +1,7 @@
 """The Generate button, which says how many pictures it makes and how long they take."""
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton
 
 from app.session import Session
@@ -11,7 +11,7 @@ from ui.theme.metrics import GENERATE_LEAST, GENERATE_WIDEST, XS, M
 from ui.theme.theme import Theme
 
 # The text is kept this far from the shortcut, which is left out where there is no room for both.
-_APART = 24
+_APART = 16
 
 
 class GenerateButton(QPushButton):
@@ -40,6 +40,15 @@ class GenerateButton(QPushButton):
         self._show_direction()
         self._refresh()
 
+    def keep_room(self, *, for_key: bool) -> None:
+        """Be wide enough for an estimate with the shortcut beside it, or only for the least."""
+        # Of one width, whatever is said: the dock stays calm while an estimate changes.
+        time = self.tr("about {time}").format(time=duration(600))
+        usual = [self.tr("Generate {n}").format(n=4), time]
+        key = self._small_metrics().horizontalAdvance(self._key)
+        wide = self._width_of(usual) + key + _APART
+        self.setMinimumWidth(min(wide, GENERATE_WIDEST) if for_key else GENERATE_LEAST)
+
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
         """Begin the text at the other side where the reading direction changes."""
         super().changeEvent(event)
@@ -54,14 +63,9 @@ class GenerateButton(QPushButton):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the button, then its shortcut at the trailing end if there is room."""
         super().paintEvent(event)
-        font = self.font()
-        font.setBold(False)
-        font.setPointSizeF(font.pointSizeF() * 0.85)
         with QPainter(self) as painter:
-            painter.setFont(font)
-            width = self.fontMetrics().horizontalAdvance(self.text())
-            width += painter.fontMetrics().horizontalAdvance(self._key)
-            if width + 2 * M + _APART > self.width():
+            painter.setFont(self._small_font())
+            if not self.shows_key:
                 return
             colours = self._theme.colours
             painter.setPen(QColor(colours.on_accent if self.isEnabled() else colours.muted))
@@ -70,6 +74,22 @@ class GenerateButton(QPushButton):
             )
             place = self.rect().adjusted(M, 0, -M, 0)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | side, self._key)
+
+    @property
+    def shows_key(self) -> bool:
+        """True where there is room for the shortcut beside the words."""
+        width = self.fontMetrics().horizontalAdvance(self.text())
+        width += self._small_metrics().horizontalAdvance(self._key)
+        return width + 2 * M + _APART <= self.width()
+
+    def _small_font(self) -> QFont:
+        font = self.font()
+        font.setBold(False)
+        font.setPointSizeF(font.pointSizeF() * 0.85)
+        return font
+
+    def _small_metrics(self) -> QFontMetrics:
+        return QFontMetrics(self._small_font())
 
     def _show_direction(self) -> None:
         # A stylesheet's `text-align` is of the screen: it is not mirrored.

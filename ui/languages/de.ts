@@ -307,8 +307,8 @@
    <translation>Guidance-Optionen</translation>
   </message>
   <message>
-   <source>Guides only the first half of the steps: a quarter less to compute, for much the same picture.</source>
-   <translation>Führt nur die erste Hälfte der Schritte: ein Viertel weniger zu rechnen, für fast dasselbe Bild.</translation>
+   <source>Guides only the first half of the steps, for much the same picture. The gain is measured while a picture is made so.</source>
+   <translation>Führt nur die erste Hälfte der Schritte, für fast das gleiche Bild. Der Gewinn wird gemessen, während ein Bild so entsteht.</translation>
   </message>
   <message>
    <source>Parts and kind</source>
@@ -565,6 +565,21 @@
   <message>
    <source>Use the starter</source>
    <translation>Startmodell verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>ChoicePopup</name>
+  <message>
+   <source>Nothing has these words.</source>
+   <translation>Nichts hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Type to search</source>
+   <translation>Tippen zum Suchen</translation>
   </message>
  </context>
  <context>
@@ -6803,6 +6818,10 @@
    <translation>VAE-Kacheln von {vae_tile}</translation>
   </message>
   <message>
+   <source>about a quarter less time</source>
+   <translation>etwa ein Viertel weniger Zeit</translation>
+  </message>
+  <message>
    <source>about {n} of {room} tokens</source>
    <translation>etwa {n} von {room} Tokens</translation>
   </message>
@@ -6869,6 +6888,10 @@
   <message>
    <source>more than {n} tokens</source>
    <translation>mehr als {n} Tokens</translation>
+  </message>
+  <message>
+   <source>no gain, as measured here</source>
+   <translation>kein Gewinn, wie hier gemessen</translation>
   </message>
   <message>
    <source>noise of the steps from seed + {eta_seed_delta}</source>
@@ -6941,6 +6964,10 @@
   <message>
    <source>{loras}</source>
    <translation>{loras}</translation>
+  </message>
+  <message>
+   <source>{n} % less time, as measured here</source>
+   <translation>{n} % weniger Zeit, wie hier gemessen</translation>
   </message>
   <message>
    <source>{n} MP</source>

@@ -11,6 +11,7 @@ from engine.api.fields import bounds_of
 from engine.api.request import GenerateRequest, GuidanceOptions
 from ui.advanced_labels import advanced_summary, declared_summary, group_summary
 from ui.bind import bind_shown
+from ui.labels import gain_words
 from ui.panels.declaration_panel import DeclarationPanel
 from ui.panels.device_choice import DeviceChoice
 from ui.panels.method_panel import MethodPanel
@@ -19,7 +20,7 @@ from ui.panels.parts_panel import OTHER_PARTS, VAE, PartsPanel
 from ui.panels.refiner_panel import RefinerPanel
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
-from ui.widgets.labels import align, buddy_label
+from ui.widgets.labels import align, buddy_label, plain_label
 from ui.widgets.number_field import DecimalField, WholeField
 from ui.widgets.section import Section
 from ui.widgets.slider_field import SliderField
@@ -43,8 +44,8 @@ class AdvancedPanel(QWidget):
         self.faster = _Switch(
             self.tr("Faster guidance"),
             self.tr(
-                "Guides only the first half of the steps: a quarter less to compute, for much the "
-                "same picture."
+                "Guides only the first half of the steps, for much the same picture. The gain is "
+                "measured while a picture is made so."
             ),
         )
         self.method = MethodPanel(self._state, theme)
@@ -126,12 +127,14 @@ class AdvancedPanel(QWidget):
         self.faster.box.clicked.connect(self._on_faster)
         self.reset.clicked.connect(self._session.changes.reset)
         state.form_changed.connect(self._refresh)
+        self._session.pace.changed.connect(self._refresh)
         state.suggestions_changed.connect(self._refresh)
 
     def _refresh(self, *_: object) -> None:
         state = self._state
         self.faster.box.setChecked(state.guidance_options.range == FASTER_GUIDANCE)
         self.faster.setVisible(GuidanceKind.CFG in state.suggestions.features.guidance)
+        self.faster.tell(gain_words(self._session.pace.gain(str(state.checkpoint))))
         self.reset.setVisible(state.has_choices)
         self.section.head.tell(advanced_summary(state))
         for name, group in (
@@ -163,16 +166,20 @@ class _Switch(QWidget):
 
     def __init__(self, name: str, about: str) -> None:
         super().__init__()
-        self.box = TickBox()
-        self.label = buddy_label(name, self.box)
-        self.box.setAccessibleDescription(about)
+        self.box, self._about = TickBox(), about
+        self.label, self.words = buddy_label(name, self.box), plain_label("", "caption", wrap=True)
         self.setToolTip(about)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(S)
         row.addWidget(self.label)
         row.addWidget(self.box)
-        row.addStretch(1)
+        row.addWidget(self.words, 1)
+
+    def tell(self, words: str) -> None:
+        """Show words beside the box."""
+        self.words.setText(words)
+        self.box.setAccessibleDescription(f"{words} {self._about}")
 
 
 def _column(*widgets: QWidget) -> QWidget:

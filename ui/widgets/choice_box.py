@@ -1,47 +1,34 @@
-"""A combo box with headings, tooltips and Safelight's arrow."""
+"""A combo box with headings, a list of our own, and Safelight's arrow."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionComboBox,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QWidget
 
-from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
-from ui.theme.theme import SCALES, Theme
+from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS
+from ui.theme.theme import Theme
+from ui.widgets.choice_popup import ChoicePopup
+from ui.widgets.choice_rows import ABOUT_ROLE
 from ui.widgets.wheel import PassedByWheel
-
-MOST_ROWS = 12
-# The accessible description by which Qt marks the separators of a combo box.
-_SEPARATOR = "separator"
-# The distance in pixels between the padding of an entry and its text.
-_TEXT = 3
-AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 class ChoiceBox(PassedByWheel, QComboBox):
-    """A combo box whose popup shows whole rows, a dozen at most, within the window."""
+    """A combo box whose list is searched by typing and shows the sentence about each entry."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        # Made when it is opened for the first time.
+        self.popup: ChoicePopup | None = None
         self.setFixedHeight(CONTROL_HEIGHT)
         # Long names are cut off rather than widening the panel.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
-        self.setMaxVisibleItems(MOST_ROWS)
-        # Qt's own delegate ignores the stylesheet.
-        self.setItemDelegate(_ChoiceDelegate(theme, self))
         theme.changed.connect(self.update)
 
     def add_choice(self, text: str, value: object, about: str) -> None:
-        """Add an entry with the tooltip `about`, a trusted text."""
+        """Add an entry with the sentence `about` it, a trusted text."""
         self.addItem(text, value)
-        self.setItemData(self.count() - 1, about, Qt.ItemDataRole.ToolTipRole)
+        self.setItemData(self.count() - 1, about, ABOUT_ROLE)
 
     def add_heading(self, text: str) -> None:
         """Begin a group with a heading, which can be selected neither by mouse nor by typing."""
@@ -49,29 +36,25 @@ class ChoiceBox(PassedByWheel, QComboBox):
         self.setItemData(self.count() - 1, text, Qt.ItemDataRole.AccessibleTextRole)
 
     def showPopup(self) -> None:  # noqa: N802 (Qt's name)
-        """Open the list at a height that Qt would miscalculate.
-
-        Qt ignores the stylesheet's paddings and the window's bounds.
-        """
-        super().showPopup()
-        view = self.view()
-        popup = view.window()
-        row = view.sizeHintForRow(0)
-        if popup is self.window() or row <= 0:
+        """Open the list within the window."""
+        if not self.count():
             return
-        around = popup.height() - view.viewport().height()
-        room = self._room()
-        top = self.mapToGlobal(self.rect().topLeft()).y()
-        below, above = room.bottom() - top - self.height(), top - room.top()
-        wanted = min(self.count(), MOST_ROWS) * row + around
-        is_below = wanted <= below or below >= above
-        rows = max(1, (min(wanted, below if is_below else above) - around) // row)
-        height = rows * row + around
-        left = self.mapToGlobal(self.rect().topLeft()).x()
-        popup.setGeometry(
-            left, top + self.height() if is_below else top - height, self.width(), height
-        )
-        view.scrollTo(view.currentIndex())
+        if self.popup is None:
+            self.popup = ChoicePopup(self._theme, self)
+            self.popup.chosen.connect(self._on_chosen)
+            self.popup.closed.connect(self.update)
+        self.popup.open_in(self._room())
+
+    def hidePopup(self) -> None:  # noqa: N802 (Qt's name)
+        """Close the list."""
+        if self.popup is not None:
+            self.popup.close()
+
+    def _on_chosen(self, row: int) -> None:
+        self.setFocus()
+        self.setCurrentIndex(row)
+        self.activated.emit(row)
+        self.textActivated.emit(self.itemText(row))
 
     def _room(self) -> QRect:
         """Return the room for the list: the part of the window that is on the screen."""
@@ -95,37 +78,3 @@ class ChoiceBox(PassedByWheel, QComboBox):
             left = XS + 1 if self.isRightToLeft() else self.width() - ICON - XS - 1
             icon = self._theme.icon("chevron", self._theme.colours.muted)
             icon.paint(painter, left, (self.height() - ICON) // 2, ICON, ICON)
-
-
-class _ChoiceDelegate(QStyledItemDelegate):
-    """A delegate that draws entries by the stylesheet, and headings in small muted text."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def sizeHint(  # noqa: N802 (Qt's name)
-        self, option: QStyleOptionViewItem, index: AnyIndex
-    ) -> QSize:
-        """Return an entry's size also for headings, so that the list always shows whole rows."""
-        return super().sizeHint(option, index.model().index(0, index.column()))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
-        """Draw an entry or a heading."""
-        if not _is_heading(index):
-            super().paint(painter, option, index)
-            return
-        room: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
-        font = QFont(option.font)  # pyright: ignore[reportAttributeAccessIssue]
-        font.setPointSizeF(font.pointSizeF() * SCALES["caption"])
-        painter.save()
-        painter.setFont(font)
-        painter.setPen(QColor(self._theme.colours.muted))
-        aligned = Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeading
-        words = room.adjusted(S + _TEXT, 0, -S, -XS)
-        painter.drawText(words, int(aligned), index.data(Qt.ItemDataRole.AccessibleTextRole) or "")
-        painter.restore()
-
-
-def _is_heading(index: AnyIndex) -> bool:
-    return index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == _SEPARATOR
