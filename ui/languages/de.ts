@@ -1056,12 +1056,20 @@
    <translation>Im Dateimanager zeigen</translation>
   </message>
   <message>
+   <source>Show the pictures in the folders below the chosen one, too</source>
+   <translation>Auch die Bilder in den Ordnern unter dem gewählten zeigen</translation>
+  </message>
+  <message>
    <source>Show the pictures of another folder, with its subfolders</source>
    <translation>Die Bilder eines anderen Ordners zeigen, mit Unterordnern</translation>
   </message>
   <message>
    <source>Show them no more; the files stay where they are</source>
    <translation>Sie nicht mehr zeigen; die Dateien bleiben, wo sie sind</translation>
+  </message>
+  <message>
+   <source>With subfolders</source>
+   <translation>Mit Unterordnern</translation>
   </message>
  </context>
  <context>
@@ -2975,6 +2983,10 @@
    <translation>Favoriten</translation>
   </message>
   <message>
+   <source>Hide rejected pictures</source>
+   <translation>Abgelehnte Bilder verbergen</translation>
+  </message>
+  <message>
    <source>LoRA</source>
    <translation>LoRA</translation>
   </message>
@@ -3007,16 +3019,20 @@
    <translation>Bewertung</translation>
   </message>
   <message>
-   <source>Rejected hidden</source>
-   <translation>Ohne abgelehnte</translation>
-  </message>
-  <message>
-   <source>Rejected shown</source>
-   <translation>Mit abgelehnten</translation>
+   <source>Rejected</source>
+   <translation>Abgelehnte</translation>
   </message>
   <message>
    <source>Show all pictures again</source>
    <translation>Wieder alle Bilder zeigen</translation>
+  </message>
+  <message>
+   <source>Show only rejected pictures</source>
+   <translation>Nur abgelehnte Bilder zeigen</translation>
+  </message>
+  <message>
+   <source>Show rejected pictures, too</source>
+   <translation>Auch abgelehnte Bilder zeigen</translation>
   </message>
   <message>
    <source>Size</source>
@@ -3049,6 +3065,10 @@
   <message>
    <source>With or without LoRAs</source>
    <translation>Mit oder ohne LoRAs</translation>
+  </message>
+  <message>
+   <source>With rejected</source>
+   <translation>Mit abgelehnten</translation>
   </message>
   <message>
    <source>{n} megapixels and more</source>

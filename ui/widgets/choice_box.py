@@ -1,7 +1,7 @@
 """A combo box with headings, tooltips and Safelight's arrow."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QStyle,
@@ -11,8 +11,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.theme.fonts import scaled
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
-from ui.theme.theme import SCALES, Theme
+from ui.theme.theme import Theme
 from ui.widgets.wheel import PassedByWheel
 
 MOST_ROWS = 12
@@ -116,8 +117,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
             super().paint(painter, option, index)
             return
         room: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
-        font = QFont(option.font)  # pyright: ignore[reportAttributeAccessIssue]
-        font.setPointSizeF(font.pointSizeF() * SCALES["caption"])
+        font = scaled(option.font, "caption")  # pyright: ignore[reportAttributeAccessIssue]
         painter.save()
         painter.setFont(font)
         painter.setPen(QColor(self._theme.colours.muted))
