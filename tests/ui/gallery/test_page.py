@@ -280,9 +280,9 @@ def test_a_folder_is_shown_without_its_subfolders_by_a_tick(shown: Shown) -> Non
     shown.session.gallery_index.refresh()
     shown.wait_for(6)
     pane = shown.page.folders
-    assert not pane.subfolders.isVisible()
+    assert pane.subfolders.isHidden()
     pane.list.setCurrentRow(1)
-    assert pane.subfolders.isVisible()
+    assert not pane.subfolders.isHidden()
     assert pane.subfolders.isChecked()
     pane.subfolders.click()
     shown.wait_for(5)
