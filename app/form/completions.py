@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+from app.form.embedding_texts import TEXTS
 from engine.api.conventions import (
     Convention,
     EmbeddingSpelling,
@@ -63,15 +64,15 @@ def completions(before: str, convention: Convention, names: Names) -> Completion
     if (tag := _TAG.search(before)) and _reads_tags(convention):
         return _found(tag.start(), tag[2], names.loras, NameKind.LORA, f"<{tag[1]}:{{}}:1>")
     spellings = convention.embedding_spellings
-    for spelling, pattern, text in (
-        (EmbeddingSpelling.PREFIX, _PREFIX, "embedding:{}"),
-        (EmbeddingSpelling.TAG, _EMBED_TAG, "<embed:{}>"),
-        (EmbeddingSpelling.ANGLED, _ANGLED, "<{}>"),
-        (EmbeddingSpelling.WORD, _ANGLED, "<{}>"),
+    for spelling, pattern in (
+        (EmbeddingSpelling.PREFIX, _PREFIX),
+        (EmbeddingSpelling.TAG, _EMBED_TAG),
+        (EmbeddingSpelling.ANGLED, _ANGLED),
+        (EmbeddingSpelling.WORD, _ANGLED),
     ):
         if spelling in spellings and (match := pattern.search(before)):
             kind = NameKind.EMBEDDING
-            return _found(match.start(), match[1], names.embeddings, kind, text)
+            return _found(match.start(), match[1], names.embeddings, kind, TEXTS[spelling])
     # An even number of marks means that the last one closes a name.
     if (list_ := _WILDCARD.search(before)) and before.count("__") % 2:
         kind = NameKind.WILDCARD

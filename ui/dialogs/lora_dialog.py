@@ -1,12 +1,11 @@
 """The list of the user's LoRA files: search, pictures, and what each file is for."""
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QItemSelectionModel, QSize, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLineEdit,
-    QListView,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -21,12 +20,14 @@ from ui.lora_labels import count_words
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.window_place import room_for
 
 _SIZE = QSize(800, 640)
 _SEARCH_WIDTH = 260
+_ON_LIST = Qt.ShortcutContext.WidgetShortcut
 
 
 class LoraDialog(QDialog):
@@ -43,7 +44,8 @@ class LoraDialog(QDialog):
         self.model = LoraItemModel(session, pictures, self)
         self.search = QLineEdit()
         self.order = ChoiceBox(theme)
-        self.list = _LoraView(theme, self.model)
+        self.list = CardView(theme, self.model, self.tr("LoRA files"))
+        self.list.draw_by(LoraDelegate(theme, self.list))
         self.about = plain_label("", "caption", wrap=True)
         self.count = plain_label("", "caption")
         self.folders = QPushButton(self.tr("LoRA folders…"))
@@ -129,6 +131,7 @@ class LoraDialog(QDialog):
         self.search.returnPressed.connect(self.toggle)
         self.order.activated.connect(self._on_order)
         self.list.activated.connect(self.toggle)
+        QShortcut(QKeySequence(Qt.Key.Key_Space), self.list, self.toggle, context=_ON_LIST)
         self.list.selectionModel().currentChanged.connect(self._show_current)
         self.model.modelAboutToBeReset.connect(self._keep_current)
         self.model.modelReset.connect(self._on_reset)
@@ -181,49 +184,3 @@ class LoraDialog(QDialog):
         else:
             empty = self.tr("Looking for LoRA files…")
         self.list.tell(empty if shown == 0 else "")
-
-
-class _LoraView(QListView):
-    """A grid of cards; without any, a sentence."""
-
-    def __init__(self, theme: Theme, model: LoraItemModel) -> None:
-        super().__init__()
-        self._theme, self._empty = theme, ""
-        delegate = LoraDelegate(theme, self)
-        self.setAccessibleName(self.tr("LoRA files"))
-        self.setModel(model)
-        self.setItemDelegate(delegate)
-        self.setViewMode(QListView.ViewMode.IconMode)
-        self.setMovement(QListView.Movement.Static)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.setUniformItemSizes(True)
-        self.setGridSize(delegate.cell)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        theme.changed.connect(self.viewport().update)
-
-    def tell(self, text: str) -> None:
-        """Show a sentence in place of the cards."""
-        self._empty = text
-        self.setAccessibleDescription(text)
-        self.viewport().update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the cards, or the sentence."""
-        super().paintEvent(event)
-        if self._empty:
-            with QPainter(self.viewport()) as painter:
-                painter.setPen(QColor(self._theme.colours.muted))
-                place = self.viewport().rect()
-                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self._empty)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Add or remove the current file by Enter, also where a style wants a double click."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            index: QModelIndex = self.currentIndex()
-            if index.isValid():
-                self.activated.emit(index)
-            return
-        super().keyPressEvent(event)

@@ -1490,6 +1490,29 @@
   </message>
  </context>
  <context>
+  <name>Invitation</name>
+  <message>
+   <source>A model is a file that has learnt to draw from many pictures; people share theirs on sites such as Civitai and Hugging Face. Those that other programs have put on this computer can be used where they are.</source>
+   <translation>Ein Modell ist eine Datei, die an vielen Bildern zeichnen gelernt hat; auf Seiten wie Civitai und Hugging Face werden sie geteilt. Modelle, die andere Programme auf diesem Rechner abgelegt haben, lassen sich an Ort und Stelle verwenden.</translation>
+  </message>
+  <message>
+   <source>Add a folder of models…</source>
+   <translation>Ordner mit Modellen hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Bring your own models</source>
+   <translation>Eigene Modelle mitbringen</translation>
+  </message>
+  <message>
+   <source>Get a model</source>
+   <translation>Ein Modell holen</translation>
+  </message>
+  <message>
+   <source>Open a file…</source>
+   <translation>Datei öffnen…</translation>
+  </message>
+ </context>
+ <context>
   <name>KeyButton</name>
   <message>
    <source>No key</source>
@@ -1952,6 +1975,10 @@
    <translation>Größe</translation>
   </message>
   <message>
+   <source>The hash could not be computed: the file has changed, or cannot be read.</source>
+   <translation>Der Hash konnte nicht berechnet werden: Die Datei hat sich geändert oder ist nicht lesbar.</translation>
+  </message>
+  <message>
    <source>Title</source>
    <translation>Titel</translation>
   </message>
@@ -2229,8 +2256,16 @@
    <translation>Der Platz dafür ist der Ordner {folder}. Im Prompt {spelled} schreiben.</translation>
   </message>
   <message>
+   <source>Prompts as in {tool} cannot have its name: rename {file}.</source>
+   <translation>In Prompts wie in {tool} kann dieser Name nicht stehen: {file} umbenennen.</translation>
+  </message>
+  <message>
    <source>{name} is an embedding: it acts where a prompt names it.</source>
    <translation>{name} ist ein Embedding: Es wirkt, wo ein Prompt es nennt.</translation>
+  </message>
+  <message>
+   <source>{name} is in the prompt already.</source>
+   <translation>{name} steht schon im Prompt.</translation>
   </message>
   <message>
    <source>{name} is in the prompt.</source>
@@ -4010,12 +4045,6 @@
  <context>
   <name>YourModels</name>
   <message>
-   <source>A model is a file that has learnt to draw from many pictures; people share theirs on sites such as Civitai and Hugging Face.
-“Get models” fetches one, and “Folders” finds those that other programs have put on this computer.</source>
-   <translation>Ein Modell ist eine Datei, die aus vielen Bildern zu zeichnen gelernt hat; Leute teilen ihre auf Seiten wie Civitai und Hugging Face.
-„Modelle holen“ holt eines, und „Ordner“ findet, was andere Programme auf diesem Computer abgelegt haben.</translation>
-  </message>
-  <message>
    <source>All</source>
    <translation>Alle</translation>
   </message>
@@ -4058,6 +4087,10 @@
   <message>
    <source>Sort</source>
    <translation>Sortieren</translation>
+  </message>
+  <message>
+   <source>Your models</source>
+   <translation>Ihre Modelle</translation>
   </message>
   <message>
    <source>{n} cannot be used</source>
@@ -4126,20 +4159,6 @@
   <message>
    <source>Take all parts from the model again</source>
    <translation>Wieder alle Teile vom Modell nehmen</translation>
-  </message>
- </context>
- <context>
-  <name>_LoraView</name>
-  <message>
-   <source>LoRA files</source>
-   <translation>LoRA-Dateien</translation>
-  </message>
- </context>
- <context>
-  <name>_ModelView</name>
-  <message>
-   <source>Your models</source>
-   <translation>Ihre Modelle</translation>
   </message>
  </context>
  <context>
