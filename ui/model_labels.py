@@ -1,13 +1,18 @@
 """Facts about models in the user's language."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.commands.models import model_name
+from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.library.tool_folders import MOST_COUNTED, ToolFolder
+from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.checkpoint_labels import part_label
-from ui.labels import file_size
+from ui.first_postcards import POSTCARDS, picture_file
+from ui.labels import checkpoint_label, file_size
 
 translate = QCoreApplication.translate
 
@@ -17,6 +22,19 @@ ICONS = {
     ModelKind.EMBEDDING: "quote",
 }
 OTHER_ICON = "part"
+
+
+def name_label(session: Session, model: ModelInfo) -> str:
+    """Return the name of a model as people know it."""
+    if session.models.store.is_starter(model):
+        return checkpoint_label(ListedCheckpoint(STARTER_NAME, Path(model.path)))
+    return model_name(model)
+
+
+def preview_of(session: Session, model: ModelInfo) -> str:
+    """Return the path of a model's picture; empty without one. The starter's is a postcard."""
+    is_starter = session.models.store.is_starter(model)
+    return str(picture_file(POSTCARDS[0])) if is_starter else model.preview
 
 
 def kind_label(kind: ModelKind) -> str:

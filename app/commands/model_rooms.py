@@ -32,7 +32,10 @@ class ModelRooms(QObject):
         self._state, self._loras, self._keys = state, loras, keys
         named = (*paths.loras, *paths.embeddings)
         self.store = ModelStore(
-            state.client, lambda: (*map(str, named), *loras.memory.folders), self
+            state.client,
+            lambda: (*map(str, named), *loras.memory.folders),
+            state.checkpoints.starter,
+            self,
         )
         self.notes = ModelNotes(paths.state)
         self.folders = ModelFolders(

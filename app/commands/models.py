@@ -52,6 +52,10 @@ class ModelCommands(QObject):
         """Return True if the form has a place for a model."""
         return not model.problem and (model.kind in _WHOLE or model.kind in _PARTS)
 
+    def can_trash(self, model: ModelInfo) -> bool:
+        """Return True for a person's own file: the starter belongs to the application."""
+        return not self._store.is_starter(model)
+
     def use(self, model: ModelInfo) -> None:
         """Put a model into the form: as the checkpoint, a LoRA, a word of the prompt or the VAE."""
         path = Path(model.path)
@@ -62,7 +66,7 @@ class ModelCommands(QObject):
             case ModelKind.LORA:
                 self._lora.open(path)
             case ModelKind.EMBEDDING:
-                self._opening.name_embedding(path)
+                self._opening.name_embedding(path, next(iter(model.trigger_words), path.stem))
             case ModelKind.VAE:
                 self.supply(str(self._form.checkpoint), "vae", model.path)
             case _:
@@ -100,7 +104,9 @@ class ModelCommands(QObject):
             self._checkpoints.look(path, declared.components, declared.override, will_be_used=False)
 
     def trash(self, model: ModelInfo) -> None:
-        """Move a model to the system's trash."""
+        """Move a model to the system's trash, if it is a person's own."""
+        if not self.can_trash(model):
+            return
         path = model.path
         self._background.run(lambda: move_to_trash(path), self._on_trashed)
 

@@ -10,7 +10,7 @@ from app.commands.loras import LoraCommands
 from app.commands.pictures import PictureCommands
 from app.commands.state import AppState
 from app.form.changes import FormChanges
-from app.form.embedding_texts import spelled
+from app.form.embedding_texts import mentions, spelled, with_mention
 from app.library.file_kind import FileKind, kind_of
 from app.library.gallery import is_picture
 from app.library.lora_store import LoraStore
@@ -61,7 +61,7 @@ class Opening(QObject):
             case FileKind.LORA:
                 self._lora.open(path)
             case FileKind.EMBEDDING:
-                self._explain_embedding(path)
+                self._explain_embedding(path, path.stem)
             case FileKind.OPAQUE:
                 self._read(path, may_be_checkpoint=True)
             case FileKind.OTHER:
@@ -79,20 +79,26 @@ class Opening(QObject):
             elif kind is FileKind.OPAQUE:
                 self._read(path, may_be_checkpoint=False)
 
-    def name_embedding(self, path: Path) -> None:
-        """Write an embedding's name at the end of the prompt, unless it is there."""
-        written, form = self._spelled(path), self._form
-        if written in form.prompt:
+    def name_embedding(self, path: Path, name: str) -> None:
+        """Write an embedding's name at the end of the prompt, unless it is there.
+
+        One that no prompt finds where it lies, or whose name none can have, is explained instead.
+        """
+        convention, form = convention_of(self._form.convention), self._form
+        text = spelled(name, convention)
+        is_found = name in self._store.embeddings or not self._store.is_listed
+        if not (text and is_found):
+            self._explain_embedding(path, name)
             return
-        message = self.tr("{name} is in the prompt.").format(name=path.stem[:80])
+        if mentions(form.prompt, [name], convention):
+            self._notices.tell(self.tr("{name} is in the prompt already.").format(name=name[:80]))
+            return
+        message = self.tr("{name} is in the prompt.").format(name=name[:80])
 
         def write() -> None:
-            form.prompt = ", ".join(filter(None, (form.prompt.rstrip(" ,"), written)))
+            form.prompt = with_mention(form.prompt, name, convention)
 
         self._changes.apply(message, write)
-
-    def _spelled(self, path: Path) -> str:
-        return spelled(path.stem[:80], convention_of(self._form.convention))
 
     def _read(self, path: Path, *, may_be_checkpoint: bool) -> None:
         self._reading[str(path)] = may_be_checkpoint
@@ -106,15 +112,26 @@ class Opening(QObject):
         if isinstance(answer, LoraInfo) and not answer.problem:
             self._lora.open(file)
         elif isinstance(answer, LoraInfo) and answer.is_embedding:
-            self._explain_embedding(file)
+            self._explain_embedding(file, file.stem)
         elif may_be_checkpoint:
             # What is wrong with a file that is none is told below the checkpoint's name.
             self._checkpoint.open(file)
 
-    def _explain_embedding(self, path: Path) -> None:
-        name = path.stem[:80]
-        hint = self.tr("Its place is the folder {folder}. Write {spelled} in the prompt.")
+    def _explain_embedding(self, path: Path, name: str) -> None:
+        convention = convention_of(self._form.convention)
+        text = spelled(name, convention)
+        if text:
+            hint = self.tr("Its place is the folder {folder}. Write {spelled} in the prompt.")
+        else:
+            hint = self.tr("Prompts as in {tool} cannot have its name: rename {file}.")
         self._notices.tell(
-            self.tr("{name} is an embedding: it acts where a prompt names it.").format(name=name),
-            hint.format(folder=self._models / "embeddings", spelled=self._spelled(path)),
+            self.tr("{name} is an embedding: it acts where a prompt names it.").format(
+                name=name[:80]
+            ),
+            hint.format(
+                folder=self._models / "embeddings",
+                spelled=text,
+                tool=convention.name.label,
+                file=path.name[:80],
+            ),
         )

@@ -15,6 +15,13 @@ SPELLINGS = {
     EmbeddingSpelling.WORD: "<{}>",
     EmbeddingSpelling.ANGLED: "<{}>",
 }
+# The names that a prompt can have in these ways; in the others any.
+_NAMES = {
+    EmbeddingSpelling.PREFIX: re.compile(r"[^\s<\[]+"),
+    EmbeddingSpelling.TAG: re.compile(r"[^\s<\[>]+"),
+    EmbeddingSpelling.ANGLED: re.compile(r"[a-zA-Z0-9., _-]+"),
+    EmbeddingSpelling.WORD: re.compile(r"[^<>\s]+"),
+}
 _SUFFIX = r"(?:\.(?:safetensors|pt|bin))?"
 # The ends of a name: what else a word may consist of.
 _PATTERNS = {
@@ -35,9 +42,12 @@ class Mention(NamedTuple):
 
 
 def spelled(name: str, convention: Convention) -> str:
-    """Return an embedding's name as prompts of a convention write it."""
-    spellings = convention.embedding_spellings
-    return SPELLINGS[spellings[0]].format(name) if spellings else name
+    """Return the text that names an embedding in prompts of a convention; empty if none can."""
+    for spelling in convention.embedding_spellings:
+        pattern = _NAMES.get(spelling)
+        if pattern is None or pattern.fullmatch(name):
+            return SPELLINGS[spelling].format(name)
+    return ""
 
 
 def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Mention]:
@@ -61,7 +71,7 @@ def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Me
 
 def with_mention(text: str, name: str, convention: Convention) -> str:
     """Return a text with an embedding's name at its end, after a comma."""
-    return ", ".join(filter(None, (text.rstrip(" ,"), spelled(name, convention))))
+    return ", ".join(filter(None, (text.rstrip(" ,"), spelled(name, convention) or name)))
 
 
 def without_mention(text: str, mention: Mention, convention: Convention) -> str:

@@ -17,6 +17,8 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The content of the file."""
 
     folders: tuple[str, ...] = ()
+    # Those of them, and maybe the folder of new pictures, that are looked into alone.
+    without_subfolders: tuple[str, ...] = ()
 
 
 _KIND = DocumentKind(
@@ -33,27 +35,45 @@ class FolderList:
         """`state` need not exist. A file that cannot be read is put aside, as `problem` says."""
         kept, self.problem = _KIND.read(state / FILE)
         self._file = KeptFile(state / FILE)
-        self._folders = tuple(map(Path, kept.folders)) if kept else ()
+        self._kept = kept or _Kept()
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders."""
-        return self._folders
+        return tuple(map(Path, self._kept.folders))
+
+    def has_subfolders(self, folder: Path) -> bool:
+        """Return True if a folder's subfolders are looked into, as is usual."""
+        return str(folder) not in self._kept.without_subfolders
+
+    def use_subfolders(self, folder: Path, *, wanted: bool) -> None:
+        """Look into a folder's subfolders, too, or no longer."""
+        others = tuple(one for one in self._kept.without_subfolders if one != str(folder))
+        alone = others if wanted else (*others, str(folder))
+        self._write(msgspec.structs.replace(self._kept, without_subfolders=alone))
 
     def add(self, folder: Path) -> bool:
         """Keep another folder; return False if it is kept already, or too many are."""
-        if folder in self._folders or len(self._folders) >= MOST_FOLDERS:
+        if folder in self.folders or len(self.folders) >= MOST_FOLDERS:
             return False
-        self._write((*self._folders, folder))
+        kept = (*self._kept.folders, str(folder))
+        self._write(msgspec.structs.replace(self._kept, folders=kept))
         return True
 
     def remove(self, folder: Path) -> None:
         """Forget a folder; its pictures stay where they are."""
-        self._write(tuple(one for one in self._folders if one != folder))
+        self._write(
+            _Kept(
+                folders=tuple(one for one in self._kept.folders if one != str(folder)),
+                without_subfolders=tuple(
+                    one for one in self._kept.without_subfolders if one != str(folder)
+                ),
+            )
+        )
 
-    def _write(self, folders: tuple[Path, ...]) -> None:
-        self._folders = folders
-        self._file.write(encode_json(_Kept(folders=tuple(map(str, folders)))))
+    def _write(self, kept: _Kept) -> None:
+        self._kept = kept
+        self._file.write(encode_json(kept))
 
     def close(self) -> None:
         """Write what the disk did not take."""

@@ -22,6 +22,7 @@ from app.gallery.rows import (
     Marking,
     Marks,
     Results,
+    Root,
     WatchedFolder,
 )
 from app.gallery.thumbnails import ThumbnailFiles
@@ -36,7 +37,7 @@ _FOLDER = "gallery"
 
 
 class GalleryIndex(QObject):
-    """The pictures of several folders, with their subfolders, by ids that hold until they are gone.
+    """The pictures of several folders, by ids that hold until they are gone.
 
     The page searches for ids, fetches rows of the ids that it shows, and searches again when
     `changed` tells that pictures came, went or were marked. All disk work but the rows' is done on
@@ -105,7 +106,12 @@ class GalleryIndex(QObject):
         states = self._upkeep.states
         paths = dict.fromkeys((self._output, *self._list.folders))
         return tuple(
-            WatchedFolder(path, states.get(path, FolderState.WAITING), path != self._output)
+            WatchedFolder(
+                path,
+                states.get(path, FolderState.WAITING),
+                path != self._output,
+                self._list.has_subfolders(path),
+            )
             for path in paths
         )
 
@@ -119,6 +125,11 @@ class GalleryIndex(QObject):
     def remove_folder(self, folder: Path) -> None:
         """Watch a folder no more; its pictures and their marks stay where they are."""
         self._list.remove(folder)
+        self._follow()
+
+    def use_subfolders(self, folder: Path, *, wanted: bool) -> None:
+        """Watch a folder's subfolders, too, or no longer."""
+        self._list.use_subfolders(folder, wanted=wanted)
         self._follow()
 
     def open(self, output: Path) -> None:
@@ -136,8 +147,12 @@ class GalleryIndex(QObject):
         self._upkeep.scan(thorough=True)
 
     def _follow(self) -> None:
-        self._upkeep.follow(without_nested(one.path for one in self.folders))
+        self._upkeep.follow(self._roots)
         self.folders_changed.emit()
+
+    @property
+    def _roots(self) -> tuple[Root, ...]:
+        return without_nested(Root(one.path, one.with_subfolders) for one in self.folders)
 
     # Pictures
 
@@ -297,7 +312,7 @@ class GalleryIndex(QObject):
         for problem in filter(None, (self._list.problem, opened.marks.problem)):
             self.failed.emit(problem)
         self._open_rows(opened.index)
-        self._upkeep.open(opened, without_nested(one.path for one in self.folders))
+        self._upkeep.open(opened, self._roots)
         self._ask_again()
         self._count()
 

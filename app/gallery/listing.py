@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 
+from app.gallery.rows import Root
 from app.gallery.writing import Found
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
@@ -52,10 +52,14 @@ def sidecar_names(name: str) -> tuple[str, str]:
     return f"{name}{SIDECAR_SUFFIX}", f"{os.path.splitext(name)[0]}{SIDECAR_SUFFIX}"  # noqa: PTH122 (a name, no path)
 
 
-def without_nested(folders: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the folders that are not below another one of them, each once."""
-    unique = tuple(dict.fromkeys(folders))
-    return tuple(one for one in unique if not any(other in one.parents for other in unique))
+def without_nested(roots: Iterable[Root]) -> tuple[Root, ...]:
+    """Return the roots that no other one of them looks into, each once."""
+    unique = tuple(dict.fromkeys(roots))
+    return tuple(
+        one
+        for one in unique
+        if not any(other.path != one.path and other.has(one.path) for other in unique)
+    )
 
 
 def _found(entry: os.DirEntry[str], sidecars: dict[str, int]) -> Found | None:

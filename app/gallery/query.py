@@ -65,8 +65,9 @@ class GalleryQuery(msgspec.Struct, frozen=True, kw_only=True):
     until: date | None = None
     least_megapixels: float = 0.0
     shape: Shape = Shape.ANY
-    # Pictures in this folder and those below it.
+    # Pictures in this folder, and in those below it.
     folder: Path | None = None
+    with_subfolders: bool = True
     order: Order = Order.NEWEST
 
 
@@ -133,12 +134,12 @@ def _places(query: GalleryQuery) -> list[Condition]:
         end = midnight_ns(query.until + timedelta(days=1))
         found.append(Condition("modified_ns < ?", (end,)))
     if query.folder is not None:
-        found.append(
-            Condition(
-                "folder IN (SELECT id FROM folders WHERE path = ? OR substr(path, 1, ?) = ?)",
-                below(query.folder),
-            )
-        )
+        path, *start = below(query.folder)
+        wanted = Condition("path = ?", (path,))
+        if query.with_subfolders:
+            wanted = Condition("path = ? OR substr(path, 1, ?) = ?", (path, *start))
+        sql = f"folder IN (SELECT id FROM folders WHERE {wanted.sql})"
+        found.append(Condition(sql, wanted.values))
     return found
 
 

@@ -126,10 +126,22 @@ class FolderState(StrEnum):
     MISSING = "missing"  # it cannot be reached; its pictures are kept as missing
 
 
+class Root(msgspec.Struct, frozen=True):
+    """A folder that is looked into, with all its subfolders or alone."""
+
+    path: Path
+    with_subfolders: bool = True
+
+    def has(self, folder: Path) -> bool:
+        """Return True if a folder is looked into as this one, or as one of its subfolders."""
+        return folder == self.path or (self.with_subfolders and self.path in folder.parents)
+
+
 class WatchedFolder(msgspec.Struct, frozen=True):
-    """A folder whose pictures, with those of its subfolders, are in the gallery."""
+    """A folder whose pictures are in the gallery, and those of its subfolders where wanted."""
 
     path: Path
     state: FolderState = FolderState.WAITING
     # False for the folder where new pictures are written, which cannot be removed.
     removable: bool = True
+    with_subfolders: bool = True

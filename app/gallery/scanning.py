@@ -20,7 +20,7 @@ from app.gallery.descriptions import UNKNOWN, read_description
 from app.gallery.headers import Header, read_header
 from app.gallery.listing import Listing, list_folder
 from app.gallery.marks import MarkStore
-from app.gallery.rows import FolderState, Marks, Trouble
+from app.gallery.rows import FolderState, Marks, Root, Trouble
 from app.gallery.sidecars import read_sidecar
 from app.gallery.storable import shown_path
 from app.gallery.writing import (
@@ -30,6 +30,7 @@ from app.gallery.writing import (
     mark_missing,
     note_folder,
     remove_below,
+    remove_folder,
     remove_pictures,
     transaction,
     write_picture,
@@ -108,15 +109,15 @@ class Scan:
         self._unsettled = False
         self._changed = False
 
-    def run(self, roots: Iterable[Path]) -> Scanned:
+    def run(self, roots: tuple[Root, ...]) -> Scanned:
         """Scan. Raises IndexBusyError, IndexDamagedError and sqlite3.Error."""
         states: dict[Path, FolderState] = {}
         with index_errors(), closing(connect(self._index)) as connection:
             self._load(connection)
             for root in roots:
-                states[root] = self._walk(connection, root)
+                states[root.path] = self._walk(connection, root)
             if not self._stop.is_set():
-                self._forget_others(connection, tuple(states))
+                self._forget_others(connection, roots)
             if self._changed:
                 self._tell(Step(0, len(self._unread), {}))
             self._read_all(connection)
@@ -134,20 +135,20 @@ class Scan:
             self._known[folder] = _Known(number, listed_ns, device)
             self._children.setdefault(str(Path(folder).parent), []).append(folder)
 
-    def _walk(self, connection: sqlite3.Connection, root: Path) -> FolderState:
-        """Visit a root and its subfolders; return the root's state."""
-        waiting, reachable = [str(root)], True
+    def _walk(self, connection: sqlite3.Connection, root: Root) -> FolderState:
+        """Visit a root, and its subfolders where wanted; return the root's state."""
+        waiting, reachable = [str(root.path)], True
         while waiting and not self._stop.is_set():
             folder = waiting.pop()
             subfolders = self._visit(connection, folder)
             if subfolders is None:
-                reachable = reachable and folder != str(root)
+                reachable = reachable and folder != str(root.path)
                 transaction(connection, lambda folder=folder: self._lose(connection, folder))
-            else:
+            elif root.with_subfolders:
                 waiting += subfolders
         if not reachable:
             return FolderState.MISSING
-        return FolderState.READY if os.access(root, os.W_OK) else FolderState.READ_ONLY
+        return FolderState.READY if os.access(root.path, os.W_OK) else FolderState.READ_ONLY
 
     def _visit(self, connection: sqlite3.Connection, folder: str) -> Iterable[str] | None:
         """Compare a folder with the index; return its subfolders, None if it is out of reach."""
@@ -217,14 +218,14 @@ class Scan:
         is_locked = row.trouble == Trouble.UNREADABLE and self._thorough
         return row.found != found or is_locked
 
-    def _forget_others(self, connection: sqlite3.Connection, roots: tuple[Path, ...]) -> None:
-        """Forget the folders that are no longer below a watched one."""
-        kept = {str(root) for root in roots}
+    def _forget_others(self, connection: sqlite3.Connection, roots: tuple[Root, ...]) -> None:
+        """Forget the folders that are no longer watched, nor below a watched one."""
+        kept = {str(root.path) for root in roots}
+        whole = {str(root.path) for root in roots if root.with_subfolders}
         for folder in self._known:
-            path = Path(folder)
-            if folder not in kept and not kept.intersection(map(str, path.parents)):
+            if folder not in kept and not whole.intersection(map(str, Path(folder).parents)):
                 self._changed = True
-                transaction(connection, lambda path=path: remove_below(connection, path))
+                transaction(connection, lambda one=folder: remove_folder(connection, Path(one)))
 
     def _read_all(self, connection: sqlite3.Connection) -> None:
         self._unread.sort(key=lambda one: one.found.modified_ns)

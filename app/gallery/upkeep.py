@@ -12,7 +12,7 @@ from app.gallery.database import FILE, prepare, quick_check, set_aside
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
-from app.gallery.rows import FolderState
+from app.gallery.rows import FolderState, Root
 from app.gallery.scanning import Scan, Scanned, Step
 from engine.api.values import ErrorInfo
 
@@ -62,7 +62,7 @@ class Upkeep(QObject):
         self.states: dict[Path, FolderState] = {}
         self.index = Path()
         self._marks: MarkStore | None = None
-        self._roots: tuple[Path, ...] = ()
+        self._roots: tuple[Root, ...] = ()
         self._stop = Event()
         self._scanning = self._again = self._making = False
         self._thorough = True
@@ -79,15 +79,16 @@ class Upkeep(QObject):
         timer.timeout.connect(self.scan)
         return timer
 
-    def open(self, opened: Opened, roots: tuple[Path, ...]) -> None:
+    def open(self, opened: Opened, roots: tuple[Root, ...]) -> None:
         """Check the index, then scan the roots."""
         self.index, self._marks, self._roots = opened.index, opened.marks, roots
         self._start(check=True)
 
-    def follow(self, roots: tuple[Path, ...]) -> None:
+    def follow(self, roots: tuple[Root, ...]) -> None:
         """Scan other roots from now on."""
         self._roots = roots
-        self.states = {root: state for root, state in self.states.items() if root in roots}
+        paths = {root.path for root in roots}
+        self.states = {path: state for path, state in self.states.items() if path in paths}
         self._stop.set()
         self.scan(thorough=True)
 
@@ -127,8 +128,8 @@ class Upkeep(QObject):
         self._stop = stop = Event()
         self._scanning, self._thorough = True, False
         for root in roots:
-            if self.states.get(root) in (None, FolderState.WAITING):
-                self.states[root] = FolderState.SCANNING
+            if self.states.get(root.path) in (None, FolderState.WAITING):
+                self.states[root.path] = FolderState.SCANNING
         self.states_changed.emit()
         index = self.index
 

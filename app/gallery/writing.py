@@ -91,9 +91,19 @@ def _remove_texts(connection: sqlite3.Connection, ids: list[int]) -> None:
 
 def remove_below(connection: sqlite3.Connection, folder: Path) -> None:
     """Forget a folder and all below it, with their pictures."""
-    for (one,) in connection.execute(
-        "SELECT id FROM folders WHERE path = ? OR substr(path, 1, ?) = ?", below(folder)
-    ).fetchall():
+    _remove_folders(connection, "path = ? OR substr(path, 1, ?) = ?", below(folder))
+
+
+def remove_folder(connection: sqlite3.Connection, folder: Path) -> None:
+    """Forget a folder with its pictures, but nothing below it."""
+    _remove_folders(connection, "path = ?", below(folder)[:1])
+
+
+def _remove_folders(
+    connection: sqlite3.Connection, condition: str, values: tuple[object, ...]
+) -> None:
+    found = connection.execute(f"SELECT id FROM folders WHERE {condition}", values)
+    for (one,) in found.fetchall():
         pictures = connection.execute("SELECT id FROM pictures WHERE folder = ?", (one,))
         remove_pictures(connection, [picture for (picture,) in pictures.fetchall()])
         connection.execute("DELETE FROM folders WHERE id = ?", (one,))

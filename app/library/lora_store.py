@@ -3,23 +3,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.engine.client import EngineClient
-from app.library.checkpoint_store import ENGINE_FAILURES
+from app.library.folder_listing import FolderListing
 from app.library.lora_memory import LoraMemory
 from app.library.lora_names import LoraNames
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import LoraInspected, LorasFound, LorasListed, QueryFailed
-from engine.api.values import ErrorInfo
-from engine.file_paths import is_folder
-
-# Changes to a folder come in bursts: a download is a temporary file, a rename and its card.
-_SETTLE_MS = 300
-# While files are read for the first time, the list is shown anew at most this often.
-_SHOWN_MS = 100
-# A system watches a limited number of folders; those beyond are read when the window comes forward.
-_MOST_WATCHED = 1000
 
 
 class LoraStore(QObject):
@@ -47,27 +38,19 @@ class LoraStore(QObject):
         super().__init__(parent)
         self._client = client
         self.memory = memory
-        self._always = tuple(map(str, always))
-        self._listed: dict[str, LoraInfo] = {}
+        self.listing: FolderListing[LoraInfo] = FolderListing(
+            lambda: (*map(str, always), *memory.folders), client.list_loras, self
+        )
+        self.listing.changed.connect(self.changed)
+        self.listing.listing_changed.connect(self.listing_changed)
+        self.refresh = self.listing.refresh
         # Made anew after changes of the list.
         self._names: LoraNames | None = None
         # Files that `look` found, in a listed folder or elsewhere.
         self._elsewhere: dict[str, LoraInfo] = {}
         # The names of the embeddings that prompts may name; the engine lists them with the LoRAs.
         self.embeddings: tuple[str, ...] = ()
-        # False until the first list is complete.
-        self.is_listed = False
-        self._query: int | None = None
-        self._seen: set[str] = set()
-        self._stale = self._again = False
         self._looking: dict[int, str] = {}
-        self._shown = QTimer(self, singleShot=True, interval=_SHOWN_MS)
-        self._shown.timeout.connect(self.changed)
-        self._watcher = QFileSystemWatcher(self)
-        self._parents: set[str] = set()
-        self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
-        self._settled.timeout.connect(self.refresh)
-        self._watcher.directoryChanged.connect(self._settled.start)
         client.loras_found.connect(self._on_found)
         client.loras_listed.connect(self._on_listed)
         client.lora_inspected.connect(self._on_inspected)
@@ -76,16 +59,21 @@ class LoraStore(QObject):
     @property
     def loras(self) -> tuple[LoraInfo, ...]:
         """The files in the listed folders."""
-        return tuple(self._listed.values())
+        return tuple(self.listing.files.values())
+
+    @property
+    def is_listed(self) -> bool:
+        """False until the first list is complete."""
+        return self.listing.is_listed
 
     @property
     def is_listing(self) -> bool:
         """True while files are listed or opened."""
-        return self._query is not None
+        return self.listing.is_listing
 
     def info(self, path: str) -> LoraInfo | None:
         """Return the description of the file at a path; None if it is not known."""
-        return self._listed.get(path) or self._elsewhere.get(path)
+        return self.listing.files.get(path) or self._elsewhere.get(path)
 
     def find(self, name: str, digits: str | None = None) -> LoraInfo | None:
         """Return the file that a request names by path, name or hash; None without one."""
@@ -95,17 +83,8 @@ class LoraStore(QObject):
     def names(self) -> LoraNames:
         """The names of the listed files."""
         if self._names is None:
-            self._names = LoraNames(self._listed.values())
+            self._names = LoraNames(self.listing.files.values())
         return self._names
-
-    def refresh(self) -> None:
-        """Have the engine list the folders again."""
-        if self._query is not None:
-            self._stale = True
-            return
-        self._seen = set()
-        self._query = self._client.list_loras((*self._always, *self.memory.folders))
-        self.listing_changed.emit(True)
 
     def look(self, path: str) -> None:
         """Have the engine describe one file, wherever it lies; `looked` answers."""
@@ -124,27 +103,15 @@ class LoraStore(QObject):
         self.folders_changed.emit()
 
     def _on_found(self, event: LorasFound) -> None:
-        if event.query != self._query:
-            return
-        for info in event.loras:
-            known = self._listed.get(info.path)
-            self._seen.add(info.path)
-            if info.is_read or known is None:
-                self._listed[info.path] = info
-        self._names = None
-        self._show_soon()
+        if event.query == self.listing.query:
+            self._names = None
+            self.listing.add(event.loras)
 
     def _on_listed(self, event: LorasListed) -> None:
-        if event.query != self._query:
-            return
-        self._listed = {path: one for path, one in self._listed.items() if path in self._seen}
-        self._names = None
-        self.is_listed, self._again = True, False
-        self.embeddings = event.embeddings
-        self._watch(event.folders)
-        self._end()
-        self._shown.stop()
-        self.changed.emit()
+        if event.query == self.listing.query:
+            self._names = None
+            self.embeddings = event.embeddings
+            self.listing.finish(event.folders)
 
     def _on_inspected(self, event: LoraInspected) -> None:
         path = self._looking.pop(event.query, None)
@@ -161,36 +128,5 @@ class LoraStore(QObject):
             if self._elsewhere.pop(path, None) is not None:
                 self.changed.emit()
             self.looked.emit(path, event.error)
-        elif event.query == self._query:
-            self._on_list_failed(event.error)
-
-    def _on_list_failed(self, error: ErrorInfo) -> None:
-        # Once only: a file may have made the engine fail.
-        again, self._again = self._again, not self._again
-        self._end()
-        if error.code in ENGINE_FAILURES and not again:
-            self.refresh()
-
-    def _end(self) -> None:
-        self._query = None
-        self.listing_changed.emit(False)
-        if self._stale:
-            self._stale = False
-            self.refresh()
-
-    def _show_soon(self) -> None:
-        if not self._shown.isActive():
-            self._shown.start()
-
-    def _watch(self, folders: Iterable[str]) -> None:
-        listed = tuple(folders)[:_MOST_WATCHED]
-        # A folder that is moved away, and comes back, changes only the one that it is in.
-        self._parents |= {str(Path(folder).parent) for folder in listed}
-        wanted = {*listed, *filter(is_folder, self._parents)}
-        watched = set(self._watcher.directories())
-        if gone := watched - wanted:
-            self._watcher.removePaths(tuple(gone))
-        if new := wanted - watched:
-            self._watcher.addPaths(tuple(new))
-            # To find the changes between the listing and the watching.
-            self._settled.start()
+        elif event.query == self.listing.query:
+            self.listing.fail(event.error)

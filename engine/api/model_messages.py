@@ -46,9 +46,13 @@ class ModelHashed(Message, frozen=True, kw_only=True):
 
 
 class ModelHashing(Message, frozen=True, kw_only=True):
-    """Progress of a file that HashModel named; `sha256` is empty until the end."""
+    """Progress of a file that HashModel named; `sha256` is empty until the end.
+
+    A file that cannot be read to its end, or changed meanwhile, has `failed`.
+    """
 
     path: str
     done_bytes: int
     total_bytes: int
     sha256: str = ""
+    failed: bool = False

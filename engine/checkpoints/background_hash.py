@@ -32,12 +32,16 @@ def _tell_nothing(_done: int) -> None:
     """Ignore the progress; the default of a `Wish`."""
 
 
+def _give_up_silently() -> None:
+    """Ignore a failure; the default of a `Wish`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """A file that is to be hashed in the state of its `stamp`; `keep` takes the hashes.
 
-    `tensors` asks for the hash of the tensors, too. `tell` gets the number of bytes done. Both are
-    called on another thread.
+    `tensors` asks for the hash of the tensors, too. `tell` gets the number of bytes done; `give_up`
+    is called if there will be no hash. All are called on another thread.
     """
 
     path: Path
@@ -45,6 +49,7 @@ class Wish:
     keep: Callable[[FullHash], None] = field(compare=False)
     tensors: bool = False
     tell: Callable[[int], None] = field(default=_tell_nothing, compare=False)
+    give_up: Callable[[], None] = field(default=_give_up_silently, compare=False)
 
     @property
     def is_current(self) -> bool:
@@ -59,15 +64,15 @@ class BackgroundHash:
     """Hashes files in a process of the lowest priority, the latest request first.
 
     Hashes of checkpoints are kept in `known`. A file that is missing, unreadable or changed since
-    the request is dropped without an error: the next request tries again. May be used from any
-    thread; `tell` is called on a thread of its own.
+    the request is given up: the next request tries again. May be used from any thread; `tell` is
+    called on a thread of its own.
     """
 
     def __init__(self, known: KnownFiles, tell: Tell | None = None) -> None:
         self._known = known
         self._tell = tell or _tell_nobody
         self._changed = Condition()
-        self._waiting: deque[Wish] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[Wish] = deque()
         # Files that nothing waits for, the next one first, and the number of jobs that run.
         self._leisurely: deque[Wish] = deque()
         self._jobs = 0
@@ -90,10 +95,13 @@ class BackgroundHash:
     def want_file(self, wish: Wish) -> None:
         """Queue a file, before all that were wanted earlier."""
         with self._changed:
-            if self._closed or wish == self._busy:
+            is_told = wish != self._busy or wish.give_up is not _give_up_silently
+            if self._closed or not is_told:
                 return
             with suppress(ValueError):
                 self._waiting.remove(wish)
+            if len(self._waiting) == _MOST_WAITING:
+                self._waiting.popleft().give_up()
             self._waiting.append(wish)
             self._start()
 
@@ -152,6 +160,8 @@ class BackgroundHash:
             if found is not None:
                 wish.keep(found)
                 _log.info("the hash of a file of %.1f GB is known", wish.stamp.size / 1e9)
+            elif not self._waits_again(wish):
+                wish.give_up()
 
     def _next(self) -> Wish | None:
         with self._changed:
@@ -196,6 +206,10 @@ class BackgroundHash:
         if not whole and not self._put_back(wish) and not self._closed:
             _log.warning("a file cannot be read to its end for its hash")
         return FullHash(*last) if whole and last and wish.is_current else None
+
+    def _waits_again(self, wish: Wish) -> bool:
+        with self._changed:
+            return wish in self._leisurely
 
     def _put_back(self, wish: Wish) -> bool:
         """Queue a file again that a job interrupted; return False for any other."""

@@ -47,7 +47,7 @@ def read_embeddings(path: Path, read: ReadIndex = read_index) -> tuple[Embedding
     missing, unreadable, damaged, refused as a program, or no embedding.
     """
     if path.suffix.lower() in PICTURE_SUFFIXES:
-        found = (read_picture(path, _stem(path)),)
+        found = (read_picture(path, name_of(path)),)
     else:
         found = _of_index(read(path))
     try:
@@ -66,7 +66,8 @@ def bundled(name: str, tensors: Mapping[str, FileSlice]) -> Embedding:
     return _of_tensors(path, name, tensors, {})[0]
 
 
-def _stem(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """Return the name of the embedding in a file of tensors, as prompts have it."""
     return path.parent.name if path.stem == LEARNED else path.stem
 
 
@@ -77,7 +78,7 @@ def _of_index(index: TensorIndex) -> tuple[Embedding, ...]:
         raise no_embedding(
             index.path, sentence("it holds {count:,} weights of networks", count=len(index.tensors))
         )
-    return _of_tensors(index.path, _stem(index.path), index.tensors, index.metadata)
+    return _of_tensors(index.path, name_of(index.path), index.tensors, index.metadata)
 
 
 def _of_tensors(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.embeddings.file import LEARNED, PICTURE_SUFFIXES, WEIGHT_SUFFIXES
+from engine.embeddings.file import PICTURE_SUFFIXES, WEIGHT_SUFFIXES, name_of
 from engine.embeddings.pictures import name_in_picture
 from engine.file_paths import is_folder
 from engine.folders import Folder, walk
@@ -110,7 +110,7 @@ def _files_in(folder: Folder) -> Iterator[EmbeddingFile]:
         for path in paths:
             if path.suffix.lower() != wanted or not _has_content(path):
                 continue
-            name: str | None = folder.path.name if path.stem == LEARNED else path.stem
+            name: str | None = name_of(path)
             if wanted in PICTURE_SUFFIXES:
                 is_preview = path.stem in stems or path.stem.lower().endswith(_PREVIEW)
                 name = None if is_preview else name_in_picture(path)

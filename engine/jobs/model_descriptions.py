@@ -13,6 +13,7 @@ from engine.checkpoints.diffusers_folder import is_checkpoint_folder
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.checkpoints.sidecars import cards_of
+from engine.embeddings.file import name_of
 from engine.errors import EngineError
 from engine.families.base import Component
 from engine.families.finding import lone_parts, recognise
@@ -83,7 +84,11 @@ class ModelDescriber:
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
                 problem = "" if runs else f"It is {title}, which is not used yet."
-                return _read(told, kind=kind, purpose=title, problem=problem)
+                told = _read(told, kind=kind, purpose=title, problem=problem)
+                if kind is not ModelKind.EMBEDDING:
+                    return told
+                # The word to write is the name, whatever else a card states.
+                return _read(told, trigger_words=(name_of(Path(listed.path)),))
 
 
 def bare_info(listed: ListedLora, root: str) -> ModelInfo:

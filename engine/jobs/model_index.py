@@ -16,8 +16,9 @@ from engine.checkpoints.index import Stamp
 from engine.families.holdings import recognition_rules
 from engine.families.registry import FAMILIES
 from engine.folders import PIPELINE_FILE, Folder, walk
+from engine.jobs.model_descriptions import __name__ as describing
 from engine.jobs.model_descriptions import bare_info
-from engine.lora.files_below import ListedLora, files_of
+from engine.lora.files_below import ListedLora, files_of, folder_preview
 from engine.lora.known_loras import KnownFacts, KnownLoras
 
 # A message holds at most this many descriptions, and stays far below the limit of a frame.
@@ -50,7 +51,7 @@ class ModelIndex:
         folders that were looked through.
         """
         self._known.refresh()
-        self._rules = recognition_rules(FAMILIES.modules)
+        self._rules = recognition_rules((*FAMILIES.modules, describing))
         unread: list[tuple[ListedLora, str]] = []
         looked_through: list[str] = []
         present: set[str] = set()
@@ -117,7 +118,11 @@ def _listed(folder: Folder) -> Iterator[ListedLora]:
 def _as_one(folder: Folder) -> ListedLora:
     below = folder.path.relative_to(folder.root).as_posix()
     stamp = Stamp(0, folder.modified_ns, folder.modified_ns)
-    return ListedLora(str(folder.path), folder.path.name if below == "." else below, stamp)
+    name = folder.path.name if below == "." else below
+    picture, modified_ns = folder_preview(folder.path, folder.entries)
+    return ListedLora(
+        str(folder.path), name, stamp, preview=picture, preview_modified_ns=modified_ns
+    )
 
 
 def _parts(infos: Sequence[ModelInfo]) -> Iterator[tuple[ModelInfo, ...]]:

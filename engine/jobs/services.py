@@ -172,10 +172,13 @@ class JobServices:
                 self.hashes.want_file(wish)
         return found
 
-    def hash_model(self, listed: ListedLora, tell: Callable[[int, str], None]) -> str:
+    def hash_model(
+        self, listed: ListedLora, tell: Callable[[int, str], None], give_up: Callable[[], None]
+    ) -> str:
         """Return the SHA-256 of a file; empty while it is not known, and then have it hashed.
 
-        `tell` gets the bytes done and, at the end, the hash; on another thread.
+        `tell` gets the bytes done and, at the end, the hash; on another thread. `give_up` is called
+        instead if there is none.
         """
         found = self.known_loras.of(listed).hashes
         if found is not None:
@@ -189,8 +192,10 @@ class JobServices:
         def progress(done: int) -> None:
             tell(done, "")
 
-        if self.hashes is not None:
-            self.hashes.want_file(replace(wish, keep=keep, tell=progress))
+        if self.hashes is None:
+            give_up()
+        else:
+            self.hashes.want_file(replace(wish, keep=keep, tell=progress, give_up=give_up))
         return ""
 
     @contextmanager

@@ -1,6 +1,7 @@
 """Lists LoRA files below folders, with the pictures and cards beside them; no file is opened."""
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +19,8 @@ _PREVIEWS = tuple(
     for middle in (".preview", "")
     for suffix in (".png", ".jpg", ".jpeg", ".webp")
 )
+# The names of a picture that stands for the folder it is in.
+_COVERS = ("preview", "thumbnail", "cover", "folder")
 
 
 class ListedLora(msgspec.Struct, frozen=True):
@@ -95,6 +98,26 @@ def _preview(by_name: Mapping[str, os.DirEntry[str]], stem: str) -> tuple[str, i
         stamp = _stamp(entry) if entry is not None else None
         if entry is not None and stamp is not None:
             return entry.path, stamp.modified_ns
+    return "", 0
+
+
+def folder_preview(folder: Path, entries: Iterable[os.DirEntry[str]]) -> tuple[str, int]:
+    """Return the path and the time of change of a folder's picture, in it or beside it.
+
+    Empty without one. A picture in the folder has the folder's name, or says what it is.
+    """
+    inside = {entry.name.lower(): entry for entry in entries}
+    found = (_preview(inside, stem) for stem in (folder.name, *_COVERS))
+    if (first := next(filter(all, found), None)) is not None:
+        return first
+    for end in _PREVIEWS:
+        beside = folder.with_name(folder.name + end)
+        try:
+            facts = beside.stat()
+        except OSError:
+            continue
+        if stat.S_ISREG(facts.st_mode):
+            return str(beside), facts.st_mtime_ns
     return "", 0
 
 

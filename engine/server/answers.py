@@ -152,11 +152,14 @@ def _hashed(query: HashModel, services: JobServices, put: Put) -> ModelHashed:
     def tell(done: int, sha256: str) -> None:
         put(ModelHashing(path=query.path, done_bytes=done, total_bytes=total, sha256=sha256))
 
+    def give_up() -> None:
+        put(ModelHashing(path=query.path, done_bytes=0, total_bytes=total, failed=True))
+
     listed = list_one(Path(query.path))
     if listed is None:
         raise not_found(Path(query.path))
     total = listed.stamp.size
-    return ModelHashed(query=query.query, sha256=services.hash_model(listed, tell))
+    return ModelHashed(query=query.query, sha256=services.hash_model(listed, tell, give_up))
 
 
 def _checked(question: PromptQuestion, services: JobServices) -> PromptCheck:

@@ -1,6 +1,7 @@
 """The list of all models follows the folders; the engine lists them."""
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def listed(staged: Staged) -> Staged:
 
 
 def kinds(staged: Staged) -> dict[str, ModelKind]:
-    return {model.name: model.kind for model in staged.session.models.store.models if model.is_read}
+    return {model.name: model.kind for model in staged.session.models.store.own if model.is_read}
 
 
 def test_files_of_every_kind_come_and_go_without_being_asked_for(staged: Staged) -> None:
@@ -101,16 +102,50 @@ def test_a_hash_is_computed_when_it_is_asked_for(staged: Staged) -> None:
     store = listed(staged).session.models.store
     told: list[str] = []
     store.hash_changed.connect(told.append)
-    assert store.models[0].sha256 == ""
+    assert store.own[0].sha256 == ""
     store.hash(str(path))
     assert store.hashed_percent(str(path)) == 0
-    staged.wait(lambda: bool(store.models[0].sha256))
-    assert store.models[0].sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    staged.wait(lambda: bool(store.own[0].sha256))
+    assert store.own[0].sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert store.hashed_percent(str(path)) is None
     assert set(told) == {str(path)}
     # Now that it is known, nothing is read again.
     store.hash(str(path))
     staged.wait(lambda: store.hashed_percent(str(path)) is None)
+
+
+def test_a_hash_that_cannot_be_computed_is_given_up_and_asked_for_again(staged: Staged) -> None:
+    path = write_sparse(staged.paths.models / "fix.safetensors", listings.ldm_vae())
+    store = listed(staged).session.models.store
+    store.hash(str(path))
+    staged.wait(lambda: not store._hash_queries)  # pyright: ignore[reportPrivateUsage]
+    # It was just written, so its hash waits until its times are certain: a change comes first.
+    os.utime(path, ns=(1, 1))
+    staged.wait(lambda: store.is_unhashed(str(path)))
+    assert store.hashed_percent(str(path)) is None
+    store.hash(str(path))
+    assert not store.is_unhashed(str(path))
+    staged.wait(lambda: bool(store.own[0].sha256))
+
+
+def test_the_starter_is_listed_by_its_name_and_is_not_thrown_away(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = listed(staged).session
+    (starter,) = session.models.store.models
+    assert Path(starter.path) == session.checkpoints.starter
+    assert (starter.name, starter.kind) == ("starter", ModelKind.CHECKPOINT)
+    assert starter.families
+    assert not starter.problem
+    assert not session.model.can_trash(starter)
+    begun: list[object] = []
+
+    def run(work: object, done: object) -> None:
+        begun.append(work)
+
+    monkeypatch.setattr(session.background, "run", run)
+    session.model.trash(starter)
+    assert begun == []
 
 
 def model(path: str, identity: str = "") -> ModelInfo:

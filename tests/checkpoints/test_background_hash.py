@@ -190,6 +190,36 @@ def test_the_latest_request_comes_first_and_old_ones_are_dropped(
     assert found == ["3", "5", "4", "2"]
 
 
+def test_whoever_waits_is_told_that_a_file_has_no_hash(
+    tmp_path: Path, hashes: BackgroundHash
+) -> None:
+    given_up: list[str] = []
+    kept: list[FullHash] = []
+
+    def wish(name: str) -> Wish:
+        path = a_file(tmp_path / name)
+        return Wish(path, Stamp.of(path.stat()), kept.append, give_up=lambda: given_up.append(name))
+
+    gone = wish("gone.safetensors")
+    gone.path.unlink()
+    hashes.want_file(gone)
+    assert hashes.wait(PATIENCE_S)
+    assert given_up == ["gone.safetensors"]
+    busy = wish("busy.safetensors")
+    write_sparse(busy.path, LARGE)
+    begun = Event()
+
+    def tell(done: int) -> None:
+        begun.set()
+
+    hashes.want_file(replace(busy, stamp=Stamp.of(busy.path.stat()), tell=tell))
+    assert begun.wait(PATIENCE_S)
+    # Older ones of those that wait make way for later ones, and are told so.
+    for number in range(6):
+        hashes.want_file(wish(str(number)))
+    assert given_up[1:] == ["0", "1"]
+
+
 def test_a_file_that_was_just_written_is_waited_for(
     tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

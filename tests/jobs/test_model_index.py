@@ -117,6 +117,35 @@ def test_a_diffusers_folder_is_one_model(tmp_path: Path, models: Path, reader: R
     assert found["sd"].problem
 
 
+@pytest.mark.parametrize(
+    ("picture", "other"),
+    [("sd.png", "sd.txt"), ("sd.preview.webp", "sd.png"), ("sd/preview.jpg", "sd/vae.png")],
+)
+def test_a_diffusers_folder_has_the_picture_in_it_or_beside_it(
+    tmp_path: Path, models: Path, reader: Reader, picture: str, other: str
+) -> None:
+    (models / "sd").mkdir()
+    (models / "sd" / "model_index.json").write_text("{}")
+    (models / picture).touch()
+    (models / other).touch()
+    info = listed(tmp_path, reader, models)["sd"]
+    assert info.preview == str(models / picture)
+    assert info.preview_modified_ns == (models / picture).stat().st_mtime_ns
+
+
+def test_an_embedding_has_its_name_as_its_word(
+    tmp_path: Path, models: Path, reader: Reader
+) -> None:
+    write_sparse(models / "embeddings" / "easy.safetensors", EMBEDDING)
+    (models / "embeddings" / "cat toy").mkdir()
+    write_sparse(models / "embeddings" / "cat toy" / "learned_embeds.safetensors", EMBEDDING)
+    words = {name: info.trigger_words for name, info in listed(tmp_path, reader, models).items()}
+    assert words == {
+        "embeddings/easy": ("easy",),
+        "embeddings/cat toy/learned_embeds": ("cat toy",),
+    }
+
+
 def test_a_picture_and_a_card_beside_a_file_are_told(
     tmp_path: Path, models: Path, reader: Reader
 ) -> None:

@@ -157,8 +157,8 @@ def test_the_current_file_stays_current_while_files_are_read(
     store, client = desk.session.loras, desk.session.client
     desk.wait(lambda: not store.is_listing)
     store.refresh()
-    assert store._query is not None  # pyright: ignore[reportPrivateUsage]
-    client.loras_found.emit(LorasFound(query=store._query, loras=(lora("a"),)))  # pyright: ignore[reportPrivateUsage]
+    assert store.listing.query is not None
+    client.loras_found.emit(LorasFound(query=store.listing.query, loras=(lora("a"),)))
     desk.wait(lambda: names(dialog)[0] == "a")
     assert dialog.current() == FAST
 

@@ -15,13 +15,14 @@ from app.downloads.errors import DownloadCode, DownloadProblem
 from app.downloads.links import read_link
 from app.downloads.model_pages import OfferedFile, Page
 from app.library.first_models import first_models, ranked
+from engine.api.messages import FamiliesKnown
 from engine.api.model_files import ModelInfo, ModelKind
-from engine.api.model_messages import ModelsFound, ModelsListed
-from engine.api.values import SamplerName
+from engine.api.model_messages import ModelHashed, ModelHashing, ModelsFound, ModelsListed
+from engine.api.values import ConventionName, SamplerName
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
-from ui.actions import Actions
+from ui.actions import ActionName, Actions
 from ui.models.page import ModelsPage
 from ui.theme.theme import Theme
 
@@ -51,8 +52,9 @@ class Shown(Staged):
 
     def __init__(self, folder: Path, bot: QtBot, theme: Theme) -> None:
         super().__init__(folder, bot, fake_command(Plan()), QUICK)
-        self.page = ModelsPage(self.session, theme, Actions(QWidget()))
         self.window = QMainWindow()
+        self.actions = Actions(self.window)
+        self.page = ModelsPage(self.session, theme, self.actions)
         self.window.setCentralWidget(self.page)
         # As the window has one: its size does not follow from what the page shows.
         self.window.setMinimumSize(800, 560)
@@ -62,7 +64,7 @@ class Shown(Staged):
 
     def tell(self, *models: ModelInfo) -> None:
         """Have the engine list these models."""
-        query = self.session.models.store._query  # pyright: ignore[reportPrivateUsage]
+        query = self.session.models.store.listing.query
         assert query is not None
         self.client.models_found.emit(ModelsFound(query=query, models=models))
         self.client.models_listed.emit(ModelsListed(query=query, folders=()))
@@ -197,10 +199,92 @@ def test_the_settings_with_a_model_are_told_and_forgotten(shown: Shown) -> None:
     assert own.isHidden()
 
 
-def test_without_models_a_sentence_says_what_one_is(shown: Shown) -> None:
-    assert "Looking" in shown.page.yours.list.accessibleDescription()
-    shown.tell()
-    assert "learnt to draw" in shown.page.yours.list.accessibleDescription()
+def test_with_only_the_starter_models_are_invited(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yours, store = shown.page.yours, shown.session.models.store
+    assert "Looking" in yours.list.accessibleDescription()
+    assert yours.invitation.isHidden()
+    starter = model("model", path=str(shown.session.checkpoints.starter), families=("sd1",))
+    shown.tell(starter)
+    assert yours.item_model.index(0).data() == "Safelight starter"
+    assert yours.count.text() == "1 file"
+    shown.wait(lambda: yours.item_model.index(0).data(Qt.ItemDataRole.DecorationRole) is not None)
+    assert yours.details.trash.isHidden()
+    assert yours.invitation.isVisible()
+    yours.invitation.get.click()
+    assert shown.page.stack.currentWidget() is shown.page.get
+    asked: list[object] = []
+
+    def ask(session: object, parent: object) -> None:
+        asked.append(parent)
+
+    monkeypatch.setattr("ui.models.folders.ask_for_folder", ask)
+    yours.invitation.folder.click()
+    assert len(asked) == 1
+    assert shown.page.stack.currentWidget() is shown.page.folders
+    opened: list[bool] = []
+    shown.actions[ActionName.OPEN].triggered.connect(lambda: opened.append(True))
+    yours.invitation.file.click()
+    assert len(opened) == 1
+    store.refresh()
+    shown.tell(starter, MIX)
+    assert yours.invitation.isHidden()
+    yours.choose(MIX.path)
+    assert not yours.details.trash.isHidden()
+
+
+def test_a_hash_that_failed_is_said_and_can_be_asked_for_again(shown: Shown) -> None:
+    details = shown.page.yours.details
+    shown.tell(MIX)
+    details.hash.click()
+    assert "0 %" in details.hash.text()
+    assert details.unhashed.isHidden()
+    failed = ModelHashing(path=MIX.path, done_bytes=0, total_bytes=1, failed=True)
+    shown.client.model_hashing.emit(failed)
+    assert details.unhashed.isVisible()
+    assert details.hash.isEnabled()
+    assert details.hash.text() == "Compute the hash"
+    details.hash.click()
+    assert details.unhashed.isHidden()
+    # The engine answers that it has begun, ends, and is started again.
+    queries = tuple(shown.session.models.store._hash_queries)  # pyright: ignore[reportPrivateUsage]
+    shown.client.families_known.emit(FamiliesKnown(families=()))
+    assert details.unhashed.isHidden()
+    for query in queries:
+        shown.client.model_hashed.emit(ModelHashed(query=query, sha256=""))
+    shown.client.families_known.emit(FamiliesKnown(families=()))
+    assert details.unhashed.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("convention", "name", "prompt"),
+    [
+        (ConventionName.A1111, "easy cat", "a category, easy cat"),
+        (ConventionName.COMFY, "easy", "a category, embedding:easy"),
+        (ConventionName.INVOKE, "easy cat", "a category, <easy cat>"),
+        (ConventionName.DIFFUSERS, "easy", "a category, <easy>"),
+        (ConventionName.COMFY, "easy cat", "a category"),
+        (ConventionName.A1111, "elsewhere", "a category"),
+        (ConventionName.A1111, "cat", "a category, cat"),
+    ],
+)
+def test_an_embedding_is_named_as_the_convention_does_or_explained(
+    shown: Shown, convention: ConventionName, name: str, prompt: str
+) -> None:
+    session, form = shown.session, shown.session.generation
+    form.prompt, form.convention = "a category", convention
+    session.loras.embeddings = ("easy", "easy cat", "cat")
+    session.loras.listing.is_listed = True
+    word = model(name, kind=ModelKind.EMBEDDING, trigger_words=(name,))
+    session.model.use(word)
+    assert form.prompt == prompt
+    notice = session.notices.notices[-1]
+    is_explained = prompt == "a category"
+    assert notice.message.startswith(f"{name} is an embedding") == is_explained
+    # Once is enough.
+    session.model.use(word)
+    assert form.prompt == prompt
 
 
 def test_a_dropped_folder_is_looked_into_and_a_dropped_link_is_looked_up(

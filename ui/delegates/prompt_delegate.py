@@ -5,8 +5,9 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.item_models.prompt_item_model import NEGATIVE_ROLE, USED_ROLE
+from ui.theme.fonts import scaled
 from ui.theme.metrics import RADIUS, XS, S
-from ui.theme.theme import SCALES, Theme
+from ui.theme.theme import Theme
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 
@@ -17,7 +18,9 @@ class PromptDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._lines = [QFontMetrics(one).height() for one in (parent.font(), _caption(parent))]
+        self._lines = [
+            QFontMetrics(one).height() for one in (parent.font(), scaled(parent.font(), "caption"))
+        ]
 
     def sizeHint(  # noqa: N802 (Qt's name)
         self, option: QStyleOptionViewItem, index: AnyIndex
@@ -48,7 +51,9 @@ class PromptDelegate(QStyledItemDelegate):
         used = index.data(USED_ROLE)
         caption = self.tr("{time} · without: {words}").format(time=used, words=negative)
         muted = colours.on_accent if is_chosen else colours.muted
-        self._draw_line(painter, second, _caption(widget), muted, caption if negative else used)
+        self._draw_line(
+            painter, second, scaled(widget.font(), "caption"), muted, caption if negative else used
+        )
         painter.restore()
 
     def _draw_line(
@@ -59,9 +64,3 @@ class PromptDelegate(QStyledItemDelegate):
         shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, room.width() - XS)
         aligned = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
         painter.drawText(room, int(aligned), shown)
-
-
-def _caption(widget: QWidget) -> QFont:
-    font = QFont(widget.font())
-    font.setPointSizeF(font.pointSizeF() * SCALES["caption"])
-    return font

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from app.queue.jobs import JobState
 from ui.item_models.queue_item_model import ROW_ROLE, QueueRow
+from ui.theme.fonts import scaled
 from ui.theme.metrics import ICON, QUEUE_PICTURE, RADIUS, XS, S
-from ui.theme.theme import SCALES, Theme
+from ui.theme.theme import Theme
 from ui.widgets.placing import covering
 
 # Places a rectangle as the direction of the text asks.
@@ -115,8 +116,7 @@ class QueueDelegate(QStyledItemDelegate):
         self, painter: QPainter, room: QRect, placed: Placed, font: QFont, row: QueueRow
     ) -> None:
         colours = self._theme.colours
-        small = QFont(font)
-        small.setPointSizeF(small.pointSizeF() * SCALES["caption"])
+        small = scaled(font, "caption")
         failed = row.job.state is JobState.FAILED
         beside = 0 if failed else _REMARK_WIDTH
         half = room.height() // 2

@@ -1,18 +1,21 @@
 """The list of the user's embeddings: search, pictures, and what each file is for."""
 
-from PySide6.QtCore import QItemSelectionModel, QSize
+from PySide6.QtCore import QItemSelectionModel, QSize, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
-from ui.dialogs.card_view import CardView
+from ui.delegates.lora_delegate import LoraDelegate
 from ui.item_models.embedding_item_model import EmbeddingItemModel
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.card_view import CardView
 from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.window_place import room_for
 
 _SIZE = QSize(800, 640)
+_ON_LIST = Qt.ShortcutContext.WidgetShortcut
 
 
 class EmbeddingDialog(QDialog):
@@ -28,6 +31,7 @@ class EmbeddingDialog(QDialog):
         self.model = EmbeddingItemModel(session, pictures, self)
         self.search = QLineEdit()
         self.list = CardView(theme, self.model, self.tr("Embeddings"))
+        self.list.draw_by(LoraDelegate(theme, self.list))
         self.about = plain_label("", "caption", wrap=True)
         self.use, self.avoid = QPushButton(), QPushButton()
         self.close_button = QPushButton(self.tr("Close"))
@@ -36,6 +40,7 @@ class EmbeddingDialog(QDialog):
         self.search.textChanged.connect(self.model.search)
         self.search.returnPressed.connect(self.toggle)
         self.list.activated.connect(lambda: self.toggle())
+        QShortcut(QKeySequence(Qt.Key.Key_Space), self.list, self.toggle, context=_ON_LIST)
         self.list.selectionModel().currentChanged.connect(self._show_current)
         self.model.modelAboutToBeReset.connect(self._keep_current)
         self.model.modelReset.connect(self._on_reset)

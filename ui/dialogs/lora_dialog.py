@@ -1,6 +1,7 @@
 """The list of the user's LoRA files: search, pictures, and what each file is for."""
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -12,19 +13,21 @@ from PySide6.QtWidgets import (
 
 from app.session import Session
 from engine.api.lora_files import LoraInfo
-from ui.dialogs.card_view import CardView
 from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
+from ui.delegates.lora_delegate import LoraDelegate
 from ui.item_models.lora_item_model import LoraItemModel, LoraOrder
 from ui.lora_labels import count_words
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.window_place import room_for
 
 _SIZE = QSize(800, 640)
 _SEARCH_WIDTH = 260
+_ON_LIST = Qt.ShortcutContext.WidgetShortcut
 
 
 class LoraDialog(QDialog):
@@ -42,6 +45,7 @@ class LoraDialog(QDialog):
         self.search = QLineEdit()
         self.order = ChoiceBox(theme)
         self.list = CardView(theme, self.model, self.tr("LoRA files"))
+        self.list.draw_by(LoraDelegate(theme, self.list))
         self.about = plain_label("", "caption", wrap=True)
         self.count = plain_label("", "caption")
         self.folders = QPushButton(self.tr("LoRA folders…"))
@@ -127,6 +131,7 @@ class LoraDialog(QDialog):
         self.search.returnPressed.connect(self.toggle)
         self.order.activated.connect(self._on_order)
         self.list.activated.connect(self.toggle)
+        QShortcut(QKeySequence(Qt.Key.Key_Space), self.list, self.toggle, context=_ON_LIST)
         self.list.selectionModel().currentChanged.connect(self._show_current)
         self.model.modelAboutToBeReset.connect(self._keep_current)
         self.model.modelReset.connect(self._on_reset)

@@ -40,6 +40,8 @@ class Browser(QWidget):
         super().__init__()
         self._index = index
         self._is_stale = True
+        # The query whose pictures are in the grid.
+        self._shown = GalleryQuery()
         self.setProperty("role", "canvas")
         self.search = SearchBar(habits, theme)
         self.model = GridModel(index, tiles, self)
@@ -139,6 +141,7 @@ class Browser(QWidget):
 
     def _take(self, query: GalleryQuery, found: Results) -> None:
         """Show what a search found; the choice stays, as far as it was found again."""
+        is_same, self._shown = query == self._shown, query
         if found.ids == self.model.ids:
             self.model.forget_rows()
         else:
@@ -148,14 +151,17 @@ class Browser(QWidget):
             self.model.show(
                 contents_of(found.ids, found.times, query.order, datetime.now().astimezone().date())
             )
-            self._choose_again(kept, current, number)
+            self._choose_again(kept, current, number if is_same else None)
             self.grid.keep_top(top)
         self._show_page()
         self.changed.emit()
 
     def _choose_again(self, kept: set[int], current: int | None, number: int | None) -> None:
-        """Choose pictures by id; if all are gone, the one in the place of the current one."""
-        if not kept or not self.count:
+        """Choose pictures by id; if all are gone, the one in the place of the current one.
+
+        Without a place, as after another search, the first one is chosen: its details are seen.
+        """
+        if not self.count:
             return
         selection = QItemSelection()
         for row, picture in enumerate(self.model.ids):
@@ -166,7 +172,7 @@ class Browser(QWidget):
         if selection.isEmpty() or at is None:
             at = min(number or 0, self.count - 1)
         model = self.grid.selectionModel()
-        if selection.isEmpty():
+        if selection.isEmpty() and (kept or number is None):
             model.setCurrentIndex(self.model.index(at), _Flag.ClearAndSelect)
             return
         model.setCurrentIndex(self.model.index(at), _Flag.NoUpdate)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QMimeData, QObject, QUrl
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -10,6 +10,7 @@ from app.commands.gallery import GalleryCommands
 from app.gallery.rows import GalleryRow
 from app.session import Session
 from ui.actions import RATING, REUSING, ActionName, Actions
+from ui.item_models.dragged_pictures import files_as_data
 from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.picture_facts import facts_text, read_facts
 
@@ -125,9 +126,7 @@ class PictureDeeds(QObject):
         if len(rows) == 1:
             copy_picture(rows[0].path, self._session.background)
         elif rows:
-            data = QMimeData()
-            data.setUrls([QUrl.fromLocalFile(row.path) for row in rows])
-            QGuiApplication.clipboard().setMimeData(data)
+            QGuiApplication.clipboard().setMimeData(files_as_data(row.path for row in rows))
 
     def _copy_settings(self) -> None:
         rows = self._rows()

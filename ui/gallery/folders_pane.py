@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QLocale, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFileDialog,
     QListWidget,
     QListWidgetItem,
@@ -14,7 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.gallery.index import GalleryIndex
-from app.gallery.rows import Facets, FolderState, WatchedFolder
+from app.gallery.rows import Facets, FolderState, Root, WatchedFolder
+from ui.delegates.folder_delegate import NOTE_ROLE, FolderDelegate
 from ui.gallery.labels import count_label, folder_label
 from ui.picture_actions import reveal
 from ui.theme.metrics import M, S
@@ -28,8 +30,8 @@ _WIDTH = 200
 class FoldersPane(QWidget):
     """The watched folders with their numbers of pictures; the first entry is all of them."""
 
-    # Emits the folder that the user chose, None for all.
-    chosen = Signal(object)
+    # Emits the folder that the user chose, None for all, and True if its subfolders belong to it.
+    chosen = Signal(object, bool)
 
     def __init__(self, index: GalleryIndex, theme: Theme) -> None:
         super().__init__()
@@ -42,11 +44,15 @@ class FoldersPane(QWidget):
         self.list.setProperty("role", "places")
         self.list.setAccessibleName(self.tr("Folders of pictures"))
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setItemDelegate(FolderDelegate(theme, self.list))
         self.list.setWordWrap(False)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.add = QPushButton(self.tr("Add folder…"))
         self.add.setToolTip(self.tr("Show the pictures of another folder, with its subfolders"))
+        self.subfolders = QCheckBox(self.tr("With subfolders"))
+        self.subfolders.setToolTip(
+            self.tr("Show the pictures in the folders below the chosen one, too")
+        )
         self.remove = QPushButton(self.tr("Remove"))
         self.remove.setToolTip(self.tr("Show them no more; the files stay where they are"))
         column = QVBoxLayout(self)
@@ -54,9 +60,11 @@ class FoldersPane(QWidget):
         column.setSpacing(S)
         column.addWidget(plain_label(self.tr("Folders"), "heading"))
         column.addWidget(self.list, 1)
+        column.addWidget(self.subfolders)
         column.addWidget(self.add)
         column.addWidget(self.remove)
         self.add.clicked.connect(self.add_folder)
+        self.subfolders.clicked.connect(self._use_subfolders)
         self.remove.clicked.connect(self._remove)
         self.list.currentItemChanged.connect(self._on_current)
         self.list.customContextMenuRequested.connect(self._show_menu)
@@ -81,7 +89,9 @@ class FoldersPane(QWidget):
         self.list.clear()
         colour = self._theme.colours.muted
         everything = QListWidgetItem(self._theme.icon("tiles", colour), self.tr("All pictures"))
-        everything.setToolTip(count_label(self._facets.total))
+        total = self._facets.total
+        everything.setToolTip(count_label(total))
+        everything.setData(NOTE_ROLE, QLocale().toString(total) if total else "")
         self.list.addItem(everything)
         self.list.setCurrentItem(everything)
         for folder in self._index.folders:
@@ -92,14 +102,11 @@ class FoldersPane(QWidget):
         self.list.blockSignals(False)
         self._refresh()
         if self.folder != current:
-            self.chosen.emit(self.folder)
+            self._tell()
 
     def _item(self, folder: WatchedFolder) -> QListWidgetItem:
-        count = sum(
-            one.count
-            for one in self._facets.folders
-            if (path := Path(one.name)) == folder.path or folder.path in path.parents
-        )
+        root = Root(folder.path, folder.with_subfolders)
+        count = sum(one.count for one in self._facets.folders if root.has(Path(one.name)))
         # The folder of new pictures is made with the first one.
         is_there = folder.state is not FolderState.MISSING or not (folder.removable or count)
         colour = self._theme.colours.muted
@@ -107,8 +114,9 @@ class FoldersPane(QWidget):
         is_fresh = is_there and folder.state is FolderState.MISSING
         state = "" if is_fresh else folder_label(folder.state)
         name = folder.path.name or str(folder.path)
-        item = QListWidgetItem(icon, f"{name} ({state})" if state else name)
+        item = QListWidgetItem(icon, name)
         item.setData(_PATH, folder.path)
+        item.setData(NOTE_ROLE, QLocale().toString(count) if count else "")
         words = (name, count_label(count), state, str(folder.path))
         item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, words)))
         item.setToolTip(plain_tooltip(str(folder.path), count_label(count), state))
@@ -116,11 +124,27 @@ class FoldersPane(QWidget):
 
     def _on_current(self) -> None:
         self._refresh()
-        self.chosen.emit(self.folder)
+        self._tell()
+
+    def _tell(self) -> None:
+        watched = self._watched
+        self.chosen.emit(self.folder, watched is None or watched.with_subfolders)
+
+    @property
+    def _watched(self) -> WatchedFolder | None:
+        """The chosen folder with what is known of it, None for all."""
+        return next((one for one in self._index.folders if one.path == self.folder), None)
 
     def _refresh(self) -> None:
-        removable = {one.path for one in self._index.folders if one.removable}
-        self.remove.setVisible(self.folder in removable)
+        watched = self._watched
+        self.remove.setVisible(watched is not None and watched.removable)
+        self.subfolders.setVisible(watched is not None)
+        self.subfolders.setChecked(watched is not None and watched.with_subfolders)
+
+    def _use_subfolders(self, wanted: bool) -> None:
+        if self.folder is not None:
+            self._index.use_subfolders(self.folder, wanted=wanted)
+            self._tell()
 
     def add_folder(self) -> None:
         """Ask for a folder, and watch it."""

@@ -12,7 +12,10 @@ from PySide6.QtCore import QPoint, QRect
 from ui.theme.metrics import L, M, S
 
 GAP = S
-MARGIN = M
+# The distance between a tile's edge and its picture: the room of the ring of chosen ones.
+INSET = 5
+# Pictures begin where the headings above them do.
+MARGIN = M - INSET
 HEADING = 44
 
 
@@ -46,6 +49,10 @@ class GridLayout:
     def headed(self) -> bool:
         """True if sections have headings."""
         return self._heading > 0
+
+    def first(self, section: int) -> int:
+        """Return a section's first tile."""
+        return self._firsts[section]
 
     def size(self, section: int) -> int:
         """Return the number of a section's tiles."""
@@ -95,7 +102,7 @@ class GridLayout:
         section = self.section_at(place.y())
         first, after = self._firsts[section], self._firsts[section + 1]
         line = max((place.y() - self._tops[section] - self._heading) // self.pitch, 0)
-        x = self._width - place.x() if self._mirrored else place.x()
+        x = self._width - 1 - place.x() if self._mirrored else place.x()
         column = min(max((x - MARGIN) // self.pitch, 0), self.columns - 1)
         return min(first + line * self.columns + column, after - 1)
 
@@ -117,7 +124,7 @@ class GridLayout:
         """Return the tiles that a rectangle touches as (first, last) rows, one for each line."""
         left, right = area.left(), area.right()
         if self._mirrored:
-            left, right = self._width - right, self._width - left
+            left, right = self._width - 1 - right, self._width - 1 - left
         # A tile that ends at the left edge is touched, and so is one that begins at the right.
         first = max((left - MARGIN + GAP) // self.pitch, 0)
         last = min((right - MARGIN) // self.pitch, self.columns - 1)

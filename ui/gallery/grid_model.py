@@ -5,15 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QMimeData,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    QUrl,
-)
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QPixmap
 
 from app.gallery.index import GalleryIndex
@@ -21,9 +13,9 @@ from app.gallery.rows import GalleryRow
 from ui.gallery.contents import NOTHING, Contents, Section
 from ui.gallery.labels import hover_lines, spoken
 from ui.gallery.tile_store import TileStore
+from ui.item_models.dragged_pictures import DraggedPictures, Index
 from ui.widgets.labels import plain_tooltip
 
-Index = QModelIndex | QPersistentModelIndex
 _PAGE = 200
 _PAGES = 30
 _ROLES = (
@@ -33,7 +25,7 @@ _ROLES = (
 )
 
 
-class GridModel(QAbstractListModel):
+class GridModel(DraggedPictures):
     """An item model with one row for each picture that was found.
 
     Ids are kept; the rows of the index are fetched in pages when they are asked for.
@@ -117,27 +109,10 @@ class GridModel(QAbstractListModel):
             return spoken(row)
         return plain_tooltip(*hover_lines(row))
 
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Allow selecting and dragging of pictures."""
-        if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        return (
-            Qt.ItemFlag.ItemIsEnabled
-            | Qt.ItemFlag.ItemIsSelectable
-            | Qt.ItemFlag.ItemIsDragEnabled
-            | Qt.ItemFlag.ItemNeverHasChildren
-        )
-
-    def mimeTypes(self) -> list[str]:  # noqa: N802 (Qt's name)
-        """Return the type of dragged pictures: a list of file URLs."""
-        return ["text/uri-list"]
-
-    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:  # noqa: N802 (Qt's name)
-        """Return the URLs of dragged pictures' files."""
-        rows = (self.row(index.row()) for index in indexes)
-        data = QMimeData()
-        data.setUrls([QUrl.fromLocalFile(row.path) for row in rows if row is not None])
-        return data
+    def path_at(self, row: int) -> str | None:
+        """Return the path of a picture's file; None if it left the index since it was found."""
+        picture = self.row(row)
+        return None if picture is None else picture.path
 
     def _on_tile(self, picture: int) -> None:
         number = self.number_of(picture)

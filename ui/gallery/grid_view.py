@@ -1,21 +1,20 @@
 """The grid of thumbnails: laid out by arithmetic, drawn where it is seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import (
+    QEvent,
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
     QRect,
-    QSize,
     Qt,
     Signal,
 )
 from PySide6.QtGui import (
     QColor,
-    QDrag,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -26,15 +25,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView
 
-from ui.gallery.grid_layout import HEADING, MARGIN, GridLayout
+from ui.gallery.grid_layout import HEADING, INSET, MARGIN, GridLayout
 from ui.gallery.grid_model import GridModel
-from ui.gallery.tile_painter import INSET, TilePainter, TileState
+from ui.gallery.grid_moves import moved
+from ui.gallery.tile_painter import TilePainter, TileState
+from ui.item_models.dragged_pictures import drag_out
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
+from ui.widgets.quiet_bar import QuietBar
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 LEAST_SIDE, MOST_SIDE, SIDE_STEP = 96, 320, 16
-_DRAGGED_SIDE = 96
 # Of a mouse wheel, in eighths of a degree.
 _STEP_OF_WHEEL = 120
 _KEYPAD = Qt.KeyboardModifier.KeypadModifier
@@ -48,7 +49,7 @@ _MOVING = {
     Qt.Key.Key_PageUp,
     Qt.Key.Key_PageDown,
 }
-_Action = QAbstractItemView.CursorAction
+_NO_KEY = Qt.KeyboardModifier.NoModifier
 _Flag = QItemSelectionModel.SelectionFlag
 
 
@@ -71,13 +72,17 @@ class GridView(QListView):
         self._theme = theme
         self._side = 160
         self._hovered: int | None = None
+        self._hovered_section: int | None = None
         self._wheel = 0
         self._band = QRect()
+        # From a press on a heading until it ends: such a press drags nothing.
+        self._on_heading = False
         self.layout_ = GridLayout((), 1, self._side, headed=True, mirrored=False)
         self.setModel(model)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # Always there: a width that changed with the height would be laid out twice.
+        # It always has its room: a width that changed with the height would be laid out twice.
+        self.setVerticalScrollBar(QuietBar())
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setMovement(QListView.Movement.Static)
@@ -200,28 +205,9 @@ class GridView(QListView):
         current = self.currentIndex()
         if not current.isValid():
             return self._grid.index(self.visible_rows().start)
-        row, last = current.row(), grid.count - 1
-        back = _Action.MoveRight if self.isRightToLeft() else _Action.MoveLeft
-        match cursorAction:
-            case _Action.MoveUp:
-                row = grid.above(row)
-            case _Action.MoveDown:
-                row = grid.below(row)
-            case _Action.MoveLeft | _Action.MoveRight:
-                row += -1 if cursorAction is back else 1
-            case _Action.MovePrevious | _Action.MoveNext:
-                row += 1 if cursorAction is _Action.MoveNext else -1
-            case _Action.MoveHome | _Action.MoveEnd:
-                row = 0 if cursorAction is _Action.MoveHome else last
-            case _Action.MovePageUp | _Action.MovePageDown:
-                row = self._paged(row, down=cursorAction is _Action.MovePageDown)
-        return self._grid.index(min(max(row, 0), last))
-
-    def _paged(self, row: int, *, down: bool) -> int:
-        lines = max(self.viewport().height() // self.layout_.pitch - 1, 1)
-        for _ in range(lines):
-            row = self.layout_.below(row) if down else self.layout_.above(row)
-        return row
+        lines = max(self.viewport().height() // grid.pitch - 1, 1)
+        row = moved(grid, current.row(), cursorAction, lines, mirrored=self.isRightToLeft())
+        return self._grid.index(row)
 
     def setSelection(self, rect: QRect, command: _Flag) -> None:  # noqa: N802 (Qt's name)
         """Choose tiles: those that a rubber band touches, or all from one tile to another."""
@@ -256,14 +242,8 @@ class GridView(QListView):
         indexes = self.selectedIndexes()
         if not indexes:
             return
-        drag = QDrag(self)
-        drag.setMimeData(self._grid.mimeData(indexes))
         pixmap = self._grid.pixmap(self.currentIndex().row())
-        if pixmap is not None:
-            side = round(_DRAGGED_SIDE * pixmap.devicePixelRatio())
-            aspect, smooth = Qt.AspectRatioMode, Qt.TransformationMode.SmoothTransformation
-            drag.setPixmap(pixmap.scaled(QSize(side, side), aspect.KeepAspectRatio, smooth))
-        drag.exec(Qt.DropAction.CopyAction, Qt.DropAction.CopyAction)
+        drag_out(self, self._grid.mimeData(indexes), pixmap)
 
     # Events.
 
@@ -292,15 +272,35 @@ class GridView(QListView):
         if moves and current.isValid() and not self.selectedIndexes():
             self.choose(current.row())
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Choose the pictures under a heading by a click on it; others are Qt's."""
+        section = self._heading_at(event.position().toPoint())
+        if section is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._on_heading = True
+            self._choose_section(section, event.modifiers())
+        else:
+            super().mousePressEvent(event)
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Highlight the tile under the pointer."""
-        index = self.indexAt(event.position().toPoint())
-        self._hover(index.row() if index.isValid() else None)
-        super().mouseMoveEvent(event)
+        """Highlight the tile or the heading under the pointer."""
+        place = event.position().toPoint()
+        index, section = self.indexAt(place), self._heading_at(place)
+        self._hover(index.row() if index.isValid() else None, section)
+        shape = Qt.CursorShape.ArrowCursor if section is None else Qt.CursorShape.PointingHandCursor
+        self.viewport().setCursor(shape)
+        if not self._on_heading:
+            super().mouseMoveEvent(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
+        """Highlight nothing once the pointer has left."""
+        if event.type() is QEvent.Type.Leave:
+            self._hover(None)
+        return super().viewportEvent(event)
 
     def mouseReleaseEvent(self, e: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
         """End a rubber band."""
         super().mouseReleaseEvent(e)
+        self._on_heading = False
         if not self._band.isNull():
             self._band = QRect()
             self.viewport().update()
@@ -339,6 +339,13 @@ class GridView(QListView):
                 painter.drawRect(self._band)
 
     def _paint_headings(self, painter: QPainter, offset: int) -> None:
+        for section, place in self._headings(offset):
+            title, count = self._grid.sections[section].title, self.layout_.size(section)
+            is_hovered = section == self._hovered_section
+            self._tiles.paint_heading(painter, place, title, count, hovered=is_hovered)
+
+    def _headings(self, offset: int) -> Iterator[tuple[int, QRect]]:
+        """Yield the sections that are seen with the places of their headings in the viewport."""
         grid = self.layout_
         if not grid.headed:
             return
@@ -348,17 +355,33 @@ class GridView(QListView):
             place = grid.heading(section).translated(0, -offset)
             if section == sections.start:
                 place.moveTop(min(0, grid.end(section) - offset - HEADING))
-            title = self._grid.sections[section].title
-            self._tiles.paint_heading(painter, place, title, grid.size(section))
+            yield section, place
+
+    def _heading_at(self, place: QPoint) -> int | None:
+        """Return the section whose heading is drawn at a place; the upper one of two."""
+        places = dict(self._headings(self.verticalOffset()))
+        return next((one for one in sorted(places) if places[one].contains(place)), None)
+
+    def _choose_section(self, section: int, modifiers: Qt.KeyboardModifier) -> None:
+        """Choose a section's pictures alone; with Ctrl add them, or take them out again."""
+        first = self.layout_.first(section)
+        last = first + self.layout_.size(section) - 1
+        chosen = QItemSelection(self._grid.index(first), self._grid.index(last))
+        model, command = self.selectionModel(), _Flag.ClearAndSelect
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            are_chosen = set(range(first, last + 1)) <= set(self.rows())
+            command = _Flag.Deselect if are_chosen else _Flag.Select
+        model.setCurrentIndex(self._grid.index(first), _Flag.NoUpdate)
+        model.select(chosen, command)
 
     def _state(self, row: int) -> TileState:
         index = self._grid.index(row)
         is_current = self.hasFocus() and row == self.currentIndex().row()
         return TileState(self.selectionModel().isSelected(index), is_current, row == self._hovered)
 
-    def _hover(self, row: int | None) -> None:
-        if row != self._hovered:
-            self._hovered = row
+    def _hover(self, row: int | None, section: int | None = None) -> None:
+        if (row, section) != (self._hovered, self._hovered_section):
+            self._hovered, self._hovered_section = row, section
             self.viewport().update()
 
     def _lay_out(self) -> None:

@@ -285,7 +285,9 @@ class GalleryPage(QWidget):
     def _show_panes(self) -> None:
         habits, is_browsing = self._habits.habits, self._shown is self.browser
         room = self.width() - _LEAST_MIDDLE
-        details = habits.details_shown and room >= self.details.minimumWidth()
+        # Without pictures there is nothing to tell.
+        has_pictures = self.browser.count > 0
+        details = habits.details_shown and has_pictures and room >= self.details.minimumWidth()
         room -= self.details.minimumWidth() if details else 0
         folders = habits.folders_shown and is_browsing and room >= self.folders.minimumWidth()
         for pane, line, is_shown in (

@@ -70,16 +70,22 @@ class SearchBar(QWidget):
         """Show all pictures again: no words and no filters; the order and the folder stay."""
         self.words.clear()
         self._paused.stop()
-        self._use(GalleryQuery(order=self.query.order, folder=self.query.folder))
+        self._use(self._everything)
 
-    def look_into(self, folder: Path | None) -> None:
+    def look_into(self, folder: Path | None, with_subfolders: bool) -> None:
         """Show the pictures of one folder only, or of all."""
-        self._narrow(folder=folder)
+        self._narrow(folder=folder, with_subfolders=with_subfolders)
 
     @property
     def narrows(self) -> bool:
         """True if words or filters hide pictures, beside the folder."""
-        return self.query != GalleryQuery(order=self.query.order, folder=self.query.folder)
+        return self.query != self._everything
+
+    @property
+    def _everything(self) -> GalleryQuery:
+        """The query without words and filters."""
+        now = self.query
+        return GalleryQuery(order=now.order, folder=now.folder, with_subfolders=now.with_subfolders)
 
     def offer(self, facets: Facets) -> None:
         """Offer only filters that pictures differ in."""
@@ -90,6 +96,9 @@ class SearchBar(QWidget):
             (self.tool, facets.tools),
         ):
             button.setVisible(bool(counts))
+        # Nothing is hidden before a picture was rejected.
+        is_used = self.query.rejected is not Rejected.HIDDEN
+        self.rejected.setVisible(bool(facets.rejected) or is_used)
 
     def _make_filters(self) -> None:
         theme = self._theme
@@ -99,7 +108,7 @@ class SearchBar(QWidget):
         self.date = FilterButton(theme, self.tr("Date"), self._dates)
         self.shape = FilterButton(theme, self.tr("Size"), self._shapes)
         self.rating = FilterButton(theme, self.tr("Rating"), self._ratings)
-        self.rejected = FilterButton(theme, self.tr("Rejected hidden"), self._rejections)
+        self.rejected = FilterButton(theme, self.tr("Rejected"), self._rejections)
         self.order = FilterButton(theme, self.tr("Newest first"), self._orders)
         self.filters = (
             self.model,
@@ -217,9 +226,17 @@ class SearchBar(QWidget):
 
     def _rejections(self) -> list[Choice | None]:
         return [
-            Choice(self.tr("Rejected hidden"), {"rejected": Rejected.HIDDEN}),
-            Choice(self.tr("Rejected shown"), {"rejected": Rejected.SHOWN}),
-            Choice(self.tr("Only rejected"), {"rejected": Rejected.ONLY}),
+            Choice(self.tr("Hide rejected pictures"), {"rejected": Rejected.HIDDEN}),
+            Choice(
+                self.tr("Show rejected pictures, too"),
+                {"rejected": Rejected.SHOWN},
+                self.tr("With rejected"),
+            ),
+            Choice(
+                self.tr("Show only rejected pictures"),
+                {"rejected": Rejected.ONLY},
+                self.tr("Only rejected"),
+            ),
         ]
 
     def _orders(self) -> list[Choice | None]:

@@ -6,15 +6,15 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
 
 from app.gallery.rows import GalleryRow, Trouble
+from ui.gallery.grid_layout import INSET
 from ui.gallery.labels import count_label, name_of, tool_label, trouble_label
+from ui.theme.fonts import scaled
 from ui.theme.icons import draw, icon_source
 from ui.theme.metrics import ICON, RADIUS, XS, S
-from ui.theme.theme import SCALES, Theme
+from ui.theme.theme import Theme
 from ui.widgets.labels import breakable
 from ui.widgets.placing import fitted
 
-# The distance between a tile's edge and its picture: the room of the ring of chosen ones.
-INSET = 5
 _RING = 2.5
 _BADGE, _SIGN = 20, 12
 # Smaller tiles have no room for words.
@@ -39,11 +39,8 @@ class TilePainter:
 
     def __init__(self, theme: Theme, font: QFont) -> None:
         self._theme = theme
-        self._caption = QFont(font)
-        self._caption.setPointSizeF(font.pointSizeF() * SCALES["caption"])
-        self._heading = QFont(font)
-        self._heading.setPointSizeF(font.pointSizeF() * SCALES["heading"])
-        self._heading.setWeight(QFont.Weight.DemiBold)
+        self._caption = scaled(font, "caption")
+        self._heading = scaled(font, "heading", QFont.Weight.DemiBold)
         self._signs: dict[tuple[str, str, float], QPixmap] = {}
 
     def paint(
@@ -73,10 +70,16 @@ class TilePainter:
             painter.setOpacity(1.0)
         self._paint_marks(painter, place, row)
 
-    def paint_heading(self, painter: QPainter, place: QRect, title: str, count: int) -> None:
+    def paint_heading(
+        self, painter: QPainter, place: QRect, title: str, count: int, *, hovered: bool
+    ) -> None:
         """Draw a section's heading over whatever is behind it."""
         colours = self._theme.colours
         painter.fillRect(place, QColor(colours.canvas))
+        if hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.surface))
+            painter.drawRoundedRect(place.adjusted(S, S, -S, 0), RADIUS, RADIUS)
         words = place.adjusted(2 * S, S, -2 * S, 0)
         painter.setFont(self._heading)
         painter.setPen(QColor(colours.text))

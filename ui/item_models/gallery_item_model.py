@@ -3,28 +3,20 @@
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QMimeData,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    QUrl,
-)
+from PySide6.QtCore import QModelIndex, QObject, Qt
 
 from app.library.gallery import GalleryStore
+from ui.item_models.dragged_pictures import DraggedPictures, Index
 from ui.labels import when
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.labels import plain_tooltip
 
-Index = QModelIndex | QPersistentModelIndex
 PATH_ROLE = Qt.ItemDataRole.UserRole + 1
 # An item role: True if the file was read and is not a picture.
 BROKEN_ROLE = Qt.ItemDataRole.UserRole + 2
 
 
-class GalleryItemModel(QAbstractListModel):
+class GalleryItemModel(DraggedPictures):
     """An item model with one row per picture, newest first; `ThumbnailStore` reads the files."""
 
     def __init__(
@@ -66,26 +58,9 @@ class GalleryItemModel(QAbstractListModel):
             return plain_tooltip(self._words(index.row()))
         return None
 
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Allow selecting and dragging of pictures."""
-        if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        return (
-            Qt.ItemFlag.ItemIsEnabled
-            | Qt.ItemFlag.ItemIsSelectable
-            | Qt.ItemFlag.ItemIsDragEnabled
-            | Qt.ItemFlag.ItemNeverHasChildren
-        )
-
-    def mimeTypes(self) -> list[str]:  # noqa: N802 (Qt's name)
-        """Return the type of dragged pictures: a list of file URLs."""
-        return ["text/uri-list"]
-
-    def mimeData(self, indexes: Any) -> QMimeData:  # noqa: N802 (Qt's name)
-        """Return the URLs of dragged pictures' files."""
-        data = QMimeData()
-        data.setUrls([QUrl.fromLocalFile(self._store[index.row()].path) for index in indexes])
-        return data
+    def path_at(self, row: int) -> str:
+        """Return the path of a picture's file."""
+        return self._store[row].path
 
     def index_of(self, path: str) -> QModelIndex:
         """Return the index of a picture, invalid if it is not in the list."""

@@ -10,7 +10,14 @@ from app.commands.models import model_name
 from app.library.gallery import Picture
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
-from ui.model_labels import families_label, kind_label, model_line, problem_line
+from ui.model_labels import (
+    families_label,
+    kind_label,
+    model_line,
+    name_label,
+    preview_of,
+    problem_line,
+)
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.labels import plain_tooltip
 
@@ -39,6 +46,8 @@ class ModelItemModel(QAbstractListModel):
         self._session, self._pictures = session, pictures
         self._models: list[ModelInfo] = []
         self._rows_of: dict[str, int] = {}
+        # The rows that show a picture, by its path.
+        self._rows_with: dict[str, list[int]] = {}
         self._search, self._order = "", ModelOrder.NAME
         self._kind: ModelKind | None = None
         self._family = ""
@@ -92,20 +101,25 @@ class ModelItemModel(QAbstractListModel):
         read = _ROLES.get(role)
         return None if read is None else read(self, self._models[index.row()])
 
+    def name(self, model: ModelInfo) -> str:
+        """Return a model's name."""
+        return name_label(self._session, model)
+
     def line(self, model: ModelInfo) -> str:
         """Return the line below a model's name; of one that cannot be used, why."""
         return problem_line(model) or model_line(model, self._family_of(model))
 
     def picture(self, model: ModelInfo) -> Any:
         """Return a model's picture as a pixmap; None without one, or until it is read."""
-        if not model.preview:
+        preview = preview_of(self._session, model)
+        if not preview:
             return None
-        thumbnail = self._pictures.get(Picture(model.preview, model.preview_modified_ns, 0))
+        thumbnail = self._pictures.get(Picture(preview, model.preview_modified_ns, 0))
         return thumbnail.pixmap if thumbnail is not None else None
 
     def words(self, model: ModelInfo) -> str:
         """Return everything about a model in a sentence."""
-        parts = (model_name(model), kind_label(model.kind), self.line(model))
+        parts = (self.name(model), kind_label(model.kind), self.line(model))
         return ", ".join(filter(None, parts))
 
     def tooltip(self, model: ModelInfo) -> str:
@@ -126,6 +140,10 @@ class ModelItemModel(QAbstractListModel):
         self.beginResetModel()
         self._models = found
         self._rows_of = {model.path: row for row, model in enumerate(found)}
+        self._rows_with = {}
+        for row, model in enumerate(found):
+            if preview := preview_of(self._session, model):
+                self._rows_with.setdefault(preview, []).append(row)
         self.endResetModel()
 
     def _is_wanted(self, model: ModelInfo, words: list[str]) -> bool:
@@ -144,15 +162,14 @@ class ModelItemModel(QAbstractListModel):
         known = self._texts.get(model.path)
         if known is not None and known[0] is model:
             return known[1]
-        texts = (model.name, model.title, model.purpose, *model.trigger_words)
+        texts = (model.name, self.name(model), model.title, model.purpose, *model.trigger_words)
         text = "\n".join((*texts, self._family_of(model), model.base_model)).casefold()
         self._texts[model.path] = model, text
         return text
 
     def _on_picture(self, path: str) -> None:
-        for row, model in enumerate(self._models):
-            if model.preview == path:
-                self.dataChanged.emit(self.index(row), self.index(row))
+        for row in self._rows_with.get(path, ()):
+            self.dataChanged.emit(self.index(row), self.index(row))
 
 
 def _by_name(model: ModelInfo) -> tuple[int, str]:
@@ -165,7 +182,7 @@ _KEYS: dict[ModelOrder, Callable[[ModelInfo], tuple[int, str]]] = {
     ModelOrder.LARGEST: lambda model: (-model.size, model.name),
 }
 _ROLES: dict[int, Callable[[ModelItemModel, ModelInfo], Any]] = {
-    Qt.ItemDataRole.DisplayRole: lambda _item_model, model: model_name(model),
+    Qt.ItemDataRole.DisplayRole: lambda item_model, model: item_model.name(model),
     Qt.ItemDataRole.DecorationRole: lambda item_model, model: item_model.picture(model),
     Qt.ItemDataRole.AccessibleTextRole: lambda item_model, model: item_model.words(model),
     Qt.ItemDataRole.ToolTipRole: lambda item_model, model: item_model.tooltip(model),

@@ -15,14 +15,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.commands.models import model_name
 from app.library.model_notes import MOST_CHARACTERS
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.lora_names import LORA_SUFFIXES
 from engine.api.model_files import ModelInfo, ModelKind
+from engine.folders import has_suffix
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
 from ui.labels import file_size, size_label, when
-from ui.model_labels import families_label, kind_label, use_label
+from ui.model_labels import families_label, kind_label, name_label, preview_of, use_label
 from ui.models.own_settings import OwnSettings
 from ui.pictures import ReadPicture, read_picture
 from ui.theme.metrics import DETAILS_WIDTH, XS, M, S
@@ -64,6 +65,11 @@ class ModelDetails(QWidget):
         self.trash = IconButton(theme, "trash", "")
         self.trash.set_name(self.tr("Move to the trash"), self.tr("Del"))
         self.hash = QPushButton(self.tr("Compute the hash"))
+        self.unhashed = plain_label(
+            self.tr("The hash could not be computed: the file has changed, or cannot be read."),
+            "error",
+            wrap=True,
+        )
         self.note = QPlainTextEdit()
         self._kept = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._lay_out()
@@ -108,6 +114,7 @@ class ModelDetails(QWidget):
         column.addWidget(self.own_settings)
         column.addWidget(self.facts)
         column.addWidget(self.hash, 0, Qt.AlignmentFlag.AlignLeading)
+        column.addWidget(self.unhashed)
         column.addSpacing(S)
         column.addWidget(buddy_label(self.tr("Notes"), self.note))
         column.addWidget(self.note)
@@ -171,18 +178,19 @@ class ModelDetails(QWidget):
 
     def _read_picture(self, model: ModelInfo) -> None:
         self.picture.show_pixmap(QPixmap())
-        if not model.preview:
+        preview = preview_of(self._session, model)
+        if not preview:
             return
         ratio = self.devicePixelRatioF()
         room = QSize(DETAILS_WIDTH, _PICTURE_HEIGHT) * ratio
 
         def show(read: ReadPicture) -> None:
-            if self._model is not None and self._model.preview == model.preview:
+            if self._model is not None and self._model.path == model.path:
                 pixmap = QPixmap.fromImage(read.image)
                 pixmap.setDevicePixelRatio(ratio)
                 self.picture.show_pixmap(pixmap)
 
-        self._session.background.run(lambda: read_picture(model.preview, room), show)
+        self._session.background.run(lambda: read_picture(preview, room), show)
 
     def _refresh(self) -> None:
         model = self._model
@@ -190,7 +198,7 @@ class ModelDetails(QWidget):
         session = self._session
         answer = session.checkpoints.answer(Path(model.path))
         info = answer if isinstance(answer, CheckpointInfo) else None
-        self.name.setText(breakable(model_name(model)))
+        self.name.setText(breakable(name_label(session, model)))
         family = families_label(model, session.checkpoints.family_title)
         variant = "" if model.variant in ("", "base") else model.variant.replace("_", " ")
         kind = kind_label(model.kind)
@@ -199,13 +207,17 @@ class ModelDetails(QWidget):
         self.problem.setVisible(bool(model.problem))
         self.use.setText(use_label(model.kind))
         self.use.setVisible(session.model.can_use(model))
+        # It comes with the application, whose files are not a person's to throw away.
+        self.trash.setVisible(session.model.can_trash(model))
         self._put("gaps", _GapList(session, self._theme, model, info))
         self._put("facts", _Table(self._facts(model, info)))
         is_checkpoint = model.kind is ModelKind.CHECKPOINT
         self.own_settings.show_model(Path(model.path) if is_checkpoint else None)
         percent = session.models.store.hashed_percent(model.path)
-        self.hash.setVisible(not model.sha256 and model.size > 0)
+        is_file = has_suffix(model.path, LORA_SUFFIXES)
+        self.hash.setVisible(not model.sha256 and model.size > 0 and is_file)
         self.hash.setEnabled(percent is None)
+        self.unhashed.setVisible(session.models.store.is_unhashed(model.path))
         self.hash.setText(
             self.tr("Compute the hash")
             if percent is None

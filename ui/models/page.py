@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from app.library.gallery import is_picture
 from app.session import Session
 from engine.file_paths import is_folder
-from ui.actions import Actions
+from ui.actions import ActionName, Actions
 from ui.models.folders import FoldersView
 from ui.models.get import GetModels
 from ui.models.yours import YourModels
@@ -43,6 +43,10 @@ class ModelsPage(QWidget):
         self._lay_out()
         self.setFocusProxy(self.yours.list)
         self.views.idClicked.connect(self.show_view)
+        invitation = self.yours.invitation
+        invitation.get.clicked.connect(lambda: self.show_view(1))
+        invitation.folder.clicked.connect(self._add_folder)
+        invitation.file.clicked.connect(actions[ActionName.OPEN].trigger)
 
     def show_view(self, view: int) -> None:
         """Show the user's models (0), where to get more (1), or the folders (2)."""
@@ -52,6 +56,11 @@ class ModelsPage(QWidget):
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
         self.pictures.close()
+
+    def _add_folder(self) -> None:
+        """Ask for a folder; show those that are looked into, with what other programs have."""
+        self.show_view(2)
+        self.folders.add.click()
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()

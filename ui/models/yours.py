@@ -1,8 +1,8 @@
 """The user's models as cards: search, filters, and the pane about the current one."""
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
@@ -10,14 +10,14 @@ from ui.delegates.model_delegate import ModelDelegate
 from ui.item_models.model_item_model import ModelItemModel, ModelOrder
 from ui.model_labels import count_label, kinds_label
 from ui.models.details import ModelDetails
+from ui.models.invitation import Invitation
 from ui.picture_actions import reveal
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import buddy_label, plain_label, rule
-
-_BATCH = 300
 
 
 class YourModels(QWidget):
@@ -33,7 +33,9 @@ class YourModels(QWidget):
         self.broken.setCheckable(True)
         self.broken.setProperty("role", "chip")
         self.count = plain_label("", "caption")
-        self.list = _ModelView(theme, self.item_model)
+        self.list = CardView(theme, self.item_model, self.tr("Your models"))
+        self.list.draw_by(ModelDelegate(theme, self.list))
+        self.invitation = Invitation()
         self.details = ModelDetails(session, theme)
         self._kept = ""
         self._fill()
@@ -91,6 +93,10 @@ class YourModels(QWidget):
         grid.setContentsMargins(L - S, 0, 0, 0)
         grid.addWidget(self.list)
         column.addLayout(grid, 1)
+        low = QHBoxLayout()
+        low.setContentsMargins(L, 0, L, S)
+        low.addWidget(self.invitation)
+        column.addLayout(low)
         column.addLayout(foot)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -186,20 +192,13 @@ class YourModels(QWidget):
         unread = sum(not model.is_read for model in store.models) if store.is_listing else 0
         shown, group = self.item_model.rowCount(), self.item_model.group_size
         self.count.setText(count_label(shown, group, unread))
+        self.invitation.setVisible(store.is_listed and not store.own)
         if shown:
             self.list.tell("")
         elif group:
             self.list.tell(self.tr("No model has these words and is of this kind."))
-        elif store.is_listed:
-            self.list.tell(
-                self.tr(
-                    "A model is a file that has learnt to draw from many pictures; people share "
-                    "theirs on sites such as Civitai and Hugging Face.\n“Get models” fetches one, "
-                    "and “Folders” finds those that other programs have put on this computer."
-                )
-            )
         else:
-            self.list.tell(self.tr("Looking for your models…"))
+            self.list.tell("" if store.is_listed else self.tr("Looking for your models…"))
 
 
 def _offer(box: ChoiceBox, every: str, choices: list[tuple[str, str]]) -> None:
@@ -212,57 +211,3 @@ def _offer(box: ChoiceBox, every: str, choices: list[tuple[str, str]]) -> None:
     for text, value in wanted:
         box.addItem(text, value)
     box.setCurrentIndex(max(0, box.findData(chosen)) if chosen is not None else 0)
-
-
-class _ModelView(QListView):
-    """A grid of cards; without any, a sentence."""
-
-    trash_wanted = Signal()
-
-    def __init__(self, theme: Theme, item_model: ModelItemModel) -> None:
-        super().__init__()
-        self._theme, self._empty = theme, ""
-        delegate = ModelDelegate(theme, self)
-        self.setAccessibleName(self.tr("Your models"))
-        self.setModel(item_model)
-        self.setItemDelegate(delegate)
-        self.setViewMode(QListView.ViewMode.IconMode)
-        self.setMovement(QListView.Movement.Static)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        # Thousands of cards are laid out beside the events of the window.
-        self.setLayoutMode(QListView.LayoutMode.Batched)
-        self.setBatchSize(_BATCH)
-        self.setUniformItemSizes(True)
-        self.setGridSize(delegate.cell)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        theme.changed.connect(self.viewport().update)
-
-    def tell(self, text: str) -> None:
-        """Show a sentence in place of the cards."""
-        if text != self._empty:
-            self._empty = text
-            self.setAccessibleDescription(text)
-            self.viewport().update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the cards, or the sentence."""
-        super().paintEvent(event)
-        if self._empty:
-            with QPainter(self.viewport()) as painter:
-                painter.setPen(QColor(self._theme.colours.muted))
-                place = self.viewport().rect().adjusted(L, L, -L, -L)
-                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-                painter.drawText(place, int(flags), self._empty)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Use the current model by Enter, move it to the trash by Del."""
-        index: QModelIndex = self.currentIndex()
-        if index.isValid() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.activated.emit(index)
-        elif index.isValid() and event.key() == Qt.Key.Key_Delete:
-            self.trash_wanted.emit()
-        else:
-            super().keyPressEvent(event)

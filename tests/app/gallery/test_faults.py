@@ -21,7 +21,7 @@ from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.query import GalleryQuery
 from app.gallery.reading import read_facets, read_rows, search
-from app.gallery.rows import FolderState, Marks, Trouble
+from app.gallery.rows import FolderState, Marks, Root, Trouble
 from app.gallery.scanning import Scan
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, write
@@ -197,7 +197,7 @@ def test_no_flipped_byte_raises_anything_but_damage(tmp_path: Path) -> None:
     def use() -> None:
         quick_check(path)
         mirror_all(path, marks)
-        Scan(path, marks, Event(), lambda step: None, thorough=True).run([pictures])
+        Scan(path, marks, Event(), lambda step: None, thorough=True).run((Root(pictures),))
         found = search(path, GalleryQuery(words="cat"))
         with closing(sqlite3.connect(path)) as connection:
             read_rows(connection, found.ids, marks.of)
@@ -268,7 +268,9 @@ def test_pictures_that_were_indexed_before_a_kill_are_not_read_again(tmp_path: P
         stop.set()
 
     path = folder / "index.sqlite"
-    Scan(path, marks, stop, lambda step: tell(step.done, step.total), thorough=True).run([pictures])
+    Scan(path, marks, stop, lambda step: tell(step.done, step.total), thorough=True).run(
+        (Root(pictures),)
+    )
     done, total = told[-1]
     assert 0 < done < total == 600
     # The newest are there first.
@@ -277,7 +279,7 @@ def test_pictures_that_were_indexed_before_a_kill_are_not_read_again(tmp_path: P
     assert {Path(row.path).name for row in rows} == {f"{n}.png" for n in range(600 - done, 600)}
     told.clear()
     Scan(path, marks, Event(), lambda step: tell(step.done, step.total), thorough=True).run(
-        [pictures]
+        (Root(pictures),)
     )
     assert told[-1] == (600 - done, 600 - done)
     marks.close()

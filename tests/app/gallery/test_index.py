@@ -139,6 +139,33 @@ def test_another_folder_is_added_kept_and_removed(three: Opened, tmp_path: Path)
     assert (other / "dog.png").exists()
 
 
+def test_a_folder_is_watched_without_its_subfolders_and_stays_so(three: Opened) -> None:
+    three.index.use_subfolders(three.pictures, wanted=False)
+    three.wait_for("cat.png", "red.png")
+    three.again()
+    three.wait_for("cat.png", "red.png")
+    assert [one.with_subfolders for one in three.index.folders] == [False]
+    # A change below tells nothing, and one in the folder itself does.
+    write(three.pictures / "sub" / "deep.png", png(6))
+    write(three.pictures / "new.png", png(7))
+    three.index.refresh()
+    three.wait_for("cat.png", "red.png", "new.png")
+    three.index.use_subfolders(three.pictures, wanted=True)
+    three.wait_for("cat.png", "red.png", "new.png", "sea.png", "deep.png")
+
+
+def test_a_folder_below_one_that_is_watched_alone_is_watched_if_it_was_added(three: Opened) -> None:
+    sub, pictures = three.pictures / "sub", three.pictures
+    three.index.use_subfolders(pictures, wanted=False)
+    three.wait_for("cat.png", "red.png")
+    three.index.add_folder(sub)
+    three.wait_for("cat.png", "red.png", "sea.png")
+    alone = GalleryQuery(folder=pictures, with_subfolders=False)
+    assert sorted(three.names(alone)) == ["cat.png", "red.png"]
+    three.index.remove_folder(sub)
+    three.wait_for("cat.png", "red.png")
+
+
 def test_nothing_is_read_twice(three: Opened) -> None:
     three.again()
     told: list[int] = []

@@ -1,15 +1,19 @@
 """The grid by mouse and keys: choosing, sizes, drags, what is spoken."""
 
+import os
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QPointF, Qt
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.gallery.rows import Trouble
-from tests.ui.gallery.conftest import Shown, write_picture
-from ui.gallery.grid_view import SIDE_STEP
+from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
+from ui.gallery.grid_layout import INSET
+from ui.gallery.grid_view import LEAST_SIDE, MOST_SIDE, SIDE_STEP
+from ui.theme.metrics import M
 
 KEY, NO, CTRL, SHIFT = (
     Qt.Key,
@@ -23,6 +27,24 @@ LEFT = Qt.MouseButton.LeftButton
 def click(shown: Shown, row: int, modifier: Qt.KeyboardModifier = NO) -> None:
     place = shown.grid.visualRect(shown.browser.model.index(row)).center()
     QTest.mouseClick(shown.grid.viewport(), LEFT, modifier, place)
+
+
+def heading(shown: Shown, section: int) -> QPoint:
+    """Return a place on a day's heading, which is in view."""
+    return shown.grid.layout_.heading(section).center()
+
+
+@pytest.fixture
+def days(nothing: Shown) -> Shown:
+    """Two pictures of today under three of another day."""
+    for number, prompt in enumerate(PROMPTS):
+        path = nothing.folder / f"{number}.png"
+        write_picture(path, prompt)
+        if number < 3:
+            os.utime(path, (1_000_000_000 + number, 1_000_000_000 + number))
+    nothing.session.gallery_index.refresh()
+    nothing.wait_for(5)
+    return nothing
 
 
 def told(shown: Shown) -> list[str]:
@@ -55,6 +77,61 @@ def test_a_rubber_band_chooses_what_it_touches(shown: Shown) -> None:
     QTest.mouseMove(view, first.center())
     QTest.mouseRelease(view, LEFT, NO, first.center())
     assert {0, 1} <= set(shown.grid.rows())
+
+
+def test_a_click_on_a_day_chooses_its_pictures_and_control_adds_or_takes_out(days: Shown) -> None:
+    first, second = heading(days, 0), heading(days, 1)
+    QTest.mouseClick(days.grid.viewport(), LEFT, NO, first)
+    assert days.grid.rows() == [0, 1]
+    QTest.mouseClick(days.grid.viewport(), LEFT, NO, second)
+    assert days.grid.rows() == [2, 3, 4]
+    assert days.browser.current == 2
+    QTest.mouseClick(days.grid.viewport(), LEFT, CTRL, first)
+    assert days.grid.rows() == [0, 1, 2, 3, 4]
+    QTest.mouseClick(days.grid.viewport(), LEFT, CTRL, second)
+    assert days.grid.rows() == [0, 1]
+
+
+def test_a_press_on_a_day_drags_nothing(days: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    dragged: list[object] = []
+    monkeypatch.setattr(days.grid, "startDrag", dragged.append)
+    click(days, 3)
+    view, start = days.grid.viewport(), heading(days, 0)
+    QTest.mousePress(view, LEFT, NO, start)
+    for step in range(8):
+        QTest.mouseMove(view, start + QPoint(8 * step, 12 * step))
+    QTest.mouseRelease(view, LEFT, NO, start + QPoint(56, 84))
+    assert dragged == []
+    assert days.grid.rows() == [0, 1]
+    click(days, 3)
+    assert days.grid.rows() == [3]
+
+
+def test_a_heading_that_is_pointed_at_is_lit_until_the_pointer_leaves(days: Shown) -> None:
+    view, place = days.grid.viewport(), heading(days, 1)
+    before = view.grab().toImage().pixelColor(place)
+    QTest.mouseMove(view, place)
+    assert view.cursor().shape() is Qt.CursorShape.PointingHandCursor
+    assert view.grab().toImage().pixelColor(place) != before
+    QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+    assert view.grab().toImage().pixelColor(place) == before
+
+
+def test_the_first_picture_begins_where_its_heading_does(shown: Shown) -> None:
+    tile = shown.grid.visualRect(shown.browser.model.index(0))
+    assert tile.left() + INSET == M
+
+
+def test_a_scroll_bar_is_seen_only_where_there_is_something_to_scroll(shown: Shown) -> None:
+    bar = shown.grid.verticalScrollBar()
+    shown.grid.use_side(LEAST_SIDE)
+    assert bar.maximum() == 0
+    picture = bar.grab().toImage()
+    assert len({picture.pixel(5, y) for y in range(picture.height())}) == 1
+    shown.grid.use_side(MOST_SIDE)
+    assert bar.maximum() > 0
+    picture = bar.grab().toImage()
+    assert len({picture.pixel(5, y) for y in range(picture.height())}) > 1
 
 
 def test_keys_move_choose_all_and_extend(shown: Shown) -> None:

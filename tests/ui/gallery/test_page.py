@@ -13,6 +13,7 @@ from engine.api.values import InputRole
 from tests.ui.gallery.conftest import Shown, write_picture
 from ui.actions import ActionName
 from ui.gallery.differences import differing
+from ui.gallery.filter_button import FILTER_HEIGHT
 from ui.picture_facts import Fact
 from ui.places import Place
 
@@ -195,6 +196,62 @@ def test_an_action_of_the_gallery_leaves_the_canvas_alone(shown: Shown) -> None:
     assert QGuiApplication.clipboard().text().endswith("3.png")
 
 
+def test_the_newest_picture_is_chosen_at_first_and_its_details_are_told(shown: Shown) -> None:
+    assert shown.grid.rows() == [0]
+    shown.desk.wait(lambda: bool(shown.page.details.rows))
+    assert "a yellow sun" in [row.value.toPlainText() for row in shown.page.details.rows]
+
+
+def test_a_choice_that_was_given_up_is_not_made_again(shown: Shown) -> None:
+    QTest.keyClick(shown.grid, KEY.Key_Escape)
+    write_picture(shown.folder / "new.png", "a purple flower")
+    shown.session.gallery_index.refresh()
+    shown.wait_for(6)
+    assert shown.grid.rows() == []
+
+
+def test_another_search_chooses_its_first_picture(shown: Shown) -> None:
+    shown.grid.choose(4)
+    shown.browser.search.words.setText("blue")
+    shown.wait_for(1)
+    assert shown.grid.rows() == [0]
+    shown.browser.search.words.setText("")
+    shown.wait_for(5)
+    # The boat was found again.
+    assert shown.grid.rows() == [shown.number("a blue boat")]
+    shown.browser.search.words.setText("s")
+    shown.wait_for(3)
+    assert shown.grid.rows() == [0]
+
+
+def test_details_are_folded_while_no_picture_is_found(shown: Shown) -> None:
+    shown.desk.window.resize(1300, 800)
+    shown.desk.wait(shown.page.details.isVisible)
+    shown.browser.search.words.setText("zeppelin")
+    shown.wait_for(0)
+    assert not shown.page.details.isVisible()
+    shown.browser.clear.click()
+    shown.wait_for(5)
+    assert shown.page.details.isVisible()
+
+
+def test_rejected_pictures_are_offered_once_there_are_some(shown: Shown) -> None:
+    rejected = shown.browser.search.rejected
+    assert rejected.isHidden()
+    shown.choose("a green tree")
+    QTest.keyClick(shown.grid, KEY.Key_X)
+    shown.desk.wait(rejected.isVisible)
+    assert rejected.text() == "Rejected"
+    rejected.chosen.emit({"rejected": Rejected.SHOWN})
+    assert rejected.text() == "With rejected"
+
+
+def test_the_buttons_of_the_search_are_of_one_height(shown: Shown) -> None:
+    search = shown.browser.search
+    seen = [one for one in (*search.filters, search.favourites) if one.isVisible()]
+    assert {one.height() for one in seen} == {FILTER_HEIGHT}
+
+
 def test_no_pictures_yet_invites_to_add_a_folder(nothing: Shown) -> None:
     nothing.desk.wait(nothing.browser.no_pictures.isVisible)
     assert nothing.browser.add.isVisible()
@@ -214,6 +271,25 @@ def test_a_folder_is_added_chosen_and_removed(shown: Shown, tmp_path: Path) -> N
     shown.wait_for(5)
     assert pane.folder is None
     assert (other / "there.png").exists()
+
+
+def test_a_folder_is_shown_without_its_subfolders_by_a_tick(shown: Shown) -> None:
+    below = shown.folder / "below"
+    below.mkdir()
+    write_picture(below / "deep.png", "a lamp")
+    shown.session.gallery_index.refresh()
+    shown.wait_for(6)
+    pane = shown.page.folders
+    assert pane.subfolders.isHidden()
+    pane.list.setCurrentRow(1)
+    assert not pane.subfolders.isHidden()
+    assert pane.subfolders.isChecked()
+    pane.subfolders.click()
+    shown.wait_for(5)
+    assert not pane.subfolders.isChecked()
+    shown.desk.wait(lambda: "5 pictures" in (pane.list.item(1).toolTip()))
+    pane.subfolders.click()
+    shown.wait_for(6)
 
 
 def test_narrow_windows_give_the_room_to_the_pictures(shown: Shown) -> None:

@@ -1,0 +1,94 @@
+"""The drawing of cards in a list: a picture in a rounded frame, a name and a line below it."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPainterPath, QPixmap
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from ui.theme.fonts import scaled
+from ui.theme.metrics import RADIUS
+from ui.theme.theme import Theme
+from ui.widgets.placing import covering
+
+AnyIndex = QModelIndex | QPersistentModelIndex
+# The longest text that is measured before it is cut.
+_MOST_CHARACTERS = 300
+
+
+class Line(NamedTuple):
+    """A line of text on a card: where it is cut if it is too long, and its colour."""
+
+    text: str
+    elide: Qt.TextElideMode
+    colour: str
+
+
+class CardDelegate(QStyledItemDelegate):
+    """A delegate of cards of one size; subclasses `draw` what is on one."""
+
+    def __init__(
+        self, theme: Theme, parent: QWidget, room: QSize, weight: QFont.Weight | None = None
+    ) -> None:
+        """`room` is the size of a card without its two lines; `weight` is the name's."""
+        super().__init__(parent)
+        self.theme, self._weight = theme, weight
+        lines = sum(QFontMetrics(one).height() for one in self._fonts(parent.font()))
+        self.cell = room + QSize(0, lines)
+
+    def sizeHint(  # noqa: N802 (Qt's name)
+        self, option: QStyleOptionViewItem, index: AnyIndex
+    ) -> QSize:
+        """Return the size that all cards have."""
+        return self.cell
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw one card."""
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.draw(painter, option, index)
+        painter.restore()
+
+    def draw(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw one card with an antialiased painter, which is put back afterwards."""
+        raise NotImplementedError
+
+    def draw_pixmap(
+        self, painter: QPainter, frame: QRect, pixmap: QPixmap, opacity: float = 1.0
+    ) -> None:
+        """Fill a rounded frame with the middle of a picture."""
+        painter.save()
+        painter.setClipPath(rounded(frame))
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.setOpacity(opacity)
+        painter.drawPixmap(covering(pixmap.size(), QRectF(frame)), pixmap, QRectF(pixmap.rect()))
+        painter.restore()
+
+    def draw_words(
+        self, painter: QPainter, place: QRect, font: QFont, lines: Iterable[Line]
+    ) -> None:
+        """Draw the name and the line below it, from the top of a place and as wide as it."""
+        top = place.top()
+        for line, shown in zip(lines, self._fonts(font), strict=True):
+            painter.setFont(shown)
+            metrics = painter.fontMetrics()
+            words = metrics.elidedText(line.text[:_MOST_CHARACTERS], line.elide, place.width())
+            painter.setPen(QColor(line.colour))
+            room = QRect(place.left(), top, place.width(), metrics.height())
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignLeading), words)
+            top += metrics.height()
+
+    def _fonts(self, font: QFont) -> tuple[QFont, QFont]:
+        """Return the fonts of a card's name and of the line below it."""
+        name = QFont(font)
+        if self._weight is not None:
+            name.setWeight(self._weight)
+        return name, scaled(font, "caption")
+
+
+def rounded(frame: QRect) -> QPainterPath:
+    """Return a frame with round corners."""
+    shape = QPainterPath()
+    shape.addRoundedRect(QRectF(frame), RADIUS, RADIUS)
+    return shape

@@ -1,0 +1,29 @@
+"""The tile that a key leads to from another one."""
+
+from PySide6.QtWidgets import QAbstractItemView
+
+from ui.gallery.grid_layout import GridLayout
+
+_Action = QAbstractItemView.CursorAction
+
+
+def moved(grid: GridLayout, row: int, action: _Action, lines: int, *, mirrored: bool) -> int:
+    """Return the tile that a key leads to; a page has so many `lines`."""
+    last = grid.count - 1
+    back = _Action.MoveRight if mirrored else _Action.MoveLeft
+    match action:
+        case _Action.MoveUp:
+            row = grid.above(row)
+        case _Action.MoveDown:
+            row = grid.below(row)
+        case _Action.MoveLeft | _Action.MoveRight:
+            row += -1 if action is back else 1
+        case _Action.MovePrevious | _Action.MoveNext:
+            row += 1 if action is _Action.MoveNext else -1
+        case _Action.MoveHome | _Action.MoveEnd:
+            row = 0 if action is _Action.MoveHome else last
+        case _Action.MovePageUp | _Action.MovePageDown:
+            step = grid.below if action is _Action.MovePageDown else grid.above
+            for _ in range(lines):
+                row = step(row)
+    return min(max(row, 0), last)

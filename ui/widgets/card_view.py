@@ -1,0 +1,69 @@
+"""A grid of cards; without any, a sentence in their place."""
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QListView
+
+from ui.delegates.card_delegate import CardDelegate
+from ui.theme.metrics import L
+from ui.theme.theme import Theme
+
+_BATCH = 300
+
+
+class CardView(QListView):
+    """A list as a grid of cards, one of them current. Enter emits `activated`."""
+
+    # The user wants the current card's file in the trash.
+    trash_wanted = Signal()
+
+    def __init__(self, theme: Theme, item_model: QAbstractItemModel, name: str) -> None:
+        """`name` is what a screen reader calls the list; `draw_by` is to follow."""
+        super().__init__()
+        self._theme, self._empty = theme, ""
+        self.setAccessibleName(name)
+        self.setModel(item_model)
+        self.setViewMode(QListView.ViewMode.IconMode)
+        self.setMovement(QListView.Movement.Static)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        # Thousands of cards are laid out beside the events of the window.
+        self.setLayoutMode(QListView.LayoutMode.Batched)
+        self.setBatchSize(_BATCH)
+        self.setUniformItemSizes(True)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        theme.changed.connect(self.viewport().update)
+
+    def draw_by(self, delegate: CardDelegate) -> None:
+        """Have a delegate draw the cards; it says how large they are."""
+        self.setItemDelegate(delegate)
+        self.setGridSize(delegate.cell)
+
+    def tell(self, text: str) -> None:
+        """Show a sentence in place of the cards; none if it is empty."""
+        if text != self._empty:
+            self._empty = text
+            self.setAccessibleDescription(text)
+            self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the cards, or the sentence."""
+        super().paintEvent(event)
+        if self._empty:
+            with QPainter(self.viewport()) as painter:
+                painter.setPen(QColor(self._theme.colours.muted))
+                place = self.viewport().rect().adjusted(L, L, -L, -L)
+                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+                painter.drawText(place, int(flags), self._empty)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Activate the current card by Enter, also where a style wants a double click."""
+        index: QModelIndex = self.currentIndex()
+        if index.isValid() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.activated.emit(index)
+        elif index.isValid() and event.key() == Qt.Key.Key_Delete:
+            self.trash_wanted.emit()
+        else:
+            super().keyPressEvent(event)
