@@ -97,3 +97,19 @@ def test_overtaken_decisions_name_an_entry_that_exists() -> None:
 
 def test_the_picture_of_the_window_is_light() -> None:
     assert (ROOT / "docs" / "window.png").stat().st_size < 300_000
+
+
+def test_each_test_that_is_named_exists() -> None:
+    named = [
+        name
+        for page in PAGES
+        for name in re.findall(r"`(tests/\S+\.py)::(\w+)`", page.read_text("utf-8"))
+    ]
+    assert len(named) > 70
+    missing = [
+        f"{path}::{test}"
+        for path, test in named
+        if not (ROOT / path).is_file()
+        or f"\ndef {test}(" not in (ROOT / path).read_text(encoding="utf-8")
+    ]
+    assert missing == []

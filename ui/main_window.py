@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QGuiApplication,
+    QMoveEvent,
+    QResizeEvent,
+    QScreen,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QVBoxLayout, QWidget
 
 from app.commands.updates import UpdateStage
@@ -112,6 +119,11 @@ class MainWindow(QMainWindow):
         session.settings.changed.connect(self._use_settings)
         FieldKeys(self)
         session.model.used.connect(lambda: self.places.open(Place.CREATE))
+        screens = QGuiApplication.instance()
+        if isinstance(screens, QGuiApplication):
+            # As when a laptop leaves its desk: nothing of the window may stay out of sight.
+            screens.screenRemoved.connect(self._on_screens_changed)
+            screens.primaryScreenChanged.connect(self._on_screens_changed)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
         """Close without a question: the queue continues at the next start."""
@@ -153,6 +165,9 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
             self.session.look_again()
+
+    def _on_screens_changed(self, _screen: QScreen) -> None:
+        self._framed.start()
 
     def _room_for_messages(self) -> QRect:
         """Return the part of the places that messages may cover: the canvas, or the page."""

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,7 +19,7 @@ from PySide6.QtCore import QTimer
 
 from app.engine.connection import EngineCommand
 from app.engine.end import EngineEnd
-from app.engine.process import engine_command
+from app.engine.process import Supervision, engine_command
 from app.queue.job_queue import JobQueue, JobState
 from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
 from engine.api.request import GenerateRequest
@@ -247,6 +248,29 @@ def test_an_app_in_a_hostile_environment_makes_its_picture(
     hosts.append(host)
     while not host.wait_for("job").endswith("done\n"):
         pass
+
+
+def test_a_job_goes_on_after_the_computer_slept(
+    hosts: list[Host], tmp_path: Path, tiny: Path
+) -> None:
+    """Both programs stand still for longer than an engine may be silent, the app a moment less."""
+    host = Host(tmp_path, tiny, Plan(networks={"denoiser": Misdeed(run_seconds=0.3)}), 1)
+    hosts.append(host)
+    pid = int(host.wait_for("engine").split()[1])
+    host.wait_for("step 1")
+    for one in (host.process.pid, pid):
+        os.kill(one, signal.SIGSTOP)
+    limits = Supervision()
+    time.sleep((limits.missed_pings + 1) * limits.ping_ms / 1000)
+    os.kill(host.process.pid, signal.SIGCONT)
+    time.sleep(0.5)
+    os.kill(pid, signal.SIGCONT)
+    while not host.wait_for("job").endswith("done\n"):
+        pass
+    # The same engine, which was not ended for its silence, and the same try.
+    assert sum(line.startswith("engine") for line in host.lines) == 1
+    steps = [int(line.split()[1]) for line in host.lines if line.startswith("step")]
+    assert steps == sorted(steps)
 
 
 def _are_over(queue: JobQueue, jobs: tuple[str, ...]) -> bool:

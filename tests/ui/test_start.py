@@ -90,8 +90,13 @@ def test_no_dialog_is_loaded_before_it_is_opened() -> None:
         {"QT_STYLE_OVERRIDE": "nonsense", "SAFELIGHT_THEME": "nonsense"},
         {"QT_SCALE_FACTOR": "2"},
         {"LANG": "xx_XX.UTF-8", "LC_ALL": "C"},
+        {
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+            "XDG_RUNTIME_DIR": "/nonexistent",
+            "PATH": "/nonexistent",
+        },
     ],
-    ids=["plugins", "libraries", "style", "scale", "language"],
+    ids=["plugins", "libraries", "style", "scale", "language", "no bus"],
 )
 def test_the_app_starts_with_the_environment_variables_of_others(variables: dict[str, str]) -> None:
     assert "ui.main_window" in loaded(run(OPEN, **variables))

@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from app.settings.migrations import VERSION
 from app.settings.reading import FILE, MOST_BYTES, Fault, read_settings
 from app.settings.template import new_text
 from app.settings.values import USUAL, Look, stated
+from app.settings.writing import write_settings
 from engine.api.saving import PictureFormat
 
 
@@ -55,6 +59,30 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, content: bytes, fau
     assert reading.fault is fault
     assert reading.detail
     assert reading.settings == USUAL
+
+
+_PIECES = st.sampled_from(
+    [
+        *(f"{name} = " for name in stated()),
+        *("version = ", "[", "]", "{", "}", '"', "\n", "#", "=", "1", "-1", "1e999", "nan"),
+        *("true", "'x'", "1979-05-27T07:32:00Z", "\0", "\ufeff", '"\\ud800"', "80\n"),
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=30).map("".join) | st.binary(max_size=200))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_bytes_and_no_values_stop_the_reader(tmp_path: Path, content: str | bytes) -> None:
+    reading = read(tmp_path, content)
+    assert (reading.fault is None) == (reading.text is not None)
+    for name in reading.refused:
+        assert getattr(reading.settings, name) == getattr(USUAL, name)
+    if reading.text is None:
+        return
+    # Whatever stands there, a change can be written into it and read again.
+    changed = msgspec.structs.replace(reading.settings, quality=55)
+    write_settings(tmp_path / FILE, reading, changed, ("quality",))
+    assert read_settings(tmp_path / FILE).settings == changed
 
 
 def test_a_folder_in_its_place_is_unreadable(tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
-"""A program whose session changes everything while the disk is full, and ends with room again.
+"""A program whose session changes everything while its disk takes nothing, and ends with it well.
 
-    python -m tests.app.full_disk_session FOLDER
+    python -m tests.app.faulty_disk_session full|read-only FOLDER
 
 FOLDER is a small disk. It prints a JSON object: what was told, the files that are no whole
-documents while the disk is full, and what the next session lacks.
+documents while the disk takes nothing, what went back to its former value, and what the next
+session lacks.
 """
 
 import json
 import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -29,6 +31,17 @@ def _fill(ballast: Path) -> None:
                 continue
 
 
+def _protect(folder: Path) -> None:
+    """Make a folder read-only, also for root."""
+    subprocess.run(["mount", "--bind", folder, folder], check=True)
+    subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
+
+
+def _release(folder: Path) -> None:
+    # A folder that is watched is in use.
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
 def _is_whole(path: Path) -> bool:
     """Return True if a file is a document: JSON, TOML, or a line of JSON each."""
     text = path.read_text()
@@ -46,26 +59,29 @@ def _is_whole(path: Path) -> bool:
 
 
 def main() -> None:
-    """Change everything twice, the second time without room."""
+    """Change everything twice, the second time on the faulty disk."""
     # Kept: Qt has one while it lives.
     application = QCoreApplication([])
-    folder = Path(sys.argv[1])
+    how, folder = sys.argv[1], Path(sys.argv[2])
     first = session_in(folder)
     change(first, 61)
     first.end()
     places = (first.paths.state, first.paths.config)
     files = [path for place in places for path in place.rglob("*") if path.name in FILES]
-    staged = session_in(folder)
     ballast = folder / "ballast"
-    _fill(ballast)
-    free = os.statvfs(folder).f_bavail
+    if how == "read-only":
+        for place in places:
+            _protect(place)
+        staged = session_in(folder)
+    else:
+        staged = session_in(folder)
+        _fill(ballast)
     change(staged, 77)
     wanted = kept(staged)
     errors = lambda: [one.error for one in staged.session.notices.notices if one.error]  # noqa: E731
     staged.wait(lambda: any("settings" in error.message for error in errors()))
     staged.wait(lambda: any("presets" in error.message for error in errors()))
     found: dict[str, object] = {
-        "free": free,
         "told": [[error.code.value, error.message, error.hint] for error in errors()],
         "broken": [path.name for path in files if not _is_whole(path)],
     }
@@ -73,7 +89,12 @@ def main() -> None:
     staged.session.look_again()
     QCoreApplication.processEvents()
     found["reverted"] = _differences(wanted, kept(staged))
-    ballast.unlink()
+    if how == "read-only":
+        for place in places:
+            _release(place)
+    else:
+        assert os.statvfs(folder).f_bavail == 0
+        ballast.unlink()
     staged.end()
     again = session_in(folder)
     found["lost"] = _differences(wanted, kept(again))

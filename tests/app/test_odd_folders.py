@@ -1,0 +1,78 @@
+"""Every folder of Safelight and every file in it may have any name that the system allows."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.engine.connection import EngineCommand
+from app.queue.job_queue import JobState
+from tests.app.everything import picture_ids
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+ENGINE = Path(__file__).parents[1] / "server" / "scripted_engine.py"
+# Everything at once that a person may type, and all that a script of others may write.
+TYPED = "Bücher 日本 🎨 it's #1 100% & <b>“q” עברית"
+UNSEEN = "a\N{RIGHT-TO-LEFT OVERRIDE}gnp.\N{ZERO WIDTH SPACE}\t\x07b"
+NAMES = {
+    "typed": TYPED,
+    "unseen": UNSEEN,
+    "line": "two\nlines",
+    "quotes": "a\"b'c`d\\e",
+    "wild": "[a] {b} *? $HOME ~ !",
+    "dots": "..a.. ",
+    "dash": "-rf",
+    "long": "x" * 250,
+    "no text": os.fsdecode(b"caf\xe9 \xff"),
+    "right to left": "תמונות של ים",
+}
+QUICK_ONES = ("typed", "unseen", "no text")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has fewer names")
+
+
+def session_in_odd_folder(folder: Path, bot: QtBot) -> Staged:
+    arguments = ("-I", str(ENGINE), "{}", "--parent", str(os.getpid()))
+    return Staged(folder, bot, EngineCommand(sys.executable, arguments), QUICK)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if key in QUICK_ONES else (pytest.mark.slow,), id=key)
+        for key, name in NAMES.items()
+    ],
+)
+def test_a_picture_is_made_found_and_kept_in_a_folder_of_any_name(
+    tmp_path: Path, qtbot: QtBot, name: str
+) -> None:
+    # SQLite takes paths of 512 bytes, and the longest name is of 250.
+    folder = tmp_path / name / name[:60]
+    checkpoint = write_checkpoint(folder / "models" / name)
+    staged = session_in_odd_folder(folder, qtbot).start()
+    session = staged.session
+    session.open_file(checkpoint)
+    form = session.generation
+    form.prompt, form.backend, form.steps = "a red horse", "null", 1
+    form.width = form.height = SIDE
+    staged.wait(lambda: session.obstacle.found is None)
+    session.jobs.generate()
+    (job,) = staged.wait_for_jobs(1)
+    assert job.state is JobState.DONE, job.error
+    (image,) = job.images
+    assert Path(image).parent == staged.paths.output
+    index = session.gallery_index
+    staged.wait(lambda: index.id_of(image) is not None)
+    index.rate(picture_ids(session, staged), 4)
+    (row,) = index.rows(picture_ids(session, staged))
+    assert (row.path, row.prompt) == (image, "a red horse")
+    staged.end()
+    again = session_in_odd_folder(folder, qtbot)
+    assert again.session.generation.checkpoint == checkpoint
+    assert [notice.error for notice in again.session.notices.notices] == []
+    (row,) = again.session.gallery_index.rows(picture_ids(again.session, again))
+    assert row.rating == 4
+    again.end()
