@@ -2414,8 +2414,24 @@
  <context>
   <name>PictureDeeds</name>
   <message>
+   <source>Favourite</source>
+   <translation>Favorit</translation>
+  </message>
+  <message>
+   <source>No favourite</source>
+   <translation>Kein Favorit</translation>
+  </message>
+  <message>
+   <source>Not rejected</source>
+   <translation>Nicht abgelehnt</translation>
+  </message>
+  <message>
    <source>Rating</source>
    <translation>Bewertung</translation>
+  </message>
+  <message>
+   <source>Rejected</source>
+   <translation>Abgelehnt</translation>
   </message>
  </context>
  <context>
@@ -3729,6 +3745,10 @@
    <translation>Bild {n} von {all}</translation>
   </message>
   <message>
+   <source>Picture {n} of {all} is finished.</source>
+   <translation>Bild {n} von {all} ist fertig.</translation>
+  </message>
+  <message>
    <source>Progress</source>
    <translation>Fortschritt</translation>
   </message>
@@ -3759,6 +3779,14 @@
   <message>
    <source>The engine is stopped</source>
    <translation>Die Engine ist beendet</translation>
+  </message>
+  <message>
+   <source>The picture is finished.</source>
+   <translation>Das Bild ist fertig.</translation>
+  </message>
+  <message>
+   <source>The picture was cancelled.</source>
+   <translation>Das Bild wurde abgebrochen.</translation>
   </message>
   <message>
    <source>The queue starts no further picture until it is resumed.</source>

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
+from ui.spoken import say
 from ui.theme.metrics import ICON, M, S
 from ui.theme.theme import Theme
 from ui.widgets.folding_row import FoldingRow
@@ -72,11 +72,7 @@ class NoticeBar(QFrame):
         self.style().polish(self)
         self._draw()
         # A failure interrupts what a screen reader says; a note waits for its end.
-        said = QAccessibleAnnouncementEvent(self, " ".join(filter(None, (message, hint))))
-        urgent = QAccessible.AnnouncementPoliteness.Assertive
-        calm = QAccessible.AnnouncementPoliteness.Polite
-        said.setPoliteness(urgent if failure else calm)
-        QAccessible.updateAccessibility(said)
+        say(self, " ".join(filter(None, (message, hint))), urgent=failure)
 
     def add_button(self, text: str) -> QPushButton:
         """Add a button to the bar and return it."""
