@@ -34,6 +34,7 @@ from app.gallery.writing import (
     transaction,
     write_picture,
 )
+from engine.file_paths import is_folder
 from engine.regular_file import open_regular
 
 # A piece of the scan ends after as many pictures, or as many seconds, whichever comes first.
@@ -119,7 +120,11 @@ class Scan:
             if self._changed:
                 self._tell(Step(0, len(self._unread), {}))
             self._read_all(connection)
-        return Scanned(tuple(self._visited), states, self._unsettled)
+        # Where a missing folder will come: before the first picture there is none for it.
+        missing = (root for root, state in states.items() if state is FolderState.MISSING)
+        awaited = (next(filter(is_folder, root.parents), None) for root in missing)
+        folders = (*self._visited, *(str(folder) for folder in awaited if folder is not None))
+        return Scanned(tuple(dict.fromkeys(folders)), states, self._unsettled)
 
     def _load(self, connection: sqlite3.Connection) -> None:
         for number, path, listed_ns, device in connection.execute(
