@@ -96,6 +96,16 @@ class ShowingPicture(Protocol):
         ...
 
 
+@runtime_checkable
+class Entered(Protocol):
+    """A page with a control to begin at."""
+
+    @property
+    def entry(self) -> QWidget:
+        """The control that a key leads to."""
+        ...
+
+
 class Rail(QWidget):
     """A column of buttons, one for each place; the settings are at its bottom."""
 
@@ -202,7 +212,8 @@ class Places(QWidget):
         focused = self.window().focusWidget() or self
         # A key leads into the page; a button of the rail keeps the focus, and leads to the next.
         if not (self.rail.isAncestorOf(focused) or page.isAncestorOf(focused)):
-            page.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            first = page.entry if isinstance(page, Entered) else page
+            first.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.rail.show_place(place)
         self._session.memory.keep_layout(place=place.value)
         self.opened.emit()

@@ -46,8 +46,12 @@ class CreatePage(QWidget):
         self.strip = StripPanel(session, theme, actions, self.thumbnails)
         self._lay_out(theme, actions)
         self._connect(actions)
-        self.setFocusProxy(self.form.prompt)
         self._is_built = True
+
+    @property
+    def entry(self) -> QWidget:
+        """The control that a key leads to."""
+        return self.form.prompt
 
     def _lay_out(self, theme: Theme, actions: Actions) -> None:
         middle = QWidget()
@@ -60,7 +64,7 @@ class CreatePage(QWidget):
         strip.addWidget(self.strip)
         column.addLayout(strip)
         # A large system font makes the form wider: nothing of it may be cut off.
-        least = self.form.needed_width()
+        least = self.form.needed_width
         memory = self._session.memory
         self.sides = SideSplitter(memory, theme, actions, self.form, least, middle)
         row = QHBoxLayout(self)

@@ -1,5 +1,7 @@
 """The form's side beside the canvas: dragged to a width, and folded away."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QSplitterHandle, QToolButton, QVBoxLayout, QWidget
@@ -23,10 +25,10 @@ class SideSplitter(QSplitter):
         theme: Theme,
         actions: Actions,
         form: QWidget,
-        least: int,
+        least: Callable[[], int],
         canvas: QWidget,
     ) -> None:
-        """`least` is the least width of the form in pixels."""
+        """`least` returns the least width of the form in pixels, as the look of the window is."""
         super().__init__(Qt.Orientation.Horizontal)
         self._memory, self._theme, self._actions = memory, theme, actions
         self._form, self._least = form, least
@@ -90,10 +92,11 @@ class SideSplitter(QSplitter):
         if self.is_folded:
             self._side.setFixedWidth(0)
             return
-        most = max(self._least, round(self.width() * _MOST))
-        self._side.setMinimumWidth(self._least)
+        least = self._least()
+        most = max(least, round(self.width() * _MOST))
+        self._side.setMinimumWidth(least)
         self._side.setMaximumWidth(most)
-        width = min(max(self._width, self._least), most)
+        width = min(max(self._width, least), most)
         self.setSizes([width, max(1, self.width() - width - self.handleWidth())])
 
     def _on_moved(self, *_: object) -> None:
@@ -117,6 +120,7 @@ class _Handle(QSplitterHandle):
         self.button.setIconSize(QSize(SIDE_HANDLE, SIDE_HANDLE))
         self.button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.button.setAccessibleName(action.text())
+        self.button.setAccessibleDescription(actions.key(ActionName.FOLD_SIDE))
         self.button.setToolTip(f"{action.text()} ({actions.key(ActionName.FOLD_SIDE)})")
         self.button.clicked.connect(action.trigger)
         column = QVBoxLayout(self)

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
 
 from app.session import Session
 from engine.api.lora_files import LoraInfo
-from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 from ui.delegates.lora_delegate import LoraDelegate
+from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 from ui.item_models.lora_item_model import LoraItemModel, LoraOrder
 from ui.lora_labels import count_words
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S

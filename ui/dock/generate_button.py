@@ -104,6 +104,7 @@ class GenerateButton(QPushButton):
         words = self._words()
         self.setAccessibleName(" · ".join(words))
         told = f"{self.accessibleName()} ({self._key})"
+        self.setAccessibleDescription(self._key)
         self.setToolTip(told if obstacle is None else "")
         # A narrow dock has no room for how long it takes.
         while len(words) > 1 and self._width_of(words) > self.width():

@@ -45,6 +45,7 @@ class QueueButton(QToolButton):
             told.append(self.tr("paused"))
         name = self.tr("Queue: {state}").format(state=", ".join(told))
         self.setAccessibleName(name)
+        self.setAccessibleDescription(self._actions.key(ActionName.QUEUE))
         self.setToolTip(f"{name} ({self._actions.key(ActionName.QUEUE)})")
 
     def _words(self, waiting: int) -> str:

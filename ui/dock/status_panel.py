@@ -11,6 +11,7 @@ from app.session import Session
 from engine.api.values import Phase
 from ui.labels import duration, phase_label, step_duration
 from ui.queue_changes import on_queue_changes
+from ui.spoken import say
 from ui.theme.metrics import XS
 from ui.widgets.labels import ElidedLabel, plain_tooltip
 
@@ -52,7 +53,22 @@ class StatusPanel(QWidget):
             session.obstacle.found_changed,
         ):
             signal.connect(self._refresh)
+        session.queue.job_changed.connect(self._say)
         self._refresh()
+
+    def _say(self, job: Job) -> None:
+        """Say that a picture is finished, or that it will not be; notices tell of failures."""
+        if job.state is JobState.CANCELLED:
+            say(self, self.tr("The picture was cancelled."))
+        if job.state is not JobState.DONE:
+            return
+        batch = batch_of(job.id)
+        numbers = [one.id for one in self._session.queue.jobs if _belongs(one, batch)]
+        if len(numbers) == 1 or job.id not in numbers:
+            say(self, self.tr("The picture is finished."))
+            return
+        words = self.tr("Picture {n} of {all} is finished.")
+        say(self, words.format(n=numbers.index(job.id) + 1, all=len(numbers)))
 
     def _on_queue(self) -> None:
         running = self._session.queue.running

@@ -181,7 +181,11 @@ class Browser(QWidget):
     def _show_page(self) -> None:
         if self.count:
             waited = self._stack.currentWidget() is not self.grid
-            had_focus = self._stack.isAncestorOf(self.window().focusWidget() or self)
+            words = self.search.words
+            had_focus = self._stack.isAncestorOf(self.window().focusWidget() or self) or (
+                # A key that opens the gallery leads there while nothing is found yet.
+                words.hasFocus() and not words.text()
+            )
             self._stack.setCurrentWidget(self.grid)
             if waited and had_focus:
                 self.grid.setFocus()

@@ -13,6 +13,7 @@ from ui.actions import RATING, REUSING, ActionName, Actions
 from ui.item_models.dragged_pictures import files_as_data
 from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.picture_facts import facts_text, read_facts
+from ui.spoken import say
 
 # The actions on one picture, those on any number of them, and those without any.
 _OF_ONE = (
@@ -70,16 +71,24 @@ class PictureDeeds(QObject):
     def rate(self, stars: int) -> None:
         """Give the pictures stars."""
         self._commands.rate(self._targets(), stars)
+        self._say(self._actions[RATING[stars]].text())
 
     def toggle_favourite(self) -> None:
         """Make the pictures favourites, or ordinary ones if all are."""
         are_marked = all(row.favourite for row in self._rows())
         self._commands.favour(self._targets(), favourite=not are_marked)
+        self._say(self.tr("No favourite") if are_marked else self.tr("Favourite"))
 
     def toggle_rejected(self) -> None:
         """Reject the pictures, or take them back if all are rejected."""
         are_marked = all(row.rejected for row in self._rows())
         self._commands.reject(self._targets(), rejected=not are_marked)
+        self._say(self.tr("Not rejected") if are_marked else self.tr("Rejected"))
+
+    def _say(self, mark: str) -> None:
+        """Have the mark of one picture said; a message tells of several."""
+        if len(self._targets()) == 1:
+            say(self._page, mark)
 
     def menu(self) -> QMenu:
         """Return a menu of everything that can be done with the pictures."""

@@ -90,6 +90,11 @@ class GalleryPage(QWidget):
         return self.browser.chosen
 
     @property
+    def entry(self) -> QWidget:
+        """The control that a key leads to."""
+        return self.browser.grid if self.browser.grid.isVisible() else self.browser.search.words
+
+    @property
     def picture(self) -> str | None:
         """The path of the picture that is meant; None without one, or with several."""
         rows = self._index.rows(self.meant()[:2])
@@ -147,8 +152,8 @@ class GalleryPage(QWidget):
         self._index.marked.connect(self._on_marked)
         viewer.stepped.connect(browser.step)
         viewer.jumped.connect(self._jump)
-        viewer.closed.connect(self._browse)
-        self.comparison.closed.connect(self._browse)
+        viewer.closed.connect(self.browse)
+        self.comparison.closed.connect(self.browse)
         self.comparison.focus_moved.connect(self._refresh)
         actions = self._actions
         for name, act in (
@@ -190,7 +195,7 @@ class GalleryPage(QWidget):
             self._show(self.comparison)
             self._refresh()
 
-    def _browse(self) -> None:
+    def browse(self) -> None:
         self.viewer.leave_full_screen()
         self.comparison.clear()
         self._show(self.browser)
@@ -198,7 +203,7 @@ class GalleryPage(QWidget):
         self._refresh()
 
     def _find(self) -> None:
-        self._browse()
+        self.browse()
         self.browser.search.words.setFocus()
         self.browser.search.words.selectAll()
 
@@ -234,7 +239,7 @@ class GalleryPage(QWidget):
     def _refresh_viewer(self) -> None:
         number, rows = self.browser.current, self._current_row()
         if number is None or not rows:
-            self._browse()
+            self.browse()
             return
         self.viewer.show_row(rows[0], number, self.browser.count)
         beside = (self.browser.model.row(number + 1), self.browser.model.row(number - 1))

@@ -32,6 +32,7 @@ class PictureBar(QWidget):
         self.rating = RatingField(theme)
         self.use = QPushButton(self.tr("Use settings"))
         key = actions.key(ActionName.USE_SETTINGS)
+        self.use.setAccessibleDescription(actions[ActionName.USE_SETTINGS].text())
         self.use.setToolTip(f"{actions[ActionName.USE_SETTINGS].text()} ({key})")
         self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"), outlined=True)
         self.menu = QMenu(self)

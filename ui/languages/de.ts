@@ -1,0 +1,8520 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de" sourcelanguage="en">
+ <context>
+  <name>Actions</name>
+  <message>
+   <source>1 star</source>
+   <translation>1 Stern</translation>
+  </message>
+  <message>
+   <source>2 stars</source>
+   <translation>2 Sterne</translation>
+  </message>
+  <message>
+   <source>3 stars</source>
+   <translation>3 Sterne</translation>
+  </message>
+  <message>
+   <source>4 stars</source>
+   <translation>4 Sterne</translation>
+  </message>
+  <message>
+   <source>5 stars</source>
+   <translation>5 Sterne</translation>
+  </message>
+  <message>
+   <source>A new seed for each picture</source>
+   <translation>Neuer Seed für jedes Bild</translation>
+  </message>
+  <message>
+   <source>Brush</source>
+   <translation>Pinsel</translation>
+  </message>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Cancel all</source>
+   <translation>Alle abbrechen</translation>
+  </message>
+  <message>
+   <source>Check for updates…</source>
+   <translation>Nach Updates suchen…</translation>
+  </message>
+  <message>
+   <source>Clear the mask</source>
+   <translation>Maske leeren</translation>
+  </message>
+  <message>
+   <source>Compare</source>
+   <translation>Vergleichen</translation>
+  </message>
+  <message>
+   <source>Compare with the start picture</source>
+   <translation>Mit dem Ausgangsbild vergleichen</translation>
+  </message>
+  <message>
+   <source>Copy path</source>
+   <translation>Pfad kopieren</translation>
+  </message>
+  <message>
+   <source>Copy picture</source>
+   <translation>Bild kopieren</translation>
+  </message>
+  <message>
+   <source>Copy settings as text</source>
+   <translation>Einstellungen als Text kopieren</translation>
+  </message>
+  <message>
+   <source>Devices…</source>
+   <translation>Geräte…</translation>
+  </message>
+  <message>
+   <source>Downloads…</source>
+   <translation>Downloads…</translation>
+  </message>
+  <message>
+   <source>Earlier prompts…</source>
+   <translation>Frühere Prompts…</translation>
+  </message>
+  <message>
+   <source>Edit the prompt</source>
+   <translation>Prompt bearbeiten</translation>
+  </message>
+  <message>
+   <source>Eraser</source>
+   <translation>Radierer</translation>
+  </message>
+  <message>
+   <source>Favourite</source>
+   <translation>Favorit</translation>
+  </message>
+  <message>
+   <source>Fit into the window</source>
+   <translation>Ins Fenster einpassen</translation>
+  </message>
+  <message>
+   <source>Fold the form away</source>
+   <translation>Formular einklappen</translation>
+  </message>
+  <message>
+   <source>Folders of pictures</source>
+   <translation>Bilderordner</translation>
+  </message>
+  <message>
+   <source>Full screen</source>
+   <translation>Vollbild</translation>
+  </message>
+  <message>
+   <source>Generate</source>
+   <translation>Erzeugen</translation>
+  </message>
+  <message>
+   <source>Generate before all others</source>
+   <translation>Vor allen anderen erzeugen</translation>
+  </message>
+  <message>
+   <source>Go to Create</source>
+   <translation>Zu Erstellen gehen</translation>
+  </message>
+  <message>
+   <source>Go to the gallery</source>
+   <translation>Zur Galerie gehen</translation>
+  </message>
+  <message>
+   <source>Go to the models</source>
+   <translation>Zu den Modellen gehen</translation>
+  </message>
+  <message>
+   <source>Go to the settings</source>
+   <translation>Zu den Einstellungen gehen</translation>
+  </message>
+  <message>
+   <source>Grow the canvas</source>
+   <translation>Leinwand vergrößern</translation>
+  </message>
+  <message>
+   <source>Invert the mask</source>
+   <translation>Maske umkehren</translation>
+  </message>
+  <message>
+   <source>Keep this seed</source>
+   <translation>Diesen Seed behalten</translation>
+  </message>
+  <message>
+   <source>Keyboard shortcuts</source>
+   <translation>Tastenkürzel</translation>
+  </message>
+  <message>
+   <source>Larger brush</source>
+   <translation>Größerer Pinsel</translation>
+  </message>
+  <message>
+   <source>Larger thumbnails</source>
+   <translation>Größere Vorschaubilder</translation>
+  </message>
+  <message>
+   <source>Lasso</source>
+   <translation>Lasso</translation>
+  </message>
+  <message>
+   <source>Move all rejected to the trash</source>
+   <translation>Alle abgelehnten in den Papierkorb legen</translation>
+  </message>
+  <message>
+   <source>Move to trash</source>
+   <translation>In den Papierkorb legen</translation>
+  </message>
+  <message>
+   <source>Next colour of the mask</source>
+   <translation>Nächste Farbe der Maske</translation>
+  </message>
+  <message>
+   <source>No stars</source>
+   <translation>Keine Sterne</translation>
+  </message>
+  <message>
+   <source>Open a model or a picture…</source>
+   <translation>Modell oder Bild öffnen…</translation>
+  </message>
+  <message>
+   <source>Presets…</source>
+   <translation>Vorlagen…</translation>
+  </message>
+  <message>
+   <source>Quit</source>
+   <translation>Beenden</translation>
+  </message>
+  <message>
+   <source>Read the folders again</source>
+   <translation>Ordner neu lesen</translation>
+  </message>
+  <message>
+   <source>Redo the stroke</source>
+   <translation>Strich wiederholen</translation>
+  </message>
+  <message>
+   <source>Redraw a part (mask)</source>
+   <translation>Teil neu zeichnen (Maske)</translation>
+  </message>
+  <message>
+   <source>Reject</source>
+   <translation>Ablehnen</translation>
+  </message>
+  <message>
+   <source>Runtimes…</source>
+   <translation>Laufzeiten…</translation>
+  </message>
+  <message>
+   <source>Save as a preset…</source>
+   <translation>Als Vorlage speichern…</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Show at 100 %</source>
+   <translation>Bei 100 % zeigen</translation>
+  </message>
+  <message>
+   <source>Show how the picture was made</source>
+   <translation>Zeigen, wie das Bild entstand</translation>
+  </message>
+  <message>
+   <source>Show in file manager</source>
+   <translation>Im Dateimanager zeigen</translation>
+  </message>
+  <message>
+   <source>Show the queue</source>
+   <translation>Warteschlange zeigen</translation>
+  </message>
+  <message>
+   <source>Smaller brush</source>
+   <translation>Kleinerer Pinsel</translation>
+  </message>
+  <message>
+   <source>Smaller thumbnails</source>
+   <translation>Kleinere Vorschaubilder</translation>
+  </message>
+  <message>
+   <source>Start from a picture…</source>
+   <translation>Von einem Bild ausgehen…</translation>
+  </message>
+  <message>
+   <source>Start from this</source>
+   <translation>Hiervon ausgehen</translation>
+  </message>
+  <message>
+   <source>The prompt after</source>
+   <translation>Nächster Prompt</translation>
+  </message>
+  <message>
+   <source>The prompt before</source>
+   <translation>Voriger Prompt</translation>
+  </message>
+  <message>
+   <source>Undo the stroke</source>
+   <translation>Strich rückgängig machen</translation>
+  </message>
+  <message>
+   <source>Undo what was told last</source>
+   <translation>Zuletzt Gemeldetes rückgängig machen</translation>
+  </message>
+  <message>
+   <source>Use all settings but the seed</source>
+   <translation>Alle Einstellungen außer dem Seed verwenden</translation>
+  </message>
+  <message>
+   <source>Use everything, with the seed</source>
+   <translation>Alles verwenden, mit dem Seed</translation>
+  </message>
+  <message>
+   <source>Use the prompt only</source>
+   <translation>Nur den Prompt verwenden</translation>
+  </message>
+  <message>
+   <source>Use the seed only</source>
+   <translation>Nur den Seed verwenden</translation>
+  </message>
+  <message>
+   <source>Zoom in</source>
+   <translation>Vergrößern</translation>
+  </message>
+  <message>
+   <source>Zoom out</source>
+   <translation>Verkleinern</translation>
+  </message>
+ </context>
+ <context>
+  <name>AdvancedPanel</name>
+  <message>
+   <source>Advanced</source>
+   <translation>Erweitert</translation>
+  </message>
+  <message>
+   <source>Faster guidance</source>
+   <translation>Schnellere Guidance</translation>
+  </message>
+  <message>
+   <source>Guidance</source>
+   <translation>Guidance</translation>
+  </message>
+  <message>
+   <source>Guidance options</source>
+   <translation>Guidance-Optionen</translation>
+  </message>
+  <message>
+   <source>Guides only the first half of the steps, for much the same picture. The gain is measured while a picture is made so.</source>
+   <translation>Führt nur die erste Hälfte der Schritte, für fast das gleiche Bild. Der Gewinn wird gemessen, während ein Bild so entsteht.</translation>
+  </message>
+  <message>
+   <source>Parts and kind</source>
+   <translation>Teile und Art</translation>
+  </message>
+  <message>
+   <source>Reset to model defaults</source>
+   <translation>Auf die Vorgaben des Modells zurücksetzen</translation>
+  </message>
+  <message>
+   <source>Sampler options</source>
+   <translation>Sampler-Optionen</translation>
+  </message>
+  <message>
+   <source>Sizes it is told</source>
+   <translation>Größenangaben ans Modell</translation>
+  </message>
+  <message>
+   <source>Steps</source>
+   <translation>Schritte</translation>
+  </message>
+  <message>
+   <source>This computer</source>
+   <translation>Dieser Computer</translation>
+  </message>
+  <message>
+   <source>Variations of a seed</source>
+   <translation>Variationen eines Seeds</translation>
+  </message>
+ </context>
+ <context>
+  <name>Announcements</name>
+  <message>
+   <source>Continuing a picture from last time.</source>
+   <translation>Ein Bild vom letzten Mal wird fortgesetzt.</translation>
+  </message>
+  <message>
+   <source>Continuing {n} pictures from last time.</source>
+   <translation>{n} Bilder vom letzten Mal werden fortgesetzt.</translation>
+  </message>
+  <message>
+   <source>It was started again.</source>
+   <translation>Sie wurde wieder gestartet.</translation>
+  </message>
+  <message>
+   <source>Not all LoRAs and embeddings are in this picture as its settings say.</source>
+   <translation>Nicht alle LoRAs und Embeddings wirken in diesem Bild so, wie es seine Einstellungen sagen.</translation>
+  </message>
+  <message>
+   <source>“Runtimes” can repair it; pictures are made without it.</source>
+   <translation>„Laufzeiten“ kann es reparieren; Bilder entstehen auch ohne.</translation>
+  </message>
+ </context>
+ <context>
+  <name>BatchPanel</name>
+  <message>
+   <source>Picture {n} of {all}</source>
+   <translation>Bild {n} von {all}</translation>
+  </message>
+  <message>
+   <source>Picture {n} of {all}, being made</source>
+   <translation>Bild {n} von {all}, entsteht</translation>
+  </message>
+  <message>
+   <source>Picture {n} of {all}, failed</source>
+   <translation>Bild {n} von {all}, gescheitert</translation>
+  </message>
+  <message>
+   <source>Picture {n} of {all}, waiting</source>
+   <translation>Bild {n} von {all}, wartet</translation>
+  </message>
+  <message>
+   <source>Pictures of this batch</source>
+   <translation>Bilder dieses Stapels</translation>
+  </message>
+ </context>
+ <context>
+  <name>Browser</name>
+  <message>
+   <source>Add a folder of pictures…</source>
+   <translation>Bilderordner hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Clear the search</source>
+   <translation>Suche leeren</translation>
+  </message>
+  <message>
+   <source>Everything you make in Create appears by itself. Folders with pictures from other programs can be added, too; their files stay where they are.</source>
+   <translation>Was in „Erstellen“ entsteht, erscheint von selbst. Auch Ordner mit Bildern anderer Programme lassen sich hinzufügen; ihre Dateien bleiben, wo sie sind.</translation>
+  </message>
+  <message>
+   <source>No picture matches</source>
+   <translation>Kein Bild passt</translation>
+  </message>
+  <message>
+   <source>Other words, or fewer filters, may find it.</source>
+   <translation>Andere Wörter oder weniger Filter finden vielleicht eines.</translation>
+  </message>
+  <message>
+   <source>Your pictures gather here</source>
+   <translation>Hier sammeln sich Ihre Bilder</translation>
+  </message>
+ </context>
+ <context>
+  <name>CacheTable</name>
+  <message>
+   <source>Clear</source>
+   <translation>Leeren</translation>
+  </message>
+  <message>
+   <source>Clear all</source>
+   <translation>Alles leeren</translation>
+  </message>
+  <message>
+   <source>Clear what is kept for {name}</source>
+   <translation>Aufbewahrtes für {name} leeren</translation>
+  </message>
+  <message>
+   <source>Looking at what is kept…</source>
+   <translation>Wird angesehen…</translation>
+  </message>
+  <message>
+   <source>Nothing is kept.</source>
+   <translation>Nichts ist aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>{size} in all. What is cleared is made again when it is needed.</source>
+   <translation>Insgesamt {size}. Was geleert wird, entsteht neu, wenn es gebraucht wird.</translation>
+  </message>
+ </context>
+ <context>
+  <name>CanvasCorner</name>
+  <message>
+   <source>B</source>
+   <translation>B</translation>
+  </message>
+  <message>
+   <source>Back to all pictures of the batch</source>
+   <translation>Zurück zu allen Bildern des Stapels</translation>
+  </message>
+  <message>
+   <source>Esc</source>
+   <translation>Esc</translation>
+  </message>
+  <message>
+   <source>Show the start picture while this is held</source>
+   <translation>Ausgangsbild zeigen, solange gedrückt</translation>
+  </message>
+ </context>
+ <context>
+  <name>CheckpointDialog</name>
+  <message>
+   <source>About the model</source>
+   <translation>Über das Modell</translation>
+  </message>
+  <message>
+   <source>Auto-detect</source>
+   <translation>Automatisch erkennen</translation>
+  </message>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Family</source>
+   <translation>Familie</translation>
+  </message>
+  <message>
+   <source>Files do not always say what they are. If pictures come out as noise or washed out, say it here; it is remembered for this model.</source>
+   <translation>Dateien sagen nicht immer, was sie sind. Werden Bilder zu Rauschen oder blass, lässt es sich hier angeben; für dieses Modell bleibt es gemerkt.</translation>
+  </message>
+  <message>
+   <source>Made from</source>
+   <translation>Entstanden aus</translation>
+  </message>
+  <message>
+   <source>Notes</source>
+   <translation>Notizen</translation>
+  </message>
+  <message>
+   <source>Picture</source>
+   <translation>Bild</translation>
+  </message>
+  <message>
+   <source>Prediction</source>
+   <translation>Vorhersage</translation>
+  </message>
+  <message>
+   <source>Reading the model…</source>
+   <translation>Das Modell wird gelesen…</translation>
+  </message>
+  <message>
+   <source>SHA-256</source>
+   <translation>SHA-256</translation>
+  </message>
+  <message>
+   <source>Title</source>
+   <translation>Titel</translation>
+  </message>
+  <message>
+   <source>Trained words</source>
+   <translation>Trainierte Wörter</translation>
+  </message>
+  <message>
+   <source>What is known of it</source>
+   <translation>Was darüber bekannt ist</translation>
+  </message>
+  <message>
+   <source>Why</source>
+   <translation>Warum</translation>
+  </message>
+  <message>
+   <source>missing</source>
+   <translation>fehlt</translation>
+  </message>
+ </context>
+ <context>
+  <name>CheckpointItemModel</name>
+  <message>
+   <source>{name} (missing)</source>
+   <translation>{name} (fehlt)</translation>
+  </message>
+ </context>
+ <context>
+  <name>CheckpointPanel</name>
+  <message>
+   <source>About the model…</source>
+   <translation>Über das Modell…</translation>
+  </message>
+  <message>
+   <source>Find it…</source>
+   <translation>Suchen…</translation>
+  </message>
+  <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
+  </message>
+  <message>
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <source>Models (*.safetensors *.sft *.ckpt);;All files (*)</source>
+   <translation>Modelle (*.safetensors *.sft *.ckpt);;Alle Dateien (*)</translation>
+  </message>
+  <message>
+   <source>Open a file…</source>
+   <translation>Datei öffnen…</translation>
+  </message>
+  <message>
+   <source>Reading the model…</source>
+   <translation>Das Modell wird gelesen…</translation>
+  </message>
+  <message>
+   <source>Use the starter</source>
+   <translation>Startmodell verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>ChoicePopup</name>
+  <message>
+   <source>Nothing has these words.</source>
+   <translation>Nichts hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Type to search</source>
+   <translation>Tippen zum Suchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>Comparison</name>
+  <message>
+   <source>All else is the same.</source>
+   <translation>Alles andere ist gleich.</translation>
+  </message>
+  <message>
+   <source>All settings are the same.</source>
+   <translation>Alle Einstellungen sind gleich.</translation>
+  </message>
+  <message>
+   <source>Back to all pictures</source>
+   <translation>Zurück zu allen Bildern</translation>
+  </message>
+  <message>
+   <source>Esc</source>
+   <translation>Esc</translation>
+  </message>
+ </context>
+ <context>
+  <name>CompletionList</name>
+  <message>
+   <source>LoRA</source>
+   <translation>LoRA</translation>
+  </message>
+  <message>
+   <source>Names that fit</source>
+   <translation>Passende Namen</translation>
+  </message>
+  <message>
+   <source>embedding</source>
+   <translation>Embedding</translation>
+  </message>
+  <message>
+   <source>list of words</source>
+   <translation>Wortliste</translation>
+  </message>
+ </context>
+ <context>
+  <name>DeclarationPanel</name>
+  <message>
+   <source>Family</source>
+   <translation>Familie</translation>
+  </message>
+  <message>
+   <source>Noise levels</source>
+   <translation>Rauschstufen</translation>
+  </message>
+  <message>
+   <source>Prediction</source>
+   <translation>Vorhersage</translation>
+  </message>
+  <message>
+   <source>Standard</source>
+   <translation>Standard</translation>
+  </message>
+  <message>
+   <source>Zero-terminal SNR</source>
+   <translation>Zero Terminal SNR</translation>
+  </message>
+ </context>
+ <context>
+  <name>DeviceButton</name>
+  <message>
+   <source>Checking your hardware, once…</source>
+   <translation>Die Hardware wird einmalig geprüft…</translation>
+  </message>
+  <message>
+   <source>Devices…</source>
+   <translation>Geräte…</translation>
+  </message>
+  <message>
+   <source>Pictures can be made meanwhile.</source>
+   <translation>Bilder können inzwischen entstehen.</translation>
+  </message>
+ </context>
+ <context>
+  <name>DeviceChoice</name>
+  <message>
+   <source>Auto · {name}</source>
+   <translation>Auto · {name}</translation>
+  </message>
+  <message>
+   <source>Device</source>
+   <translation>Gerät</translation>
+  </message>
+  <message>
+   <source>What computes the pictures; Auto is the fastest.</source>
+   <translation>Was die Bilder berechnet; Auto ist das schnellste.</translation>
+  </message>
+  <message>
+   <source>{name} (not found)</source>
+   <translation>{name} (nicht gefunden)</translation>
+  </message>
+ </context>
+ <context>
+  <name>DeviceDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Devices</source>
+   <translation>Geräte</translation>
+  </message>
+ </context>
+ <context>
+  <name>DevicesSection</name>
+  <message>
+   <source>All runtimes ({n})</source>
+   <translation>Alle Laufzeiten ({n})</translation>
+  </message>
+  <message>
+   <source>Check again</source>
+   <translation>Noch einmal prüfen</translation>
+  </message>
+  <message>
+   <source>Checking…</source>
+   <translation>Wird geprüft…</translation>
+  </message>
+  <message>
+   <source>Every runtime that suits this computer is installed.</source>
+   <translation>Jede Laufzeit, die zu diesem Computer passt, ist installiert.</translation>
+  </message>
+  <message>
+   <source>Hide all runtimes</source>
+   <translation>Alle Laufzeiten ausblenden</translation>
+  </message>
+  <message>
+   <source>How long a picture takes</source>
+   <translation>Wie lange ein Bild dauert</translation>
+  </message>
+  <message>
+   <source>Kept on the disk to be quicker</source>
+   <translation>Auf dem Datenträger behalten, um schneller zu sein</translation>
+  </message>
+  <message>
+   <source>Looking at your hardware…</source>
+   <translation>Die Hardware wird angesehen…</translation>
+  </message>
+  <message>
+   <source>Memory of the next picture</source>
+   <translation>Speicher des nächsten Bildes</translation>
+  </message>
+  <message>
+   <source>Runtimes…</source>
+   <translation>Laufzeiten…</translation>
+  </message>
+  <message>
+   <source>SDXL, 1024 px, 20 steps</source>
+   <translation>SDXL, 1024 px, 20 Schritte</translation>
+  </message>
+  <message>
+   <source>Stable Diffusion 1.5, 512 px, 20 steps</source>
+   <translation>Stable Diffusion 1.5, 512 px, 20 Schritte</translation>
+  </message>
+  <message>
+   <source>That is known once the hardware has been checked.</source>
+   <translation>Das ist bekannt, sobald die Hardware geprüft ist.</translation>
+  </message>
+  <message>
+   <source>The next picture, as the form is now</source>
+   <translation>Das nächste Bild nach dem jetzigen Formular</translation>
+  </message>
+  <message>
+   <source>What would make it faster</source>
+   <translation>Was es schneller machen würde</translation>
+  </message>
+  <message>
+   <source>{name}: about {time}</source>
+   <translation>{name}: etwa {time}</translation>
+  </message>
+  <message>
+   <source>{title} can be installed. {purpose}</source>
+   <translation>{title} kann installiert werden. {purpose}</translation>
+  </message>
+ </context>
+ <context>
+  <name>Dock</name>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Make pictures</source>
+   <translation>Bilder erzeugen</translation>
+  </message>
+  <message>
+   <source>Pictures</source>
+   <translation>Bilder</translation>
+  </message>
+ </context>
+ <context>
+  <name>DownloadRow</name>
+  <message>
+   <source>Continue {title}</source>
+   <translation>{title} fortsetzen</translation>
+  </message>
+  <message>
+   <source>From {hosts}</source>
+   <translation>Von {hosts}</translation>
+  </message>
+  <message>
+   <source>Pause {title}</source>
+   <translation>{title} anhalten</translation>
+  </message>
+  <message>
+   <source>Progress of {title}</source>
+   <translation>Fortschritt von {title}</translation>
+  </message>
+  <message>
+   <source>Remove {title} from the list</source>
+   <translation>{title} aus der Liste entfernen</translation>
+  </message>
+ </context>
+ <context>
+  <name>DownloadsDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Downloads</source>
+   <translation>Downloads</translation>
+  </message>
+  <message>
+   <source>Nothing is being downloaded. Safelight downloads only what you ask for.</source>
+   <translation>Nichts wird heruntergeladen. Safelight lädt nur herunter, was verlangt wird.</translation>
+  </message>
+ </context>
+ <context>
+  <name>Drops</name>
+  <message>
+   <source>Add this LoRA</source>
+   <translation>Diese LoRA hinzufügen</translation>
+  </message>
+  <message>
+   <source>An embedding</source>
+   <translation>Ein Embedding</translation>
+  </message>
+  <message>
+   <source>As a model or a LoRA, where it lies.</source>
+   <translation>Als Modell oder LoRA, dort, wo sie liegt.</translation>
+  </message>
+  <message>
+   <source>How it was made, whichever program made it.</source>
+   <translation>Wie es entstand, gleich in welchem Programm.</translation>
+  </message>
+  <message>
+   <source>It acts where a prompt names it.</source>
+   <translation>Es wirkt, wo ein Prompt es nennt.</translation>
+  </message>
+  <message>
+   <source>It is redrawn, all of it or a part.</source>
+   <translation>Es wird neu gezeichnet, ganz oder teilweise.</translation>
+  </message>
+  <message>
+   <source>It is used where it lies.</source>
+   <translation>Es wird dort verwendet, wo es liegt.</translation>
+  </message>
+  <message>
+   <source>Start from it</source>
+   <translation>Davon ausgehen</translation>
+  </message>
+  <message>
+   <source>Use its settings</source>
+   <translation>Seine Einstellungen verwenden</translation>
+  </message>
+  <message>
+   <source>Use this file</source>
+   <translation>Diese Datei verwenden</translation>
+  </message>
+  <message>
+   <source>Use this model</source>
+   <translation>Dieses Modell verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingCommands</name>
+  <message>
+   <source>{name} is removed.</source>
+   <translation>{name} ist entfernt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+  <message>
+   <source>Into the negative</source>
+   <translation>In den negativen</translation>
+  </message>
+  <message>
+   <source>Into the prompt</source>
+   <translation>In den Prompt</translation>
+  </message>
+  <message>
+   <source>Name or model</source>
+   <translation>Name oder Modell</translation>
+  </message>
+  <message>
+   <source>No embedding has these words.</source>
+   <translation>Kein Embedding hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Out of the negative</source>
+   <translation>Aus dem negativen</translation>
+  </message>
+  <message>
+   <source>Out of the prompt</source>
+   <translation>Aus dem Prompt</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingItemModel</name>
+  <message>
+   <source>trained on {model}</source>
+   <translation>trainiert auf {model}</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingPanel</name>
+  <message>
+   <source>Add an embedding…</source>
+   <translation>Embedding hinzufügen …</translation>
+  </message>
+  <message>
+   <source>Embedding: add a learned word…</source>
+   <translation>Embedding: ein gelerntes Wort hinzufügen …</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+ </context>
+ <context>
+  <name>EmbeddingRowPanel</name>
+  <message>
+   <source>Double-click for 1</source>
+   <translation>Doppelklick für 1</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>Strength, slider</source>
+   <translation>Stärke, Regler</translation>
+  </message>
+  <message>
+   <source>Use as negative</source>
+   <translation>Als negativ verwenden</translation>
+  </message>
+  <message>
+   <source>Use in the prompt</source>
+   <translation>Im Prompt verwenden</translation>
+  </message>
+  <message>
+   <source>in the negative prompt</source>
+   <translation>im negativen Prompt</translation>
+  </message>
+  <message>
+   <source>in the prompt</source>
+   <translation>im Prompt</translation>
+  </message>
+ </context>
+ <context>
+  <name>FactRow</name>
+  <message>
+   <source>Copy: {name}</source>
+   <translation>Kopieren: {name}</translation>
+  </message>
+ </context>
+ <context>
+  <name>FileNameField</name>
+  <message>
+   <source>A name is needed. Until then the names stay as before.</source>
+   <translation>Ein Name ist nötig. Bis dahin bleiben die Namen wie zuvor.</translation>
+  </message>
+  <message>
+   <source>As {name}</source>
+   <translation>Wie {name}</translation>
+  </message>
+  <message>
+   <source>File names</source>
+   <translation>Dateinamen</translation>
+  </message>
+  <message>
+   <source>Insert {placeholder}</source>
+   <translation>{placeholder} einfügen</translation>
+  </message>
+  <message>
+   <source>This is too long.</source>
+   <translation>Das ist zu lang.</translation>
+  </message>
+  <message>
+   <source>Use the usual names</source>
+   <translation>Die üblichen Namen verwenden</translation>
+  </message>
+  <message>
+   <source>{name} stands for nothing. Use one of the words below.</source>
+   <translation>{name} steht für nichts. Eines der Wörter unten verwenden.</translation>
+  </message>
+ </context>
+ <context>
+  <name>FirstCard</name>
+  <message>
+   <source>Larger than is comfortable in this computer's memory.</source>
+   <translation>Größer, als es für den Speicher dieses Computers bequem ist.</translation>
+  </message>
+  <message>
+   <source>Licence: {name}</source>
+   <translation>Lizenz: {name}</translation>
+  </message>
+  <message>
+   <source>Look it up</source>
+   <translation>Nachschlagen</translation>
+  </message>
+  <message>
+   <source>Look up {title}</source>
+   <translation>{title} nachschlagen</translation>
+  </message>
+  <message>
+   <source>about {size}</source>
+   <translation>etwa {size}</translation>
+  </message>
+  <message>
+   <source>about {time} per picture here</source>
+   <translation>hier etwa {time} je Bild</translation>
+  </message>
+ </context>
+ <context>
+  <name>FirstFolders</name>
+  <message>
+   <source>Choose a folder…</source>
+   <translation>Ordner wählen…</translation>
+  </message>
+ </context>
+ <context>
+  <name>FirstRun</name>
+  <message>
+   <source>Choose a file…</source>
+   <translation>Datei wählen…</translation>
+  </message>
+  <message>
+   <source>Click a postcard: the small model that comes with Safelight draws one like it.</source>
+   <translation>Auf eine Postkarte klicken: Das kleine Modell, das mit Safelight kommt, zeichnet eine ähnliche.</translation>
+  </message>
+  <message>
+   <source>Draw “{prompt}”</source>
+   <translation>„{prompt}“ zeichnen</translation>
+  </message>
+  <message>
+   <source>Full models draw people, animals and places in any style. You see size, licence and time of a picture before you download.</source>
+   <translation>Große Modelle zeichnen Menschen, Tiere und Orte in jedem Stil. Größe, Lizenz und Zeit je Bild sind vor dem Download zu sehen.</translation>
+  </message>
+  <message>
+   <source>Get one</source>
+   <translation>Ein Modell holen</translation>
+  </message>
+  <message>
+   <source>How fast it is, is being measured once.</source>
+   <translation>Wie schnell sie ist, wird einmalig gemessen.</translation>
+  </message>
+  <message>
+   <source>Looking at your hardware…</source>
+   <translation>Die Hardware wird angesehen…</translation>
+  </message>
+  <message>
+   <source>Make your first picture</source>
+   <translation>Ihr erstes Bild</translation>
+  </message>
+  <message>
+   <source>Models are files that know how things look. Choose one, or drop it on this window: it is used where it lies.</source>
+   <translation>Modelle sind Dateien, die wissen, wie Dinge aussehen. Eines wählen oder auf dieses Fenster ziehen: Es wird dort verwendet, wo es liegt.</translation>
+  </message>
+  <message>
+   <source>Show models</source>
+   <translation>Modelle zeigen</translation>
+  </message>
+  <message>
+   <source>Try it now</source>
+   <translation>Gleich ausprobieren</translation>
+  </message>
+  <message>
+   <source>Use a model I have</source>
+   <translation>Ein vorhandenes Modell verwenden</translation>
+  </message>
+  <message>
+   <source>Ways to a first picture</source>
+   <translation>Wege zum ersten Bild</translation>
+  </message>
+ </context>
+ <context>
+  <name>FolderField</name>
+  <message>
+   <source>Choose: {setting}</source>
+   <translation>Wählen: {setting}</translation>
+  </message>
+  <message>
+   <source>Choose…</source>
+   <translation>Wählen…</translation>
+  </message>
+  <message>
+   <source>The variable {name} of the environment names this folder.</source>
+   <translation>Die Umgebungsvariable {name} nennt diesen Ordner.</translation>
+  </message>
+  <message>
+   <source>There is no such home folder.</source>
+   <translation>Diesen persönlichen Ordner gibt es nicht.</translation>
+  </message>
+  <message>
+   <source>This folder cannot be used: {reason}. The one before stays.</source>
+   <translation>Dieser Ordner kann nicht verwendet werden: {reason}. Der vorige bleibt.</translation>
+  </message>
+  <message>
+   <source>This is a file. Choose a folder.</source>
+   <translation>Das ist eine Datei. Einen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>Use the usual folder</source>
+   <translation>Den üblichen Ordner verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>FolderRow</name>
+  <message>
+   <source>Always looked into · {n}</source>
+   <translation>Wird immer durchsucht · {n}</translation>
+  </message>
+  <message>
+   <source>Look into {folder} no longer</source>
+   <translation>{folder} nicht mehr durchsuchen</translation>
+  </message>
+  <message>
+   <source>Not there now. It is looked into again when it is back.</source>
+   <translation>Zurzeit nicht da. Der Ordner wird wieder durchsucht, wenn er zurück ist.</translation>
+  </message>
+  <message>
+   <source>Show {folder}</source>
+   <translation>{folder} zeigen</translation>
+  </message>
+ </context>
+ <context>
+  <name>FoldersPane</name>
+  <message>
+   <source>Add a folder of pictures</source>
+   <translation>Bilderordner hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add folder…</source>
+   <translation>Ordner hinzufügen…</translation>
+  </message>
+  <message>
+   <source>All pictures</source>
+   <translation>Alle Bilder</translation>
+  </message>
+  <message>
+   <source>Folders</source>
+   <translation>Ordner</translation>
+  </message>
+  <message>
+   <source>Folders of pictures</source>
+   <translation>Bilderordner</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Remove from the Gallery</source>
+   <translation>Aus der Galerie entfernen</translation>
+  </message>
+  <message>
+   <source>Show in file manager</source>
+   <translation>Im Dateimanager zeigen</translation>
+  </message>
+  <message>
+   <source>Show the pictures in the folders below the chosen one, too</source>
+   <translation>Auch die Bilder in den Ordnern unter dem gewählten zeigen</translation>
+  </message>
+  <message>
+   <source>Show the pictures of another folder, with its subfolders</source>
+   <translation>Die Bilder eines anderen Ordners zeigen, mit Unterordnern</translation>
+  </message>
+  <message>
+   <source>Show them no more; the files stay where they are</source>
+   <translation>Sie nicht mehr zeigen; die Dateien bleiben, wo sie sind</translation>
+  </message>
+  <message>
+   <source>With subfolders</source>
+   <translation>Mit Unterordnern</translation>
+  </message>
+ </context>
+ <context>
+  <name>FoldersView</name>
+  <message>
+   <source>Add a folder…</source>
+   <translation>Ordner hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Folders of models</source>
+   <translation>Modellordner</translation>
+  </message>
+  <message>
+   <source>Found on this computer</source>
+   <translation>Auf diesem Computer gefunden</translation>
+  </message>
+  <message>
+   <source>Models stay where they are: nothing is copied or changed. Folders below these are looked into, too, and new files appear by themselves.</source>
+   <translation>Modelle bleiben, wo sie sind: Nichts wird kopiert oder geändert. Auch Unterordner werden durchsucht, und neue Dateien erscheinen von selbst.</translation>
+  </message>
+  <message>
+   <source>Your folders</source>
+   <translation>Ihre Ordner</translation>
+  </message>
+ </context>
+ <context>
+  <name>Foot</name>
+  <message>
+   <source>Details</source>
+   <translation>Details</translation>
+  </message>
+  <message>
+   <source>Folders</source>
+   <translation>Ordner</translation>
+  </message>
+  <message>
+   <source>Reading pictures</source>
+   <translation>Bilder werden gelesen</translation>
+  </message>
+  <message>
+   <source>Size of thumbnails</source>
+   <translation>Größe der Vorschaubilder</translation>
+  </message>
+  <message>
+   <source>Size of thumbnails ({keys})</source>
+   <translation>Größe der Vorschaubilder ({keys})</translation>
+  </message>
+ </context>
+ <context>
+  <name>FormChanges</name>
+  <message>
+   <source>Its size is {width} × {height}, in the shape of that picture.</source>
+   <translation>Die Größe ist {width} × {height}, im Format dieses Bildes.</translation>
+  </message>
+  <message>
+   <source>Prompts replaced by those of {name}.</source>
+   <translation>Die Prompts sind durch die von {name} ersetzt.</translation>
+  </message>
+  <message>
+   <source>Settings are back at the model's defaults.</source>
+   <translation>Die Einstellungen sind wieder die üblichen des Modells.</translation>
+  </message>
+  <message>
+   <source>Settings replaced by those of {name}.</source>
+   <translation>Die Einstellungen sind durch die von {name} ersetzt.</translation>
+  </message>
+  <message>
+   <source>The form is as it was before.</source>
+   <translation>Das Formular ist wieder wie zuvor.</translation>
+  </message>
+  <message>
+   <source>The next picture starts from {name}.</source>
+   <translation>Das nächste Bild geht von {name} aus.</translation>
+  </message>
+  <message>
+   <source>The preset {name} is used.</source>
+   <translation>Die Vorlage {name} wird verwendet.</translation>
+  </message>
+  <message>
+   <source>The prompt and the settings are those of the postcard.</source>
+   <translation>Prompt und Einstellungen sind die der Postkarte.</translation>
+  </message>
+  <message>
+   <source>The prompt is an example now.</source>
+   <translation>Der Prompt ist jetzt ein Beispiel.</translation>
+  </message>
+  <message>
+   <source>The seed of {name} is kept for the next pictures.</source>
+   <translation>Der Seed von {name} bleibt für die nächsten Bilder.</translation>
+  </message>
+  <message>
+   <source>The settings are this model's defaults.</source>
+   <translation>Die Einstellungen sind die üblichen dieses Modells.</translation>
+  </message>
+  <message>
+   <source>The settings you last used with this model are back.</source>
+   <translation>Die Einstellungen, die Sie mit diesem Modell zuletzt hatten, sind wieder da.</translation>
+  </message>
+  <message>
+   <source>The start picture is removed, and the size is the model's.</source>
+   <translation>Das Ausgangsbild ist entfernt, und die Größe ist die des Modells.</translation>
+  </message>
+  <message>
+   <source>{name} begins with its own settings.</source>
+   <translation>{name} beginnt mit eigenen Einstellungen.</translation>
+  </message>
+  <message>
+   <source>{name} does not say its seed.</source>
+   <translation>{name} nennt keinen Seed.</translation>
+  </message>
+  <message>
+   <source>{name} is the model now.</source>
+   <translation>{name} ist jetzt das Modell.</translation>
+  </message>
+ </context>
+ <context>
+  <name>FormPanel</name>
+  <message>
+   <source>A prompt has room for {n} characters.</source>
+   <translation>Ein Prompt hat Platz für {n} Zeichen.</translation>
+  </message>
+  <message>
+   <source>Describe the picture, e.g. a red house by the sea</source>
+   <translation>Das Bild beschreiben, z. B. a red house by the sea</translation>
+  </message>
+  <message>
+   <source>Lists of words…</source>
+   <translation>Wortlisten…</translation>
+  </message>
+  <message>
+   <source>Negative prompt</source>
+   <translation>Negativer Prompt</translation>
+  </message>
+  <message>
+   <source>Prompt</source>
+   <translation>Prompt</translation>
+  </message>
+  <message>
+   <source>Surprise me: an example prompt</source>
+   <translation>Überraschung: ein Beispielprompt</translation>
+  </message>
+  <message>
+   <source>The text was too long to be pasted whole.</source>
+   <translation>Der Text war zu lang, um ganz eingefügt zu werden.</translation>
+  </message>
+  <message>
+   <source>Things to avoid, e.g. blurry, text</source>
+   <translation>Zu Vermeidendes, z. B. blurry, text</translation>
+  </message>
+ </context>
+ <context>
+  <name>FoundRow</name>
+  <message>
+   <source>Use</source>
+   <translation>Verwenden</translation>
+  </message>
+  <message>
+   <source>Use the models in {folder}</source>
+   <translation>Die Modelle in {folder} verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>GalleryCommands</name>
+  <message>
+   <source>No picture is rejected.</source>
+   <translation>Kein Bild ist abgelehnt.</translation>
+  </message>
+  <message>
+   <source>{n} pictures are favourites no more.</source>
+   <translation>{n} Bilder sind keine Favoriten mehr.</translation>
+  </message>
+  <message>
+   <source>{n} pictures are favourites.</source>
+   <translation>{n} Bilder sind Favoriten.</translation>
+  </message>
+  <message>
+   <source>{n} pictures are rejected.</source>
+   <translation>{n} Bilder sind abgelehnt.</translation>
+  </message>
+  <message>
+   <source>{n} pictures are taken back.</source>
+   <translation>{n} Bilder sind nicht mehr abgelehnt.</translation>
+  </message>
+  <message>
+   <source>{n} pictures have other stars.</source>
+   <translation>{n} Bilder haben andere Sterne.</translation>
+  </message>
+ </context>
+ <context>
+  <name>GalleryItemModel</name>
+  <message>
+   <source>{name}: not a picture that can be shown</source>
+   <translation>{name}: kein Bild, das gezeigt werden kann</translation>
+  </message>
+ </context>
+ <context>
+  <name>GalleryPage</name>
+  <message>
+   <source>How it was made</source>
+   <translation>Wie es entstand</translation>
+  </message>
+ </context>
+ <context>
+  <name>GapPanel</name>
+  <message>
+   <source>A file with this part: {part}</source>
+   <translation>Eine Datei mit diesem Teil: {part}</translation>
+  </message>
+ </context>
+ <context>
+  <name>GapRow</name>
+  <message>
+   <source>Another file: {part}</source>
+   <translation>Andere Datei: {part}</translation>
+  </message>
+  <message>
+   <source>Another file…</source>
+   <translation>Andere Datei…</translation>
+  </message>
+  <message>
+   <source>Files that fit: {part}</source>
+   <translation>Passende Dateien: {part}</translation>
+  </message>
+  <message>
+   <source>Use</source>
+   <translation>Verwenden</translation>
+  </message>
+  <message>
+   <source>Use this file: {part}</source>
+   <translation>Diese Datei verwenden: {part}</translation>
+  </message>
+  <message>
+   <source>{part} is missing, and none of your files has one that fits.</source>
+   <translation>{part} fehlt, und keine Ihrer Dateien hat etwas Passendes.</translation>
+  </message>
+  <message>
+   <source>{part} is missing. Of your files this one fits best:</source>
+   <translation>{part} fehlt. Von Ihren Dateien passt diese am besten:</translation>
+  </message>
+ </context>
+ <context>
+  <name>GenerateButton</name>
+  <message>
+   <source>Generate</source>
+   <translation>Erzeugen</translation>
+  </message>
+  <message>
+   <source>Generate {n}</source>
+   <translation>{n} erzeugen</translation>
+  </message>
+  <message>
+   <source>about {time}</source>
+   <translation>etwa {time}</translation>
+  </message>
+  <message>
+   <source>same seed</source>
+   <translation>derselbe Seed</translation>
+  </message>
+ </context>
+ <context>
+  <name>GetModels</name>
+  <message>
+   <source>Asking {host}…</source>
+   <translation>{host} wird gefragt…</translation>
+  </message>
+  <message>
+   <source>From a link</source>
+   <translation>Von einem Link</translation>
+  </message>
+  <message>
+   <source>Get models</source>
+   <translation>Modelle holen</translation>
+  </message>
+  <message>
+   <source>Good ones to begin with</source>
+   <translation>Gute für den Anfang</translation>
+  </message>
+  <message>
+   <source>Link to a model</source>
+   <translation>Link zu einem Modell</translation>
+  </message>
+  <message>
+   <source>Look it up</source>
+   <translation>Nachschlagen</translation>
+  </message>
+  <message>
+   <source>Only {host} is asked, and nothing is downloaded yet.</source>
+   <translation>Nur {host} wird gefragt, und noch wird nichts heruntergeladen.</translation>
+  </message>
+  <message>
+   <source>Paste or drop the address of a model's page on Civitai or Hugging Face, or of a file. Nothing is asked before you press the button.</source>
+   <translation>Die Adresse der Seite eines Modells auf Civitai oder Hugging Face oder die einer Datei einfügen oder hierher ziehen. Nichts wird gefragt, bevor Sie die Schaltfläche drücken.</translation>
+  </message>
+  <message>
+   <source>Stop</source>
+   <translation>Anhalten</translation>
+  </message>
+  <message>
+   <source>The site says the exact size before anything is downloaded.</source>
+   <translation>Die Seite nennt die genaue Größe vor dem Download.</translation>
+  </message>
+  <message>
+   <source>This is no link to a model: copy the address of its page from your web browser.</source>
+   <translation>Das ist kein Link zu einem Modell: die Adresse der Seite aus dem Browser kopieren.</translation>
+  </message>
+  <message>
+   <source>{host} gives this only to people who have signed in, or who have agreed to its terms there.</source>
+   <translation>{host} gibt das nur Leuten, die angemeldet sind oder dort den Bedingungen zugestimmt haben.</translation>
+  </message>
+ </context>
+ <context>
+  <name>GridView</name>
+  <message>
+   <source>Pictures</source>
+   <translation>Bilder</translation>
+  </message>
+ </context>
+ <context>
+  <name>InfoPanel</name>
+  <message>
+   <source>Follow live</source>
+   <translation>Live folgen</translation>
+  </message>
+  <message>
+   <source>No picture yet</source>
+   <translation>Noch kein Bild</translation>
+  </message>
+  <message>
+   <source>Pictures are saved in {folder}</source>
+   <translation>Bilder werden in {folder} gespeichert</translation>
+  </message>
+  <message>
+   <source>Reuse</source>
+   <translation>Wiederverwenden</translation>
+  </message>
+  <message>
+   <source>Start from this</source>
+   <translation>Hiervon ausgehen</translation>
+  </message>
+  <message>
+   <source>This file cannot be shown as a picture.</source>
+   <translation>Diese Datei kann nicht als Bild gezeigt werden.</translation>
+  </message>
+  <message>
+   <source>What to use of it…</source>
+   <translation>Was davon verwendet wird…</translation>
+  </message>
+  <message>
+   <source>Without a prompt</source>
+   <translation>Ohne Prompt</translation>
+  </message>
+ </context>
+ <context>
+  <name>InputPanel</name>
+  <message>
+   <source>Choose a PNG, JPEG or WebP file.</source>
+   <translation>Eine PNG-, JPEG- oder WebP-Datei wählen.</translation>
+  </message>
+  <message>
+   <source>How closely the picture is followed</source>
+   <translation>Wie genau dem Bild gefolgt wird</translation>
+  </message>
+  <message>
+   <source>How much of the picture is redrawn</source>
+   <translation>Wie viel vom Bild neu gezeichnet wird</translation>
+  </message>
+  <message>
+   <source>Image guidance</source>
+   <translation>Bild-Guidance</translation>
+  </message>
+  <message>
+   <source>Image to image</source>
+   <translation>Bild zu Bild</translation>
+  </message>
+  <message>
+   <source>Image to image: start from a picture…</source>
+   <translation>Bild zu Bild: von einem Bild ausgehen…</translation>
+  </message>
+  <message>
+   <source>Pictures (*.png *.jpg *.jpeg *.webp)</source>
+   <translation>Bilder (*.png *.jpg *.jpeg *.webp)</translation>
+  </message>
+  <message>
+   <source>Remove the start picture</source>
+   <translation>Ausgangsbild entfernen</translation>
+  </message>
+  <message>
+   <source>Start from a picture</source>
+   <translation>Von einem Bild ausgehen</translation>
+  </message>
+  <message>
+   <source>Strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>This model changes a picture as the prompt says: choose one.</source>
+   <translation>Dieses Modell ändert ein Bild, wie der Prompt es sagt: eines wählen.</translation>
+  </message>
+  <message>
+   <source>cannot be read</source>
+   <translation>nicht lesbar</translation>
+  </message>
+  <message>
+   <source>keep</source>
+   <translation>bewahren</translation>
+  </message>
+  <message>
+   <source>reinvent</source>
+   <translation>neu erfinden</translation>
+  </message>
+  <message>
+   <source>{name} cannot be read as a picture.</source>
+   <translation>{name} kann nicht als Bild gelesen werden.</translation>
+  </message>
+  <message>
+   <source>{size} · a part is painted</source>
+   <translation>{size} · ein Teil ist gemalt</translation>
+  </message>
+ </context>
+ <context>
+  <name>Invitation</name>
+  <message>
+   <source>A model is a file that has learnt to draw from many pictures; people share theirs on sites such as Civitai and Hugging Face. Those that other programs have put on this computer can be used where they are.</source>
+   <translation>Ein Modell ist eine Datei, die an vielen Bildern zeichnen gelernt hat; auf Seiten wie Civitai und Hugging Face werden sie geteilt. Modelle, die andere Programme auf diesem Rechner abgelegt haben, lassen sich an Ort und Stelle verwenden.</translation>
+  </message>
+  <message>
+   <source>Add a folder of models…</source>
+   <translation>Ordner mit Modellen hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Bring your own models</source>
+   <translation>Eigene Modelle mitbringen</translation>
+  </message>
+  <message>
+   <source>Get a model</source>
+   <translation>Ein Modell holen</translation>
+  </message>
+  <message>
+   <source>Open a file…</source>
+   <translation>Datei öffnen…</translation>
+  </message>
+ </context>
+ <context>
+  <name>KeyButton</name>
+  <message>
+   <source>No key</source>
+   <translation>Keine Taste</translation>
+  </message>
+  <message>
+   <source>Press the new keys…</source>
+   <translation>Die neuen Tasten drücken…</translation>
+  </message>
+  <message>
+   <source>no key</source>
+   <translation>keine Taste</translation>
+  </message>
+  <message>
+   <source>{action}: {key}</source>
+   <translation>{action}: {key}</translation>
+  </message>
+ </context>
+ <context>
+  <name>LoraCommands</name>
+  <message>
+   <source>Added to the list: {names}.</source>
+   <translation>In die Liste aufgenommen: {names}.</translation>
+  </message>
+  <message>
+   <source>Removed from the list: {names}.</source>
+   <translation>Aus der Liste entfernt: {names}.</translation>
+  </message>
+  <message>
+   <source>Sampler, schedule, steps and guidance are those of {title}.</source>
+   <translation>Sampler, Zeitplan, Schritte und Guidance sind die von {title}.</translation>
+  </message>
+  <message>
+   <source>The list has room for {n} LoRAs.</source>
+   <translation>Die Liste hat Platz für {n} LoRAs.</translation>
+  </message>
+  <message>
+   <source>The list of LoRAs has changed.</source>
+   <translation>Die Liste der LoRAs hat sich geändert.</translation>
+  </message>
+  <message>
+   <source>The list of LoRAs is as it was before.</source>
+   <translation>Die Liste der LoRAs ist wieder wie zuvor.</translation>
+  </message>
+  <message>
+   <source>Two files are called {name} in their folders: rename one.</source>
+   <translation>Zwei Dateien heißen in ihren Ordnern {name}: Benennen Sie eine um.</translation>
+  </message>
+  <message>
+   <source>{name} is a LoRA, and is in the list now.</source>
+   <translation>{name} ist eine LoRA und steht jetzt in der Liste.</translation>
+  </message>
+  <message>
+   <source>{name} is called {new} in the prompt now.</source>
+   <translation>{name} heißt im Prompt jetzt {new}.</translation>
+  </message>
+  <message>
+   <source>{name} is removed.</source>
+   <translation>{name} ist entfernt.</translation>
+  </message>
+  <message>
+   <source>{name} is used now.</source>
+   <translation>{name} wird jetzt verwendet.</translation>
+  </message>
+  <message>
+   <source>{name} moved from the prompt to the list.</source>
+   <translation>{name} ist vom Prompt in die Liste gewechselt.</translation>
+  </message>
+  <message>
+   <source>{n} more</source>
+   <translation>{n} weitere</translation>
+  </message>
+ </context>
+ <context>
+  <name>LoraDialog</name>
+  <message>
+   <source>Add</source>
+   <translation>Hinzufügen</translation>
+  </message>
+  <message>
+   <source>By name</source>
+   <translation>Name</translation>
+  </message>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Last used first</source>
+   <translation>Zuletzt verwendete zuerst</translation>
+  </message>
+  <message>
+   <source>LoRA files</source>
+   <translation>LoRA-Dateien</translation>
+  </message>
+  <message>
+   <source>LoRA folders…</source>
+   <translation>LoRA-Ordner…</translation>
+  </message>
+  <message>
+   <source>Looking for LoRA files…</source>
+   <translation>LoRA-Dateien werden gesucht…</translation>
+  </message>
+  <message>
+   <source>Name, trigger word or base model</source>
+   <translation>Name, Triggerwort oder Basismodell</translation>
+  </message>
+  <message>
+   <source>Newest first</source>
+   <translation>Neueste zuerst</translation>
+  </message>
+  <message>
+   <source>No LoRA has these words.</source>
+   <translation>Keine LoRA hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Sort</source>
+   <translation>Sortieren</translation>
+  </message>
+  <message>
+   <source>There are no LoRA files in these folders: name yours below.</source>
+   <translation>In diesen Ordnern sind keine LoRA-Dateien: Eigene Ordner unten angeben.</translation>
+  </message>
+ </context>
+ <context>
+  <name>LoraFoldersDialog</name>
+  <message>
+   <source>A folder of models</source>
+   <translation>Ein Modellordner</translation>
+  </message>
+  <message>
+   <source>Add a folder…</source>
+   <translation>Ordner hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Folders of models</source>
+   <translation>Modellordner</translation>
+  </message>
+  <message>
+   <source>Other folders</source>
+   <translation>Andere Ordner</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Safelight looks into the folders Lora, loras and LyCORIS of {models}, and into the folders below, for models of every kind. Name the folder of AUTOMATIC1111, ComfyUI or Easy Diffusion: its LoRA files and embeddings are found in it. Nothing is copied.</source>
+   <translation>Safelight sucht in den Ordnern Lora, loras und LyCORIS von {models} und in den Ordnern unten nach Modellen aller Art. Der Ordner von AUTOMATIC1111, ComfyUI oder Easy Diffusion genügt: LoRA-Dateien und Embeddings werden darin gefunden. Nichts wird kopiert.</translation>
+  </message>
+ </context>
+ <context>
+  <name>LoraItemModel</name>
+  <message>
+   <source>in use</source>
+   <translation>in Gebrauch</translation>
+  </message>
+  <message>
+   <source>trigger words: {words}</source>
+   <translation>Triggerwörter: {words}</translation>
+  </message>
+ </context>
+ <context>
+  <name>LoraPanel</name>
+  <message>
+   <source>Add a LoRA…</source>
+   <translation>LoRA hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
+  </message>
+  <message>
+   <source>LoRA</source>
+   <translation>LoRA</translation>
+  </message>
+  <message>
+   <source>LoRA: add a style or a subject…</source>
+   <translation>LoRA: einen Stil oder ein Motiv hinzufügen…</translation>
+  </message>
+  <message>
+   <source>The prompt also names {names}.</source>
+   <translation>Der Prompt nennt auch {names}.</translation>
+  </message>
+ </context>
+ <context>
+  <name>LoraRowPanel</name>
+  <message>
+   <source>A strength of its own for the text</source>
+   <translation>Eigene Stärke für den Text</translation>
+  </message>
+  <message>
+   <source>Another file called {name}</source>
+   <translation>Andere Datei namens {name}</translation>
+  </message>
+  <message>
+   <source>Another file of this name…</source>
+   <translation>Andere Datei dieses Namens…</translation>
+  </message>
+  <message>
+   <source>Double-click for 1</source>
+   <translation>Doppelklick für 1</translation>
+  </message>
+  <message>
+   <source>Double-click for the same as above</source>
+   <translation>Doppelklick für denselben Wert wie oben</translation>
+  </message>
+  <message>
+   <source>Find it…</source>
+   <translation>Suchen…</translation>
+  </message>
+  <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
+  </message>
+  <message>
+   <source>On text</source>
+   <translation>Auf Text</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Remove {name}</source>
+   <translation>{name} entfernen</translation>
+  </message>
+  <message>
+   <source>Strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>Strength of {name}</source>
+   <translation>Stärke von {name}</translation>
+  </message>
+  <message>
+   <source>Strength of {name} on the text</source>
+   <translation>Stärke von {name} auf den Text</translation>
+  </message>
+  <message>
+   <source>The strength of what it does to the prompt</source>
+   <translation>Die Stärke der Wirkung auf den Prompt</translation>
+  </message>
+  <message>
+   <source>Trigger words</source>
+   <translation>Triggerwörter</translation>
+  </message>
+  <message>
+   <source>Use it for the next pictures</source>
+   <translation>Für die nächsten Bilder verwenden</translation>
+  </message>
+  <message>
+   <source>Use {name}</source>
+   <translation>{name} verwenden</translation>
+  </message>
+  <message>
+   <source>{name}, slider</source>
+   <translation>{name}, Schieberegler</translation>
+  </message>
+ </context>
+ <context>
+  <name>MainWindow</name>
+  <message>
+   <source>Models and pictures (*.safetensors *.sft *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;All files (*)</source>
+   <translation>Modelle und Bilder (*.safetensors *.sft *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;Alle Dateien (*)</translation>
+  </message>
+  <message>
+   <source>Open a model or a picture</source>
+   <translation>Modell oder Bild öffnen</translation>
+  </message>
+ </context>
+ <context>
+  <name>Making</name>
+  <message>
+   <source>Made again it would be the same. Let the seed change for another one.</source>
+   <translation>Noch einmal erzeugt wäre es dasselbe. Für ein anderes muss sich der Seed ändern.</translation>
+  </message>
+  <message>
+   <source>Some of these pictures exist, with these very settings and seeds.</source>
+   <translation>Einige dieser Bilder gibt es schon, mit genau diesen Einstellungen und Seeds.</translation>
+  </message>
+  <message>
+   <source>This very picture is being made, or was made a moment ago.</source>
+   <translation>Genau dieses Bild entsteht gerade oder entstand eben.</translation>
+  </message>
+  <message>
+   <source>{name} was made with these very settings and this seed.</source>
+   <translation>{name} entstand mit genau diesen Einstellungen und diesem Seed.</translation>
+  </message>
+ </context>
+ <context>
+  <name>MenuBar</name>
+  <message>
+   <source>&amp;Edit</source>
+   <translation>&amp;Bearbeiten</translation>
+  </message>
+  <message>
+   <source>&amp;File</source>
+   <translation>&amp;Datei</translation>
+  </message>
+  <message>
+   <source>&amp;Help</source>
+   <translation>&amp;Hilfe</translation>
+  </message>
+  <message>
+   <source>&amp;Mask</source>
+   <translation>&amp;Maske</translation>
+  </message>
+  <message>
+   <source>&amp;Picture</source>
+   <translation>B&amp;ild</translation>
+  </message>
+  <message>
+   <source>&amp;Tools</source>
+   <translation>&amp;Werkzeuge</translation>
+  </message>
+  <message>
+   <source>&amp;View</source>
+   <translation>&amp;Ansicht</translation>
+  </message>
+ </context>
+ <context>
+  <name>MethodPanel</name>
+  <message>
+   <source>Auto</source>
+   <translation>Auto</translation>
+  </message>
+  <message>
+   <source>Auto · {name}</source>
+   <translation>Auto · {name}</translation>
+  </message>
+  <message>
+   <source>Match results of</source>
+   <translation>Ergebnisse wie in</translation>
+  </message>
+  <message>
+   <source>Sampler</source>
+   <translation>Sampler</translation>
+  </message>
+  <message>
+   <source>Schedule</source>
+   <translation>Zeitplan</translation>
+  </message>
+  <message>
+   <source>The same settings give other pictures in other programs.</source>
+   <translation>Dieselben Einstellungen ergeben in anderen Programmen andere Bilder.</translation>
+  </message>
+ </context>
+ <context>
+  <name>ModelCommands</name>
+  <message>
+   <source>Delete it in the file manager; this folder may have no trash.</source>
+   <translation>Im Dateimanager löschen; dieser Ordner hat vielleicht keinen Papierkorb.</translation>
+  </message>
+  <message>
+   <source>It is still in the trash of your system.</source>
+   <translation>Sie ist noch im Papierkorb des Systems.</translation>
+  </message>
+  <message>
+   <source>The file could not be put back.</source>
+   <translation>Die Datei konnte nicht zurückgelegt werden.</translation>
+  </message>
+  <message>
+   <source>{name} could not be moved to the trash.</source>
+   <translation>{name} konnte nicht in den Papierkorb gelegt werden.</translation>
+  </message>
+  <message>
+   <source>{name} is in the trash.</source>
+   <translation>{name} ist im Papierkorb.</translation>
+  </message>
+  <message>
+   <source>{name} is the model now.</source>
+   <translation>{name} ist jetzt das Modell.</translation>
+  </message>
+  <message>
+   <source>{name} is used with {file}.</source>
+   <translation>{name} wird mit {file} verwendet.</translation>
+  </message>
+ </context>
+ <context>
+  <name>ModelDetails</name>
+  <message>
+   <source>About the model</source>
+   <translation>Über das Modell</translation>
+  </message>
+  <message>
+   <source>Author's notes</source>
+   <translation>Notizen des Autors</translation>
+  </message>
+  <message>
+   <source>Changed</source>
+   <translation>Geändert</translation>
+  </message>
+  <message>
+   <source>Compute the hash</source>
+   <translation>Hash berechnen</translation>
+  </message>
+  <message>
+   <source>Computing the hash: {n} %</source>
+   <translation>Hash wird berechnet: {n} %</translation>
+  </message>
+  <message>
+   <source>Defaults</source>
+   <translation>Vorgaben</translation>
+  </message>
+  <message>
+   <source>Del</source>
+   <translation>Entf</translation>
+  </message>
+  <message>
+   <source>Made from</source>
+   <translation>Entstanden aus</translation>
+  </message>
+  <message>
+   <source>Move to the trash</source>
+   <translation>In den Papierkorb legen</translation>
+  </message>
+  <message>
+   <source>Notes</source>
+   <translation>Notizen</translation>
+  </message>
+  <message>
+   <source>Numbers</source>
+   <translation>Zahlen</translation>
+  </message>
+  <message>
+   <source>Picture</source>
+   <translation>Bild</translation>
+  </message>
+  <message>
+   <source>Place</source>
+   <translation>Ort</translation>
+  </message>
+  <message>
+   <source>Prediction</source>
+   <translation>Vorhersage</translation>
+  </message>
+  <message>
+   <source>SHA-256</source>
+   <translation>SHA-256</translation>
+  </message>
+  <message>
+   <source>Show in the file manager</source>
+   <translation>Im Dateimanager zeigen</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <source>The hash could not be computed: the file has changed, or cannot be read.</source>
+   <translation>Der Hash konnte nicht berechnet werden: Die Datei hat sich geändert oder ist nicht lesbar.</translation>
+  </message>
+  <message>
+   <source>Title</source>
+   <translation>Titel</translation>
+  </message>
+  <message>
+   <source>Trigger words</source>
+   <translation>Triggerwörter</translation>
+  </message>
+  <message>
+   <source>What it is good at, which words it likes…</source>
+   <translation>Was es gut kann, welche Wörter es mag…</translation>
+  </message>
+  <message>
+   <source>{sampler}, {n} steps, guidance {guidance}</source>
+   <translation>{sampler}, {n} Schritte, Guidance {guidance}</translation>
+  </message>
+ </context>
+ <context>
+  <name>ModelFolders</name>
+  <message>
+   <source>{folder} is looked into no longer.</source>
+   <translation>In {folder} wird nicht mehr nachgesehen.</translation>
+  </message>
+ </context>
+ <context>
+  <name>ModelsPage</name>
+  <message>
+   <source>Folders</source>
+   <translation>Ordner</translation>
+  </message>
+  <message>
+   <source>Get models</source>
+   <translation>Modelle holen</translation>
+  </message>
+  <message>
+   <source>Models</source>
+   <translation>Modelle</translation>
+  </message>
+  <message>
+   <source>Yours</source>
+   <translation>Vorhanden</translation>
+  </message>
+ </context>
+ <context>
+  <name>NamedRow</name>
+  <message>
+   <source>Choose the file of {name}</source>
+   <translation>Die Datei von {name} wählen</translation>
+  </message>
+  <message>
+   <source>Choose…</source>
+   <translation>Wählen…</translation>
+  </message>
+  <message>
+   <source>Find it…</source>
+   <translation>Suchen…</translation>
+  </message>
+  <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>NoticeBar</name>
+  <message>
+   <source>And {n} more.</source>
+   <translation>Und {n} weitere.</translation>
+  </message>
+  <message>
+   <source>Copy report</source>
+   <translation>Bericht kopieren</translation>
+  </message>
+  <message>
+   <source>Details</source>
+   <translation>Details</translation>
+  </message>
+  <message>
+   <source>Dismiss</source>
+   <translation>Ausblenden</translation>
+  </message>
+  <message>
+   <source>Report</source>
+   <translation>Bericht</translation>
+  </message>
+ </context>
+ <context>
+  <name>NoticeCard</name>
+  <message>
+   <source>Copy all</source>
+   <translation>Alles kopieren</translation>
+  </message>
+ </context>
+ <context>
+  <name>NoticePanel</name>
+  <message>
+   <source>A file with this part: {part}</source>
+   <translation>Eine Datei mit diesem Teil: {part}</translation>
+  </message>
+  <message>
+   <source>A folder for pictures</source>
+   <translation>Ein Ordner für Bilder</translation>
+  </message>
+  <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
+  </message>
+  <message>
+   <source>Force stop</source>
+   <translation>Mit Gewalt beenden</translation>
+  </message>
+  <message>
+   <source>It may be busy with something large. You can wait, or stop it by force: finished pictures are safe, and the one being made starts again.</source>
+   <translation>Sie ist vielleicht mit etwas Großem beschäftigt. Warten oder sie mit Gewalt beenden: Fertige Bilder sind sicher, und das laufende beginnt von vorn.</translation>
+  </message>
+  <message>
+   <source>Models (*.safetensors *.sft *.ckpt *.pt);;All files (*)</source>
+   <translation>Modelle (*.safetensors *.sft *.ckpt *.pt);;Alle Dateien (*)</translation>
+  </message>
+  <message>
+   <source>Start again</source>
+   <translation>Neu starten</translation>
+  </message>
+  <message>
+   <source>The engine is not answering.</source>
+   <translation>Die Engine antwortet nicht.</translation>
+  </message>
+ </context>
+ <context>
+  <name>ObstacleState</name>
+  <message>
+   <source>Choose a file for it.</source>
+   <translation>Eine Datei dafür wählen.</translation>
+  </message>
+  <message>
+   <source>Choose it again, or remove it.</source>
+   <translation>Neu wählen oder entfernen.</translation>
+  </message>
+  <message>
+   <source>Paint it anew, or remove the start picture.</source>
+   <translation>Neu malen oder das Ausgangsbild entfernen.</translation>
+  </message>
+  <message>
+   <source>The mask of the start picture is gone.</source>
+   <translation>Die Maske des Ausgangsbildes ist weg.</translation>
+  </message>
+  <message>
+   <source>The start picture {name} is gone.</source>
+   <translation>Das Ausgangsbild {name} ist weg.</translation>
+  </message>
+  <message>
+   <source>{name} lacks a part: {parts}.</source>
+   <translation>{name} fehlt ein Teil: {parts}.</translation>
+  </message>
+ </context>
+ <context>
+  <name>OfferBar</name>
+  <message>
+   <source>Details…</source>
+   <translation>Details…</translation>
+  </message>
+  <message>
+   <source>Not now</source>
+   <translation>Nicht jetzt</translation>
+  </message>
+ </context>
+ <context>
+  <name>OfferCard</name>
+  <message>
+   <source>Comes from</source>
+   <translation>Kommt von</translation>
+  </message>
+  <message>
+   <source>Download</source>
+   <translation>Herunterladen</translation>
+  </message>
+  <message>
+   <source>Download {size}</source>
+   <translation>{size} herunterladen</translation>
+  </message>
+  <message>
+   <source>File</source>
+   <translation>Datei</translation>
+  </message>
+  <message>
+   <source>Goes to</source>
+   <translation>Kommt nach</translation>
+  </message>
+  <message>
+   <source>Hash</source>
+   <translation>Hash</translation>
+  </message>
+  <message>
+   <source>Kind</source>
+   <translation>Art</translation>
+  </message>
+  <message>
+   <source>Licence</source>
+   <translation>Lizenz</translation>
+  </message>
+  <message>
+   <source>Nobody states one: only the size can be compared.</source>
+   <translation>Niemand gibt einen an: Nur die Größe kann verglichen werden.</translation>
+  </message>
+  <message>
+   <source>Not now</source>
+   <translation>Nicht jetzt</translation>
+  </message>
+  <message>
+   <source>Not stated</source>
+   <translation>Nicht angegeben</translation>
+  </message>
+  <message>
+   <source>Not stated: see the page before you use it.</source>
+   <translation>Nicht angegeben: vor der Verwendung die Seite ansehen.</translation>
+  </message>
+  <message>
+   <source>SHA-256 {digits}, compared when it has arrived</source>
+   <translation>SHA-256 {digits}, nach der Ankunft verglichen</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+ </context>
+ <context>
+  <name>OfferRow</name>
+  <message>
+   <source>Look into it</source>
+   <translation>Durchsuchen</translation>
+  </message>
+  <message>
+   <source>Look into {folder}</source>
+   <translation>{folder} durchsuchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>Opening</name>
+  <message>
+   <source>Its place is the folder {folder}. Write {spelled} in the prompt.</source>
+   <translation>Der Platz dafür ist der Ordner {folder}. Im Prompt {spelled} schreiben.</translation>
+  </message>
+  <message>
+   <source>Prompts as in {tool} cannot have its name: rename {file}.</source>
+   <translation>In Prompts wie in {tool} kann dieser Name nicht stehen: {file} umbenennen.</translation>
+  </message>
+  <message>
+   <source>{name} is an embedding: it acts where a prompt names it.</source>
+   <translation>{name} ist ein Embedding: Es wirkt, wo ein Prompt es nennt.</translation>
+  </message>
+  <message>
+   <source>{name} is in the prompt already.</source>
+   <translation>{name} steht schon im Prompt.</translation>
+  </message>
+  <message>
+   <source>{name} is in the prompt.</source>
+   <translation>{name} steht im Prompt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>OptionRow</name>
+  <message>
+   <source>{name}, first number</source>
+   <translation>{name}, erste Zahl</translation>
+  </message>
+  <message>
+   <source>{name}, second number</source>
+   <translation>{name}, zweite Zahl</translation>
+  </message>
+ </context>
+ <context>
+  <name>OwnSettings</name>
+  <message>
+   <source>1 more</source>
+   <translation>1 weitere</translation>
+  </message>
+  <message>
+   <source>Forget</source>
+   <translation>Vergessen</translation>
+  </message>
+  <message>
+   <source>Forget your settings with this model</source>
+   <translation>Ihre Einstellungen mit diesem Modell vergessen</translation>
+  </message>
+  <message>
+   <source>The model begins with its own settings again.</source>
+   <translation>Das Modell beginnt wieder mit eigenen Einstellungen.</translation>
+  </message>
+  <message>
+   <source>Your settings</source>
+   <translation>Ihre Einstellungen</translation>
+  </message>
+  <message>
+   <source>guidance {guidance}</source>
+   <translation>Guidance {guidance}</translation>
+  </message>
+  <message>
+   <source>{n} more</source>
+   <translation>{n} weitere</translation>
+  </message>
+  <message>
+   <source>{n} steps</source>
+   <translation>{n} Schritte</translation>
+  </message>
+ </context>
+ <context>
+  <name>PackCard</name>
+  <message>
+   <source>Installation of {title}</source>
+   <translation>Installation von {title}</translation>
+  </message>
+  <message>
+   <source>Manage</source>
+   <translation>Verwalten</translation>
+  </message>
+  <message>
+   <source>Read the licence: {name}</source>
+   <translation>Lizenz lesen: {name}</translation>
+  </message>
+  <message>
+   <source>The picture that is being made then begins anew.</source>
+   <translation>Das laufende Bild beginnt dann von vorn.</translation>
+  </message>
+ </context>
+ <context>
+  <name>PackCommands</name>
+  <message>
+   <source>A file of another version or for another system has another name.</source>
+   <translation>Eine Datei einer anderen Version oder für ein anderes System heißt anders.</translation>
+  </message>
+  <message>
+   <source>{name} is no part of a runtime for this computer.</source>
+   <translation>{name} gehört zu keiner Laufzeit für diesen Computer.</translation>
+  </message>
+ </context>
+ <context>
+  <name>PaintBar</name>
+  <message>
+   <source>Back to the picture; the mask stays in force (Esc)</source>
+   <translation>Zurück zum Bild; die Maske bleibt in Kraft (Esc)</translation>
+  </message>
+  <message>
+   <source>Bottom</source>
+   <translation>Unten</translation>
+  </message>
+  <message>
+   <source>Brush</source>
+   <translation>Pinsel</translation>
+  </message>
+  <message>
+   <source>Colour of the mask</source>
+   <translation>Farbe der Maske</translation>
+  </message>
+  <message>
+   <source>Done</source>
+   <translation>Fertig</translation>
+  </message>
+  <message>
+   <source>Feather</source>
+   <translation>Weichzeichnen</translation>
+  </message>
+  <message>
+   <source>How soft the edge of the mask is, in pixels of the picture. This is the mask blur of the settings, not one more.</source>
+   <translation>Wie weich die Kante der Maske ist, in Pixeln des Bildes. Das ist die Maskenunschärfe der Einstellungen, keine weitere.</translation>
+  </message>
+  <message>
+   <source>Left</source>
+   <translation>Links</translation>
+  </message>
+  <message>
+   <source>Open a mask…</source>
+   <translation>Maske öffnen…</translation>
+  </message>
+  <message>
+   <source>Right</source>
+   <translation>Rechts</translation>
+  </message>
+  <message>
+   <source>Top</source>
+   <translation>Oben</translation>
+  </message>
+ </context>
+ <context>
+  <name>PaintPanel</name>
+  <message>
+   <source>Open a mask</source>
+   <translation>Maske öffnen</translation>
+  </message>
+  <message>
+   <source>Pictures (*.png *.jpg *.jpeg *.webp)</source>
+   <translation>Bilder (*.png *.jpg *.jpeg *.webp)</translation>
+  </message>
+ </context>
+ <context>
+  <name>PaintView</name>
+  <message>
+   <source>Start picture to paint on</source>
+   <translation>Ausgangsbild zum Bemalen</translation>
+  </message>
+ </context>
+ <context>
+  <name>PartRow</name>
+  <message>
+   <source>Choose a file…</source>
+   <translation>Datei wählen…</translation>
+  </message>
+  <message>
+   <source>The model's own</source>
+   <translation>Der eigene des Modells</translation>
+  </message>
+  <message>
+   <source>{part}: choose a file…</source>
+   <translation>{part}: Datei wählen…</translation>
+  </message>
+  <message>
+   <source>{part}: the model's own</source>
+   <translation>{part}: der eigene des Modells</translation>
+  </message>
+ </context>
+ <context>
+  <name>PartsPanel</name>
+  <message>
+   <source>A file with this part: {part}</source>
+   <translation>Eine Datei mit diesem Teil: {part}</translation>
+  </message>
+ </context>
+ <context>
+  <name>PictureBar</name>
+  <message>
+   <source>Start from this</source>
+   <translation>Hiervon ausgehen</translation>
+  </message>
+  <message>
+   <source>Use settings</source>
+   <translation>Einstellungen verwenden</translation>
+  </message>
+  <message>
+   <source>What to use of it…</source>
+   <translation>Was davon verwendet wird…</translation>
+  </message>
+ </context>
+ <context>
+  <name>PictureDeeds</name>
+  <message>
+   <source>Favourite</source>
+   <translation>Favorit</translation>
+  </message>
+  <message>
+   <source>No favourite</source>
+   <translation>Kein Favorit</translation>
+  </message>
+  <message>
+   <source>Not rejected</source>
+   <translation>Nicht abgelehnt</translation>
+  </message>
+  <message>
+   <source>Rating</source>
+   <translation>Bewertung</translation>
+  </message>
+  <message>
+   <source>Rejected</source>
+   <translation>Abgelehnt</translation>
+  </message>
+ </context>
+ <context>
+  <name>PictureDetails</name>
+  <message>
+   <source>Copy all</source>
+   <translation>Alles kopieren</translation>
+  </message>
+  <message>
+   <source>How it was made</source>
+   <translation>Wie es entstand</translation>
+  </message>
+  <message>
+   <source>How the picture was made</source>
+   <translation>Wie das Bild entstand</translation>
+  </message>
+ </context>
+ <context>
+  <name>PictureTrash</name>
+  <message>
+   <source>Delete it in the file manager; this folder may have no trash.</source>
+   <translation>Im Dateimanager löschen; dieser Ordner hat vielleicht keinen Papierkorb.</translation>
+  </message>
+  <message>
+   <source>It is still in the trash of your system.</source>
+   <translation>Sie ist noch im Papierkorb des Systems.</translation>
+  </message>
+  <message>
+   <source>{name} are in the trash.</source>
+   <translation>Im Papierkorb: {name}.</translation>
+  </message>
+  <message>
+   <source>{name} could not be moved to the trash.</source>
+   <translation>{name} konnte nicht in den Papierkorb gelegt werden.</translation>
+  </message>
+  <message>
+   <source>{name} could not be put back.</source>
+   <translation>{name} konnte nicht zurückgelegt werden.</translation>
+  </message>
+  <message>
+   <source>{name} is in the trash.</source>
+   <translation>{name} ist im Papierkorb.</translation>
+  </message>
+  <message>
+   <source>{n} pictures</source>
+   <translation>{n} Bilder</translation>
+  </message>
+ </context>
+ <context>
+  <name>Places</name>
+  <message>
+   <source>Create</source>
+   <translation>Erstellen</translation>
+  </message>
+  <message>
+   <source>Gallery</source>
+   <translation>Galerie</translation>
+  </message>
+  <message>
+   <source>Models</source>
+   <translation>Modelle</translation>
+  </message>
+  <message>
+   <source>Settings</source>
+   <translation>Einstellungen</translation>
+  </message>
+ </context>
+ <context>
+  <name>PresetCommands</name>
+  <message>
+   <source>Remove one that you do not need.</source>
+   <translation>Entfernen Sie eine, die nicht gebraucht wird.</translation>
+  </message>
+  <message>
+   <source>The preset {name} is removed.</source>
+   <translation>Die Vorlage {name} ist entfernt.</translation>
+  </message>
+  <message>
+   <source>The preset {name} is replaced.</source>
+   <translation>Die Vorlage {name} ist ersetzt.</translation>
+  </message>
+  <message>
+   <source>The presets are as they were before.</source>
+   <translation>Die Vorlagen sind wieder wie zuvor.</translation>
+  </message>
+  <message>
+   <source>There is room for {n} presets.</source>
+   <translation>Es ist Platz für {n} Vorlagen.</translation>
+  </message>
+  <message>
+   <source>{name} is a preset now.</source>
+   <translation>{name} ist jetzt eine Vorlage.</translation>
+  </message>
+  <message>
+   <source>{old} is called {name} now.</source>
+   <translation>{old} heißt jetzt {name}.</translation>
+  </message>
+ </context>
+ <context>
+  <name>PresetDialog</name>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>For example: Portrait, 30 steps</source>
+   <translation>Zum Beispiel: Porträt, 30 Schritte</translation>
+  </message>
+  <message>
+   <source>Name</source>
+   <translation>Name</translation>
+  </message>
+  <message>
+   <source>Replace</source>
+   <translation>Ersetzen</translation>
+  </message>
+  <message>
+   <source>Save</source>
+   <translation>Speichern</translation>
+  </message>
+  <message>
+   <source>Save as a preset</source>
+   <translation>Als Vorlage speichern</translation>
+  </message>
+  <message>
+   <source>There is a preset of this name: it will be replaced.</source>
+   <translation>Eine Vorlage dieses Namens gibt es schon: Sie wird ersetzt.</translation>
+  </message>
+  <message>
+   <source>What it holds</source>
+   <translation>Was sie enthält</translation>
+  </message>
+ </context>
+ <context>
+  <name>PresetPanel</name>
+  <message>
+   <source>Earlier prompts</source>
+   <translation>Frühere Prompts</translation>
+  </message>
+  <message>
+   <source>Named sets of settings</source>
+   <translation>Benannte Sätze von Einstellungen</translation>
+  </message>
+  <message>
+   <source>Presets</source>
+   <translation>Vorlagen</translation>
+  </message>
+ </context>
+ <context>
+  <name>PresetsDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Drag a preset to its place, or move it with Alt+Up and Alt+Down.</source>
+   <translation>Eine Vorlage an ihren Platz ziehen oder mit Alt+Auf und Alt+Ab verschieben.</translation>
+  </message>
+  <message>
+   <source>Presets</source>
+   <translation>Vorlagen</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Rename</source>
+   <translation>Umbenennen</translation>
+  </message>
+  <message>
+   <source>There are no presets yet: “Save as a preset…” makes one.</source>
+   <translation>Noch gibt es keine Vorlagen: „Als Vorlage speichern…“ macht eine.</translation>
+  </message>
+  <message>
+   <source>This name is empty, or another preset has it.</source>
+   <translation>Dieser Name ist leer oder gehört einer anderen Vorlage.</translation>
+  </message>
+  <message>
+   <source>Use</source>
+   <translation>Verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>PromptCommands</name>
+  <message>
+   <source>All earlier prompts are forgotten.</source>
+   <translation>Alle früheren Prompts sind vergessen.</translation>
+  </message>
+  <message>
+   <source>The prompt is forgotten.</source>
+   <translation>Der Prompt ist vergessen.</translation>
+  </message>
+  <message>
+   <source>The prompts are replaced by earlier ones.</source>
+   <translation>Die Prompts sind durch frühere ersetzt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>PromptDelegate</name>
+  <message>
+   <source>{time} · without: {words}</source>
+   <translation>{time} · ohne: {words}</translation>
+  </message>
+ </context>
+ <context>
+  <name>PromptPanel</name>
+  <message>
+   <source>Create it</source>
+   <translation>Anlegen</translation>
+  </message>
+  <message>
+   <source>Write {name}</source>
+   <translation>{name} schreiben</translation>
+  </message>
+ </context>
+ <context>
+  <name>PromptsDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Earlier prompts</source>
+   <translation>Frühere Prompts</translation>
+  </message>
+  <message>
+   <source>Forget</source>
+   <translation>Vergessen</translation>
+  </message>
+  <message>
+   <source>Forget all</source>
+   <translation>Alle vergessen</translation>
+  </message>
+  <message>
+   <source>No earlier prompt has these words.</source>
+   <translation>Kein früherer Prompt hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Prompts that you make pictures of are listed here.</source>
+   <translation>Hier stehen Prompts, aus denen Bilder entstanden.</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Search in earlier prompts</source>
+   <translation>In früheren Prompts suchen</translation>
+  </message>
+  <message>
+   <source>They are kept on this computer only.</source>
+   <translation>Sie bleiben nur auf diesem Computer.</translation>
+  </message>
+  <message>
+   <source>Use</source>
+   <translation>Verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>QueueButton</name>
+  <message numerus="yes">
+   <source>%n failed</source>
+   <translation>
+    <numerusform>%n gescheitert</numerusform>
+    <numerusform>%n gescheitert</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <source>%n waiting</source>
+   <translation>
+    <numerusform>%n wartend</numerusform>
+    <numerusform>%n wartend</numerusform>
+   </translation>
+  </message>
+  <message>
+   <source>Paused</source>
+   <translation>Angehalten</translation>
+  </message>
+  <message>
+   <source>Paused · {n}</source>
+   <translation>Angehalten · {n}</translation>
+  </message>
+  <message>
+   <source>Queue</source>
+   <translation>Warteschlange</translation>
+  </message>
+  <message>
+   <source>Queue · {n}</source>
+   <translation>Warteschlange · {n}</translation>
+  </message>
+  <message>
+   <source>Queue: {state}</source>
+   <translation>Warteschlange: {state}</translation>
+  </message>
+  <message>
+   <source>paused</source>
+   <translation>angehalten</translation>
+  </message>
+ </context>
+ <context>
+  <name>QueueCommands</name>
+  <message>
+   <source>It left the queue; Generate puts it back as you change it.</source>
+   <translation>Es hat die Warteschlange verlassen; „Erzeugen“ stellt es mit Ihren Änderungen wieder hinein.</translation>
+  </message>
+  <message>
+   <source>This picture's settings are in the form.</source>
+   <translation>Die Einstellungen dieses Bildes stehen im Formular.</translation>
+  </message>
+ </context>
+ <context>
+  <name>QueueDrawer</name>
+  <message>
+   <source>Cancel all</source>
+   <translation>Alle abbrechen</translation>
+  </message>
+  <message>
+   <source>Clear failed</source>
+   <translation>Gescheiterte entfernen</translation>
+  </message>
+  <message>
+   <source>Clear finished</source>
+   <translation>Fertige entfernen</translation>
+  </message>
+  <message>
+   <source>Close the queue</source>
+   <translation>Warteschlange schließen</translation>
+  </message>
+  <message>
+   <source>No picture is waiting.</source>
+   <translation>Kein Bild wartet.</translation>
+  </message>
+  <message>
+   <source>Nothing waits. Generate puts pictures here.</source>
+   <translation>Nichts wartet. „Erzeugen“ stellt Bilder hierher.</translation>
+  </message>
+  <message>
+   <source>One picture to make</source>
+   <translation>Ein Bild zu erzeugen</translation>
+  </message>
+  <message>
+   <source>Pause</source>
+   <translation>Anhalten</translation>
+  </message>
+  <message>
+   <source>Queue</source>
+   <translation>Warteschlange</translation>
+  </message>
+  <message>
+   <source>Resume</source>
+   <translation>Fortsetzen</translation>
+  </message>
+  <message>
+   <source>about {time} in all</source>
+   <translation>insgesamt etwa {time}</translation>
+  </message>
+  <message>
+   <source>paused</source>
+   <translation>angehalten</translation>
+  </message>
+  <message>
+   <source>{n} pictures to make</source>
+   <translation>{n} Bilder zu erzeugen</translation>
+  </message>
+ </context>
+ <context>
+  <name>QueueItemModel</name>
+  <message>
+   <source>Failed</source>
+   <translation>Gescheitert</translation>
+  </message>
+  <message>
+   <source>Finished</source>
+   <translation>Fertig</translation>
+  </message>
+  <message>
+   <source>Now</source>
+   <translation>Jetzt</translation>
+  </message>
+  <message>
+   <source>Stopping…</source>
+   <translation>Wird angehalten…</translation>
+  </message>
+  <message>
+   <source>Without a prompt</source>
+   <translation>Ohne Prompt</translation>
+  </message>
+  <message>
+   <source>{n} steps</source>
+   <translation>{n} Schritte</translation>
+  </message>
+ </context>
+ <context>
+  <name>QueueList</name>
+  <message>
+   <source>Pictures in the queue</source>
+   <translation>Bilder in der Warteschlange</translation>
+  </message>
+  <message>
+   <source>Retry at smaller sizes</source>
+   <translation>In kleineren Größen noch einmal versuchen</translation>
+  </message>
+  <message>
+   <source>Retry at {size}</source>
+   <translation>Noch einmal mit {size}</translation>
+  </message>
+  <message>
+   <source>Retry on {device}</source>
+   <translation>Auf {device} noch einmal versuchen</translation>
+  </message>
+  <message>
+   <source>Retry with another seed</source>
+   <translation>Mit anderem Seed noch einmal versuchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>Rail</name>
+  <message>
+   <source>Places</source>
+   <translation>Orte</translation>
+  </message>
+ </context>
+ <context>
+  <name>RatingField</name>
+  <message>
+   <source>Rating</source>
+   <translation>Bewertung</translation>
+  </message>
+  <message>
+   <source>Rating (0 to 5)</source>
+   <translation>Bewertung (0 bis 5)</translation>
+  </message>
+ </context>
+ <context>
+  <name>RefinerPanel</name>
+  <message>
+   <source>A model that draws the last steps</source>
+   <translation>Ein Modell, das die letzten Schritte zeichnet</translation>
+  </message>
+  <message>
+   <source>From</source>
+   <translation>Ab</translation>
+  </message>
+  <message>
+   <source>None</source>
+   <translation>Keiner</translation>
+  </message>
+  <message>
+   <source>Refiner</source>
+   <translation>Refiner</translation>
+  </message>
+  <message>
+   <source>The part of the run after which it takes over</source>
+   <translation>Der Teil des Laufs, nach dem es übernimmt</translation>
+  </message>
+ </context>
+ <context>
+  <name>RuntimesDialog</name>
+  <message>
+   <source>A runtime that was downloaded elsewhere</source>
+   <translation>Eine anderswo heruntergeladene Laufzeit</translation>
+  </message>
+  <message>
+   <source>All devices…</source>
+   <translation>Alle Geräte…</translation>
+  </message>
+  <message>
+   <source>Checking your hardware, once…</source>
+   <translation>Die Hardware wird einmalig geprüft…</translation>
+  </message>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Graphics card</source>
+   <translation>Grafikkarte</translation>
+  </message>
+  <message>
+   <source>Hide what is for other computers</source>
+   <translation>Laufzeiten für andere Computer ausblenden</translation>
+  </message>
+  <message>
+   <source>In use</source>
+   <translation>In Gebrauch</translation>
+  </message>
+  <message>
+   <source>Install from a file…</source>
+   <translation>Aus einer Datei installieren…</translation>
+  </message>
+  <message>
+   <source>Looking at its hardware…</source>
+   <translation>Die Hardware wird angesehen…</translation>
+  </message>
+  <message>
+   <source>None was found: the processor makes the pictures.</source>
+   <translation>Keine gefunden: Der Prozessor erzeugt die Bilder.</translation>
+  </message>
+  <message>
+   <source>Processor</source>
+   <translation>Prozessor</translation>
+  </message>
+  <message>
+   <source>Runtimes</source>
+   <translation>Laufzeiten</translation>
+  </message>
+  <message>
+   <source>Runtimes (*.whl *.zip);;All files (*)</source>
+   <translation>Laufzeiten (*.whl *.zip);;Alle Dateien (*)</translation>
+  </message>
+  <message>
+   <source>Show what is for other computers ({n})</source>
+   <translation>Laufzeiten für andere Computer zeigen ({n})</translation>
+  </message>
+  <message>
+   <source>This computer</source>
+   <translation>Dieser Computer</translation>
+  </message>
+ </context>
+ <context>
+  <name>SearchBar</name>
+  <message>
+   <source>Any date</source>
+   <translation>Jedes Datum</translation>
+  </message>
+  <message>
+   <source>Any model</source>
+   <translation>Jedes Modell</translation>
+  </message>
+  <message>
+   <source>Any program</source>
+   <translation>Jedes Programm</translation>
+  </message>
+  <message>
+   <source>Any rating</source>
+   <translation>Jede Bewertung</translation>
+  </message>
+  <message>
+   <source>Any size</source>
+   <translation>Jede Größe</translation>
+  </message>
+  <message>
+   <source>Best rated first</source>
+   <translation>Beste zuerst</translation>
+  </message>
+  <message>
+   <source>By name</source>
+   <translation>Name</translation>
+  </message>
+  <message>
+   <source>Clear</source>
+   <translation>Leeren</translation>
+  </message>
+  <message>
+   <source>Date</source>
+   <translation>Datum</translation>
+  </message>
+  <message>
+   <source>Favourites</source>
+   <translation>Favoriten</translation>
+  </message>
+  <message>
+   <source>Hide rejected pictures</source>
+   <translation>Abgelehnte Bilder verbergen</translation>
+  </message>
+  <message>
+   <source>LoRA</source>
+   <translation>LoRA</translation>
+  </message>
+  <message>
+   <source>Lying</source>
+   <translation>Querformat</translation>
+  </message>
+  <message>
+   <source>Made by</source>
+   <translation>Erzeugt mit</translation>
+  </message>
+  <message>
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <source>Newest first</source>
+   <translation>Neueste zuerst</translation>
+  </message>
+  <message>
+   <source>Oldest first</source>
+   <translation>Älteste zuerst</translation>
+  </message>
+  <message>
+   <source>Only rejected</source>
+   <translation>Nur abgelehnte</translation>
+  </message>
+  <message>
+   <source>Rating</source>
+   <translation>Bewertung</translation>
+  </message>
+  <message>
+   <source>Rejected</source>
+   <translation>Abgelehnte</translation>
+  </message>
+  <message>
+   <source>Show all pictures again</source>
+   <translation>Wieder alle Bilder zeigen</translation>
+  </message>
+  <message>
+   <source>Show only rejected pictures</source>
+   <translation>Nur abgelehnte Bilder zeigen</translation>
+  </message>
+  <message>
+   <source>Show rejected pictures, too</source>
+   <translation>Auch abgelehnte Bilder zeigen</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <source>Square</source>
+   <translation>Quadratisch</translation>
+  </message>
+  <message>
+   <source>The last 30 days</source>
+   <translation>Die letzten 30 Tage</translation>
+  </message>
+  <message>
+   <source>The last 7 days</source>
+   <translation>Die letzten 7 Tage</translation>
+  </message>
+  <message>
+   <source>This year</source>
+   <translation>Dieses Jahr</translation>
+  </message>
+  <message>
+   <source>Today</source>
+   <translation>Heute</translation>
+  </message>
+  <message>
+   <source>Upright</source>
+   <translation>Hochformat</translation>
+  </message>
+  <message>
+   <source>With or without LoRAs</source>
+   <translation>Mit oder ohne LoRAs</translation>
+  </message>
+  <message>
+   <source>With rejected</source>
+   <translation>Mit abgelehnten</translation>
+  </message>
+  <message>
+   <source>{n} megapixels and more</source>
+   <translation>{n} Megapixel und mehr</translation>
+  </message>
+  <message>
+   <source>{stars} and more</source>
+   <translation>{stars} und mehr</translation>
+  </message>
+ </context>
+ <context>
+  <name>SectionHead</name>
+  <message>
+   <source>closed</source>
+   <translation>geschlossen</translation>
+  </message>
+  <message>
+   <source>open</source>
+   <translation>offen</translation>
+  </message>
+ </context>
+ <context>
+  <name>SeedField</name>
+  <message>
+   <source>A new seed for each picture</source>
+   <translation>Neuer Seed für jedes Bild</translation>
+  </message>
+  <message>
+   <source>Keep this seed</source>
+   <translation>Diesen Seed behalten</translation>
+  </message>
+  <message>
+   <source>Random</source>
+   <translation>Zufällig</translation>
+  </message>
+  <message>
+   <source>Seed</source>
+   <translation>Seed</translation>
+  </message>
+ </context>
+ <context>
+  <name>Settings</name>
+  <message>
+   <source>A darkroom by its safelight.</source>
+   <translation>Eine Dunkelkammer bei ihrem Licht.</translation>
+  </message>
+  <message>
+   <source>A number that goes on in each folder</source>
+   <translation>Eine fortlaufende Nummer in jedem Ordner</translation>
+  </message>
+  <message>
+   <source>A tenth of the size; at a quality of 100 every pixel is kept.</source>
+   <translation>Ein Zehntel der Größe; bei einer Qualität von 100 bleibt jedes Pixel.</translation>
+  </message>
+  <message>
+   <source>About</source>
+   <translation>Über</translation>
+  </message>
+  <message>
+   <source>All keys</source>
+   <translation>Alle Tasten</translation>
+  </message>
+  <message>
+   <source>All keys are the usual ones again.</source>
+   <translation>Alle Tasten sind wieder die üblichen.</translation>
+  </message>
+  <message>
+   <source>All settings are in {path}. What you change there acts at once, too.</source>
+   <translation>Alle Einstellungen stehen in {path}. Was dort geändert wird, wirkt auch sofort.</translation>
+  </message>
+  <message>
+   <source>Another folder is used from the next start on.</source>
+   <translation>Ein anderer Ordner gilt ab dem nächsten Start.</translation>
+  </message>
+  <message>
+   <source>Asks {place} once a day, when Safelight starts.</source>
+   <translation>Fragt einmal am Tag bei {place} nach, wenn Safelight startet.</translation>
+  </message>
+  <message>
+   <source>Check automatically</source>
+   <translation>Automatisch suchen</translation>
+  </message>
+  <message>
+   <source>Colours</source>
+   <translation>Farben</translation>
+  </message>
+  <message>
+   <source>Copy</source>
+   <translation>Kopieren</translation>
+  </message>
+  <message>
+   <source>Copy the report</source>
+   <translation>Bericht kopieren</translation>
+  </message>
+  <message>
+   <source>Dark</source>
+   <translation>Dunkel</translation>
+  </message>
+  <message>
+   <source>Develops latent images on your own computer.</source>
+   <translation>Entwickelt latente Bilder auf dem eigenen Computer.</translation>
+  </message>
+  <message>
+   <source>Devices</source>
+   <translation>Geräte</translation>
+  </message>
+  <message>
+   <source>Downloads</source>
+   <translation>Downloads</translation>
+  </message>
+  <message>
+   <source>Every pixel as it was made; the largest files.</source>
+   <translation>Jedes Pixel, wie es entstand; die größten Dateien.</translation>
+  </message>
+  <message>
+   <source>File names</source>
+   <translation>Dateinamen</translation>
+  </message>
+  <message>
+   <source>File of the settings</source>
+   <translation>Datei der Einstellungen</translation>
+  </message>
+  <message>
+   <source>Folder</source>
+   <translation>Ordner</translation>
+  </message>
+  <message>
+   <source>Folders</source>
+   <translation>Ordner</translation>
+  </message>
+  <message>
+   <source>Format</source>
+   <translation>Format</translation>
+  </message>
+  <message>
+   <source>Further folders with LoRAs, also those of other tools.</source>
+   <translation>Weitere Ordner mit LoRAs, auch die anderer Programme.</translation>
+  </message>
+  <message>
+   <source>High contrast</source>
+   <translation>Hoher Kontrast</translation>
+  </message>
+  <message>
+   <source>Its package has no text of the licence.</source>
+   <translation>Das Paket enthält keinen Text der Lizenz.</translation>
+  </message>
+  <message>
+   <source>Keep the prompt and every setting in each picture, so that it can be made again.</source>
+   <translation>Den Prompt und alle Einstellungen in jedem Bild aufbewahren, damit es wieder erzeugt werden kann.</translation>
+  </message>
+  <message>
+   <source>Keys of actions where they are not the usual ones; none for no key.</source>
+   <translation>Tasten von Aktionen, wo sie nicht die üblichen sind; „none“ für keine Taste.</translation>
+  </message>
+  <message>
+   <source>Language</source>
+   <translation>Sprache</translation>
+  </message>
+  <message>
+   <source>Licences</source>
+   <translation>Lizenzen</translation>
+  </message>
+  <message>
+   <source>Light</source>
+   <translation>Hell</translation>
+  </message>
+  <message>
+   <source>Light, dark or high contrast, as the system is set.</source>
+   <translation>Hell, dunkel oder mit hohem Kontrast, wie das System eingestellt ist.</translation>
+  </message>
+  <message>
+   <source>Like the system</source>
+   <translation>Wie das System</translation>
+  </message>
+  <message>
+   <source>Lists of words, as animals.txt, which a prompt names as __animals__.</source>
+   <translation>Wortlisten wie tiere.txt, die ein Prompt als __tiere__ nennt.</translation>
+  </message>
+  <message>
+   <source>LoRA folders…</source>
+   <translation>LoRA-Ordner…</translation>
+  </message>
+  <message>
+   <source>LoRAs</source>
+   <translation>LoRAs</translation>
+  </message>
+  <message>
+   <source>Look</source>
+   <translation>Aussehen</translation>
+  </message>
+  <message>
+   <source>Look for a newer version now, or go back to the one before.</source>
+   <translation>Jetzt nach einer neueren Version suchen oder zur vorigen zurückkehren.</translation>
+  </message>
+  <message>
+   <source>Machines that were asked</source>
+   <translation>Gefragte Computer</translation>
+  </message>
+  <message>
+   <source>Models</source>
+   <translation>Modelle</translation>
+  </message>
+  <message>
+   <source>Models are looked for in this folder and below it; LoRAs, embeddings and VAEs in its usual subfolders.</source>
+   <translation>Modelle werden in diesem Ordner und darunter gesucht; LoRAs, Embeddings und VAEs in seinen üblichen Unterordnern.</translation>
+  </message>
+  <message>
+   <source>New pictures are saved in this folder.</source>
+   <translation>Neue Bilder werden in diesem Ordner gespeichert.</translation>
+  </message>
+  <message>
+   <source>None so far.</source>
+   <translation>Bisher keine.</translation>
+  </message>
+  <message>
+   <source>Nothing is sent</source>
+   <translation>Nichts wird gesandt</translation>
+  </message>
+  <message>
+   <source>Open its folder</source>
+   <translation>Seinen Ordner öffnen</translation>
+  </message>
+  <message>
+   <source>PNG keeps every pixel; WebP and JPEG are smaller and lose a little.</source>
+   <translation>PNG bewahrt jedes Pixel; WebP und JPEG sind kleiner und verlieren ein wenig.</translation>
+  </message>
+  <message>
+   <source>Paper by day.</source>
+   <translation>Papier bei Tag.</translation>
+  </message>
+  <message>
+   <source>Parts that make Safelight faster on certain devices.</source>
+   <translation>Teile, die Safelight auf bestimmten Geräten schneller machen.</translation>
+  </message>
+  <message>
+   <source>Pictures</source>
+   <translation>Bilder</translation>
+  </message>
+  <message>
+   <source>Press a key's button, then the new keys. Hints on buttons show them from the next start on.</source>
+   <translation>Die Schaltfläche einer Taste drücken, dann die neuen Tasten. Hinweise auf Schaltflächen zeigen sie ab dem nächsten Start.</translation>
+  </message>
+  <message>
+   <source>Previews</source>
+   <translation>Vorschau</translation>
+  </message>
+  <message>
+   <source>Privacy</source>
+   <translation>Datenschutz</translation>
+  </message>
+  <message>
+   <source>Quality</source>
+   <translation>Qualität</translation>
+  </message>
+  <message>
+   <source>Reduce motion</source>
+   <translation>Weniger Bewegung</translation>
+  </message>
+  <message>
+   <source>Report for help</source>
+   <translation>Bericht für Hilfe</translation>
+  </message>
+  <message>
+   <source>Reset all keys</source>
+   <translation>Alle Tasten zurücksetzen</translation>
+  </message>
+  <message>
+   <source>Runtimes</source>
+   <translation>Laufzeiten</translation>
+  </message>
+  <message>
+   <source>Safelight connects to another machine only when you ask it for a download or for updates. It keeps the names of those machines here.</source>
+   <translation>Safelight verbindet sich nur dann mit einem anderen Computer, wenn ein Download oder Updates verlangt werden. Die Namen dieser Computer stehen hier.</translation>
+  </message>
+  <message>
+   <source>Safelight is free software, and made of the work of others.</source>
+   <translation>Safelight ist freie Software und aus der Arbeit anderer gemacht.</translation>
+  </message>
+  <message>
+   <source>Safelight was not installed by one of its own installers, so it is not updated from here.</source>
+   <translation>Safelight wurde nicht mit einem eigenen Installationsprogramm installiert, also wird es nicht von hier aktualisiert.</translation>
+  </message>
+  <message>
+   <source>Safelight {version}</source>
+   <translation>Safelight {version}</translation>
+  </message>
+  <message>
+   <source>Save the report</source>
+   <translation>Bericht speichern</translation>
+  </message>
+  <message>
+   <source>Save…</source>
+   <translation>Speichern…</translation>
+  </message>
+  <message>
+   <source>Settings in each picture</source>
+   <translation>Einstellungen in jedem Bild</translation>
+  </message>
+  <message>
+   <source>Shortcuts</source>
+   <translation>Tastenkürzel</translation>
+  </message>
+  <message>
+   <source>Show the picture while it is being made.</source>
+   <translation>Das Bild zeigen, während es entsteht.</translation>
+  </message>
+  <message>
+   <source>Small, and opened by every program.</source>
+   <translation>Klein und von jedem Programm zu öffnen.</translation>
+  </message>
+  <message>
+   <source>Stars beside pictures</source>
+   <translation>Sterne neben Bildern</translation>
+  </message>
+  <message>
+   <source>Text of the licence</source>
+   <translation>Text der Lizenz</translation>
+  </message>
+  <message>
+   <source>The colours of the window.</source>
+   <translation>Die Farben des Fensters.</translation>
+  </message>
+  <message>
+   <source>The day it was made</source>
+   <translation>Der Tag der Entstehung</translation>
+  </message>
+  <message>
+   <source>The first words of the prompt</source>
+   <translation>Die ersten Wörter des Prompts</translation>
+  </message>
+  <message>
+   <source>The guidance</source>
+   <translation>Die Guidance</translation>
+  </message>
+  <message>
+   <source>The height in pixels</source>
+   <translation>Die Höhe in Pixeln</translation>
+  </message>
+  <message>
+   <source>The language of the window, from the next start on.</source>
+   <translation>Die Sprache des Fensters, ab dem nächsten Start.</translation>
+  </message>
+  <message>
+   <source>The language of this computer, or else English.</source>
+   <translation>Die Sprache dieses Computers, sonst Englisch.</translation>
+  </message>
+  <message>
+   <source>The name of the model</source>
+   <translation>Der Name des Modells</translation>
+  </message>
+  <message>
+   <source>The names of new pictures; words in braces stand for facts of each picture.</source>
+   <translation>Die Namen neuer Bilder; Wörter in Klammern stehen für Angaben zu jedem Bild.</translation>
+  </message>
+  <message>
+   <source>The number of steps</source>
+   <translation>Die Zahl der Schritte</translation>
+  </message>
+  <message>
+   <source>The quality of WebP and JPEG: higher is better and larger.</source>
+   <translation>Die Qualität von WebP und JPEG: Höher ist besser und größer.</translation>
+  </message>
+  <message>
+   <source>The report cannot be saved: {reason}.</source>
+   <translation>Der Bericht kann nicht gespeichert werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>The report is in the clipboard.</source>
+   <translation>Der Bericht ist in der Zwischenablage.</translation>
+  </message>
+  <message>
+   <source>The report is saved as {path}.</source>
+   <translation>Der Bericht ist als {path} gespeichert.</translation>
+  </message>
+  <message>
+   <source>The sampler</source>
+   <translation>Der Sampler</translation>
+  </message>
+  <message>
+   <source>The seed</source>
+   <translation>Der Seed</translation>
+  </message>
+  <message>
+   <source>The text cursor does not blink, and lists and menus open at once.</source>
+   <translation>Die Textmarke blinkt nicht, und Listen und Menüs öffnen sich sofort.</translation>
+  </message>
+  <message>
+   <source>The time it was made</source>
+   <translation>Die Uhrzeit der Entstehung</translation>
+  </message>
+  <message>
+   <source>The width in pixels</source>
+   <translation>Die Breite in Pixeln</translation>
+  </message>
+  <message>
+   <source>Updates</source>
+   <translation>Updates</translation>
+  </message>
+  <message>
+   <source>Versions</source>
+   <translation>Versionen</translation>
+  </message>
+  <message>
+   <source>Versions, devices, changed settings and the last lines of the logs. Your name, your home folder and your prompts are left out. Nothing is sent: read it, then give it to whom you like.</source>
+   <translation>Versionen, Geräte, geänderte Einstellungen und die letzten Zeilen der Protokolle. Ihr Name, Ihr persönlicher Ordner und Ihre Prompts sind weggelassen. Nichts wird gesandt: Lesen Sie den Bericht, dann geben Sie ihn, wem Sie wollen.</translation>
+  </message>
+  <message>
+   <source>What computes the pictures, and how fast it is.</source>
+   <translation>Was die Bilder berechnet und wie schnell es ist.</translation>
+  </message>
+  <message>
+   <source>What is being downloaded, and what has arrived.</source>
+   <translation>Was heruntergeladen wird und was angekommen ist.</translation>
+  </message>
+  <message>
+   <source>White on black, with clear outlines.</source>
+   <translation>Weiß auf Schwarz, mit klaren Umrissen.</translation>
+  </message>
+  <message>
+   <source>Wildcards</source>
+   <translation>Platzhalter</translation>
+  </message>
+  <message>
+   <source>Write stars and rejections into a file beside each picture, which darktable, digiKam and Lightroom read.</source>
+   <translation>Sterne und Ablehnungen in eine Datei neben jedem Bild schreiben, die darktable, digiKam und Lightroom lesen.</translation>
+  </message>
+  <message>
+   <source>Your prompts, pictures, models and settings stay on this computer. Safelight counts nothing, reports nothing, and works without any network.</source>
+   <translation>Ihre Prompts, Bilder, Modelle und Einstellungen bleiben auf diesem Computer. Safelight zählt nichts, meldet nichts und arbeitet ohne jedes Netzwerk.</translation>
+  </message>
+  <message>
+   <source>animation accessibility</source>
+   <translation>Animation Barrierefreiheit</translation>
+  </message>
+  <message>
+   <source>diagnostics logs bug problem support</source>
+   <translation>Diagnose Protokolle Fehler Problem Hilfe</translation>
+  </message>
+  <message>
+   <source>folder path</source>
+   <translation>Ordner Pfad</translation>
+  </message>
+  <message>
+   <source>graphics card GPU processor memory cache</source>
+   <translation>Grafikkarte GPU Prozessor Speicher Zwischenspeicher</translation>
+  </message>
+  <message>
+   <source>language German English translation</source>
+   <translation>Sprache Deutsch Englisch Übersetzung language</translation>
+  </message>
+  <message>
+   <source>licence license copyright open source</source>
+   <translation>Lizenz license copyright Urheberrecht open source</translation>
+  </message>
+  <message>
+   <source>metadata prompt privacy</source>
+   <translation>Metadaten Prompt Datenschutz</translation>
+  </message>
+  <message>
+   <source>packs CUDA DirectML OpenVINO</source>
+   <translation>Pakete CUDA DirectML OpenVINO</translation>
+  </message>
+  <message>
+   <source>pattern naming placeholder</source>
+   <translation>Muster Benennung Platzhalter</translation>
+  </message>
+  <message>
+   <source>privacy network internet host connection telemetry</source>
+   <translation>Privatsphäre Datenschutz Netzwerk Internet Host Verbindung Telemetrie</translation>
+  </message>
+  <message>
+   <source>privacy telemetry tracking</source>
+   <translation>Privatsphäre Datenschutz Telemetrie Tracking</translation>
+  </message>
+  <message>
+   <source>rating XMP sidecar darktable digiKam Lightroom</source>
+   <translation>Bewertung XMP Sidecar darktable digiKam Lightroom</translation>
+  </message>
+  <message>
+   <source>see its text</source>
+   <translation>siehe den Text</translation>
+  </message>
+  <message>
+   <source>shortcuts keyboard</source>
+   <translation>Tastenkürzel Tastatur shortcuts</translation>
+  </message>
+  <message>
+   <source>theme colours dark mode light accessibility</source>
+   <translation>Thema Farben dunkel hell Modus Barrierefreiheit</translation>
+  </message>
+  <message>
+   <source>updates</source>
+   <translation>Updates Aktualisierung</translation>
+  </message>
+  <message>
+   <source>updates version</source>
+   <translation>Updates Version Aktualisierung</translation>
+  </message>
+  <message>
+   <source>version about</source>
+   <translation>Version über</translation>
+  </message>
+  <message>
+   <source>{host}: first on {first}, last on {last}</source>
+   <translation>{host}: zuerst am {first}, zuletzt am {last}</translation>
+  </message>
+  <message>
+   <source>{host}: on {first}</source>
+   <translation>{host}: am {first}</translation>
+  </message>
+ </context>
+ <context>
+  <name>SettingsPage</name>
+  <message>
+   <source>No setting has these words.</source>
+   <translation>Keine Einstellung hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Search settings</source>
+   <translation>Einstellungen durchsuchen</translation>
+  </message>
+  <message>
+   <source>Sections of the settings</source>
+   <translation>Abschnitte der Einstellungen</translation>
+  </message>
+  <message>
+   <source>Settings</source>
+   <translation>Einstellungen</translation>
+  </message>
+  <message>
+   <source>{number} of {count}. Enter shows the next.</source>
+   <translation>{number} von {count}. Die Eingabetaste zeigt das Nächste.</translation>
+  </message>
+ </context>
+ <context>
+  <name>SettingsState</name>
+  <message>
+   <source>Every setting is as usual.</source>
+   <translation>Alle Einstellungen sind die üblichen.</translation>
+  </message>
+  <message>
+   <source>Make room on the disk of {folder}.</source>
+   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
+  </message>
+  <message>
+   <source>See that {path} can be written.</source>
+   <translation>Prüfen, ob {path} geschrieben werden kann.</translation>
+  </message>
+  <message>
+   <source>The file of the settings cannot be read.</source>
+   <translation>Die Datei der Einstellungen kann nicht gelesen werden.</translation>
+  </message>
+  <message>
+   <source>The file was kept as {path}.</source>
+   <translation>Die Datei wurde als {path} aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>The settings cannot be kept for the next start.</source>
+   <translation>Die Einstellungen können nicht für den nächsten Start aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>The settings from before the update are used.</source>
+   <translation>Es gelten die Einstellungen von vor der Aktualisierung.</translation>
+  </message>
+  <message>
+   <source>The settings stay as they were until it is mended.</source>
+   <translation>Die Einstellungen bleiben, wie sie sind, bis er behoben ist.</translation>
+  </message>
+  <message>
+   <source>The settings were left by a newer version of Safelight.</source>
+   <translation>Die Einstellungen stammen von einer neueren Version von Safelight.</translation>
+  </message>
+  <message>
+   <source>There is a mistake in {path}: {detail}.</source>
+   <translation>In {path} ist ein Fehler: {detail}.</translation>
+  </message>
+  <message>
+   <source>These settings have values that make no sense: {names}.</source>
+   <translation>Diese Einstellungen haben unsinnige Werte: {names}.</translation>
+  </message>
+  <message>
+   <source>They are as usual. The file is {path}.</source>
+   <translation>Für sie gilt das Übliche. Die Datei ist {path}.</translation>
+  </message>
+ </context>
+ <context>
+  <name>ShortcutRow</name>
+  <message>
+   <source>Press this button, then the keys. Backspace: no key.</source>
+   <translation>Diese Schaltfläche drücken, dann die Tasten. Rücktaste: keine Taste.</translation>
+  </message>
+  <message>
+   <source>Use it here</source>
+   <translation>Hier verwenden</translation>
+  </message>
+  <message>
+   <source>Use {key} again</source>
+   <translation>Wieder {key} verwenden</translation>
+  </message>
+  <message>
+   <source>{key} alone is for typing and moving about. Add Ctrl or Alt to it.</source>
+   <translation>{key} allein dient zum Schreiben und Bewegen. Strg oder Alt hinzunehmen.</translation>
+  </message>
+  <message>
+   <source>{key} is the key of “{action}”.</source>
+   <translation>{key} ist die Taste von „{action}“.</translation>
+  </message>
+ </context>
+ <context>
+  <name>SiteKeyRow</name>
+  <message>
+   <source>Keep it</source>
+   <translation>Behalten</translation>
+  </message>
+  <message>
+   <source>Where to make one</source>
+   <translation>Wo man einen bekommt</translation>
+  </message>
+  <message>
+   <source>Your key</source>
+   <translation>Ihr Schlüssel</translation>
+  </message>
+  <message>
+   <source>Your key for {host}</source>
+   <translation>Ihr Schlüssel für {host}</translation>
+  </message>
+ </context>
+ <context>
+  <name>SizeField</name>
+  <message>
+   <source>Height</source>
+   <translation>Höhe</translation>
+  </message>
+  <message>
+   <source>Landscape</source>
+   <translation>Querformat</translation>
+  </message>
+  <message>
+   <source>Portrait</source>
+   <translation>Hochformat</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <source>Square</source>
+   <translation>Quadratisch</translation>
+  </message>
+  <message>
+   <source>Swap width and height</source>
+   <translation>Breite und Höhe tauschen</translation>
+  </message>
+  <message>
+   <source>Wide</source>
+   <translation>Breitbild</translation>
+  </message>
+  <message>
+   <source>Width</source>
+   <translation>Breite</translation>
+  </message>
+ </context>
+ <context>
+  <name>SliderField</name>
+  <message>
+   <source>{name}, slider</source>
+   <translation>{name}, Schieberegler</translation>
+  </message>
+ </context>
+ <context>
+  <name>StatusPanel</name>
+  <message>
+   <source>A network that is being loaded may be finished first</source>
+   <translation>Ein Netz, das gerade geladen wird, wird vielleicht noch fertig geladen</translation>
+  </message>
+  <message>
+   <source>Paused</source>
+   <translation>Angehalten</translation>
+  </message>
+  <message>
+   <source>Picture {n} of {all}</source>
+   <translation>Bild {n} von {all}</translation>
+  </message>
+  <message>
+   <source>Picture {n} of {all} is finished.</source>
+   <translation>Bild {n} von {all} ist fertig.</translation>
+  </message>
+  <message>
+   <source>Progress</source>
+   <translation>Fortschritt</translation>
+  </message>
+  <message>
+   <source>Ready</source>
+   <translation>Bereit</translation>
+  </message>
+  <message>
+   <source>Starting the engine again…</source>
+   <translation>Die Engine wird neu gestartet…</translation>
+  </message>
+  <message>
+   <source>Starting the engine…</source>
+   <translation>Die Engine wird gestartet…</translation>
+  </message>
+  <message>
+   <source>Starting…</source>
+   <translation>Startet…</translation>
+  </message>
+  <message>
+   <source>Stopping…</source>
+   <translation>Wird angehalten…</translation>
+  </message>
+  <message>
+   <source>The engine is not answering</source>
+   <translation>Die Engine antwortet nicht</translation>
+  </message>
+  <message>
+   <source>The engine is stopped</source>
+   <translation>Die Engine ist beendet</translation>
+  </message>
+  <message>
+   <source>The picture is finished.</source>
+   <translation>Das Bild ist fertig.</translation>
+  </message>
+  <message>
+   <source>The picture was cancelled.</source>
+   <translation>Das Bild wurde abgebrochen.</translation>
+  </message>
+  <message>
+   <source>The queue starts no further picture until it is resumed.</source>
+   <translation>Die Warteschlange beginnt kein weiteres Bild, bis sie fortgesetzt wird.</translation>
+  </message>
+  <message>
+   <source>Waiting for the engine…</source>
+   <translation>Auf die Engine wird gewartet…</translation>
+  </message>
+  <message>
+   <source>about {time} left</source>
+   <translation>noch etwa {time}</translation>
+  </message>
+  <message>
+   <source>almost done</source>
+   <translation>fast fertig</translation>
+  </message>
+  <message>
+   <source>step {done} of {total}</source>
+   <translation>Schritt {done} von {total}</translation>
+  </message>
+  <message>
+   <source>this takes longer than it did before</source>
+   <translation>es dauert länger als zuvor</translation>
+  </message>
+  <message>
+   <source>{phase} · step {done} of {total}</source>
+   <translation>{phase} · Schritt {done} von {total}</translation>
+  </message>
+  <message>
+   <source>{phase}, about {time}</source>
+   <translation>{phase}, etwa {time}</translation>
+  </message>
+  <message>
+   <source>{phase}…</source>
+   <translation>{phase}…</translation>
+  </message>
+ </context>
+ <context>
+  <name>Stepper</name>
+  <message>
+   <source>{name}: one fewer</source>
+   <translation>{name}: eins weniger</translation>
+  </message>
+  <message>
+   <source>{name}: one more</source>
+   <translation>{name}: eins mehr</translation>
+  </message>
+ </context>
+ <context>
+  <name>StripPanel</name>
+  <message>
+   <source>Earlier pictures</source>
+   <translation>Frühere Bilder</translation>
+  </message>
+  <message>
+   <source>Pictures you make are kept here</source>
+   <translation>Hier bleiben die erzeugten Bilder</translation>
+  </message>
+ </context>
+ <context>
+  <name>UpdatesDialog</name>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Check for updates</source>
+   <translation>Nach Updates suchen</translation>
+  </message>
+  <message>
+   <source>Check once a day, when Safelight starts</source>
+   <translation>Einmal am Tag suchen, wenn Safelight startet</translation>
+  </message>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Download and install</source>
+   <translation>Herunterladen und installieren</translation>
+  </message>
+  <message>
+   <source>Go back to {version}</source>
+   <translation>Zurück zu {version}</translation>
+  </message>
+  <message>
+   <source>It was not installed by one of its own installers, so it is not updated from here.</source>
+   <translation>Es wurde nicht mit einem eigenen Installationsprogramm installiert, also wird es nicht von hier aktualisiert.</translation>
+  </message>
+  <message>
+   <source>News in this version</source>
+   <translation>Neues in dieser Version</translation>
+  </message>
+  <message>
+   <source>Progress of the update</source>
+   <translation>Fortschritt des Updates</translation>
+  </message>
+  <message>
+   <source>Restart Safelight now</source>
+   <translation>Safelight jetzt neu starten</translation>
+  </message>
+  <message>
+   <source>Safelight {version}</source>
+   <translation>Safelight {version}</translation>
+  </message>
+  <message>
+   <source>Stay with {version}</source>
+   <translation>Bei {version} bleiben</translation>
+  </message>
+  <message>
+   <source>Updates</source>
+   <translation>Updates</translation>
+  </message>
+ </context>
+ <context>
+  <name>Viewer</name>
+  <message>
+   <source>Back to all pictures</source>
+   <translation>Zurück zu allen Bildern</translation>
+  </message>
+  <message>
+   <source>Esc</source>
+   <translation>Esc</translation>
+  </message>
+  <message>
+   <source>Left</source>
+   <translation>Links</translation>
+  </message>
+  <message>
+   <source>Picture after</source>
+   <translation>Nächstes Bild</translation>
+  </message>
+  <message>
+   <source>Picture before</source>
+   <translation>Voriges Bild</translation>
+  </message>
+  <message>
+   <source>Right</source>
+   <translation>Rechts</translation>
+  </message>
+ </context>
+ <context>
+  <name>WildcardsDialog</name>
+  <message>
+   <source>A name has letters, digits, spaces, - and /, and no __.</source>
+   <translation>Ein Name hat Buchstaben, Ziffern, Leerzeichen, - und /, und kein __.</translation>
+  </message>
+  <message>
+   <source>A prompt writes the name of a list between two underscores each.</source>
+   <translation>Ein Prompt nennt eine Liste zwischen je zwei Unterstrichen.</translation>
+  </message>
+  <message>
+   <source>Add to the prompt</source>
+   <translation>In den Prompt einfügen</translation>
+  </message>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Entries</source>
+   <translation>Einträge</translation>
+  </message>
+  <message>
+   <source>Give the list a name.</source>
+   <translation>Der Liste einen Namen geben.</translation>
+  </message>
+  <message>
+   <source>Lists</source>
+   <translation>Listen</translation>
+  </message>
+  <message>
+   <source>Lists of words</source>
+   <translation>Wortlisten</translation>
+  </message>
+  <message>
+   <source>Move the list to the trash</source>
+   <translation>Liste in den Papierkorb legen</translation>
+  </message>
+  <message>
+   <source>Name</source>
+   <translation>Name</translation>
+  </message>
+  <message>
+   <source>Name, e.g. animal</source>
+   <translation>Name, z. B. tier</translation>
+  </message>
+  <message>
+   <source>New list</source>
+   <translation>Neue Liste</translation>
+  </message>
+  <message>
+   <source>One entry a line. A picture takes one of them, drawn with its seed.</source>
+   <translation>Ein Eintrag je Zeile. Ein Bild nimmt einen davon, gezogen mit seinem Seed.</translation>
+  </message>
+  <message>
+   <source>Open the folder</source>
+   <translation>Ordner öffnen</translation>
+  </message>
+  <message>
+   <source>Save</source>
+   <translation>Speichern</translation>
+  </message>
+  <message>
+   <source>There is a list of this name.</source>
+   <translation>Eine Liste dieses Namens gibt es schon.</translation>
+  </message>
+  <message>
+   <source>Undo</source>
+   <translation>Rückgängig</translation>
+  </message>
+  <message>
+   <source>Write __{name}__ in the prompt. {n} entries, such as: {some}</source>
+   <translation>Im Prompt __{name}__ schreiben. {n} Einträge, etwa: {some}</translation>
+  </message>
+ </context>
+ <context>
+  <name>WordChips</name>
+  <message>
+   <source>Trigger word {word}</source>
+   <translation>Triggerwort {word}</translation>
+  </message>
+  <message>
+   <source>{n} more</source>
+   <translation>{n} weitere</translation>
+  </message>
+ </context>
+ <context>
+  <name>YourModels</name>
+  <message>
+   <source>All</source>
+   <translation>Alle</translation>
+  </message>
+  <message>
+   <source>By name</source>
+   <translation>Name</translation>
+  </message>
+  <message>
+   <source>Family</source>
+   <translation>Familie</translation>
+  </message>
+  <message>
+   <source>Kind</source>
+   <translation>Art</translation>
+  </message>
+  <message>
+   <source>Largest first</source>
+   <translation>Größte zuerst</translation>
+  </message>
+  <message>
+   <source>Looking for your models…</source>
+   <translation>Ihre Modelle werden gesucht…</translation>
+  </message>
+  <message>
+   <source>Name, family, trigger word or base model</source>
+   <translation>Name, Familie, Triggerwort oder Basismodell</translation>
+  </message>
+  <message>
+   <source>Newest first</source>
+   <translation>Neueste zuerst</translation>
+  </message>
+  <message>
+   <source>No model has these words and is of this kind.</source>
+   <translation>Kein Modell dieser Art hat diese Wörter.</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Sort</source>
+   <translation>Sortieren</translation>
+  </message>
+  <message>
+   <source>Your models</source>
+   <translation>Ihre Modelle</translation>
+  </message>
+  <message>
+   <source>{n} cannot be used</source>
+   <translation>{n} nicht verwendbar</translation>
+  </message>
+ </context>
+ <context>
+  <name>ZoomBar</name>
+  <message>
+   <source>Fitted, {percent}: show at 100 %</source>
+   <translation>Eingepasst, {percent}: bei 100 % zeigen</translation>
+  </message>
+  <message>
+   <source>Zoom in</source>
+   <translation>Vergrößern</translation>
+  </message>
+  <message>
+   <source>Zoom out</source>
+   <translation>Verkleinern</translation>
+  </message>
+  <message>
+   <source>{n} %</source>
+   <translation>{n} %</translation>
+  </message>
+  <message>
+   <source>{percent}: fit into the window</source>
+   <translation>{percent}: ins Fenster einpassen</translation>
+  </message>
+ </context>
+ <context>
+  <name>ZoomView</name>
+  <message>
+   <source>Picture</source>
+   <translation>Bild</translation>
+  </message>
+ </context>
+ <context>
+  <name>_GapList</name>
+  <message>
+   <source>Files that fit: {part}</source>
+   <translation>Passende Dateien: {part}</translation>
+  </message>
+  <message>
+   <source>Use it</source>
+   <translation>Verwenden</translation>
+  </message>
+  <message>
+   <source>Use this file: {part}</source>
+   <translation>Diese Datei verwenden: {part}</translation>
+  </message>
+  <message>
+   <source>{part} is missing, and none of your files has one that fits.</source>
+   <translation>{part} fehlt, und keine Ihrer Dateien hat etwas Passendes.</translation>
+  </message>
+  <message>
+   <source>{part} is missing.</source>
+   <translation>{part} fehlt.</translation>
+  </message>
+  <message>
+   <source>{part} is missing. Of your files this one fits best:</source>
+   <translation>{part} fehlt. Von Ihren Dateien passt diese am besten:</translation>
+  </message>
+ </context>
+ <context>
+  <name>_GivenRow</name>
+  <message>
+   <source>Take all parts from the model again</source>
+   <translation>Wieder alle Teile vom Modell nehmen</translation>
+  </message>
+ </context>
+ <context>
+  <name>_WordsField</name>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Search prompts, models, LoRAs, seeds, sizes and names</source>
+   <translation>Prompts, Modelle, LoRAs, Seeds, Größen und Namen durchsuchen</translation>
+  </message>
+ </context>
+ <context>
+  <name>checkpoints</name>
+  <message>
+   <source>Denoiser (UNet)</source>
+   <translation>Entrauscher (UNet)</translation>
+  </message>
+  <message>
+   <source>Second text encoder</source>
+   <translation>Zweiter Textencoder</translation>
+  </message>
+  <message>
+   <source>Text encoder</source>
+   <translation>Textencoder</translation>
+  </message>
+  <message>
+   <source>VAE</source>
+   <translation>VAE</translation>
+  </message>
+  <message>
+   <source>as in EDM</source>
+   <translation>wie in EDM</translation>
+  </message>
+  <message>
+   <source>epsilon</source>
+   <translation>Epsilon</translation>
+  </message>
+  <message>
+   <source>flow</source>
+   <translation>Flow</translation>
+  </message>
+  <message>
+   <source>the picture</source>
+   <translation>das Bild</translation>
+  </message>
+  <message>
+   <source>v (velocity)</source>
+   <translation>v (Geschwindigkeit)</translation>
+  </message>
+  <message>
+   <source>v, as in EDM</source>
+   <translation>v, wie in EDM</translation>
+  </message>
+  <message>
+   <source>{name} (of this {family} model)</source>
+   <translation>{name} (von diesem {family}-Modell)</translation>
+  </message>
+  <message>
+   <source>{n} million weights</source>
+   <translation>{n} Millionen Gewichte</translation>
+  </message>
+  <message>
+   <source>{what} (to be confirmed by the first picture)</source>
+   <translation>{what} (das erste Bild bestätigt es)</translation>
+  </message>
+ </context>
+ <context>
+  <name>devices</name>
+  <message>
+   <source>Comes last, because a job failed on it: {reason}</source>
+   <translation>Kommt zuletzt, weil ein Auftrag darauf scheiterte: {reason}</translation>
+  </message>
+  <message>
+   <source>In use: {reason}.</source>
+   <translation>In Gebrauch: {reason}.</translation>
+  </message>
+  <message>
+   <source>Not tried yet.</source>
+   <translation>Noch nicht probiert.</translation>
+  </message>
+  <message>
+   <source>Works in full precision only.</source>
+   <translation>Funktioniert nur in voller Genauigkeit.</translation>
+  </message>
+  <message>
+   <source>Works in {precisions} only.</source>
+   <translation>Funktioniert nur in {precisions}.</translation>
+  </message>
+  <message>
+   <source>Works when it is asked for by name.</source>
+   <translation>Funktioniert, wenn es ausdrücklich gewählt wird.</translation>
+  </message>
+  <message>
+   <source>Works.</source>
+   <translation>Funktioniert.</translation>
+  </message>
+  <message>
+   <source>{n} ms</source>
+   <translation>{n} ms</translation>
+  </message>
+ </context>
+ <context>
+  <name>downloads</name>
+  <message>
+   <source>Checking what has arrived · {amount}</source>
+   <translation>Das Angekommene wird geprüft · {amount}</translation>
+  </message>
+  <message>
+   <source>Here · {size}</source>
+   <translation>Hier · {size}</translation>
+  </message>
+  <message>
+   <source>Paused · {amount}</source>
+   <translation>Angehalten · {amount}</translation>
+  </message>
+  <message>
+   <source>Waits for the one before it</source>
+   <translation>Wartet auf den Download davor</translation>
+  </message>
+ </context>
+ <context>
+  <name>embeddings</name>
+  <message>
+   <source>1 vector</source>
+   <translation>1 Vektor</translation>
+  </message>
+  <message>
+   <source>Has no effect: it is for {purpose}, the model is another.</source>
+   <translation>Ohne Wirkung: Es ist für {purpose}, das Modell ist ein anderes.</translation>
+  </message>
+  <message>
+   <source>Has no effect: {problem}</source>
+   <translation>Ohne Wirkung: {problem}</translation>
+  </message>
+  <message>
+   <source>{n} vectors</source>
+   <translation>{n} Vektoren</translation>
+  </message>
+ </context>
+ <context>
+  <name>engine</name>
+  <message>
+   <source>--accept-licences accepts them.</source>
+   <translation>--accept-licences nimmt sie an.</translation>
+  </message>
+  <message>
+   <source>.{operator}() has {numbers:,} numbers for {prompts:,} prompts</source>
+   <translation>.{operator}() hat {numbers:,} Zahlen für {prompts:,} Prompts</translation>
+  </message>
+  <message>
+   <source>.{operator}() takes numbers alone</source>
+   <translation>.{operator}() nimmt nur Zahlen</translation>
+  </message>
+  <message>
+   <source>0 keeps the picture, 1 redraws all of it.</source>
+   <translation>0 bewahrt das Bild, 1 zeichnet alles neu.</translation>
+  </message>
+  <message>
+   <source>20 to 30 steps are enough for most pictures.</source>
+   <translation>20 bis 30 Schritte reichen für die meisten Bilder.</translation>
+  </message>
+  <message>
+   <source>&lt;lora:{name}:[1:0:0.5]&gt; is a strength that changes; a tag in brackets is not.</source>
+   <translation>&lt;lora:{name}:[1:0:0.5]&gt; ist eine Stärke, die sich ändert; ein Tag in Klammern ist es nicht.</translation>
+  </message>
+  <message>
+   <source>&lt;{kind}:{name}&gt; in the prompt had no effect.</source>
+   <translation>&lt;{kind}:{name}&gt; im Prompt wirkte nicht.</translation>
+  </message>
+  <message>
+   <source>A LoRA changes {layer} together with other layers, and not by adding to it.</source>
+   <translation>Eine LoRA ändert {layer} zusammen mit anderen Schichten und nicht durch Addieren.</translation>
+  </message>
+  <message>
+   <source>A canvas cannot grow where only what is masked is painted.</source>
+   <translation>Eine Leinwand kann nicht wachsen, wo nur das Maskierte gemalt wird.</translation>
+  </message>
+  <message>
+   <source>A canvas grows around a picture</source>
+   <translation>Eine Leinwand wächst um ein Bild herum</translation>
+  </message>
+  <message>
+   <source>A copy of the weights in the cache was damaged; what was made with it was not kept, and was made again without it.</source>
+   <translation>Eine Kopie der Gewichte im Zwischenspeicher war beschädigt; was damit entstand, wurde verworfen und ohne sie neu gemacht.</translation>
+  </message>
+  <message>
+   <source>A file is damaged, or a strength is too high.</source>
+   <translation>Eine Datei ist beschädigt oder eine Stärke zu hoch.</translation>
+  </message>
+  <message>
+   <source>A hypernetwork adds layers to the attention that no LoRA has; this program has none.</source>
+   <translation>Ein Hypernetzwerk fügt der Attention Schichten hinzu, die keine LoRA hat; dieses Programm kennt keine.</translation>
+  </message>
+  <message>
+   <source>A mask says which part of a picture is painted</source>
+   <translation>Eine Maske sagt, welcher Teil eines Bildes gemalt wird</translation>
+  </message>
+  <message>
+   <source>A picture of {width}x{height} needs about {peak_bytes:.1f} GB of memory; {most:.1f} GB may be used.</source>
+   <translation>Ein Bild von {width}x{height} braucht etwa {peak_bytes:.1f} GB Speicher; {most:.1f} GB dürfen verwendet werden.</translation>
+  </message>
+  <message>
+   <source>A picture of {width}x{height} ran out of memory on {device}, while {doing}.</source>
+   <translation>Bei einem Bild von {width}x{height} reichte der Speicher auf {device} nicht, während {doing}.</translation>
+  </message>
+  <message>
+   <source>A picture to be redrawn has no weight or range.</source>
+   <translation>Ein Bild, das neu gezeichnet wird, hat kein Gewicht und keinen Bereich.</translation>
+  </message>
+  <message>
+   <source>A text has characters that are not valid.</source>
+   <translation>Ein Text enthält ungültige Zeichen.</translation>
+  </message>
+  <message>
+   <source>AND begins a part beyond the {most} that can be composed</source>
+   <translation>mit AND beginnt ein Teil nach den {most}, die zusammengesetzt werden können</translation>
+  </message>
+  <message>
+   <source>Another Safelight is installing or removing a runtime pack now.</source>
+   <translation>Ein anderes Safelight installiert oder entfernt gerade ein Laufzeitpaket.</translation>
+  </message>
+  <message>
+   <source>Another one is needed, made for this model's family.</source>
+   <translation>Gebraucht wird ein anderer Teil, der für die Familie dieses Modells gemacht ist.</translation>
+  </message>
+  <message>
+   <source>Another version of the LoRA may be of a more usual type.</source>
+   <translation>Eine andere Version der LoRA ist vielleicht von üblicherer Art.</translation>
+  </message>
+  <message>
+   <source>As in AUTOMATIC1111 it acts {count} times, each time with the strength of the first tag.</source>
+   <translation>Wie in AUTOMATIC1111 wirkt sie {count}-mal, jedes Mal mit der Stärke des ersten Tags.</translation>
+  </message>
+  <message>
+   <source>As in AUTOMATIC1111 it acts {count} times, each time with the strength of the last tag.</source>
+   <translation>Wie in AUTOMATIC1111 wirkt sie {count}-mal, jedes Mal mit der Stärke des letzten Tags.</translation>
+  </message>
+  <message>
+   <source>At character {number} of the prompt, {problem}: {place}.</source>
+   <translation>Beim Zeichen {number} des Prompts: {problem}: {place}.</translation>
+  </message>
+  <message>
+   <source>At most {max_count} can.</source>
+   <translation>Höchstens {max_count} sind möglich.</translation>
+  </message>
+  <message>
+   <source>Cancelled.</source>
+   <translation>Abgebrochen.</translation>
+  </message>
+  <message>
+   <source>Check DISPLAY. {without}</source>
+   <translation>DISPLAY prüfen. {without}</translation>
+  </message>
+  <message>
+   <source>Check that the disk is connected and that you may read the file.</source>
+   <translation>Prüfen, ob der Datenträger verbunden ist und die Datei gelesen werden darf.</translation>
+  </message>
+  <message>
+   <source>Choose a .safetensors file, or the folder that holds unet, vae and text_encoder.</source>
+   <translation>Eine .safetensors-Datei wählen oder den Ordner, der unet, vae und text_encoder enthält.</translation>
+  </message>
+  <message>
+   <source>Choose a LoRA for this model, or a model that the LoRA is for.</source>
+   <translation>Eine LoRA für dieses Modell wählen oder ein Modell, für das die LoRA ist.</translation>
+  </message>
+  <message>
+   <source>Choose a LoRA.</source>
+   <translation>Eine LoRA wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a PNG, JPEG or WebP file.</source>
+   <translation>Eine PNG-, JPEG- oder WebP-Datei wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a file.</source>
+   <translation>Eine Datei wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a model of one of these: {titles}.{problem}</source>
+   <translation>Ein Modell von einer dieser Familien wählen: {titles}.{problem}</translation>
+  </message>
+  <message>
+   <source>Choose a model that it was made for.</source>
+   <translation>Ein Modell wählen, für das es gemacht ist.</translation>
+  </message>
+  <message>
+   <source>Choose a model trained with Stable Diffusion's own noise schedule.</source>
+   <translation>Ein Modell wählen, das mit dem eigenen Rauschverlauf von Stable Diffusion trainiert wurde.</translation>
+  </message>
+  <message>
+   <source>Choose a model with Stable Diffusion's usual network.</source>
+   <translation>Ein Modell mit dem üblichen Netz von Stable Diffusion wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a model, or get the .safetensors version of this one.</source>
+   <translation>Ein Modell wählen oder die .safetensors-Version von diesem beschaffen.</translation>
+  </message>
+  <message>
+   <source>Choose a model.</source>
+   <translation>Ein Modell wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a shorter one.</source>
+   <translation>Einen kürzeren wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a text-to-image or inpainting model.</source>
+   <translation>Ein Text-zu-Bild- oder Inpainting-Modell wählen.</translation>
+  </message>
+  <message>
+   <source>Choose another file.</source>
+   <translation>Eine andere Datei wählen.</translation>
+  </message>
+  <message>
+   <source>Choose another folder with SAFELIGHT_STATE.</source>
+   <translation>Mit SAFELIGHT_STATE einen anderen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>Choose another folder.</source>
+   <translation>Einen anderen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>Choose another model, or download it again.</source>
+   <translation>Ein anderes Modell wählen oder es neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>Choose another name.</source>
+   <translation>Einen anderen Namen wählen.</translation>
+  </message>
+  <message>
+   <source>Choose another version of the model.</source>
+   <translation>Eine andere Version des Modells wählen.</translation>
+  </message>
+  <message>
+   <source>Choose the SDXL refiner for an SDXL model, or one of the same family.</source>
+   <translation>Den SDXL-Refiner für ein SDXL-Modell wählen oder einen derselben Familie.</translation>
+  </message>
+  <message>
+   <source>Choose the model itself, or the folder that holds it.</source>
+   <translation>Das Modell selbst wählen oder den Ordner, der es enthält.</translation>
+  </message>
+  <message>
+   <source>Choose the original file of a picture made by Safelight, AUTOMATIC1111, ComfyUI or alike.</source>
+   <translation>Die Originaldatei eines Bildes von Safelight, AUTOMATIC1111, ComfyUI oder ähnlichen wählen.</translation>
+  </message>
+  <message>
+   <source>Closing other programs may help.</source>
+   <translation>Andere Programme zu schließen kann helfen.</translation>
+  </message>
+  <message>
+   <source>Correct it, or remove it: it only holds defaults.</source>
+   <translation>Berichtigen oder entfernen: Sie enthält nur Vorgaben.</translation>
+  </message>
+  <message>
+   <source>Download it again, or get another copy: it may have been cut or merged wrongly.</source>
+   <translation>Neu herunterladen oder eine andere Kopie beschaffen: Vielleicht wurde sie falsch gekürzt oder verschmolzen.</translation>
+  </message>
+  <message>
+   <source>Download it again, or remove it from the folder of embeddings.</source>
+   <translation>Neu herunterladen oder aus dem Ordner der Embeddings entfernen.</translation>
+  </message>
+  <message>
+   <source>Download it again.</source>
+   <translation>Neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>Download the .safetensors files of this folder.</source>
+   <translation>Die .safetensors-Dateien dieses Ordners herunterladen.</translation>
+  </message>
+  <message>
+   <source>Download the folder again.</source>
+   <translation>Den Ordner neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>Download the model again.</source>
+   <translation>Das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>Dropping it would give wrong pictures. Use a version of the model without it.</source>
+   <translation>Ihn wegzulassen ergäbe falsche Bilder. Eine Version des Modells ohne ihn verwenden.</translation>
+  </message>
+  <message>
+   <source>Families: {names}.{problem}</source>
+   <translation>Familien: {names}.{problem}</translation>
+  </message>
+  <message>
+   <source>Files of this kind are programs. Get the .safetensors version.</source>
+   <translation>Dateien dieser Art sind Programme. Die .safetensors-Version beschaffen.</translation>
+  </message>
+  <message>
+   <source>For the same picture as with the LoRAs, bake into the fp16 version of the model.</source>
+   <translation>Für dasselbe Bild wie mit den LoRAs in die fp16-Version des Modells einbacken.</translation>
+  </message>
+  <message>
+   <source>Free some disk space.</source>
+   <translation>Platz auf dem Datenträger schaffen.</translation>
+  </message>
+  <message>
+   <source>Free some space, or write it to another disk.</source>
+   <translation>Platz schaffen oder auf einen anderen Datenträger schreiben.</translation>
+  </message>
+  <message>
+   <source>Free some space, then try again.</source>
+   <translation>Platz schaffen, dann noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>Free some space.</source>
+   <translation>Platz schaffen.</translation>
+  </message>
+  <message>
+   <source>Get the .safetensors version.</source>
+   <translation>Die .safetensors-Version beschaffen.</translation>
+  </message>
+  <message>
+   <source>Get the .safetensors version; files of this kind can run code when they are opened.</source>
+   <translation>Die .safetensors-Version beschaffen; Dateien dieser Art können beim Öffnen Programme ausführen.</translation>
+  </message>
+  <message>
+   <source>Get the fp16 or fp32 version of the model.</source>
+   <translation>Die fp16- oder fp32-Version des Modells beschaffen.</translation>
+  </message>
+  <message>
+   <source>Get the fp16 version, or fp8 with one scale for each layer.</source>
+   <translation>Die fp16-Version beschaffen oder fp8 mit einer Skala je Schicht.</translation>
+  </message>
+  <message>
+   <source>Give each prompt one number.</source>
+   <translation>Jedem Prompt eine Zahl geben.</translation>
+  </message>
+  <message>
+   <source>Give one of the files in it.</source>
+   <translation>Geben Sie eine der Dateien darin an.</translation>
+  </message>
+  <message>
+   <source>Give the path of its file{value}.</source>
+   <translation>Den Pfad der Datei angeben{value}.</translation>
+  </message>
+  <message>
+   <source>Hypernetworks add layers to the attention of SD 1, which no network here has. LoRAs have replaced them; look for a LoRA of the same style.</source>
+   <translation>Hypernetzwerke fügen der Attention von SD 1 Schichten hinzu, die hier kein Netz hat. LoRAs haben sie abgelöst; suchen Sie eine LoRA im selben Stil.</translation>
+  </message>
+  <message>
+   <source>If it is still downloading, wait until that has finished.</source>
+   <translation>Falls die Datei noch heruntergeladen wird, das Ende abwarten.</translation>
+  </message>
+  <message>
+   <source>If this comes back, the disk or the memory of this computer may be failing.</source>
+   <translation>Kommt das wieder, versagt vielleicht der Datenträger oder der Speicher dieses Computers.</translation>
+  </message>
+  <message>
+   <source>Install Safelight again.</source>
+   <translation>Safelight neu installieren.</translation>
+  </message>
+  <message>
+   <source>Install Safelight again: parts of it are of different versions.</source>
+   <translation>Safelight neu installieren: Teile davon sind von verschiedenen Versionen.</translation>
+  </message>
+  <message>
+   <source>Install Safelight again; an antivirus program may have removed a part of it.</source>
+   <translation>Safelight neu installieren; ein Virenschutz hat vielleicht einen Teil entfernt.</translation>
+  </message>
+  <message>
+   <source>It comes last until the hardware is checked again.</source>
+   <translation>Es kommt zuletzt, bis die Hardware noch einmal geprüft wird.</translation>
+  </message>
+  <message>
+   <source>It consists of {names}.</source>
+   <translation>Es besteht aus {names}.</translation>
+  </message>
+  <message>
+   <source>It has {others}, for another version, system or Python.</source>
+   <translation>Darin ist {others}, für eine andere Version, ein anderes System oder ein anderes Python.</translation>
+  </message>
+  <message>
+   <source>It is made for Python {wanted}; this is Python {here}.</source>
+   <translation>Es ist für Python {wanted} gemacht; dies ist Python {here}.</translation>
+  </message>
+  <message>
+   <source>It is made for another system.</source>
+   <translation>Es ist für ein anderes System gemacht.</translation>
+  </message>
+  <message>
+   <source>It may be for other checkpoints, or it is damaged.</source>
+   <translation>Sie ist vielleicht für andere Checkpoints oder beschädigt.</translation>
+  </message>
+  <message>
+   <source>It may be from 0 to {max_seed}.</source>
+   <translation>Er darf von 0 bis {max_seed} gehen.</translation>
+  </message>
+  <message>
+   <source>It may be of another family, or its configuration of another model.</source>
+   <translation>Vielleicht gehört es zu einer anderen Familie oder seine Konfiguration zu einem anderen Modell.</translation>
+  </message>
+  <message>
+   <source>It may have been moved or renamed; choose it again.</source>
+   <translation>Vielleicht verschoben oder umbenannt; neu wählen.</translation>
+  </message>
+  <message>
+   <source>It offers {offered}.</source>
+   <translation>Möglich ist {offered}.</translation>
+  </message>
+  <message>
+   <source>It takes {names}.</source>
+   <translation>Möglich ist {names}.</translation>
+  </message>
+  <message>
+   <source>It takes {options}.</source>
+   <translation>Möglich ist {options}.</translation>
+  </message>
+  <message>
+   <source>It takes {value}.</source>
+   <translation>Möglich ist {value}.</translation>
+  </message>
+  <message>
+   <source>Join some of the parts.</source>
+   <translation>Einige der Teile verbinden.</translation>
+  </message>
+  <message>
+   <source>Leave it out for the sampler's own value.</source>
+   <translation>Für den eigenen Wert des Samplers weglassen.</translation>
+  </message>
+  <message>
+   <source>Leave it out for the schedule's own value.</source>
+   <translation>Für den eigenen Wert des Zeitplans weglassen.</translation>
+  </message>
+  <message>
+   <source>Leave it out.</source>
+   <translation>Weglassen.</translation>
+  </message>
+  <message>
+   <source>Leave its family to the file.</source>
+   <translation>Die Familie der Datei überlassen.</translation>
+  </message>
+  <message>
+   <source>Leave its family to the file. It is {family}.</source>
+   <translation>Die Familie der Datei überlassen. Sie ist {family}.</translation>
+  </message>
+  <message>
+   <source>Leave its prediction to the file.</source>
+   <translation>Die Vorhersage der Datei überlassen.</translation>
+  </message>
+  <message>
+   <source>Leave one of them out: all that is new is painted with the whole.</source>
+   <translation>Eines davon weglassen: Alles Neue wird zusammen mit dem Ganzen gemalt.</translation>
+  </message>
+  <message>
+   <source>Leave some out.</source>
+   <translation>Einige weglassen.</translation>
+  </message>
+  <message>
+   <source>Leave the others out.</source>
+   <translation>Die anderen weglassen.</translation>
+  </message>
+  <message>
+   <source>Make room on the disk of {folder}.</source>
+   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
+  </message>
+  <message>
+   <source>Mend it, or open the window, which puts it aside.</source>
+   <translation>Die Datei berichtigen oder das Fenster öffnen, das sie beiseitelegt.</translation>
+  </message>
+  <message>
+   <source>Models are written as .safetensors files.</source>
+   <translation>Modelle werden als .safetensors-Dateien geschrieben.</translation>
+  </message>
+  <message>
+   <source>Name it by its folder, too, as in folder/name, to choose another one.</source>
+   <translation>Auch den Ordner nennen, wie in Ordner/Name, um eine andere zu wählen.</translation>
+  </message>
+  <message>
+   <source>Name it in the prompt as an embedding.</source>
+   <translation>Im Prompt als Embedding nennen.</translation>
+  </message>
+  <message>
+   <source>Name it {stem}.</source>
+   <translation>{stem} nennen.</translation>
+  </message>
+  <message>
+   <source>Name it {target}.safetensors.</source>
+   <translation>{target}.safetensors nennen.</translation>
+  </message>
+  <message>
+   <source>Name the file {name}.</source>
+   <translation>Die Datei {name} nennen.</translation>
+  </message>
+  <message>
+   <source>No device can be used ({names}).</source>
+   <translation>Kein Gerät kann verwendet werden ({names}).</translation>
+  </message>
+  <message>
+   <source>No model is chosen.</source>
+   <translation>Es ist kein Modell gewählt.</translation>
+  </message>
+  <message>
+   <source>No network of this kind is known.</source>
+   <translation>Kein Netz dieser Art ist bekannt.</translation>
+  </message>
+  <message>
+   <source>Nothing can be written to {folder}: it is no folder.</source>
+   <translation>Nach {folder} kann nichts geschrieben werden: Es ist kein Ordner.</translation>
+  </message>
+  <message>
+   <source>Nothing can be written to {folder}: {reason}.</source>
+   <translation>Nach {folder} kann nichts geschrieben werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>Nothing is installed, because the licences were not accepted.</source>
+   <translation>Nichts wurde installiert, weil die Lizenzen nicht angenommen wurden.</translation>
+  </message>
+  <message>
+   <source>Nothing of it is used.</source>
+   <translation>Nichts davon wird verwendet.</translation>
+  </message>
+  <message>
+   <source>Nothing of it is used. Download it again from {address}</source>
+   <translation>Nichts davon wird verwendet. Neu herunterladen von {address}</translation>
+  </message>
+  <message>
+   <source>Nothing was changed.</source>
+   <translation>Nichts wurde geändert.</translation>
+  </message>
+  <message>
+   <source>Nothing would be painted: the mask {path} is black, or white only in spots that are smaller than {downscale} pixels.</source>
+   <translation>Nichts würde gemalt: Die Maske {path} ist schwarz oder nur an Stellen weiß, die kleiner als {downscale} Pixel sind.</translation>
+  </message>
+  <message>
+   <source>On Debian and Ubuntu: sudo apt install {packages}. {without}</source>
+   <translation>Unter Debian und Ubuntu: sudo apt install {packages}. {without}</translation>
+  </message>
+  <message>
+   <source>Only one {what} can be used at a time.</source>
+   <translation>Nur einmal zugleich möglich: {what}.</translation>
+  </message>
+  <message>
+   <source>Perhaps memory ran out: try a smaller size, then queue it again.</source>
+   <translation>Vielleicht reichte der Speicher nicht: eine kleinere Größe versuchen, dann wieder einreihen.</translation>
+  </message>
+  <message>
+   <source>Pictures are written as PNG, WebP or JPEG, not as {suffix}.</source>
+   <translation>Bilder werden als PNG, WebP oder JPEG geschrieben, nicht als {suffix}.</translation>
+  </message>
+  <message>
+   <source>Preparing {checkpoint} failed.</source>
+   <translation>Das Vorbereiten von {checkpoint} ist gescheitert.</translation>
+  </message>
+  <message>
+   <source>Preparing {checkpoint} for {device}, once{about}; this picture is made by {title} meanwhile.</source>
+   <translation>{checkpoint} wird einmalig für {device} vorbereitet{about}; dieses Bild erzeugt inzwischen {title}.</translation>
+  </message>
+  <message>
+   <source>Prompts know them only while the LoRA itself is in use.</source>
+   <translation>Prompts kennen sie nur, solange die LoRA selbst verwendet wird.</translation>
+  </message>
+  <message>
+   <source>Prompts of {first} and of {second} times 75 tokens are too long to go together.</source>
+   <translation>Prompts von {first}-mal und {second}-mal 75 Tokens sind zusammen zu lang.</translation>
+  </message>
+  <message>
+   <source>Put all of the prompt into the blend.</source>
+   <translation>Den ganzen Prompt in den Blend setzen.</translation>
+  </message>
+  <message>
+   <source>Put its encoder beside it, as taesd_encoder beside taesd_decoder.</source>
+   <translation>Ihren Encoder danebenlegen, als taesd_encoder neben taesd_decoder.</translation>
+  </message>
+  <message>
+   <source>Put its file into the folder of embeddings, or take its name out of the prompt.</source>
+   <translation>Die Datei in den Ordner der Embeddings legen oder den Namen aus dem Prompt nehmen.</translation>
+  </message>
+  <message>
+   <source>Put its file into the folder of embeddings. Its hash is {hash}; civitai.com finds it by that.</source>
+   <translation>Die Datei in den Ordner der Embeddings legen. Ihr Hash ist {hash}; civitai.com findet sie damit.</translation>
+  </message>
+  <message>
+   <source>PyTorch checkpoint</source>
+   <translation>PyTorch-Checkpoint</translation>
+  </message>
+  <message>
+   <source>QT_QPA_PLATFORM names {name}, which there is not</source>
+   <translation>QT_QPA_PLATFORM nennt {name}, was es nicht gibt</translation>
+  </message>
+  <message>
+   <source>Rename one of them.</source>
+   <translation>Eine davon umbenennen.</translation>
+  </message>
+  <message>
+   <source>Run git lfs pull.</source>
+   <translation>git lfs pull ausführen.</translation>
+  </message>
+  <message>
+   <source>Safelight ended twice while it made this picture.</source>
+   <translation>Safelight endete zweimal, während es dieses Bild erzeugte.</translation>
+  </message>
+  <message>
+   <source>See that the disk has room, or choose another folder with SAFELIGHT_CACHE.</source>
+   <translation>Prüfen, ob der Datenträger Platz hat, oder mit SAFELIGHT_CACHE einen anderen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>See that {folder} can be written, then try again.</source>
+   <translation>Prüfen, ob in {folder} geschrieben werden kann, dann noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>See that {folder} can be written.</source>
+   <translation>Prüfen, ob in {folder} geschrieben werden kann.</translation>
+  </message>
+  <message>
+   <source>Several files are called "{shown}": {path} was taken, not {others}.</source>
+   <translation>Mehrere Dateien heißen „{shown}“: {path} wurde genommen, nicht {others}.</translation>
+  </message>
+  <message>
+   <source>Several files are called {shown}: {path} is used, not {others}{more}.</source>
+   <translation>Mehrere Dateien heißen {shown}: {path} wird verwendet, nicht {others}{more}.</translation>
+  </message>
+  <message>
+   <source>Shorten one of the prompts.</source>
+   <translation>Einen der Prompts kürzen.</translation>
+  </message>
+  <message>
+   <source>Shorten the prompt, or choose a file with a simpler name.</source>
+   <translation>Den Prompt kürzen oder eine Datei mit einem einfacheren Namen wählen.</translation>
+  </message>
+  <message>
+   <source>Shorten the prompt, or let it change less often.</source>
+   <translation>Den Prompt kürzen oder seltener wechseln lassen.</translation>
+  </message>
+  <message>
+   <source>Shorten the prompt.</source>
+   <translation>Den Prompt kürzen.</translation>
+  </message>
+  <message>
+   <source>Something unexpected happened in the engine ({kind}).</source>
+   <translation>In der Engine ist etwas Unerwartetes geschehen ({kind}).</translation>
+  </message>
+  <message>
+   <source>Start Safelight again; if it happens again, install it again.</source>
+   <translation>Safelight neu starten; geschieht es wieder, neu installieren.</translation>
+  </message>
+  <message>
+   <source>Start it in a graphical session. {without}</source>
+   <translation>In einer grafischen Sitzung starten. {without}</translation>
+  </message>
+  <message>
+   <source>Take 0 to keep the picture, or fewer steps.</source>
+   <translation>0 nehmen, um das Bild zu bewahren, oder weniger Schritte.</translation>
+  </message>
+  <message>
+   <source>Take fewer steps, or set sigma_min further below sigma_max.</source>
+   <translation>Weniger Schritte nehmen oder sigma_min weiter unter sigma_max setzen.</translation>
+  </message>
+  <message>
+   <source>Take that out of the blend.</source>
+   <translation>Das aus dem Blend nehmen.</translation>
+  </message>
+  <message>
+   <source>Text cannot be added: this is no PNG.</source>
+   <translation>Text kann nicht hinzugefügt werden: Das ist kein PNG.</translation>
+  </message>
+  <message>
+   <source>The LoRA {file} changes {layer} in a way that is not known: {names}.</source>
+   <translation>Die LoRA {file} ändert {layer} auf unbekannte Weise: {names}.</translation>
+  </message>
+  <message>
+   <source>The LoRA {file} does not work: in {layer}, {shapes}{end}.</source>
+   <translation>Die LoRA {file} funktioniert nicht: In {layer}: {shapes}{end}.</translation>
+  </message>
+  <message>
+   <source>The LoRA {file} does not work: its change of {name} is of another size.</source>
+   <translation>Die LoRA {file} funktioniert nicht: Ihre Änderung von {name} hat eine andere Größe.</translation>
+  </message>
+  <message>
+   <source>The LoRA {file} has no {part} of {layer}.</source>
+   <translation>Der LoRA {file} fehlt {part} von {layer}.</translation>
+  </message>
+  <message>
+   <source>The LoRA {file} was not found.</source>
+   <translation>Die LoRA {file} wurde nicht gefunden.</translation>
+  </message>
+  <message>
+   <source>The LoRA {name} acts from the first step to the last, as in AUTOMATIC1111.</source>
+   <translation>Die LoRA {name} wirkt vom ersten bis zum letzten Schritt, wie in AUTOMATIC1111.</translation>
+  </message>
+  <message>
+   <source>The LoRA {path} does not work: {places} lies outside of the weight.</source>
+   <translation>Die LoRA {path} funktioniert nicht: {places} liegt außerhalb des Gewichts.</translation>
+  </message>
+  <message>
+   <source>The LoRA {path} holds values that are not a number, in {self}.</source>
+   <translation>Die LoRA {path} enthält Werte, die keine Zahl sind, in {self}.</translation>
+  </message>
+  <message>
+   <source>The LoRA {shown} has another hash than the one that was asked for.</source>
+   <translation>Die LoRA {shown} hat einen anderen Hash als verlangt.</translation>
+  </message>
+  <message>
+   <source>The UNet of {path} adds {added_width} numbers to the time, as no {title} UNet does.</source>
+   <translation>Das UNet von {path} fügt der Zeit {added_width} Zahlen hinzu, was kein UNet von {title} tut.</translation>
+  </message>
+  <message>
+   <source>The UNet of {path} attends in another way than is run: {name!r} has the shape {list}, not {list_2}.</source>
+   <translation>Das UNet von {path} hat eine andere Attention als die hier gerechnete: {name!r} hat die Form {list}, nicht {list_2}.</translation>
+  </message>
+  <message>
+   <source>The UNet of {path} takes {in_channels} channels, as no {title} UNet does.</source>
+   <translation>Das UNet von {path} nimmt {in_channels} Kanäle, was kein UNet von {title} tut.</translation>
+  </message>
+  <message>
+   <source>The app sent something the engine does not understand.</source>
+   <translation>Die App sandte etwas, das die Engine nicht versteht.</translation>
+  </message>
+  <message>
+   <source>The app speaks version {protocol} of the protocol, the engine {protocol_version}.</source>
+   <translation>Die App spricht Version {protocol} des Protokolls, die Engine {protocol_version}.</translation>
+  </message>
+  <message>
+   <source>The backends are {names}; auto chooses for you.</source>
+   <translation>Die Backends sind {names}; auto wählt selbst.</translation>
+  </message>
+  <message>
+   <source>The cache holds nothing called {unknown}.</source>
+   <translation>Der Zwischenspeicher enthält nichts mit dem Namen {unknown}.</translation>
+  </message>
+  <message>
+   <source>The copies of the weights in the cache are damaged whenever they are made.</source>
+   <translation>Die Kopien der Gewichte im Zwischenspeicher sind beschädigt, sooft sie gemacht werden.</translation>
+  </message>
+  <message>
+   <source>The disk or the memory of this computer may be failing.</source>
+   <translation>Vielleicht versagt der Datenträger oder der Speicher dieses Computers.</translation>
+  </message>
+  <message>
+   <source>The download needs a login or an API key; get the file through the browser.</source>
+   <translation>Der Download verlangt eine Anmeldung oder einen API-Schlüssel; die Datei mit dem Browser holen.</translation>
+  </message>
+  <message>
+   <source>The embedding "{one}" was not found; the picture was made without it.</source>
+   <translation>Das Embedding „{one}“ wurde nicht gefunden; das Bild entstand ohne es.</translation>
+  </message>
+  <message>
+   <source>The embedding "{shown}" has {count:,} vectors; at most {most} have room, so its name was read as words.</source>
+   <translation>Das Embedding „{shown}“ hat {count:,} Vektoren; höchstens {most} haben Platz, also wurde sein Name wörtlich gelesen.</translation>
+  </message>
+  <message>
+   <source>The embedding "{shown}" is for {purpose}, not for this model; its name was read as words.</source>
+   <translation>Das Embedding „{shown}“ ist für {purpose}, nicht für dieses Modell; sein Name wurde wörtlich gelesen.</translation>
+  </message>
+  <message>
+   <source>The embedding "{shown}" is for {purpose}; a text encoder of this model left it out.</source>
+   <translation>Das Embedding „{shown}“ ist für {purpose}; ein Textencoder dieses Modells ließ es weg.</translation>
+  </message>
+  <message>
+   <source>The embedding "{shown}" was not found; the picture was made without it.</source>
+   <translation>Das Embedding „{shown}“ wurde nicht gefunden; das Bild entstand ohne es.</translation>
+  </message>
+  <message>
+   <source>The embedding "{shown}" was not used: {message}</source>
+   <translation>Das Embedding „{shown}“ wurde nicht verwendet: {message}</translation>
+  </message>
+  <message>
+   <source>The engine belongs to another version of Safelight.</source>
+   <translation>Die Engine gehört zu einer anderen Version von Safelight.</translation>
+  </message>
+  <message>
+   <source>The engine cannot be started.</source>
+   <translation>Die Engine kann nicht gestartet werden.</translation>
+  </message>
+  <message>
+   <source>The engine said more than can be read, and was stopped.</source>
+   <translation>Die Engine sandte mehr, als gelesen werden kann, und wurde beendet.</translation>
+  </message>
+  <message>
+   <source>The engine sent something that cannot be understood, and was stopped.</source>
+   <translation>Die Engine sandte etwas Unverständliches und wurde beendet.</translation>
+  </message>
+  <message>
+   <source>The engine was stopped by force.</source>
+   <translation>Die Engine wurde mit Gewalt beendet.</translation>
+  </message>
+  <message>
+   <source>The engine {what}.</source>
+   <translation>Die Engine {what}.</translation>
+  </message>
+  <message>
+   <source>The file is damaged, or its training failed: download it again, or use another.</source>
+   <translation>Die Datei ist beschädigt oder ihr Training misslungen: neu herunterladen oder eine andere verwenden.</translation>
+  </message>
+  <message>
+   <source>The file is damaged, or was merged wrongly: download it again, or use another.</source>
+   <translation>Die Datei ist beschädigt oder falsch verschmolzen: neu herunterladen oder eine andere verwenden.</translation>
+  </message>
+  <message>
+   <source>The file is damaged: download it again, or use another.</source>
+   <translation>Die Datei ist beschädigt: neu herunterladen oder eine andere verwenden.</translation>
+  </message>
+  <message>
+   <source>The file is incomplete or of another architecture: download it again.</source>
+   <translation>Die Datei ist unvollständig oder von anderer Architektur: neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>The file was kept as {name}.</source>
+   <translation>Die Datei wurde als {name} aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>The file {path} does not say how to sample the model.</source>
+   <translation>Die Datei {path} sagt nicht, wie das Modell zu sampeln ist.</translation>
+  </message>
+  <message>
+   <source>The folder mixes files of two models; download it again.</source>
+   <translation>Der Ordner mischt Dateien zweier Modelle; neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>The folder of runtime packs cannot be written: {value}.</source>
+   <translation>In den Ordner der Laufzeitpakete kann nicht geschrieben werden: {value}.</translation>
+  </message>
+  <message>
+   <source>The folder {path} is for {pipeline} and has no UNet; this version runs {titles}.</source>
+   <translation>Der Ordner {path} ist für {pipeline} und hat kein UNet; diese Version rechnet mit {titles}.</translation>
+  </message>
+  <message>
+   <source>The folder {path} is for {pipeline}, which is not run.</source>
+   <translation>Der Ordner {path} ist für {pipeline}, womit nicht gerechnet wird.</translation>
+  </message>
+  <message>
+   <source>The folder {path} is not a diffusers model: it has no model_index.json.</source>
+   <translation>Der Ordner {path} ist kein diffusers-Modell: Er hat keine model_index.json.</translation>
+  </message>
+  <message>
+   <source>The gallery's index in {folder} cannot be written; some pictures may not be found.</source>
+   <translation>Das Verzeichnis der Galerie in {folder} kann nicht geschrieben werden; manche Bilder werden vielleicht nicht gefunden.</translation>
+  </message>
+  <message>
+   <source>The hardware cannot be checked: there is no room for temporary files.</source>
+   <translation>Die Hardware kann nicht geprüft werden: Für temporäre Dateien ist kein Platz.</translation>
+  </message>
+  <message>
+   <source>The hypernetwork {name} in the prompt was left out.</source>
+   <translation>Das Hypernetzwerk {name} im Prompt wurde weggelassen.</translation>
+  </message>
+  <message>
+   <source>The levels of the schedule {label} do not fall from each step to the next.</source>
+   <translation>Die Stufen des Zeitplans {label} fallen nicht von jedem Schritt zum nächsten.</translation>
+  </message>
+  <message>
+   <source>The list of runtime packs cannot be read.</source>
+   <translation>Die Liste der Laufzeitpakete kann nicht gelesen werden.</translation>
+  </message>
+  <message>
+   <source>The memory of the next pictures is planned when no job runs.</source>
+   <translation>Der Speicher der nächsten Bilder wird geplant, wenn kein Auftrag läuft.</translation>
+  </message>
+  <message>
+   <source>The model is probably damaged: download it again, or try another VAE.</source>
+   <translation>Das Modell ist wahrscheinlich beschädigt: neu herunterladen oder eine andere VAE versuchen.</translation>
+  </message>
+  <message>
+   <source>The name {beginning!r} is longer than this system takes.</source>
+   <translation>Der Name {beginning!r} ist länger, als dieses System zulässt.</translation>
+  </message>
+  <message>
+   <source>The number of steps must be between 1 and {most}, not {steps}.</source>
+   <translation>Die Zahl der Schritte muss zwischen 1 und {most} liegen, nicht bei {steps}.</translation>
+  </message>
+  <message>
+   <source>The packs are: {known}.</source>
+   <translation>Die Pakete sind: {known}.</translation>
+  </message>
+  <message>
+   <source>The picture cannot be written to {folder}: {reason}.</source>
+   <translation>Das Bild kann nicht nach {folder} geschrieben werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>The picture is that of the tool. By the convention of diffusers the LoRA acts as trained.</source>
+   <translation>Das Bild ist das jenes Programms. Nach der Art von diffusers wirkt die LoRA wie trainiert.</translation>
+  </message>
+  <message>
+   <source>The picture was kept as {path}.</source>
+   <translation>Das Bild wurde als {path} aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>The picture {path} cannot be read: {reason}.</source>
+   <translation>Das Bild {path} kann nicht gelesen werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>The picture {path} {lack}</source>
+   <translation>Das Bild {path} {lack}</translation>
+  </message>
+  <message>
+   <source>The prompt changes {count:,} times and is too long for that.</source>
+   <translation>Der Prompt wechselt {count:,}-mal und ist dafür zu lang.</translation>
+  </message>
+  <message>
+   <source>The prompt comes to more than {max_rows:,} pieces to encode.</source>
+   <translation>Der Prompt ergibt mehr als {max_rows:,} Stücke zum Kodieren.</translation>
+  </message>
+  <message>
+   <source>The prompt has {used:,} tokens or more; at most {limit:,} can be used.</source>
+   <translation>Der Prompt hat {used:,} Tokens oder mehr; höchstens {limit:,} können verwendet werden.</translation>
+  </message>
+  <message>
+   <source>The prompt names the LoRA {name} {count} times.</source>
+   <translation>Der Prompt nennt die LoRA {name} {count}-mal.</translation>
+  </message>
+  <message>
+   <source>The prompt takes the room of {tokens} tokens, which is too many.</source>
+   <translation>Der Prompt braucht den Platz von {tokens} Tokens, und das sind zu viele.</translation>
+  </message>
+  <message>
+   <source>The result of the {phase} phase is {reason}, at the safest precision too.</source>
+   <translation>Das Ergebnis der Phase {phase} ist {reason}, auch in der sichersten Genauigkeit.</translation>
+  </message>
+  <message>
+   <source>The runtime pack {pack} is not installed.</source>
+   <translation>Das Laufzeitpaket {pack} ist nicht installiert.</translation>
+  </message>
+  <message>
+   <source>The sampler option {option} must be between 0 and {most:.0f}, not {value}.</source>
+   <translation>Die Sampler-Option {option} muss zwischen 0 und {most:.0f} liegen, nicht bei {value}.</translation>
+  </message>
+  <message>
+   <source>The sampler {label} has no option {option}.</source>
+   <translation>Der Sampler {label} hat keine Option {option}.</translation>
+  </message>
+  <message>
+   <source>The schedule option {option} must be between {low:g} and {high:g}, not {value:g}.</source>
+   <translation>Die Option {option} des Zeitplans muss zwischen {low:g} und {high:g} liegen, nicht bei {value:g}.</translation>
+  </message>
+  <message>
+   <source>The schedule {label} has no option {option}.</source>
+   <translation>Der Zeitplan {label} hat keine Option {option}.</translation>
+  </message>
+  <message>
+   <source>The seed {seed} is out of range.</source>
+   <translation>Der Seed {seed} liegt außerhalb des Bereichs.</translation>
+  </message>
+  <message>
+   <source>The settings that you use with each model cannot be kept.</source>
+   <translation>Die Einstellungen, die Sie mit jedem Modell verwenden, können nicht aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>The strength must be between 0 and 1, not {strength}.</source>
+   <translation>Die Stärke muss zwischen 0 und 1 liegen, nicht bei {strength}.</translation>
+  </message>
+  <message>
+   <source>The strength {strength:g} is too low for {steps} steps.</source>
+   <translation>Die Stärke {strength:g} ist zu gering für {steps} Schritte.</translation>
+  </message>
+  <message>
+   <source>The text encoder of {path} knows {words} words of its own, and its tokenizer is missing.</source>
+   <translation>Der Textencoder von {path} kennt {words} eigene Wörter, und sein Tokenizer fehlt.</translation>
+  </message>
+  <message>
+   <source>The times that pictures take cannot be kept.</source>
+   <translation>Die Zeiten, die Bilder brauchen, können nicht aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>The tiny VAE has a decoder only, and a picture is to be encoded.</source>
+   <translation>Die kleine VAE hat nur einen Decoder, und ein Bild soll kodiert werden.</translation>
+  </message>
+  <message>
+   <source>The tokenizer file {path} cannot be read.</source>
+   <translation>Die Tokenizer-Datei {path} kann nicht gelesen werden.</translation>
+  </message>
+  <message>
+   <source>The tokenizer in {folder} is damaged: {reason}.</source>
+   <translation>Der Tokenizer in {folder} ist beschädigt: {reason}.</translation>
+  </message>
+  <message>
+   <source>The version before it stays in use.</source>
+   <translation>Die Version davor bleibt in Gebrauch.</translation>
+  </message>
+  <message>
+   <source>The weight {weight} holds values that are not a number.</source>
+   <translation>Das Gewicht {weight} enthält Werte, die keine Zahl sind.</translation>
+  </message>
+  <message>
+   <source>The weights that LoRAs change could not be replaced in the network compiled for {device}.</source>
+   <translation>Die Gewichte, die LoRAs ändern, konnten im Netz für {device} nicht ersetzt werden.</translation>
+  </message>
+  <message>
+   <source>The working copy of the weights ({size:.1f} GB) cannot be written to {folder}: {strerror}.</source>
+   <translation>Die Arbeitskopie der Gewichte ({size:.1f} GB) kann nicht nach {folder} geschrieben werden: {strerror}.</translation>
+  </message>
+  <message>
+   <source>The {kind} {path} cannot be read: {fault}.</source>
+   <translation>{path} kann nicht gelesen werden ({kind}): {fault}.</translation>
+  </message>
+  <message>
+   <source>The {kind} {path} cannot be read: {problem}.</source>
+   <translation>{path} kann nicht gelesen werden ({kind}): {problem}.</translation>
+  </message>
+  <message>
+   <source>The {labels} does not fit: it is {found}, the UNet needs {needed}.</source>
+   <translation>{labels} passt nicht: vorhanden ist {found}, das UNet braucht {needed}.</translation>
+  </message>
+  <message>
+   <source>The {label} of {path} has a part this version does not know: {name!r}.</source>
+   <translation>{label} von {path}: Diese Version kennt den Teil {name!r} nicht.</translation>
+  </message>
+  <message>
+   <source>The {label} of {path} is stored as {dtype}.</source>
+   <translation>{label} von {path}: gespeichert als {dtype}.</translation>
+  </message>
+  <message>
+   <source>The {label} of {path} scales {weight!r} in parts, which this version does not read.</source>
+   <translation>{label} von {path}: {weight!r} wird in Teilen skaliert, was diese Version nicht liest.</translation>
+  </message>
+  <message>
+   <source>The {name} has {count:,} characters; {most}.</source>
+   <translation>{name}: {count:,} Zeichen; {most}.</translation>
+  </message>
+  <message>
+   <source>The {name} is {value:,}; it must be from {low:,} to {high:,}.</source>
+   <translation>{name}: Der Wert ist {value:,}; er muss zwischen {low:,} und {high:,} liegen.</translation>
+  </message>
+  <message>
+   <source>The {name} {label} does not work with this model.</source>
+   <translation>{label} geht bei diesem Modell nicht ({name}).</translation>
+  </message>
+  <message>
+   <source>The {name} {value} is no multiple of {multiple}.</source>
+   <translation>{name}: {value} ist kein Vielfaches von {multiple}.</translation>
+  </message>
+  <message>
+   <source>The {network} compiled for {device} can be written neither to {folder} nor to {gettempdir}.</source>
+   <translation>{network} für {device} kann weder in {folder} noch in {gettempdir} geschrieben werden.</translation>
+  </message>
+  <message>
+   <source>The {self} weight {name} {found}; {list} is needed.</source>
+   <translation>{self}: Das Gewicht {name} {found}; gebraucht wird {list}.</translation>
+  </message>
+  <message>
+   <source>There is no backend {wanted}.</source>
+   <translation>Es gibt kein Backend {wanted}.</translation>
+  </message>
+  <message>
+   <source>There is no earlier version of the runtime pack {pack} here.</source>
+   <translation>Vom Laufzeitpaket {pack} gibt es hier keine frühere Version.</translation>
+  </message>
+  <message>
+   <source>There is no family {name!r}.</source>
+   <translation>Es gibt keine Familie {name!r}.</translation>
+  </message>
+  <message>
+   <source>There is no home folder {beginning!r} stands for.</source>
+   <translation>Es gibt keinen persönlichen Ordner, für den {beginning!r} steht.</translation>
+  </message>
+  <message>
+   <source>There is no room for it in {folder}: {value:,} MB more are needed.</source>
+   <translation>In {folder} ist dafür kein Platz: Es fehlen {value:,} MB.</translation>
+  </message>
+  <message>
+   <source>There is no room for the picture in {folder}: {size:,} bytes are needed.</source>
+   <translation>In {folder} ist kein Platz für das Bild: {size:,} Bytes werden gebraucht.</translation>
+  </message>
+  <message>
+   <source>There is no room for {target} in {parent}: {size:,.0f} MB are needed.</source>
+   <translation>In {parent} ist kein Platz für {target}: {size:,.0f} MB werden gebraucht.</translation>
+  </message>
+  <message>
+   <source>There is no room left in {folder}.</source>
+   <translation>In {folder} ist kein Platz mehr.</translation>
+  </message>
+  <message>
+   <source>There is no runtime pack {name!r}.</source>
+   <translation>Es gibt kein Laufzeitpaket {name!r}.</translation>
+  </message>
+  <message>
+   <source>There is not enough memory on {device}.</source>
+   <translation>Auf {device} ist nicht genug Speicher.</translation>
+  </message>
+  <message>
+   <source>There is not enough memory.</source>
+   <translation>Der Speicher reicht nicht.</translation>
+  </message>
+  <message>
+   <source>There was not enough memory to decode the picture whole; it was done in tiles.</source>
+   <translation>Der Speicher reichte nicht, um das Bild im Ganzen zu dekodieren; es geschah in Kacheln.</translation>
+  </message>
+  <message>
+   <source>These changes were left out.</source>
+   <translation>Diese Änderungen wurden weggelassen.</translation>
+  </message>
+  <message>
+   <source>This cannot be sent to the engine: a text is too long or not valid.</source>
+   <translation>Das kann nicht an die Engine gesandt werden: Ein Text ist zu lang oder ungültig.</translation>
+  </message>
+  <message>
+   <source>This model has no such layers, or they are changed in a way that is not known.</source>
+   <translation>Dieses Modell hat solche Schichten nicht, oder sie werden auf unbekannte Weise geändert.</translation>
+  </message>
+  <message>
+   <source>This model was not trained by flow matching.</source>
+   <translation>Dieses Modell wurde nicht durch Flow Matching trainiert.</translation>
+  </message>
+  <message>
+   <source>This version cannot split such a change: use another file of the LoRA.</source>
+   <translation>Diese Version kann eine solche Änderung nicht teilen: eine andere Datei der LoRA verwenden.</translation>
+  </message>
+  <message>
+   <source>This version reads fp32, fp16, bf16 and fp8; get one of those.</source>
+   <translation>Diese Version liest fp32, fp16, bf16 und fp8; eines davon beschaffen.</translation>
+  </message>
+  <message>
+   <source>Tones may differ a little from the whole picture's. A smaller one needs none.</source>
+   <translation>Farbtöne können ein wenig vom ganzen Bild abweichen. Ein kleineres braucht keine.</translation>
+  </message>
+  <message>
+   <source>Try again; if it happens again, please report it with the details.</source>
+   <translation>Noch einmal versuchen; geschieht es wieder, bitte mit den Einzelheiten melden.</translation>
+  </message>
+  <message>
+   <source>Type it anew.</source>
+   <translation>Neu eingeben.</translation>
+  </message>
+  <message>
+   <source>Unpack it, and choose the model that is in it.</source>
+   <translation>Entpacken und das Modell darin wählen.</translation>
+  </message>
+  <message>
+   <source>Unset it; there are: {known}.</source>
+   <translation>Die Variable entfernen; es gibt: {known}.</translation>
+  </message>
+  <message>
+   <source>Until the next start LoRAs act there in another way, which may take longer.</source>
+   <translation>Bis zum nächsten Start wirken LoRAs dort auf andere Weise, was länger dauern kann.</translation>
+  </message>
+  <message>
+   <source>Use another copy of the model, such as a .safetensors file.</source>
+   <translation>Eine andere Kopie des Modells verwenden, etwa eine .safetensors-Datei.</translation>
+  </message>
+  <message>
+   <source>Use another version of the model.</source>
+   <translation>Eine andere Version des Modells verwenden.</translation>
+  </message>
+  <message>
+   <source>Use the diffusers folder it came from, with its tokenizer.</source>
+   <translation>Den diffusers-Ordner verwenden, aus dem es stammt, mit dem Tokenizer darin.</translation>
+  </message>
+  <message>
+   <source>Use the strength to say how much of it is redrawn.</source>
+   <translation>Mit der Stärke angeben, wie viel davon neu gezeichnet wird.</translation>
+  </message>
+  <message>
+   <source>Wait until it has finished, then try again.</source>
+   <translation>Warten, bis es fertig ist, dann noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>What is in the window cannot be kept for the next start.</source>
+   <translation>Was im Fenster steht, kann nicht für den nächsten Start aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>White is painted and black is kept.</source>
+   <translation>Weiß wird gemalt, Schwarz bleibt.</translation>
+  </message>
+  <message>
+   <source>With these LoRAs the weight {weight} has values that are no number, or too large for {dtype}.</source>
+   <translation>Mit diesen LoRAs hat das Gewicht {weight} Werte, die keine Zahl oder zu groß für {dtype} sind.</translation>
+  </message>
+  <message>
+   <source>Write a number here.</source>
+   <translation>Hier eine Zahl schreiben.</translation>
+  </message>
+  <message>
+   <source>Write another name, or add a text file of that name to the folder of wildcards.</source>
+   <translation>Einen anderen Namen schreiben oder eine Textdatei dieses Namens in den Ordner der Platzhalter legen.</translation>
+  </message>
+  <message>
+   <source>Write the whole path; of a file that is called so, begin it with ./</source>
+   <translation>Den ganzen Pfad schreiben; bei einer Datei, die so heißt, mit ./ beginnen.</translation>
+  </message>
+  <message>
+   <source>Write {{a|b}} for one of several words, and __name__ for a line of a list.</source>
+   <translation>{{a|b}} für eines von mehreren Wörtern schreiben und __name__ für eine Zeile einer Liste.</translation>
+  </message>
+  <message>
+   <source>Your earlier prompts cannot be kept.</source>
+   <translation>Ihre früheren Prompts können nicht aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>Your presets cannot be kept.</source>
+   <translation>Ihre Vorlagen können nicht aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>Zero terminal SNR stretches timesteps, and this model was trained without them.</source>
+   <translation>Zero Terminal SNR streckt Zeitschritte, und dieses Modell wurde ohne sie trainiert.</translation>
+  </message>
+  <message>
+   <source>`safelight cache` lists what it holds.</source>
+   <translation>`safelight cache` zeigt, was er enthält.</translation>
+  </message>
+  <message>
+   <source>a GGUF file</source>
+   <translation>eine GGUF-Datei</translation>
+  </message>
+  <message>
+   <source>a Git LFS pointer, not the file itself</source>
+   <translation>ein Verweis von Git LFS, nicht die Datei selbst</translation>
+  </message>
+  <message>
+   <source>a JSON file</source>
+   <translation>eine JSON-Datei</translation>
+  </message>
+  <message>
+   <source>a blend holds a swap or nothing</source>
+   <translation>ein Blend enthält einen Tausch oder nichts</translation>
+  </message>
+  <message>
+   <source>a packed archive (7z)</source>
+   <translation>ein gepacktes Archiv (7z)</translation>
+  </message>
+  <message>
+   <source>a packed archive (RAR)</source>
+   <translation>ein gepacktes Archiv (RAR)</translation>
+  </message>
+  <message>
+   <source>a packed archive (gzip)</source>
+   <translation>ein gepacktes Archiv (gzip)</translation>
+  </message>
+  <message>
+   <source>a packed archive (xz)</source>
+   <translation>ein gepacktes Archiv (xz)</translation>
+  </message>
+  <message>
+   <source>a picture</source>
+   <translation>ein Bild</translation>
+  </message>
+  <message>
+   <source>a sum of {width} wide</source>
+   <translation>eine Summe der Breite {width}</translation>
+  </message>
+  <message>
+   <source>a tensor has the shape {list}</source>
+   <translation>ein Tensor hat die Form {list}</translation>
+  </message>
+  <message>
+   <source>a web page saved under this name</source>
+   <translation>eine Webseite, die unter diesem Namen gespeichert ist</translation>
+  </message>
+  <message>
+   <source>an XML reply from a server saved under this name</source>
+   <translation>die XML-Antwort eines Servers, die unter diesem Namen gespeichert ist</translation>
+  </message>
+  <message>
+   <source>an old PyTorch pickle (.ckpt, .pt, .bin)</source>
+   <translation>ein altes PyTorch-Pickle (.ckpt, .pt, .bin)</translation>
+  </message>
+  <message>
+   <source>developing it</source>
+   <translation>es entwickelt wurde</translation>
+  </message>
+  <message>
+   <source>exists already</source>
+   <translation>gibt es schon</translation>
+  </message>
+  <message>
+   <source>finishing it</source>
+   <translation>es fertiggestellt wurde</translation>
+  </message>
+  <message>
+   <source>for pictures of {channels} channels</source>
+   <translation>für Bilder mit {channels} Kanälen</translation>
+  </message>
+  <message>
+   <source>for pictures {now} times the latent's size</source>
+   <translation>für Bilder mit {now}-facher Größe des Latents</translation>
+  </message>
+  <message>
+   <source>for {channels} latent channels</source>
+   <translation>für {channels} Latent-Kanäle</translation>
+  </message>
+  <message>
+   <source>is what the new model is made of</source>
+   <translation>ist das, woraus das neue Modell entsteht</translation>
+  </message>
+  <message>
+   <source>it became shorter while it was read</source>
+   <translation>sie wurde beim Lesen kürzer</translation>
+  </message>
+  <message>
+   <source>it cannot be opened</source>
+   <translation>es kann nicht geöffnet werden</translation>
+  </message>
+  <message>
+   <source>it has no decoder</source>
+   <translation>sie hat keinen Decoder</translation>
+  </message>
+  <message>
+   <source>it has no first layer of a tiny VAE</source>
+   <translation>ihr fehlt die erste Schicht einer kleinen VAE</translation>
+  </message>
+  <message>
+   <source>it has none</source>
+   <translation>sie hat keinen</translation>
+  </message>
+  <message>
+   <source>it has {count} metadata entries</source>
+   <translation>sie hat {count} Einträge an Metadaten</translation>
+  </message>
+  <message>
+   <source>it holds no vectors</source>
+   <translation>sie enthält keine Vektoren</translation>
+  </message>
+  <message>
+   <source>it holds vectors of {count} widths</source>
+   <translation>sie enthält Vektoren von {count} verschiedenen Breiten</translation>
+  </message>
+  <message>
+   <source>it holds {count:,} weights of networks</source>
+   <translation>sie enthält {count:,} Gewichte von Netzen</translation>
+  </message>
+  <message>
+   <source>it holds {name!r} of the {labels} twice</source>
+   <translation>sie enthält {name!r} zweimal ({labels})</translation>
+  </message>
+  <message>
+   <source>it holds {name!r} of the {label} under two names</source>
+   <translation>sie enthält {name!r} unter zwei Namen ({label})</translation>
+  </message>
+  <message>
+   <source>it holds {name!r}, which no tiny VAE has</source>
+   <translation>sie enthält {name!r}, was keine kleine VAE hat</translation>
+  </message>
+  <message>
+   <source>it is longer than 1 MB</source>
+   <translation>sie ist länger als 1 MB</translation>
+  </message>
+  <message>
+   <source>it is no PNG, JPEG or WebP file</source>
+   <translation>es ist keine PNG-, JPEG- oder WebP-Datei</translation>
+  </message>
+  <message>
+   <source>it is of the family {title}</source>
+   <translation>sie gehört zur Familie {title}</translation>
+  </message>
+  <message>
+   <source>it is {title}</source>
+   <translation>sie ist {title}</translation>
+  </message>
+  <message>
+   <source>it lacks 'mid_block.resnets.1.conv1.weight'</source>
+   <translation>es fehlt 'mid_block.resnets.1.conv1.weight'</translation>
+  </message>
+  <message>
+   <source>it lacks {name!r}</source>
+   <translation>es fehlt {name!r}</translation>
+  </message>
+  <message>
+   <source>it lacks {prefix!r}</source>
+   <translation>es fehlt {prefix!r}</translation>
+  </message>
+  <message>
+   <source>it lacks {value!r}</source>
+   <translation>es fehlt {value!r}</translation>
+  </message>
+  <message>
+   <source>it lists {count} tensors, over the limit of {max_tensors}</source>
+   <translation>sie zählt {count} Tensoren auf, mehr als die Grenze von {max_tensors}</translation>
+  </message>
+  <message>
+   <source>it names more than {most} LoRAs</source>
+   <translation>er nennt mehr als {most} LoRAs</translation>
+  </message>
+  <message>
+   <source>it needs a mask or a picture beside the latent</source>
+   <translation>es braucht eine Maske oder ein Bild neben dem Latent</translation>
+  </message>
+  <message>
+   <source>its files are not those of a CLIP tokenizer</source>
+   <translation>seine Dateien sind nicht die eines CLIP-Tokenizers</translation>
+  </message>
+  <message>
+   <source>its header claims {length} bytes, over the limit of 16 MB</source>
+   <translation>ihr Kopf gibt {length} Bytes an, mehr als die Grenze von 16 MB</translation>
+  </message>
+  <message>
+   <source>its header has far more entries than any model</source>
+   <translation>ihr Kopf hat weit mehr Einträge als jedes Modell</translation>
+  </message>
+  <message>
+   <source>its header is nested too deeply</source>
+   <translation>ihr Kopf ist zu tief verschachtelt</translation>
+  </message>
+  <message>
+   <source>its header is not valid JSON</source>
+   <translation>ihr Kopf ist kein gültiges JSON</translation>
+  </message>
+  <message>
+   <source>its header lists {error} twice</source>
+   <translation>ihr Kopf nennt {error} zweimal</translation>
+  </message>
+  <message>
+   <source>its latents are those of {family}, not of {family_2}</source>
+   <translation>die Latents sind die von {family}, nicht die von {family_2}</translation>
+  </message>
+  <message>
+   <source>its levels go from {lowest:g} to {highest:g}</source>
+   <translation>ihre Stufen reichen von {lowest:g} bis {highest:g}</translation>
+  </message>
+  <message>
+   <source>its metadata is not a list of texts</source>
+   <translation>ihre Metadaten sind keine Liste von Texten</translation>
+  </message>
+  <message>
+   <source>its middle has {layers} residual blocks</source>
+   <translation>die Mitte hat {layers} Residualblöcke</translation>
+  </message>
+  <message>
+   <source>its name says {value}</source>
+   <translation>ihr Name sagt {value}</translation>
+  </message>
+  <message>
+   <source>its shapes are {family}'s</source>
+   <translation>ihre Formen sind die von {family}</translation>
+  </message>
+  <message>
+   <source>its tensors cannot be listed</source>
+   <translation>ihre Tensoren können nicht aufgelistet werden</translation>
+  </message>
+  <message>
+   <source>its text encoders have different numbers of vectors</source>
+   <translation>ihre Textencoder haben verschieden viele Vektoren</translation>
+  </message>
+  <message>
+   <source>its token ids repeat or are out of range</source>
+   <translation>seine Token-Nummern wiederholen sich oder sind außerhalb des Bereichs</translation>
+  </message>
+  <message>
+   <source>its vectors have the shape {list}</source>
+   <translation>seine Vektoren haben die Form {list}</translation>
+  </message>
+  <message>
+   <source>its {name!r} scales no weight of its own</source>
+   <translation>{name!r} darin skaliert kein eigenes Gewicht</translation>
+  </message>
+  <message>
+   <source>listing its tensors takes longer than any model's</source>
+   <translation>das Auflisten ihrer Tensoren dauert länger als bei jedem Modell</translation>
+  </message>
+  <message>
+   <source>more than {max_choices:,} words would be drawn</source>
+   <translation>mehr als {max_choices:,} Wörter würden gezogen</translation>
+  </message>
+  <message>
+   <source>nothing can follow .blend()</source>
+   <translation>auf .blend() kann nichts folgen</translation>
+  </message>
+  <message>
+   <source>one for {before} times</source>
+   <translation>für die {before}-fache</translation>
+  </message>
+  <message>
+   <source>one for {channels}</source>
+   <translation>für {channels}</translation>
+  </message>
+  <message>
+   <source>one for {colours}</source>
+   <translation>für {colours}</translation>
+  </message>
+  <message>
+   <source>one that leaves room for the {label} in {width}</source>
+   <translation>mit Platz für diesen Teil in {width}: {label}</translation>
+  </message>
+  <message>
+   <source>one with it</source>
+   <translation>mit einer solchen</translation>
+  </message>
+  <message>
+   <source>one {width} wide</source>
+   <translation>eine Breite von {width}</translation>
+  </message>
+  <message>
+   <source>preparing the networks</source>
+   <translation>die Netze vorbereitet wurden</translation>
+  </message>
+  <message>
+   <source>projected to {projected_width} numbers</source>
+   <translation>auf {projected_width} Zahlen projiziert</translation>
+  </message>
+  <message>
+   <source>reading the model</source>
+   <translation>das Modell gelesen wurde</translation>
+  </message>
+  <message>
+   <source>reading the prompt</source>
+   <translation>der Prompt gelesen wurde</translation>
+  </message>
+  <message>
+   <source>safetensors file</source>
+   <translation>safetensors-Datei</translation>
+  </message>
+  <message>
+   <source>saving it</source>
+   <translation>es gespeichert wurde</translation>
+  </message>
+  <message>
+   <source>some of its numbers are not finite</source>
+   <translation>einige ihrer Zahlen sind nicht endlich</translation>
+  </message>
+  <message>
+   <source>tensor name {quoted} is not plain text</source>
+   <translation>der Tensorname {quoted} ist kein einfacher Text</translation>
+  </message>
+  <message>
+   <source>tensor name {quoted} is too long or not plain text</source>
+   <translation>der Tensorname {quoted} ist zu lang oder kein einfacher Text</translation>
+  </message>
+  <message>
+   <source>tensor {quoted} has a size that does not fit its shape</source>
+   <translation>Tensor {quoted} hat eine Größe, die nicht zu seiner Form passt</translation>
+  </message>
+  <message>
+   <source>tensor {quoted} lies beyond the end of the file</source>
+   <translation>Tensor {quoted} liegt hinter dem Ende der Datei</translation>
+  </message>
+  <message>
+   <source>tensor {quoted} {fault}</source>
+   <translation>Tensor {quoted} {fault}</translation>
+  </message>
+  <message>
+   <source>the display does not answer</source>
+   <translation>die Anzeige antwortet nicht</translation>
+  </message>
+  <message>
+   <source>the embedding in the picture cannot be read</source>
+   <translation>das Embedding im Bild kann nicht gelesen werden</translation>
+  </message>
+  <message>
+   <source>the entry of tensor {name} in its header is wrong</source>
+   <translation>der Eintrag des Tensors {name} in ihrem Kopf ist falsch</translation>
+  </message>
+  <message>
+   <source>the merge {first!r} {second!r} is not in the vocabulary</source>
+   <translation>die Verbindung {first!r} {second!r} ist nicht im Vokabular</translation>
+  </message>
+  <message>
+   <source>the picture holds none</source>
+   <translation>das Bild enthält keines</translation>
+  </message>
+  <message>
+   <source>the program that lists its tensors was stopped by it</source>
+   <translation>das Programm, das ihre Tensoren auflistet, wurde von ihr zum Absturz gebracht</translation>
+  </message>
+  <message>
+   <source>the prompt becomes too long</source>
+   <translation>der Prompt wird zu lang</translation>
+  </message>
+  <message>
+   <source>the special token {token!r} is not in the vocabulary</source>
+   <translation>das besondere Token {token!r} ist nicht im Vokabular</translation>
+  </message>
+  <message>
+   <source>the system lacks {library}</source>
+   <translation>dem System fehlt {library}</translation>
+  </message>
+  <message>
+   <source>the wildcard {name} leads back to itself</source>
+   <translation>der Platzhalter {name} führt zu sich selbst zurück</translation>
+  </message>
+  <message>
+   <source>there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)</source>
+   <translation>es gibt keine Anzeige (weder DISPLAY noch WAYLAND_DISPLAY ist gesetzt)</translation>
+  </message>
+  <message>
+   <source>there is no list called "{name}"</source>
+   <translation>es gibt keine Liste „{name}“</translation>
+  </message>
+  <message>
+   <source>there is no list called "{name}", because {folder}, where they are looked for, is a file</source>
+   <translation>es gibt keine Liste „{name}“, weil {folder}, wo sie gesucht werden, eine Datei ist</translation>
+  </message>
+  <message>
+   <source>there is no such folder</source>
+   <translation>diesen Ordner gibt es nicht</translation>
+  </message>
+  <message>
+   <source>without text_projection</source>
+   <translation>ohne text_projection</translation>
+  </message>
+  <message>
+   <source>you may not write there</source>
+   <translation>dort darf nicht geschrieben werden</translation>
+  </message>
+  <message>
+   <source>{amount} follow its last tensor</source>
+   <translation>{amount} folgen auf ihren letzten Tensor</translation>
+  </message>
+  <message>
+   <source>{backend} cannot compute in {first} on {device}.</source>
+   <translation>{backend} kann auf {device} nicht in {first} rechnen.</translation>
+  </message>
+  <message>
+   <source>{backend} failed on {device}.</source>
+   <translation>{backend} ist auf {device} gescheitert.</translation>
+  </message>
+  <message>
+   <source>{base} is a folder, and so is what is baked from it.</source>
+   <translation>{base} ist ein Ordner, und was daraus gebacken wird, ist es auch.</translation>
+  </message>
+  <message>
+   <source>{before} failed on {device}; {after} goes on with what is left.</source>
+   <translation>{before} ist auf {device} gescheitert; {after} macht mit dem Übrigen weiter.</translation>
+  </message>
+  <message>
+   <source>{choose} If its parts are nevertheless an ordinary one's, say of which family.</source>
+   <translation>{choose} Sind die Teile dennoch die üblichen, die Familie angeben.</translation>
+  </message>
+  <message>
+   <source>{count} of the changed weights are stored as fp8, whose steps are so wide that part of what the LoRAs change is lost.</source>
+   <translation>{count} der geänderten Gewichte sind als fp8 gespeichert, dessen Stufen so grob sind, dass ein Teil der Änderungen der LoRAs verloren geht.</translation>
+  </message>
+  <message>
+   <source>{count} of the {total_keys} keys of {path} were not applied.</source>
+   <translation>{count} der {total_keys} Schlüssel von {path} wurden nicht angewandt.</translation>
+  </message>
+  <message>
+   <source>{count} pictures at a time cannot be queued.</source>
+   <translation>{count} Bilder auf einmal können nicht eingereiht werden.</translation>
+  </message>
+  <message>
+   <source>{file} holds values that are not a number; it changes the weight {weight}.</source>
+   <translation>{file} enthält Werte, die keine Zahl sind; es ändert das Gewicht {weight}.</translation>
+  </message>
+  <message>
+   <source>{folder} has no {file_name}.</source>
+   <translation>{folder} enthält kein {file_name}.</translation>
+  </message>
+  <message>
+   <source>{folder} was trained in a way this version does not run: {where} says {what}.</source>
+   <translation>{folder} wurde auf eine Art trainiert, mit der diese Version nicht rechnet: {where} sagt {what}.</translation>
+  </message>
+  <message>
+   <source>{found} wide</source>
+   <translation>{found} breit</translation>
+  </message>
+  <message>
+   <source>{hashed} files were hashed for this, which is done once for each file.</source>
+   <translation>Dafür wurden die Hashes von {hashed} Dateien berechnet, was für jede Datei einmal geschieht.</translation>
+  </message>
+  <message>
+   <source>{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.</source>
+   <translation>{kept}Prüfen, ob der Ordner gelesen werden kann, oder mit SAFELIGHT_STATE einen anderen wählen.</translation>
+  </message>
+  <message>
+   <source>{key} has the shape {list}</source>
+   <translation>{key} hat die Form {list}</translation>
+  </message>
+  <message>
+   <source>{key} has {count} numbers instead of one</source>
+   <translation>{key} hat {count} Zahlen statt einer</translation>
+  </message>
+  <message>
+   <source>{key} holds what is no number</source>
+   <translation>{key} enthält etwas, das keine Zahl ist</translation>
+  </message>
+  <message>
+   <source>{max} and {below} are the nearest.</source>
+   <translation>{max} und {below} sind die nächsten.</translation>
+  </message>
+  <message>
+   <source>{mean} and {deviation} are no means and deviations</source>
+   <translation>{mean} und {deviation} sind keine Mittelwerte und Abweichungen</translation>
+  </message>
+  <message>
+   <source>{name!r} has the shape {list}</source>
+   <translation>{name!r} hat die Form {list}</translation>
+  </message>
+  <message>
+   <source>{name} lacks {key!r}, which {path} says it holds.</source>
+   <translation>{name} fehlt {key!r}, das laut {path} darin ist.</translation>
+  </message>
+  <message>
+   <source>{parent}/{file} asks for what this version does not run: {names}.</source>
+   <translation>{parent}/{file} verlangt, was diese Version nicht kann: {names}.</translation>
+  </message>
+  <message>
+   <source>{parent}/{file} says {stated}, but the weights have {found}.</source>
+   <translation>{parent}/{file} nennt {stated}, aber die Gewichte haben {found}.</translation>
+  </message>
+  <message>
+   <source>{parent}/{folder} has {has}; {stem}.safetensors is needed.</source>
+   <translation>{parent}/{folder} enthält {has}; gebraucht wird {stem}.safetensors.</translation>
+  </message>
+  <message>
+   <source>{parent}/{path} is damaged: {what}.</source>
+   <translation>{parent}/{path} ist beschädigt: {what}.</translation>
+  </message>
+  <message>
+   <source>{part} in {tag} has no effect: {why}.</source>
+   <translation>{part} in {tag} wirkt nicht: {why}.</translation>
+  </message>
+  <message>
+   <source>{path} bundles embeddings, for which a checkpoint has no place: {names}.</source>
+   <translation>{path} enthält Embeddings, für die ein Checkpoint keinen Platz hat: {names}.</translation>
+  </message>
+  <message>
+   <source>{path} cannot be read: {reason}.</source>
+   <translation>{path} kann nicht gelesen werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} cannot be taken for {title}: {reason}.</source>
+   <translation>{path} kann nicht als {title} gelten: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} cannot be used: {reason}.</source>
+   <translation>{path} kann nicht verwendet werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} cannot be written.</source>
+   <translation>{path} kann nicht geschrieben werden.</translation>
+  </message>
+  <message>
+   <source>{path} cannot refine pictures of {path_2}: {why}.</source>
+   <translation>{path} kann Bilder von {path_2} nicht verfeinern: {why}.</translation>
+  </message>
+  <message>
+   <source>{path} cannot supply the {label}: {why}.</source>
+   <translation>{path} kann diesen Teil nicht liefern ({label}): {why}.</translation>
+  </message>
+  <message>
+   <source>{path} changed while it was read.</source>
+   <translation>{path} hat sich beim Lesen geändert.</translation>
+  </message>
+  <message>
+   <source>{path} changes {count} weights that this model lacks.</source>
+   <translation>{path} ändert {count} Gewichte, die diesem Modell fehlen.</translation>
+  </message>
+  <message>
+   <source>{path} edits a picture</source>
+   <translation>{path} verändert ein Bild</translation>
+  </message>
+  <message>
+   <source>{path} ends within its header, after {amount}.</source>
+   <translation>{path} endet mitten im Kopf, nach {amount}.</translation>
+  </message>
+  <message>
+   <source>{path} has no {names}.</source>
+   <translation>{path} hat keine {names}.</translation>
+  </message>
+  <message>
+   <source>{path} has two weights in one place, and a LoRA changes one of them.</source>
+   <translation>{path} hat zwei Gewichte an einer Stelle, und eine LoRA ändert eines davon.</translation>
+  </message>
+  <message>
+   <source>{path} is a DoRA that was trained by the lengths of outputs, and this convention's tool measures inputs.</source>
+   <translation>{path} ist eine DoRA, die nach den Längen der Ausgänge trainiert wurde; das nachgeahmte Programm misst die Eingänge.</translation>
+  </message>
+  <message>
+   <source>{path} is a folder; only a single file has a hash.</source>
+   <translation>{path} ist ein Ordner; nur eine einzelne Datei hat einen Hash.</translation>
+  </message>
+  <message>
+   <source>{path} is a zip archive that holds {name}.</source>
+   <translation>{path} ist ein ZIP-Archiv mit {name}.</translation>
+  </message>
+  <message>
+   <source>{path} is a zip archive, but no checkpoint of PyTorch's: {reason}.</source>
+   <translation>{path} ist ein ZIP-Archiv, aber kein Checkpoint von PyTorch: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} is damaged, or another file of that name: its hash differs.</source>
+   <translation>{path} ist beschädigt oder eine andere Datei dieses Namens: Der Hash weicht ab.</translation>
+  </message>
+  <message>
+   <source>{path} is damaged: {reason}.</source>
+   <translation>{path} ist beschädigt: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} is damaged: {what}.</source>
+   <translation>{path} ist beschädigt: {what}.</translation>
+  </message>
+  <message>
+   <source>{path} is empty.</source>
+   <translation>{path} ist leer.</translation>
+  </message>
+  <message>
+   <source>{path} is incomplete: the file is {of}.</source>
+   <translation>{path} ist unvollständig: Die Datei hat {of}.</translation>
+  </message>
+  <message>
+   <source>{path} is larger than {size} MiB</source>
+   <translation>{path} ist größer als {size} MiB</translation>
+  </message>
+  <message>
+   <source>{path} is no part of this runtime pack on this system.</source>
+   <translation>{path} gehört auf diesem System nicht zu diesem Laufzeitpaket.</translation>
+  </message>
+  <message>
+   <source>{path} is no textual inversion: {reason}.</source>
+   <translation>{path} ist keine Textual Inversion: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} is not a file.</source>
+   <translation>{path} ist keine Datei.</translation>
+  </message>
+  <message>
+   <source>{path} is not a model this version knows.</source>
+   <translation>{path} ist kein Modell, das diese Version kennt.</translation>
+  </message>
+  <message>
+   <source>{path} is not a {kind}.</source>
+   <translation>{path} ist kein gültiges Modell: {kind}.</translation>
+  </message>
+  <message>
+   <source>{path} is not in {parent}.</source>
+   <translation>{path} ist nicht in {parent}.</translation>
+  </message>
+  <message>
+   <source>{path} is used, so the picture may become another one.</source>
+   <translation>{path} wird verwendet, also kann ein anderes Bild entstehen.</translation>
+  </message>
+  <message>
+   <source>{path} is {title}, not a model.</source>
+   <translation>{path} ist {title}, kein Modell.</translation>
+  </message>
+  <message>
+   <source>{path} is {title}, which is not run yet.</source>
+   <translation>{path} ist {title}, womit noch nicht gerechnet wird.</translation>
+  </message>
+  <message>
+   <source>{path} is {what}.</source>
+   <translation>{path} ist {what}.</translation>
+  </message>
+  <message>
+   <source>{path} is {width} wide, which {parts} {what} do not divide.</source>
+   <translation>{path} ist {width} breit, was {parts} {what} nicht teilen.</translation>
+  </message>
+  <message>
+   <source>{path} is {words}, but none of its layers is in this model.</source>
+   <translation>{path} ist {words}, aber keine der Schichten ist in diesem Modell.</translation>
+  </message>
+  <message>
+   <source>{path} is {words}, not a LoRA.</source>
+   <translation>{path} ist {words}, keine LoRA.</translation>
+  </message>
+  <message>
+   <source>{path} is {words}, not for this model ({family}).</source>
+   <translation>{path} ist {words}, nicht für dieses Modell ({family}).</translation>
+  </message>
+  <message>
+   <source>{path} names files that are not beside it.</source>
+   <translation>{path} nennt Dateien, die nicht daneben liegen.</translation>
+  </message>
+  <message>
+   <source>{path} stores {quoted} in the number format {quoted_2}, which this version does not know.</source>
+   <translation>{path} speichert {quoted} im Zahlenformat {quoted_2}, das diese Version nicht kennt.</translation>
+  </message>
+  <message>
+   <source>{path} was found by its hash, not by its name.</source>
+   <translation>{path} wurde am Hash erkannt, nicht am Namen.</translation>
+  </message>
+  <message>
+   <source>{path} was not opened: it asks for {name}.</source>
+   <translation>{path} wurde nicht geöffnet: Die Datei verlangt {name}.</translation>
+  </message>
+  <message>
+   <source>{problem} {device} goes on with what is left.</source>
+   <translation>{problem} {device} macht mit dem Übrigen weiter.</translation>
+  </message>
+  <message>
+   <source>{reason} (OneTrainer's output embedding)</source>
+   <translation>{reason} (Ausgabe-Embedding von OneTrainer)</translation>
+  </message>
+  <message>
+   <source>{sign} in the prompt is no wildcard here; it was drawn as words.</source>
+   <translation>{sign} im Prompt ist hier kein Platzhalter; es wurde wörtlich gezeichnet.</translation>
+  </message>
+  <message>
+   <source>{sizes} sizes beside it in {numbers} numbers</source>
+   <translation>{sizes} Größen daneben in {numbers} Zahlen</translation>
+  </message>
+  <message>
+   <source>{tag} in the prompt: the picture is made without it: {why}.</source>
+   <translation>{tag} im Prompt: Das Bild entsteht ohne sie: {why}.</translation>
+  </message>
+  <message>
+   <source>{target} cannot be written to {parent}: {reason}.</source>
+   <translation>{target} kann nicht nach {parent} geschrieben werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>{target} {reason}.</source>
+   <translation>{target}: {reason}.</translation>
+  </message>
+  <message>
+   <source>{times} {message}</source>
+   <translation>{times} {message}</translation>
+  </message>
+  <message>
+   <source>{title} cannot be installed here. {reason}</source>
+   <translation>{title} kann hier nicht installiert werden. {reason}</translation>
+  </message>
+  <message>
+   <source>{title} does not work here and is not used. {sentence}</source>
+   <translation>{title} funktioniert hier nicht und wird nicht verwendet. {sentence}</translation>
+  </message>
+  <message>
+   <source>{title} makes those that come after it.</source>
+   <translation>{title} erzeugt die Bilder danach.</translation>
+  </message>
+  <message>
+   <source>{unblock} {kept}</source>
+   <translation>{unblock} {kept}</translation>
+  </message>
+  <message>
+   <source>{wheel} is not installed: {reason}.</source>
+   <translation>{wheel} ist nicht installiert: {reason}.</translation>
+  </message>
+  <message>
+   <source>{why}, and there is none.</source>
+   <translation>{why}, und es gibt keines.</translation>
+  </message>
+  <message>
+   <source>{width} wide</source>
+   <translation>{width} breit</translation>
+  </message>
+ </context>
+ <context>
+  <name>errors</name>
+  <message>
+   <source>A LoRA acts in another way than was meant</source>
+   <translation>Ein LoRA wirkt anders als gedacht</translation>
+  </message>
+  <message>
+   <source>A LoRA was not found</source>
+   <translation>Ein LoRA wurde nicht gefunden</translation>
+  </message>
+  <message>
+   <source>A driver or a runtime may be missing.</source>
+   <translation>Vielleicht fehlt ein Treiber oder eine Laufzeit.</translation>
+  </message>
+  <message>
+   <source>A file is damaged</source>
+   <translation>Eine Datei ist beschädigt</translation>
+  </message>
+  <message>
+   <source>A picture cannot be read</source>
+   <translation>Ein Bild ist nicht lesbar</translation>
+  </message>
+  <message>
+   <source>A setting does not fit</source>
+   <translation>Eine Einstellung passt nicht</translation>
+  </message>
+  <message>
+   <source>A smaller picture needs less; so do fewer open programs.</source>
+   <translation>Ein kleineres Bild braucht weniger; auch andere Programme zu schließen hilft.</translation>
+  </message>
+  <message>
+   <source>An embedding acts in another way than was meant</source>
+   <translation>Ein Embedding wirkt anders als gedacht</translation>
+  </message>
+  <message>
+   <source>Cancelled</source>
+   <translation>Abgebrochen</translation>
+  </message>
+  <message>
+   <source>Change it in the form, then make the picture again.</source>
+   <translation>Im Formular ändern, dann das Bild neu erzeugen.</translation>
+  </message>
+  <message>
+   <source>Choose the picture to start from again.</source>
+   <translation>Das Ausgangsbild neu wählen.</translation>
+  </message>
+  <message>
+   <source>Copy the report and send it to us; then try again.</source>
+   <translation>Den Bericht kopieren und uns schicken; dann erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>Finished pictures are safe.</source>
+   <translation>Fertige Bilder sind sicher.</translation>
+  </message>
+  <message>
+   <source>Free some space on its disk.</source>
+   <translation>Auf ihrem Datenträger Platz schaffen.</translation>
+  </message>
+  <message>
+   <source>Free some space, or use another disk.</source>
+   <translation>Platz schaffen oder einen anderen Datenträger nehmen.</translation>
+  </message>
+  <message>
+   <source>Get the file again; nothing else can mend it.</source>
+   <translation>Die Datei neu beschaffen; anders lässt sie sich nicht reparieren.</translation>
+  </message>
+  <message>
+   <source>Install Safelight again.</source>
+   <translation>Safelight neu installieren.</translation>
+  </message>
+  <message>
+   <source>It is of a kind that this version does not know.</source>
+   <translation>Diese Version kennt seine Art nicht.</translation>
+  </message>
+  <message>
+   <source>It, its driver or its runtime made a mistake.</source>
+   <translation>Das Gerät, sein Treiber oder seine Laufzeit hat einen Fehler gemacht.</translation>
+  </message>
+  <message>
+   <source>Its disk may be away, or another program may be using it.</source>
+   <translation>Vielleicht fehlt sein Datenträger, oder ein anderes Programm benutzt es.</translation>
+  </message>
+  <message>
+   <source>LoRAs take longer on this device</source>
+   <translation>LoRAs dauern auf diesem Gerät länger</translation>
+  </message>
+  <message>
+   <source>Many websites take the settings out of pictures.</source>
+   <translation>Viele Websites entfernen die Einstellungen aus Bildern.</translation>
+  </message>
+  <message>
+   <source>Models are .safetensors or .ckpt files, or folders.</source>
+   <translation>Modelle sind .safetensors- oder .ckpt-Dateien oder Ordner.</translation>
+  </message>
+  <message>
+   <source>Name the folder that has it, or take it out.</source>
+   <translation>Den Ordner nennen, in dem es liegt, oder es weglassen.</translation>
+  </message>
+  <message>
+   <source>Not enough memory</source>
+   <translation>Nicht genug Speicher</translation>
+  </message>
+  <message>
+   <source>Nothing can be written there</source>
+   <translation>Dort lässt sich nichts schreiben</translation>
+  </message>
+  <message>
+   <source>Nothing went wrong.</source>
+   <translation>Es ist nichts schiefgegangen.</translation>
+  </message>
+  <message>
+   <source>Parts of Safelight are of different versions</source>
+   <translation>Teile von Safelight haben verschiedene Versionen</translation>
+  </message>
+  <message>
+   <source>Parts of Safelight do not understand each other</source>
+   <translation>Teile von Safelight verstehen einander nicht</translation>
+  </message>
+  <message>
+   <source>Pictures and models are safe.</source>
+   <translation>Bilder und Modelle sind sicher.</translation>
+  </message>
+  <message>
+   <source>Pictures are safe; what waited may be lost.</source>
+   <translation>Bilder sind sicher; was wartete, kann verloren sein.</translation>
+  </message>
+  <message>
+   <source>Pictures are the same; only the way to them is another.</source>
+   <translation>Die Bilder sind dieselben; nur der Weg zu ihnen ist ein anderer.</translation>
+  </message>
+  <message>
+   <source>Safelight cannot use this model</source>
+   <translation>Safelight kann dieses Modell nicht verwenden</translation>
+  </message>
+  <message>
+   <source>Safelight made a mistake</source>
+   <translation>Safelight hat einen Fehler gemacht</translation>
+  </message>
+  <message>
+   <source>Safelight's engine does not start</source>
+   <translation>Die Engine von Safelight startet nicht</translation>
+  </message>
+  <message>
+   <source>Safelight's engine ended unexpectedly</source>
+   <translation>Die Engine von Safelight wurde unerwartet beendet</translation>
+  </message>
+  <message>
+   <source>Say where its file is now, or choose another model.</source>
+   <translation>Sagen, wo die Datei jetzt liegt, oder ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <source>Something is asked for that this Safelight cannot do.</source>
+   <translation>Verlangt ist etwas, das dieses Safelight nicht kann.</translation>
+  </message>
+  <message>
+   <source>Something is being prepared</source>
+   <translation>Etwas wird gerade vorbereitet</translation>
+  </message>
+  <message>
+   <source>Something that was kept could not be read</source>
+   <translation>Etwas Gespeichertes war nicht lesbar</translation>
+  </message>
+  <message>
+   <source>Take it out, or choose the model that it is for.</source>
+   <translation>Es weglassen oder das Modell wählen, für das es gemacht ist.</translation>
+  </message>
+  <message>
+   <source>That is not possible here</source>
+   <translation>Das ist hier nicht möglich</translation>
+  </message>
+  <message>
+   <source>The LoRA is for other models</source>
+   <translation>Das LoRA ist für andere Modelle</translation>
+  </message>
+  <message>
+   <source>The cache cannot be written</source>
+   <translation>Der Zwischenspeicher lässt sich nicht schreiben</translation>
+  </message>
+  <message>
+   <source>The cache was damaged</source>
+   <translation>Der Zwischenspeicher war beschädigt</translation>
+  </message>
+  <message>
+   <source>The device cannot be used</source>
+   <translation>Das Gerät lässt sich nicht verwenden</translation>
+  </message>
+  <message>
+   <source>The device failed</source>
+   <translation>Das Gerät hat versagt</translation>
+  </message>
+  <message>
+   <source>The disk is full</source>
+   <translation>Der Datenträger ist voll</translation>
+  </message>
+  <message>
+   <source>The folder may be protected, or its disk may be away.</source>
+   <translation>Vielleicht ist der Ordner geschützt, oder sein Datenträger fehlt.</translation>
+  </message>
+  <message>
+   <source>The model cannot be read</source>
+   <translation>Das Modell ist nicht lesbar</translation>
+  </message>
+  <message>
+   <source>The model is not where it was</source>
+   <translation>Das Modell liegt nicht mehr dort</translation>
+  </message>
+  <message>
+   <source>The model lacks a part</source>
+   <translation>Dem Modell fehlt ein Teil</translation>
+  </message>
+  <message>
+   <source>The model's file is incomplete</source>
+   <translation>Die Modelldatei ist unvollständig</translation>
+  </message>
+  <message>
+   <source>The numbers of this model got out of hand.</source>
+   <translation>Die Zahlen dieses Modells sind entgleist.</translation>
+  </message>
+  <message>
+   <source>The part can be taken from another file.</source>
+   <translation>Der Teil kann aus einer anderen Datei genommen werden.</translation>
+  </message>
+  <message>
+   <source>The picture came out empty</source>
+   <translation>Das Bild ist leer geblieben</translation>
+  </message>
+  <message>
+   <source>The picture does not say how it was made</source>
+   <translation>Das Bild sagt nicht, wie es gemacht wurde</translation>
+  </message>
+  <message>
+   <source>The picture was made all the same.</source>
+   <translation>Das Bild wurde trotzdem gemacht.</translation>
+  </message>
+  <message>
+   <source>The queue could not be read</source>
+   <translation>Die Warteschlange war nicht lesbar</translation>
+  </message>
+  <message>
+   <source>The settings name a device that this Safelight lacks.</source>
+   <translation>Die Einstellungen nennen ein Gerät, das dieses Safelight nicht hat.</translation>
+  </message>
+  <message>
+   <source>There is no such device</source>
+   <translation>Dieses Gerät gibt es nicht</translation>
+  </message>
+  <message>
+   <source>These files do not go together</source>
+   <translation>Diese Dateien passen nicht zusammen</translation>
+  </message>
+  <message>
+   <source>They were made for different models.</source>
+   <translation>Sie sind für verschiedene Modelle gemacht.</translation>
+  </message>
+  <message>
+   <source>This file is no model</source>
+   <translation>Diese Datei ist kein Modell</translation>
+  </message>
+  <message>
+   <source>Try again; if it comes back, install Safelight again.</source>
+   <translation>Erneut versuchen; kommt es wieder, Safelight neu installieren.</translation>
+  </message>
+  <message>
+   <source>Wait until it has finished.</source>
+   <translation>Warten, bis es fertig ist.</translation>
+  </message>
+  <message>
+   <source>Wait until its download has finished, or get it again.</source>
+   <translation>Warten, bis der Download fertig ist, oder sie neu beschaffen.</translation>
+  </message>
+  <message>
+   <source>What was damaged is made anew.</source>
+   <translation>Was beschädigt war, wird neu gemacht.</translation>
+  </message>
+  <message>
+   <source>Without it no picture can be made.</source>
+   <translation>Ohne sie lässt sich kein Bild erzeugen.</translation>
+  </message>
+ </context>
+ <context>
+  <name>facts</name>
+  <message>
+   <source>Device</source>
+   <translation>Gerät</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+  <message>
+   <source>File</source>
+   <translation>Datei</translation>
+  </message>
+  <message>
+   <source>Guidance</source>
+   <translation>Guidance</translation>
+  </message>
+  <message>
+   <source>LoRAs</source>
+   <translation>LoRAs</translation>
+  </message>
+  <message>
+   <source>Made with</source>
+   <translation>Erzeugt mit</translation>
+  </message>
+  <message>
+   <source>Mask</source>
+   <translation>Maske</translation>
+  </message>
+  <message>
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <source>Model hash</source>
+   <translation>Modell-Hash</translation>
+  </message>
+  <message>
+   <source>Negative prompt</source>
+   <translation>Negativer Prompt</translation>
+  </message>
+  <message>
+   <source>Options</source>
+   <translation>Optionen</translation>
+  </message>
+  <message>
+   <source>Prompt</source>
+   <translation>Prompt</translation>
+  </message>
+  <message>
+   <source>Refiner</source>
+   <translation>Refiner</translation>
+  </message>
+  <message>
+   <source>Results as in</source>
+   <translation>Ergebnisse wie in</translation>
+  </message>
+  <message>
+   <source>Sampler</source>
+   <translation>Sampler</translation>
+  </message>
+  <message>
+   <source>Saved</source>
+   <translation>Gespeichert</translation>
+  </message>
+  <message>
+   <source>Schedule</source>
+   <translation>Zeitplan</translation>
+  </message>
+  <message>
+   <source>Seed</source>
+   <translation>Seed</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <source>Start picture</source>
+   <translation>Ausgangsbild</translation>
+  </message>
+  <message>
+   <source>Steps</source>
+   <translation>Schritte</translation>
+  </message>
+  <message>
+   <source>Strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>Time taken</source>
+   <translation>Gebrauchte Zeit</translation>
+  </message>
+  <message>
+   <source>{lora}, not found</source>
+   <translation>{lora}, nicht gefunden</translation>
+  </message>
+ </context>
+ <context>
+  <name>faults</name>
+  <message>
+   <source>Copy the report and send it to us; then try again.</source>
+   <translation>Den Bericht kopieren und uns senden; dann noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>Something went wrong inside Safelight.</source>
+   <translation>In Safelight ist etwas schiefgegangen.</translation>
+  </message>
+ </context>
+ <context>
+  <name>gallery</name>
+  <message>
+   <source>1 picture</source>
+   <translation>1 Bild</translation>
+  </message>
+  <message>
+   <source>1 star</source>
+   <translation>1 Stern</translation>
+  </message>
+  <message>
+   <source>It is no PNG, JPEG or WebP.</source>
+   <translation>Es ist kein PNG, JPEG oder WebP.</translation>
+  </message>
+  <message>
+   <source>It is too large to be shown.</source>
+   <translation>Es ist zu groß, um gezeigt zu werden.</translation>
+  </message>
+  <message>
+   <source>It may not be read.</source>
+   <translation>Es darf nicht gelesen werden.</translation>
+  </message>
+  <message>
+   <source>Its folder cannot be reached.</source>
+   <translation>Der Ordner ist nicht erreichbar.</translation>
+  </message>
+  <message>
+   <source>No picture is chosen</source>
+   <translation>Kein Bild ist gewählt</translation>
+  </message>
+  <message>
+   <source>Problem</source>
+   <translation>Problem</translation>
+  </message>
+  <message>
+   <source>Reading pictures: {done} of {total}</source>
+   <translation>Bilder werden gelesen: {done} von {total}</translation>
+  </message>
+  <message>
+   <source>The file is damaged.</source>
+   <translation>Die Datei ist beschädigt.</translation>
+  </message>
+  <message>
+   <source>The file is empty.</source>
+   <translation>Die Datei ist leer.</translation>
+  </message>
+  <message>
+   <source>Today</source>
+   <translation>Heute</translation>
+  </message>
+  <message>
+   <source>Yesterday</source>
+   <translation>Gestern</translation>
+  </message>
+  <message>
+   <source>being read</source>
+   <translation>wird gelesen</translation>
+  </message>
+  <message>
+   <source>cannot be reached</source>
+   <translation>nicht erreichbar</translation>
+  </message>
+  <message>
+   <source>favourite</source>
+   <translation>Favorit</translation>
+  </message>
+  <message>
+   <source>made by {tool}</source>
+   <translation>erzeugt mit {tool}</translation>
+  </message>
+  <message>
+   <source>no stars</source>
+   <translation>keine Sterne</translation>
+  </message>
+  <message>
+   <source>read-only</source>
+   <translation>schreibgeschützt</translation>
+  </message>
+  <message>
+   <source>rejected</source>
+   <translation>abgelehnt</translation>
+  </message>
+  <message>
+   <source>waiting</source>
+   <translation>wartet</translation>
+  </message>
+  <message>
+   <source>{n} of {all}</source>
+   <translation>{n} von {all}</translation>
+  </message>
+  <message>
+   <source>{n} of {all} chosen</source>
+   <translation>{n} von {all} gewählt</translation>
+  </message>
+  <message>
+   <source>{n} pictures</source>
+   <translation>{n} Bilder</translation>
+  </message>
+  <message>
+   <source>{n} pictures are chosen</source>
+   <translation>{n} Bilder sind gewählt</translation>
+  </message>
+  <message>
+   <source>{n} stars</source>
+   <translation>{n} Sterne</translation>
+  </message>
+ </context>
+ <context>
+  <name>labels</name>
+  <message>
+   <source>All text encoders</source>
+   <translation>Alle Textencoder</translation>
+  </message>
+  <message>
+   <source>Decoding</source>
+   <translation>Dekodieren</translation>
+  </message>
+  <message>
+   <source>Developing</source>
+   <translation>Entwickeln</translation>
+  </message>
+  <message>
+   <source>Did you mean the embedding “{name}”?</source>
+   <translation>Ist das Embedding „{name}“ gemeint?</translation>
+  </message>
+  <message>
+   <source>Downloading</source>
+   <translation>Wird heruntergeladen</translation>
+  </message>
+  <message>
+   <source>LoRAs: {lora_mode}</source>
+   <translation>LoRAs: {lora_mode}</translation>
+  </message>
+  <message>
+   <source>Much less than its own {size}: it may draw badly.</source>
+   <translation>Viel weniger als seine eigenen {size}: Es zeichnet vielleicht schlecht.</translation>
+  </message>
+  <message>
+   <source>Much longer than wide: it may draw things twice.</source>
+   <translation>Viel länger als breit: Es zeichnet vielleicht Dinge doppelt.</translation>
+  </message>
+  <message>
+   <source>Much more than its own {size}: it may draw things twice.</source>
+   <translation>Viel mehr als seine eigenen {size}: Es zeichnet vielleicht Dinge doppelt.</translation>
+  </message>
+  <message>
+   <source>No list called “{name}”.</source>
+   <translation>Keine Liste „{name}“.</translation>
+  </message>
+  <message>
+   <source>Preparing the networks</source>
+   <translation>Netze vorbereiten</translation>
+  </message>
+  <message>
+   <source>Preparing the networks for this computer, once</source>
+   <translation>Netze einmalig für diesen Computer vorbereiten</translation>
+  </message>
+  <message>
+   <source>Reading the model</source>
+   <translation>Modell lesen</translation>
+  </message>
+  <message>
+   <source>Reading the prompt</source>
+   <translation>Prompt lesen</translation>
+  </message>
+  <message>
+   <source>Safelight starter</source>
+   <translation>Safelight-Startmodell</translation>
+  </message>
+  <message>
+   <source>Saving</source>
+   <translation>Speichern</translation>
+  </message>
+  <message>
+   <source>Sides over {n} make it draw things twice or out of place.</source>
+   <translation>Seiten über {n} lassen es Dinge doppelt oder am falschen Ort zeichnen.</translation>
+  </message>
+  <message>
+   <source>The end has no effect.</source>
+   <translation>Das Ende wirkt nicht.</translation>
+  </message>
+  <message>
+   <source>The last word has no effect.</source>
+   <translation>Das letzte Wort wirkt nicht.</translation>
+  </message>
+  <message>
+   <source>The last {n} words have no effect.</source>
+   <translation>Die letzten {n} Wörter wirken nicht.</translation>
+  </message>
+  <message>
+   <source>The starter does not know: {words} and {n} more.</source>
+   <translation>Das Startmodell kennt nicht: {words} und {n} weitere.</translation>
+  </message>
+  <message>
+   <source>The starter does not know: {words}.</source>
+   <translation>Das Startmodell kennt nicht: {words}.</translation>
+  </message>
+  <message>
+   <source>Unclosed “{sign}”</source>
+   <translation>„{sign}“ nicht geschlossen</translation>
+  </message>
+  <message>
+   <source>Unmatched “{sign}”</source>
+   <translation>„{sign}“ ohne Gegenstück</translation>
+  </message>
+  <message>
+   <source>VAE tiles of {vae_tile}</source>
+   <translation>VAE-Kacheln von {vae_tile}</translation>
+  </message>
+  <message>
+   <source>about a quarter less time</source>
+   <translation>etwa ein Viertel weniger Zeit</translation>
+  </message>
+  <message>
+   <source>about {n} of {room} tokens</source>
+   <translation>etwa {n} von {room} Tokens</translation>
+  </message>
+  <message>
+   <source>as {tool}</source>
+   <translation>wie {tool}</translation>
+  </message>
+  <message>
+   <source>canvas grown by {expand}</source>
+   <translation>Leinwand um {expand} vergrößert</translation>
+  </message>
+  <message>
+   <source>churn from {churn_from}</source>
+   <translation>Churn ab {churn_from}</translation>
+  </message>
+  <message>
+   <source>churn to {churn_to}</source>
+   <translation>Churn bis {churn_to}</translation>
+  </message>
+  <message>
+   <source>churn {churn}</source>
+   <translation>Churn {churn}</translation>
+  </message>
+  <message>
+   <source>clip skip {clip_skip}</source>
+   <translation>Clip-Skip {clip_skip}</translation>
+  </message>
+  <message>
+   <source>eta {eta}</source>
+   <translation>Eta {eta}</translation>
+  </message>
+  <message>
+   <source>guidance rescaled by {rescale}</source>
+   <translation>Guidance um {rescale} reskaliert</translation>
+  </message>
+  <message>
+   <source>guidance {n}</source>
+   <translation>Guidance {n}</translation>
+  </message>
+  <message>
+   <source>guided at {range}</source>
+   <translation>geführt bei {range}</translation>
+  </message>
+  <message>
+   <source>hash at {n} %</source>
+   <translation>Hash zu {n} %</translation>
+  </message>
+  <message>
+   <source>hash {digits}</source>
+   <translation>Hash {digits}</translation>
+  </message>
+  <message>
+   <source>in {precision}</source>
+   <translation>in {precision}</translation>
+  </message>
+  <message>
+   <source>kind of the model stated</source>
+   <translation>Art des Modells angegeben</translation>
+  </message>
+  <message>
+   <source>memory limited</source>
+   <translation>Speicher begrenzt</translation>
+  </message>
+  <message>
+   <source>more than {n} tokens</source>
+   <translation>mehr als {n} Tokens</translation>
+  </message>
+  <message>
+   <source>no gain, as measured here</source>
+   <translation>kein Gewinn, wie hier gemessen</translation>
+  </message>
+  <message>
+   <source>noise of the steps from seed + {eta_seed_delta}</source>
+   <translation>Rauschen der Schritte aus Seed + {eta_seed_delta}</translation>
+  </message>
+  <message>
+   <source>noise of {resize_from}</source>
+   <translation>Rauschen von {resize_from}</translation>
+  </message>
+  <message>
+   <source>noise scale {noise_scale}</source>
+   <translation>Rauschstärke {noise_scale}</translation>
+  </message>
+  <message>
+   <source>number {batch_number} of its batch</source>
+   <translation>Nummer {batch_number} im Stapel</translation>
+  </message>
+  <message>
+   <source>on {backend}</source>
+   <translation>auf {backend}</translation>
+  </message>
+  <message>
+   <source>refiner {checkpoint}</source>
+   <translation>Refiner {checkpoint}</translation>
+  </message>
+  <message>
+   <source>rho {rho}</source>
+   <translation>Rho {rho}</translation>
+  </message>
+  <message>
+   <source>seed {n}</source>
+   <translation>Seed {n}</translation>
+  </message>
+  <message>
+   <source>sigma max {sigma_max}</source>
+   <translation>Sigma max {sigma_max}</translation>
+  </message>
+  <message>
+   <source>sigma min {sigma_min}</source>
+   <translation>Sigma min {sigma_min}</translation>
+  </message>
+  <message>
+   <source>told of other sizes</source>
+   <translation>andere Größenangaben</translation>
+  </message>
+  <message>
+   <source>varied by {variation_strength} towards seed {variation_seed}</source>
+   <translation>um {variation_strength} zum Seed {variation_seed} variiert</translation>
+  </message>
+  <message>
+   <source>wildcards kept as text</source>
+   <translation>Platzhalter als Text</translation>
+  </message>
+  <message>
+   <source>zero terminal SNR</source>
+   <translation>Zero Terminal SNR</translation>
+  </message>
+  <message>
+   <source>{denoiser}</source>
+   <translation>{denoiser}</translation>
+  </message>
+  <message>
+   <source>{done} of {total}</source>
+   <translation>{done} von {total}</translation>
+  </message>
+  <message>
+   <source>{encoder}: {n} of {room} tokens</source>
+   <translation>{encoder}: {n} von {room} Tokens</translation>
+  </message>
+  <message>
+   <source>{loras}</source>
+   <translation>{loras}</translation>
+  </message>
+  <message>
+   <source>{n} % less time, as measured here</source>
+   <translation>{n} % weniger Zeit, wie hier gemessen</translation>
+  </message>
+  <message>
+   <source>{n} MP</source>
+   <translation>{n} MP</translation>
+  </message>
+  <message>
+   <source>{n} h</source>
+   <translation>{n} h</translation>
+  </message>
+  <message>
+   <source>{n} min</source>
+   <translation>{n} min</translation>
+  </message>
+  <message>
+   <source>{n} of {room} tokens</source>
+   <translation>{n} von {room} Tokens</translation>
+  </message>
+  <message>
+   <source>{n} s</source>
+   <translation>{n} s</translation>
+  </message>
+  <message>
+   <source>{n} s per step</source>
+   <translation>{n} s je Schritt</translation>
+  </message>
+  <message>
+   <source>{n} steps</source>
+   <translation>{n} Schritte</translation>
+  </message>
+  <message>
+   <source>{sign} has no effect.</source>
+   <translation>{sign} wirkt nicht.</translation>
+  </message>
+  <message>
+   <source>{sign} is no wildcard here; it is drawn as words.</source>
+   <translation>{sign} ist hier kein Platzhalter; es wird wörtlich gezeichnet.</translation>
+  </message>
+  <message>
+   <source>{size} per second</source>
+   <translation>{size} pro Sekunde</translation>
+  </message>
+  <message>
+   <source>{text_encoder_2}</source>
+   <translation>{text_encoder_2}</translation>
+  </message>
+  <message>
+   <source>{text_encoder}</source>
+   <translation>{text_encoder}</translation>
+  </message>
+  <message>
+   <source>{time} left</source>
+   <translation>noch {time}</translation>
+  </message>
+  <message>
+   <source>{typed} became {taken}: no side may be smaller.</source>
+   <translation>Aus {typed} wurde {taken}: Keine Seite darf kleiner sein.</translation>
+  </message>
+  <message>
+   <source>{typed} became {taken}: sides are multiples of {step}.</source>
+   <translation>Aus {typed} wurde {taken}: Seiten sind Vielfache von {step}.</translation>
+  </message>
+  <message>
+   <source>{vae}</source>
+   <translation>{vae}</translation>
+  </message>
+ </context>
+ <context>
+  <name>loras</name>
+  <message>
+   <source>Its file is not found.</source>
+   <translation>Die Datei ist nicht zu finden.</translation>
+  </message>
+  <message>
+   <source>Its file is not found; its hash is {digits}.</source>
+   <translation>Die Datei ist nicht zu finden; ihr Hash ist {digits}.</translation>
+  </message>
+  <message>
+   <source>Its file is not there; the one of its name in {folder} is used.</source>
+   <translation>Die Datei ist nicht da; die gleichnamige in {folder} wird verwendet.</translation>
+  </message>
+  <message>
+   <source>Not applied: it is {purpose}, and the model is {family}.</source>
+   <translation>Nicht angewandt: Das ist {purpose}, und das Modell ist {family}.</translation>
+  </message>
+  <message>
+   <source>Not applied: {problem}</source>
+   <translation>Nicht angewandt: {problem}</translation>
+  </message>
+  <message>
+   <source>Switched off.</source>
+   <translation>Ausgeschaltet.</translation>
+  </message>
+  <message>
+   <source>The prompt names {name}, which is not found.</source>
+   <translation>Der Prompt nennt {name}, was nicht zu finden ist.</translation>
+  </message>
+  <message>
+   <source>The prompt names {name}, which is not found; its hash is {digits}.</source>
+   <translation>Der Prompt nennt {name}, was nicht zu finden ist; der Hash ist {digits}.</translation>
+  </message>
+  <message>
+   <source>The prompt names {name}: of {n} files of this name that in {folder} is used.</source>
+   <translation>Der Prompt nennt {name}: Von {n} Dateien dieses Namens wird die in {folder} verwendet.</translation>
+  </message>
+  <message>
+   <source>Use its settings: {title}, {n} steps, guidance {guidance}</source>
+   <translation>Ihre Einstellungen verwenden: {title}, {n} Schritte, Guidance {guidance}</translation>
+  </message>
+  <message>
+   <source>a LoRA</source>
+   <translation>eine LoRA</translation>
+  </message>
+  <message>
+   <source>a LoRA for {family}</source>
+   <translation>eine LoRA für {family}</translation>
+  </message>
+  <message>
+   <source>an embedding</source>
+   <translation>ein Embedding</translation>
+  </message>
+  <message>
+   <source>cannot be used</source>
+   <translation>nicht verwendbar</translation>
+  </message>
+  <message>
+   <source>few steps: {title}</source>
+   <translation>wenige Schritte: {title}</translation>
+  </message>
+  <message>
+   <source>rank {n}</source>
+   <translation>Rang {n}</translation>
+  </message>
+  <message>
+   <source>reading {n}</source>
+   <translation>{n} werden gelesen</translation>
+  </message>
+  <message>
+   <source>{folder} ({n} files)</source>
+   <translation>{folder} ({n} Dateien)</translation>
+  </message>
+  <message>
+   <source>{name} is {purpose}, and the model is {family}: it cannot be added.</source>
+   <translation>{name} ist {purpose}, und das Modell ist {family}: nicht hinzufügbar.</translation>
+  </message>
+  <message>
+   <source>{n} files</source>
+   <translation>{n} Dateien</translation>
+  </message>
+  <message>
+   <source>{n} of {count} files</source>
+   <translation>{n} von {count} Dateien</translation>
+  </message>
+  <message>
+   <source>{problem} It cannot be added.</source>
+   <translation>{problem} Sie kann nicht hinzugefügt werden.</translation>
+  </message>
+ </context>
+ <context>
+  <name>machine</name>
+  <message>
+   <source>A picture takes a few seconds.</source>
+   <translation>Ein Bild dauert ein paar Sekunden.</translation>
+  </message>
+  <message>
+   <source>A picture takes about {time}.</source>
+   <translation>Ein Bild dauert etwa {time}.</translation>
+  </message>
+  <message>
+   <source>Found: {things}.</source>
+   <translation>Gefunden: {things}.</translation>
+  </message>
+  <message>
+   <source>Nothing here can make pictures yet.</source>
+   <translation>Hier kann noch nichts Bilder erzeugen.</translation>
+  </message>
+  <message>
+   <source>The graphics of your processor, {name}, are used.</source>
+   <translation>Die Grafik Ihres Prozessors, {name}, wird verwendet.</translation>
+  </message>
+  <message>
+   <source>There is no graphics card to use: the processor makes pictures.</source>
+   <translation>Es gibt keine verwendbare Grafikkarte: Der Prozessor erzeugt die Bilder.</translation>
+  </message>
+  <message>
+   <source>Your graphics card {name} is not used yet.</source>
+   <translation>Ihre Grafikkarte {name} wird noch nicht verwendet.</translation>
+  </message>
+  <message>
+   <source>Your graphics card {name} is used.</source>
+   <translation>Ihre Grafikkarte {name} wird verwendet.</translation>
+  </message>
+  <message>
+   <source>a processor</source>
+   <translation>ein Prozessor</translation>
+  </message>
+  <message>
+   <source>driver {name}</source>
+   <translation>Treiber {name}</translation>
+  </message>
+  <message>
+   <source>not for pictures: {reason}</source>
+   <translation>nicht für Bilder: {reason}</translation>
+  </message>
+  <message>
+   <source>shares the computer's memory</source>
+   <translation>teilt den Speicher des Computers</translation>
+  </message>
+  <message>
+   <source>{name} with {size}</source>
+   <translation>{name} mit {size}</translation>
+  </message>
+  <message>
+   <source>{n} GB</source>
+   <translation>{n} GB</translation>
+  </message>
+  <message>
+   <source>{size} free on the disk</source>
+   <translation>{size} frei auf dem Datenträger</translation>
+  </message>
+  <message>
+   <source>{size} of memory</source>
+   <translation>{size} Speicher</translation>
+  </message>
+  <message>
+   <source>{size} of memory ({free} free)</source>
+   <translation>{size} Speicher ({free} frei)</translation>
+  </message>
+ </context>
+ <context>
+  <name>masks</name>
+  <message>
+   <source>Make room on the disk, or name another folder in SAFELIGHT_STATE.</source>
+   <translation>Platz auf dem Datenträger schaffen oder in SAFELIGHT_STATE einen anderen Ordner nennen.</translation>
+  </message>
+  <message>
+   <source>The mask cannot be kept in {folder}.</source>
+   <translation>Die Maske kann nicht in {folder} aufbewahrt werden.</translation>
+  </message>
+ </context>
+ <context>
+  <name>methods</name>
+  <message>
+   <source># as text</source>
+   <translation># als Text</translation>
+  </message>
+  <message>
+   <source>A step takes twice as long.</source>
+   <translation>Ein Schritt dauert doppelt so lange.</translation>
+  </message>
+  <message>
+   <source>Adaptive</source>
+   <translation>Adaptiv</translation>
+  </message>
+  <message>
+   <source>Adds no noise: more steps refine the picture.</source>
+   <translation>Fügt kein Rauschen hinzu: Mehr Schritte verfeinern das Bild.</translation>
+  </message>
+  <message>
+   <source>Adds noise in AUTOMATIC1111, none elsewhere.</source>
+   <translation>Fügt in AUTOMATIC1111 Rauschen hinzu, anderswo keines.</translation>
+  </message>
+  <message>
+   <source>Adds noise: more steps change the picture.</source>
+   <translation>Fügt Rauschen hinzu: Mehr Schritte ändern das Bild.</translation>
+  </message>
+  <message>
+   <source>As DPM++ 2M SDE, otherwise corrected.</source>
+   <translation>Wie DPM++ 2M SDE, anders korrigiert.</translation>
+  </message>
+  <message>
+   <source>As DPM++ 2M, with richer detail.</source>
+   <translation>Wie DPM++ 2M, mit mehr Details.</translation>
+  </message>
+  <message>
+   <source>As Normal without its last level; for few steps.</source>
+   <translation>Wie Normal ohne die letzte Stufe; für wenige Schritte.</translation>
+  </message>
+  <message>
+   <source>As Normal, counted as k-diffusion does.</source>
+   <translation>Wie Normal, gezählt wie in k-diffusion.</translation>
+  </message>
+  <message>
+   <source>As a diffusers script: brackets are text, and 75 tokens are read.</source>
+   <translation>Wie ein diffusers-Skript: Klammern sind Text, und 75 Tokens werden gelesen.</translation>
+  </message>
+  <message>
+   <source>Back along the way of the training; wants many steps.</source>
+   <translation>Auf dem Weg des Trainings zurück; braucht viele Schritte.</translation>
+  </message>
+  <message>
+   <source>CFG++</source>
+   <translation>CFG++</translation>
+  </message>
+  <message>
+   <source>Common</source>
+   <translation>Gängig</translation>
+  </message>
+  <message>
+   <source>Computed to lose little in few steps.</source>
+   <translation>So berechnet, dass in wenigen Schritten wenig verloren geht.</translation>
+  </message>
+  <message>
+   <source>DDIM with guidance that stays closer to real pictures.</source>
+   <translation>DDIM mit einer Guidance, die näher an echten Bildern bleibt.</translation>
+  </message>
+  <message>
+   <source>DPM2 with noise; detailed and lively.</source>
+   <translation>DPM2 mit Rauschen; detailreich und lebhaft.</translation>
+  </message>
+  <message>
+   <source>Deterministic</source>
+   <translation>Deterministisch</translation>
+  </message>
+  <message>
+   <source>Each level the same part of the one before; for SDE samplers.</source>
+   <translation>Jede Stufe der gleiche Anteil der vorigen; für SDE-Sampler.</translation>
+  </message>
+  <message>
+   <source>Euler a for guidance from 0 to 2.</source>
+   <translation>Euler a für Guidance von 0 bis 2.</translation>
+  </message>
+  <message>
+   <source>Euler for guidance from 0 to 2.</source>
+   <translation>Euler für Guidance von 0 bis 2.</translation>
+  </message>
+  <message>
+   <source>Euler that looks back at earlier steps.</source>
+   <translation>Euler, der auf frühere Schritte zurückblickt.</translation>
+  </message>
+  <message>
+   <source>Euler with each step corrected; exact.</source>
+   <translation>Euler mit Korrektur jedes Schritts; genau.</translation>
+  </message>
+  <message>
+   <source>Even in the time of the training.</source>
+   <translation>Gleichmäßig in der Zeit des Trainings.</translation>
+  </message>
+  <message>
+   <source>Every so many levels of the training, from the top.</source>
+   <translation>Jede soundsovielte Stufe des Trainings, von oben.</translation>
+  </message>
+  <message>
+   <source>Exponential with a bend.</source>
+   <translation>Exponentiell mit einer Biegung.</translation>
+  </message>
+  <message>
+   <source>Few-step models</source>
+   <translation>Modelle mit wenigen Schritten</translation>
+  </message>
+  <message>
+   <source>Finds its own steps, whatever their number in the form.</source>
+   <translation>Findet seine Schritte selbst, gleich wie viele im Formular stehen.</translation>
+  </message>
+  <message>
+   <source>For LCM models: 2 to 8 steps, low guidance.</source>
+   <translation>Für LCM-Modelle: 2 bis 8 Schritte, geringe Guidance.</translation>
+  </message>
+  <message>
+   <source>For TCD models: 4 to 8 steps, low guidance.</source>
+   <translation>Für TCD-Modelle: 4 bis 8 Schritte, geringe Guidance.</translation>
+  </message>
+  <message>
+   <source>Found by NVIDIA for 10 steps.</source>
+   <translation>Von NVIDIA für 10 Schritte gefunden.</translation>
+  </message>
+  <message>
+   <source>Goes back and over some steps again; exact.</source>
+   <translation>Geht zurück und wiederholt Schritte; genau.</translation>
+  </message>
+  <message>
+   <source>Half of the steps in the highest noise, then ever larger ones.</source>
+   <translation>Die Hälfte der Schritte im stärksten Rauschen, dann immer größere.</translation>
+  </message>
+  <message>
+   <source>Lively and soft, good in few steps.</source>
+   <translation>Lebhaft und weich, gut in wenigen Schritten.</translation>
+  </message>
+  <message>
+   <source>Looks ahead to the middle of each step.</source>
+   <translation>Blickt in die Mitte jedes Schritts voraus.</translation>
+  </message>
+  <message>
+   <source>Looks back at earlier steps; good in few.</source>
+   <translation>Blickt auf frühere Schritte zurück; gut in wenigen.</translation>
+  </message>
+  <message>
+   <source>Looks back at one step; close to DPM++ 2M.</source>
+   <translation>Blickt auf einen Schritt zurück; nahe an DPM++ 2M.</translation>
+  </message>
+  <message>
+   <source>Looks further back; wants 30 steps or more.</source>
+   <translation>Blickt weiter zurück; braucht 30 Schritte oder mehr.</translation>
+  </message>
+  <message>
+   <source>More</source>
+   <translation>Weitere</translation>
+  </message>
+  <message>
+   <source>More steps at both ends.</source>
+   <translation>Mehr Schritte an beiden Enden.</translation>
+  </message>
+  <message>
+   <source>More steps where detail appears; right for most.</source>
+   <translation>Mehr Schritte, wo Details entstehen; für die meisten richtig.</translation>
+  </message>
+  <message>
+   <source>One of the first; soft and predictable.</source>
+   <translation>Einer der ersten; weich und berechenbar.</translation>
+  </message>
+  <message>
+   <source>Predicts and corrects; good in few steps.</source>
+   <translation>Sagt voraus und korrigiert; gut in wenigen Schritten.</translation>
+  </message>
+  <message>
+   <source>Prompts, noise and steps as in AUTOMATIC1111 with noise from the processor.</source>
+   <translation>Prompts, Rauschen und Schritte wie in AUTOMATIC1111 mit Rauschen vom Prozessor.</translation>
+  </message>
+  <message>
+   <source>Prompts, noise and steps as in ComfyUI.</source>
+   <translation>Prompts, Rauschen und Schritte wie in ComfyUI.</translation>
+  </message>
+  <message>
+   <source>Prompts, noise and steps as in InvokeAI, where word++ counts more.</source>
+   <translation>Prompts, Rauschen und Schritte wie in InvokeAI, wo Wort++ mehr zählt.</translation>
+  </message>
+  <message>
+   <source>Rich in detail in few steps.</source>
+   <translation>Detailreich in wenigen Schritten.</translation>
+  </message>
+  <message>
+   <source>SDE noise from the seed's stream</source>
+   <translation>SDE-Rauschen aus dem Strom des Seeds</translation>
+  </message>
+  <message>
+   <source>SGM noise multiplier</source>
+   <translation>SGM-Rauschfaktor</translation>
+  </message>
+  <message>
+   <source>Sharp and quick; right for most.</source>
+   <translation>Scharf und schnell; für die meisten richtig.</translation>
+  </message>
+  <message>
+   <source>Sharp, with a look ahead.</source>
+   <translation>Scharf, mit einem Blick voraus.</translation>
+  </message>
+  <message>
+   <source>Stochastic</source>
+   <translation>Stochastisch</translation>
+  </message>
+  <message>
+   <source>Takes three evaluations together; wants many steps.</source>
+   <translation>Nimmt drei Auswertungen zusammen; braucht viele Schritte.</translation>
+  </message>
+  <message>
+   <source>The simplest; soft and dependable.</source>
+   <translation>Der einfachste; weich und verlässlich.</translation>
+  </message>
+  <message>
+   <source>The spacing that DDIM came with.</source>
+   <translation>Der Abstand, mit dem DDIM erschien.</translation>
+  </message>
+  <message>
+   <source>UniPC by another of its paper's formulas.</source>
+   <translation>UniPC nach einer anderen Formel aus seinem Artikel.</translation>
+  </message>
+  <message>
+   <source>What the first release came with.</source>
+   <translation>Der Sampler der ersten Veröffentlichung.</translation>
+  </message>
+  <message>
+   <source>a graphics card's noise</source>
+   <translation>Rauschen einer Grafikkarte</translation>
+  </message>
+  <message>
+   <source>a graphics card's noise in the steps</source>
+   <translation>Rauschen einer Grafikkarte in den Schritten</translation>
+  </message>
+  <message>
+   <source>a seed for each picture</source>
+   <translation>ein Seed für jedes Bild</translation>
+  </message>
+  <message>
+   <source>brackets as text</source>
+   <translation>Klammern als Text</translation>
+  </message>
+  <message>
+   <source>characters as written</source>
+   <translation>Zeichen wie geschrieben</translation>
+  </message>
+  <message>
+   <source>no signs but brackets</source>
+   <translation>keine Zeichen außer Klammern</translation>
+  </message>
+  <message>
+   <source>one seed for the batch</source>
+   <translation>ein Seed für den Stapel</translation>
+  </message>
+  <message>
+   <source>the processor's noise in the steps</source>
+   <translation>Rauschen des Prozessors in den Schritten</translation>
+  </message>
+  <message>
+   <source>weights not read</source>
+   <translation>Gewichte nicht gelesen</translation>
+  </message>
+  <message>
+   <source>weights without effect</source>
+   <translation>Gewichte ohne Wirkung</translation>
+  </message>
+  <message>
+   <source>weights without norm</source>
+   <translation>Gewichte ohne Norm</translation>
+  </message>
+  <message>
+   <source>with the next-to-last level</source>
+   <translation>mit der vorletzten Stufe</translation>
+  </message>
+  <message>
+   <source>without the next-to-last level</source>
+   <translation>ohne die vorletzte Stufe</translation>
+  </message>
+  <message>
+   <source>{tool} as the picture was made with it: {changes}.</source>
+   <translation>{tool}, wie das Bild damit entstand: {changes}.</translation>
+  </message>
+  <message>
+   <source>{tool}, adjusted</source>
+   <translation>{tool}, angepasst</translation>
+  </message>
+ </context>
+ <context>
+  <name>models</name>
+  <message>
+   <source>1 file</source>
+   <translation>1 Datei</translation>
+  </message>
+  <message>
+   <source>A folder of models</source>
+   <translation>Ein Modellordner</translation>
+  </message>
+  <message>
+   <source>Add to the picture</source>
+   <translation>Zum Bild hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add to the prompt</source>
+   <translation>In den Prompt einfügen</translation>
+  </message>
+  <message>
+   <source>ControlNet</source>
+   <translation>ControlNet</translation>
+  </message>
+  <message>
+   <source>ControlNets</source>
+   <translation>ControlNets</translation>
+  </message>
+  <message>
+   <source>Denoiser (UNet)</source>
+   <translation>Entrauscher (UNet)</translation>
+  </message>
+  <message>
+   <source>Denoisers (UNets)</source>
+   <translation>Entrauscher (UNets)</translation>
+  </message>
+  <message>
+   <source>Embedding</source>
+   <translation>Embedding</translation>
+  </message>
+  <message>
+   <source>Embeddings</source>
+   <translation>Embeddings</translation>
+  </message>
+  <message>
+   <source>LoRA</source>
+   <translation>LoRA</translation>
+  </message>
+  <message>
+   <source>LoRAs</source>
+   <translation>LoRAs</translation>
+  </message>
+  <message>
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <source>Models</source>
+   <translation>Modelle</translation>
+  </message>
+  <message>
+   <source>Other</source>
+   <translation>Anderes</translation>
+  </message>
+  <message>
+   <source>Others</source>
+   <translation>Andere</translation>
+  </message>
+  <message>
+   <source>Text encoder</source>
+   <translation>Textencoder</translation>
+  </message>
+  <message>
+   <source>Text encoders</source>
+   <translation>Textencoder</translation>
+  </message>
+  <message>
+   <source>Upscaler</source>
+   <translation>Upscaler</translation>
+  </message>
+  <message>
+   <source>Upscalers</source>
+   <translation>Upscaler</translation>
+  </message>
+  <message>
+   <source>Use this model</source>
+   <translation>Dieses Modell verwenden</translation>
+  </message>
+  <message>
+   <source>Use with the chosen model</source>
+   <translation>Mit dem gewählten Modell verwenden</translation>
+  </message>
+  <message>
+   <source>VAE</source>
+   <translation>VAE</translation>
+  </message>
+  <message>
+   <source>VAEs</source>
+   <translation>VAEs</translation>
+  </message>
+  <message>
+   <source>more than {n}</source>
+   <translation>mehr als {n}</translation>
+  </message>
+  <message>
+   <source>reading {n}</source>
+   <translation>{n} werden gelesen</translation>
+  </message>
+  <message>
+   <source>{n} files</source>
+   <translation>{n} Dateien</translation>
+  </message>
+  <message>
+   <source>{n} of {count} files</source>
+   <translation>{n} von {count} Dateien</translation>
+  </message>
+  <message>
+   <source>{part} is missing</source>
+   <translation>{part} fehlt</translation>
+  </message>
+ </context>
+ <context>
+  <name>notices</name>
+  <message>
+   <source>Cancel all</source>
+   <translation>Alle abbrechen</translation>
+  </message>
+  <message>
+   <source>Change the settings</source>
+   <translation>Einstellungen ändern</translation>
+  </message>
+  <message>
+   <source>Check for updates…</source>
+   <translation>Nach Updates suchen…</translation>
+  </message>
+  <message>
+   <source>Check the hardware again</source>
+   <translation>Hardware neu prüfen</translation>
+  </message>
+  <message>
+   <source>Choose a file with it…</source>
+   <translation>Datei damit wählen…</translation>
+  </message>
+  <message>
+   <source>Choose a model…</source>
+   <translation>Modell wählen…</translation>
+  </message>
+  <message>
+   <source>Choose a picture…</source>
+   <translation>Bild wählen…</translation>
+  </message>
+  <message>
+   <source>Choose another folder…</source>
+   <translation>Anderen Ordner wählen…</translation>
+  </message>
+  <message>
+   <source>Choose another picture…</source>
+   <translation>Anderes Bild wählen…</translation>
+  </message>
+  <message>
+   <source>Clear the cache…</source>
+   <translation>Zwischenspeicher leeren…</translation>
+  </message>
+  <message>
+   <source>Find the file…</source>
+   <translation>Datei suchen…</translation>
+  </message>
+  <message>
+   <source>Free memory and try again</source>
+   <translation>Speicher leeren und neu versuchen</translation>
+  </message>
+  <message>
+   <source>Invert the mask and try again</source>
+   <translation>Maske umkehren und neu versuchen</translation>
+  </message>
+  <message>
+   <source>LoRA folders…</source>
+   <translation>LoRA-Ordner…</translation>
+  </message>
+  <message>
+   <source>Make it again</source>
+   <translation>Neu erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it on {device}</source>
+   <translation>Auf {device} erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it with {runtime}</source>
+   <translation>Mit {runtime} erzeugen</translation>
+  </message>
+  <message>
+   <source>Put back</source>
+   <translation>Zurücklegen</translation>
+  </message>
+  <message>
+   <source>Runtimes…</source>
+   <translation>Laufzeiten…</translation>
+  </message>
+  <message>
+   <source>Say what it is…</source>
+   <translation>Art angeben…</translation>
+  </message>
+  <message>
+   <source>Show the folder</source>
+   <translation>Ordner zeigen</translation>
+  </message>
+  <message>
+   <source>Try again</source>
+   <translation>Noch einmal versuchen</translation>
+  </message>
+  <message>
+   <source>Try another seed</source>
+   <translation>Anderen Seed versuchen</translation>
+  </message>
+  <message>
+   <source>Try smaller sizes</source>
+   <translation>Kleinere Größen versuchen</translation>
+  </message>
+  <message>
+   <source>Try without the memory limit</source>
+   <translation>Ohne Speichergrenze versuchen</translation>
+  </message>
+  <message>
+   <source>Try {size}</source>
+   <translation>{size} versuchen</translation>
+  </message>
+  <message>
+   <source>Undo</source>
+   <translation>Rückgängig</translation>
+  </message>
+  <message>
+   <source>Use {name}</source>
+   <translation>{name} verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>options</name>
+  <message>
+   <source>A factor on the noise that steps add (s_noise).</source>
+   <translation>Ein Faktor für das Rauschen, das Schritte hinzufügen (s_noise).</translation>
+  </message>
+  <message>
+   <source>A number added to the seed for the noise of the steps (ENSD).</source>
+   <translation>Eine Zahl, die für das Rauschen der Schritte zum Seed addiert wird (ENSD).</translation>
+  </message>
+  <message>
+   <source>Auto</source>
+   <translation>Auto</translation>
+  </message>
+  <message>
+   <source>Avoided beauty</source>
+   <translation>Gemiedene Note</translation>
+  </message>
+  <message>
+   <source>Avoided crop</source>
+   <translation>Gemiedener Beschnitt</translation>
+  </message>
+  <message>
+   <source>Avoided size</source>
+   <translation>Gemiedene Größe</translation>
+  </message>
+  <message>
+   <source>Avoided target</source>
+   <translation>Gemiedenes Ziel</translation>
+  </message>
+  <message>
+   <source>Batch index</source>
+   <translation>Platz im Stapel</translation>
+  </message>
+  <message>
+   <source>Batch size</source>
+   <translation>Stapelgröße</translation>
+  </message>
+  <message>
+   <source>Beauty</source>
+   <translation>Schönheit</translation>
+  </message>
+  <message>
+   <source>Begin with</source>
+   <translation>Beginnen mit</translation>
+  </message>
+  <message>
+   <source>Beside the text encoders only</source>
+   <translation>Nur neben den Textencodern</translation>
+  </message>
+  <message>
+   <source>Blend</source>
+   <translation>Übergang</translation>
+  </message>
+  <message>
+   <source>Churn</source>
+   <translation>Churn</translation>
+  </message>
+  <message>
+   <source>Churn from</source>
+   <translation>Churn ab</translation>
+  </message>
+  <message>
+   <source>Churn to</source>
+   <translation>Churn bis</translation>
+  </message>
+  <message>
+   <source>Clip skip</source>
+   <translation>Clip-Skip</translation>
+  </message>
+  <message>
+   <source>Compute beside the weights</source>
+   <translation>Neben den Gewichten rechnen</translation>
+  </message>
+  <message>
+   <source>Crop</source>
+   <translation>Beschnitt</translation>
+  </message>
+  <message>
+   <source>Draws the surroundings of the mask at full size, and pastes them into the picture.</source>
+   <translation>Zeichnet die Umgebung der Maske in voller Größe und setzt sie ins Bild ein.</translation>
+  </message>
+  <message>
+   <source>Eta</source>
+   <translation>Eta</translation>
+  </message>
+  <message>
+   <source>Full (f32)</source>
+   <translation>Voll (f32)</translation>
+  </message>
+  <message>
+   <source>Guided part</source>
+   <translation>Geführter Teil</translation>
+  </message>
+  <message>
+   <source>Half (f16)</source>
+   <translation>Halb (f16)</translation>
+  </message>
+  <message>
+   <source>Half, wide range (bf16)</source>
+   <translation>Halb, großer Bereich (bf16)</translation>
+  </message>
+  <message>
+   <source>How LoRAs change the model; the picture is the same.</source>
+   <translation>Wie LoRAs das Modell ändern; das Bild ist dasselbe.</translation>
+  </message>
+  <message>
+   <source>How many of the steps have little noise.</source>
+   <translation>Wie viele der Schritte wenig Rauschen haben.</translation>
+  </message>
+  <message>
+   <source>How many pictures that batch had.</source>
+   <translation>Wie viele Bilder jener Stapel hatte.</translation>
+  </message>
+  <message>
+   <source>How much around the mask is drawn with it, in pixels.</source>
+   <translation>Wie viel um die Maske herum mitgezeichnet wird, in Pixeln.</translation>
+  </message>
+  <message>
+   <source>How much the model is told was cut off, left and top.</source>
+   <translation>Wie viel dem Modell zufolge abgeschnitten wurde, links und oben.</translation>
+  </message>
+  <message>
+   <source>Invert</source>
+   <translation>Umkehren</translation>
+  </message>
+  <message>
+   <source>Keeps what is painted, and draws the rest anew.</source>
+   <translation>Bewahrt das Gemalte und zeichnet den Rest neu.</translation>
+  </message>
+  <message>
+   <source>LoRAs</source>
+   <translation>LoRAs</translation>
+  </message>
+  <message>
+   <source>Margin</source>
+   <translation>Rand</translation>
+  </message>
+  <message>
+   <source>Memory limit</source>
+   <translation>Speichergrenze</translation>
+  </message>
+  <message>
+   <source>Merge into the weights</source>
+   <translation>In die Gewichte einrechnen</translation>
+  </message>
+  <message>
+   <source>Mixes the noise of a second seed in: pictures that resemble each other.</source>
+   <translation>Mischt das Rauschen eines zweiten Seeds hinein: Bilder, die einander ähneln.</translation>
+  </message>
+  <message>
+   <source>Noise</source>
+   <translation>Rauschen</translation>
+  </message>
+  <message>
+   <source>Noise scale</source>
+   <translation>Rauschstärke</translation>
+  </message>
+  <message>
+   <source>Nothing</source>
+   <translation>Nichts</translation>
+  </message>
+  <message>
+   <source>Off</source>
+   <translation>Aus</translation>
+  </message>
+  <message>
+   <source>On</source>
+   <translation>Ein</translation>
+  </message>
+  <message>
+   <source>Only the part</source>
+   <translation>Nur der Teil</translation>
+  </message>
+  <message>
+   <source>Original size</source>
+   <translation>Originalgröße</translation>
+  </message>
+  <message>
+   <source>Precision</source>
+   <translation>Genauigkeit</translation>
+  </message>
+  <message>
+   <source>Rescale</source>
+   <translation>Reskalierung</translation>
+  </message>
+  <message>
+   <source>Rho</source>
+   <translation>Rho</translation>
+  </message>
+  <message>
+   <source>Second seed</source>
+   <translation>Zweiter Seed</translation>
+  </message>
+  <message>
+   <source>Seed's size</source>
+   <translation>Größe zum Seed</translation>
+  </message>
+  <message>
+   <source>Sigma max</source>
+   <translation>Sigma max</translation>
+  </message>
+  <message>
+   <source>Sigma min</source>
+   <translation>Sigma min</translation>
+  </message>
+  <message>
+   <source>Soft edge</source>
+   <translation>Weiche Kante</translation>
+  </message>
+  <message>
+   <source>Steps' seed +</source>
+   <translation>Schritt-Seed +</translation>
+  </message>
+  <message>
+   <source>Takes back the harsh contrast of high guidance.</source>
+   <translation>Nimmt den harten Kontrast hoher Guidance zurück.</translation>
+  </message>
+  <message>
+   <source>Target size</source>
+   <translation>Zielgröße</translation>
+  </message>
+  <message>
+   <source>The aesthetic score that goes with the negative prompt.</source>
+   <translation>Die Ästhetik-Note zum negativen Prompt.</translation>
+  </message>
+  <message>
+   <source>The aesthetic score that the refiner is told.</source>
+   <translation>Die Ästhetik-Note, die dem Refiner gesagt wird.</translation>
+  </message>
+  <message>
+   <source>The blur of the mask's edge, in pixels.</source>
+   <translation>Die Unschärfe der Maskenkante, in Pixeln.</translation>
+  </message>
+  <message>
+   <source>The colours around it</source>
+   <translation>Die Farben darum herum</translation>
+  </message>
+  <message>
+   <source>The crop that goes with the negative prompt.</source>
+   <translation>Der Beschnitt zum negativen Prompt.</translation>
+  </message>
+  <message>
+   <source>The first step starts from pure noise: darker darks.</source>
+   <translation>Der erste Schritt beginnt mit reinem Rauschen: dunkleres Dunkel.</translation>
+  </message>
+  <message>
+   <source>The highest noise level of the schedule.</source>
+   <translation>Die höchste Rauschstufe des Zeitplans.</translation>
+  </message>
+  <message>
+   <source>The highest noise level with churn (s_tmax).</source>
+   <translation>Die höchste Rauschstufe mit Churn (s_tmax).</translation>
+  </message>
+  <message>
+   <source>The layer of the text encoder that is used, counted from its end.</source>
+   <translation>Die Schicht des Textencoders, die verwendet wird, von seinem Ende gezählt.</translation>
+  </message>
+  <message>
+   <source>The lowest noise level of the schedule.</source>
+   <translation>Die niedrigste Rauschstufe des Zeitplans.</translation>
+  </message>
+  <message>
+   <source>The lowest noise level with churn (s_tmin).</source>
+   <translation>Die niedrigste Rauschstufe mit Churn (s_tmin).</translation>
+  </message>
+  <message>
+   <source>The most memory that a picture may take, in GB.</source>
+   <translation>Der höchste Speicherbedarf eines Bildes, in GB.</translation>
+  </message>
+  <message>
+   <source>The noise of a picture of this size, cropped or extended to the new size.</source>
+   <translation>Das Rauschen eines Bildes dieser Größe, auf die neue Größe beschnitten oder erweitert.</translation>
+  </message>
+  <message>
+   <source>The noise that is added before each step (s_churn).</source>
+   <translation>Das Rauschen, das vor jedem Schritt hinzukommt (s_churn).</translation>
+  </message>
+  <message>
+   <source>The number format that is computed in.</source>
+   <translation>Das Zahlenformat, in dem gerechnet wird.</translation>
+  </message>
+  <message>
+   <source>The original size that goes with the negative prompt.</source>
+   <translation>Die Originalgröße zum negativen Prompt.</translation>
+  </message>
+  <message>
+   <source>The picture itself</source>
+   <translation>Das Bild selbst</translation>
+  </message>
+  <message>
+   <source>The picture's place, from 0, in a batch with the noise of one seed.</source>
+   <translation>Der Platz des Bildes, ab 0, in einem Stapel mit dem Rauschen eines Seeds.</translation>
+  </message>
+  <message>
+   <source>The seed of the variation; left empty, always a new one.</source>
+   <translation>Der Seed der Variation; leer gelassen immer ein neuer.</translation>
+  </message>
+  <message>
+   <source>The share of the noise that each step replaces by new.</source>
+   <translation>Der Anteil des Rauschens, den jeder Schritt durch neues ersetzt.</translation>
+  </message>
+  <message>
+   <source>The side of the tiles, in pixels, in which the VAE works to save memory.</source>
+   <translation>Die Seite der Kacheln, in Pixeln, in denen die VAE arbeitet, um Speicher zu sparen.</translation>
+  </message>
+  <message>
+   <source>The size that the model is told it draws.</source>
+   <translation>Die Größe, die das Modell zu zeichnen glaubt.</translation>
+  </message>
+  <message>
+   <source>The size that the model is told the photo had.</source>
+   <translation>Die Größe, die das Foto dem Modell zufolge hatte.</translation>
+  </message>
+  <message>
+   <source>The start and the end of guidance, from 0 (first step) to 1 (last step).</source>
+   <translation>Anfang und Ende der Guidance, von 0 (erster Schritt) bis 1 (letzter Schritt).</translation>
+  </message>
+  <message>
+   <source>The target size that goes with the negative prompt.</source>
+   <translation>Die Zielgröße zum negativen Prompt.</translation>
+  </message>
+  <message>
+   <source>The width in pixels over which what is new joins the old.</source>
+   <translation>Die Breite in Pixeln, auf der Neues in Altes übergeht.</translation>
+  </message>
+  <message>
+   <source>VAE tiles</source>
+   <translation>VAE-Kacheln</translation>
+  </message>
+  <message>
+   <source>Variation</source>
+   <translation>Variation</translation>
+  </message>
+  <message>
+   <source>What lies under the mask before it is drawn anew.</source>
+   <translation>Was unter der Maske liegt, bevor neu gezeichnet wird.</translation>
+  </message>
+  <message>
+   <source>Zero-terminal SNR</source>
+   <translation>Zero Terminal SNR</translation>
+  </message>
+ </context>
+ <context>
+  <name>outlook</name>
+  <message>
+   <source>For all models</source>
+   <translation>Für alle Modelle</translation>
+  </message>
+  <message>
+   <source>It is being planned…</source>
+   <translation>Wird geplant…</translation>
+  </message>
+  <message>
+   <source>It needs about {peak} of the {budget} that may be used.</source>
+   <translation>Es braucht etwa {peak} der {budget}, die verwendet werden dürfen.</translation>
+  </message>
+  <message>
+   <source>Safelight starter</source>
+   <translation>Safelight-Startmodell</translation>
+  </message>
+  <message>
+   <source>That is more than is free: close other programs.</source>
+   <translation>Das ist mehr, als frei ist: andere Programme schließen.</translation>
+  </message>
+  <message>
+   <source>The model stays loaded for the next pictures.</source>
+   <translation>Das Modell bleibt für die nächsten Bilder geladen.</translation>
+  </message>
+  <message>
+   <source>The parts of the model take turns, to save memory.</source>
+   <translation>Die Teile des Modells wechseln sich ab, um Speicher zu sparen.</translation>
+  </message>
+  <message>
+   <source>The picture is decoded in tiles, to save memory.</source>
+   <translation>Das Bild wird in Kacheln dekodiert, um Speicher zu sparen.</translation>
+  </message>
+  <message>
+   <source>last used {time}</source>
+   <translation>zuletzt verwendet {time}</translation>
+  </message>
+ </context>
+ <context>
+  <name>packs</name>
+  <message>
+   <source>Accept and install</source>
+   <translation>Annehmen und installieren</translation>
+  </message>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Checking that every byte has arrived as it should</source>
+   <translation>Jedes angekommene Byte wird geprüft</translation>
+  </message>
+  <message>
+   <source>Go back to {version}</source>
+   <translation>Zurück zu {version}</translation>
+  </message>
+  <message>
+   <source>Install</source>
+   <translation>Installieren</translation>
+  </message>
+  <message>
+   <source>Install {version}</source>
+   <translation>{version} installieren</translation>
+  </message>
+  <message>
+   <source>It cannot be used: {reason}.</source>
+   <translation>Es kann nicht verwendet werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>It is about {n} times as fast as the plain processor here.</source>
+   <translation>Es ist hier etwa {n}-mal so schnell wie der Prozessor allein.</translation>
+  </message>
+  <message>
+   <source>It is not faster than the plain processor here.</source>
+   <translation>Es ist hier nicht schneller als der Prozessor allein.</translation>
+  </message>
+  <message>
+   <source>Measured: {gain}.</source>
+   <translation>Gemessen: {gain}.</translation>
+  </message>
+  <message>
+   <source>Needs {needs}</source>
+   <translation>Braucht {needs}</translation>
+  </message>
+  <message>
+   <source>Pause</source>
+   <translation>Anhalten</translation>
+  </message>
+  <message>
+   <source>Paused · {amount}</source>
+   <translation>Angehalten · {amount}</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Repair</source>
+   <translation>Reparieren</translation>
+  </message>
+  <message>
+   <source>Resume</source>
+   <translation>Fortsetzen</translation>
+  </message>
+  <message>
+   <source>This Safelight has it already.</source>
+   <translation>Dieses Safelight hat es schon.</translation>
+  </message>
+  <message>
+   <source>This computer has no graphics card for it.</source>
+   <translation>Dieser Computer hat keine Grafikkarte dafür.</translation>
+  </message>
+  <message>
+   <source>Try again</source>
+   <translation>Noch einmal versuchen</translation>
+  </message>
+  <message>
+   <source>Trying it on this computer, which takes about a minute</source>
+   <translation>Wird auf diesem Computer probiert, was etwa eine Minute dauert</translation>
+  </message>
+  <message>
+   <source>Unpacking</source>
+   <translation>Wird entpackt</translation>
+  </message>
+  <message>
+   <source>Use it now</source>
+   <translation>Jetzt verwenden</translation>
+  </message>
+  <message>
+   <source>Version {version}, {size} on disk.</source>
+   <translation>Version {version}, {size} auf dem Datenträger.</translation>
+  </message>
+  <message>
+   <source>Waits for the other installation</source>
+   <translation>Wartet auf die andere Installation</translation>
+  </message>
+  <message>
+   <source>Works here. It is used once the pictures in hand are made.</source>
+   <translation>Funktioniert hier. Verwendet wird es, sobald die laufenden Bilder fertig sind.</translation>
+  </message>
+  <message>
+   <source>being installed</source>
+   <translation>wird installiert</translation>
+  </message>
+  <message>
+   <source>being tried</source>
+   <translation>wird probiert</translation>
+  </message>
+  <message>
+   <source>downloading, {n} %</source>
+   <translation>wird heruntergeladen, {n} %</translation>
+  </message>
+  <message>
+   <source>licence: {names}</source>
+   <translation>Lizenz: {names}</translation>
+  </message>
+  <message>
+   <source>{name} (proprietary)</source>
+   <translation>{name} (proprietär)</translation>
+  </message>
+  <message>
+   <source>{size} on disk</source>
+   <translation>{size} auf dem Datenträger</translation>
+  </message>
+  <message>
+   <source>{size} to download from {hosts}</source>
+   <translation>{size} von {hosts} herunterzuladen</translation>
+  </message>
+  <message>
+   <source>{title} is in use.</source>
+   <translation>{title} ist in Gebrauch.</translation>
+  </message>
+  <message>
+   <source>{title} is installed.</source>
+   <translation>{title} ist installiert.</translation>
+  </message>
+  <message>
+   <source>{title} suits this computer.</source>
+   <translation>{title} passt zu diesem Computer.</translation>
+  </message>
+ </context>
+ <context>
+  <name>presets</name>
+  <message>
+   <source>LoRAs</source>
+   <translation>LoRAs</translation>
+  </message>
+  <message>
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <source>Prompts</source>
+   <translation>Prompts</translation>
+  </message>
+  <message>
+   <source>Settings</source>
+   <translation>Einstellungen</translation>
+  </message>
+  <message>
+   <source>Size, steps, sampler and other settings</source>
+   <translation>Größe, Schritte, Sampler und andere Einstellungen</translation>
+  </message>
+ </context>
+ <context>
+  <name>queue</name>
+  <message>
+   <source>A picture is removed from the queue.</source>
+   <translation>Ein Bild ist aus der Warteschlange entfernt.</translation>
+  </message>
+  <message>
+   <source>Duplicate</source>
+   <translation>Duplizieren</translation>
+  </message>
+  <message>
+   <source>Edit in the form</source>
+   <translation>Im Formular bearbeiten</translation>
+  </message>
+  <message>
+   <source>Make it earlier</source>
+   <translation>Früher erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it later</source>
+   <translation>Später erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it next</source>
+   <translation>Als Nächstes erzeugen</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Try again</source>
+   <translation>Noch einmal versuchen</translation>
+  </message>
+  <message>
+   <source>{n} pictures are removed from the queue.</source>
+   <translation>{n} Bilder sind aus der Warteschlange entfernt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>remedies</name>
+  <message>
+   <source>Another device can make it.</source>
+   <translation>Ein anderes Gerät kann es erzeugen.</translation>
+  </message>
+  <message>
+   <source>Choose a file that has it, below the model's name.</source>
+   <translation>Unter dem Namen des Modells eine Datei wählen, die ihn hat.</translation>
+  </message>
+  <message>
+   <source>Choose a model.</source>
+   <translation>Ein Modell wählen.</translation>
+  </message>
+  <message>
+   <source>Choose another folder for pictures.</source>
+   <translation>Einen anderen Ordner für Bilder wählen.</translation>
+  </message>
+  <message>
+   <source>Choose the picture to start from.</source>
+   <translation>Das Ausgangsbild wählen.</translation>
+  </message>
+  <message>
+   <source>Have Safelight check the hardware again.</source>
+   <translation>Safelight die Hardware noch einmal prüfen lassen.</translation>
+  </message>
+  <message>
+   <source>If you know which of these it is, say so in “About the model”.</source>
+   <translation>Wenn Sie wissen, welches davon es ist, in „Über das Modell“ angeben.</translation>
+  </message>
+  <message>
+   <source>Make it anew: Safelight then chooses the device.</source>
+   <translation>Neu erzeugen: Safelight wählt dann das Gerät.</translation>
+  </message>
+  <message>
+   <source>Make the picture smaller.</source>
+   <translation>Das Bild kleiner machen.</translation>
+  </message>
+  <message>
+   <source>Open the mask and invert it.</source>
+   <translation>Die Maske öffnen und umkehren.</translation>
+  </message>
+  <message>
+   <source>Or make it anew, without the limit it came with.</source>
+   <translation>Oder neu erzeugen, ohne die Grenze, mit der es kam.</translation>
+  </message>
+  <message>
+   <source>Or name the folder that has it.</source>
+   <translation>Oder den Ordner nennen, der sie hat.</translation>
+  </message>
+  <message>
+   <source>The runtime {name} brings what it needs; “Runtimes” installs it.</source>
+   <translation>Die Laufzeit {name} bringt, was es braucht; „Laufzeiten“ installiert sie.</translation>
+  </message>
+  <message>
+   <source>Where that model lacks this part, it can be taken from this file.</source>
+   <translation>Wo diesem Modell der Teil fehlt, kann er aus dieser Datei kommen.</translation>
+  </message>
+ </context>
+ <context>
+  <name>settings</name>
+  <message>
+   <source>Its model {name} is not there any more; the chosen one is kept.</source>
+   <translation>Das Modell {name} ist nicht mehr da; das gewählte bleibt.</translation>
+  </message>
+  <message>
+   <source>Of its text the first {n} characters are used.</source>
+   <translation>Vom Text werden die ersten {n} Zeichen verwendet.</translation>
+  </message>
+ </context>
+ <context>
+  <name>updates</name>
+  <message>
+   <source>Looking for a newer version…</source>
+   <translation>Eine neuere Version wird gesucht…</translation>
+  </message>
+  <message>
+   <source>Safelight asks {place} only when you do. Nothing about you or it is sent.</source>
+   <translation>Safelight fragt {place} nur, wenn Sie es verlangen. Nichts über Sie oder das Programm wird gesandt.</translation>
+  </message>
+  <message>
+   <source>Safelight {version} is available.</source>
+   <translation>Safelight {version} ist verfügbar.</translation>
+  </message>
+  <message>
+   <source>Safelight {version} is ready. It starts the next time.</source>
+   <translation>Safelight {version} ist bereit. Es startet beim nächsten Mal.</translation>
+  </message>
+  <message>
+   <source>This is the newest version.</source>
+   <translation>Das ist die neueste Version.</translation>
+  </message>
+  <message>
+   <source>Unpacking and trying it. This takes about a minute.</source>
+   <translation>Wird entpackt und probiert. Das dauert etwa eine Minute.</translation>
+  </message>
+  <message>
+   <source>{size} on disk</source>
+   <translation>{size} auf dem Datenträger</translation>
+  </message>
+  <message>
+   <source>{size} to copy</source>
+   <translation>{size} zu kopieren</translation>
+  </message>
+  <message>
+   <source>{size} to download from {hosts}</source>
+   <translation>{size} von {hosts} herunterzuladen</translation>
+  </message>
+ </context>
+ <context>
+  <name>wildcards</name>
+  <message>
+   <source>Make room on the disk.</source>
+   <translation>Platz auf dem Datenträger schaffen.</translation>
+  </message>
+  <message>
+   <source>See that the folder of lists can be written.</source>
+   <translation>Prüfen, ob in den Ordner der Listen geschrieben werden kann.</translation>
+  </message>
+  <message>
+   <source>The list {name} could not be changed.</source>
+   <translation>Die Liste {name} konnte nicht geändert werden.</translation>
+  </message>
+ </context>
+</TS>

@@ -41,12 +41,16 @@ class ModelsPage(QWidget):
         self.stack = Stack()
         self.views = QButtonGroup(self)
         self._lay_out()
-        self.setFocusProxy(self.yours.list)
         self.views.idClicked.connect(self.show_view)
         invitation = self.yours.invitation
         invitation.get.clicked.connect(lambda: self.show_view(1))
         invitation.folder.clicked.connect(self._add_folder)
         invitation.file.clicked.connect(actions[ActionName.OPEN].trigger)
+
+    @property
+    def entry(self) -> QWidget:
+        """The control that a key leads to."""
+        return self.yours.list if self.yours.isVisible() else self.views.buttons()[0]
 
     def show_view(self, view: int) -> None:
         """Show the user's models (0), where to get more (1), or the folders (2)."""

@@ -39,6 +39,7 @@ class InfoPanel(QWidget):
         self.detail = ElidedLabel("caption")
         self.watch = QPushButton(self.tr("Follow live"))
         self.use = QPushButton(self.tr("Reuse"))
+        self.use.setAccessibleDescription(actions[_USE].text())
         self.use.setToolTip(f"{actions[_USE].text()} ({actions.key(_USE)})")
         self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"))
         self.menu = QMenu(self)

@@ -146,6 +146,7 @@ class ColourButton(QToolButton):
     def set_name(self, name: str, key: str) -> None:
         """Set the name for screen readers, and the tooltip with the key."""
         self.setAccessibleName(name)
+        self.setAccessibleDescription(key)
         self.setToolTip(f"{name} ({key})")
 
     def show_colour(self, colour: str) -> None:

@@ -62,6 +62,7 @@ class SettingsPage(QWidget):
             item.setSizeHint(QSize(0, CONTROL_HEIGHT))
         self.area = scroll_area(self.tr("Settings"))
         self.headings = [plain_label(one.title, "title") for one in self.sections]
+        self._rows = QWidget()
         self._columns = [QVBoxLayout() for _ in self.sections]
         self._unfinished = list(range(len(self.sections)))
         self._filling = QTimer(self, interval=0)
@@ -70,17 +71,27 @@ class SettingsPage(QWidget):
         self._shown = 0
         self._lay_out()
         self._connect()
-        self.setFocusProxy(self.search)
         self._make_some()
         self._filling.start()
+
+    @property
+    def entry(self) -> QWidget:
+        """The control that a key leads to."""
+        return self.search
 
     def complete(self) -> None:
         """Make all rows that are not there yet."""
         if not self._unfinished:
             return
+        self._filling.stop()
+        # Hidden, so that all of it is laid out once; Qt shows what is added only later by itself.
+        self._rows.hide()
         while self._unfinished:
             self._make_row()
-        self._filling.stop()
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        for added in self._rows.findChildren(QWidget, options=direct):
+            added.show()
+        self._rows.show()
         # What is scrolled to has its place only once it is laid out.
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
@@ -160,7 +171,7 @@ class SettingsPage(QWidget):
         row.addWidget(self.area, 1)
 
     def _content(self) -> QWidget:
-        rows = QWidget()
+        rows = self._rows
         rows.setMaximumWidth(_CONTENT_WIDTH)
         column = QVBoxLayout(rows)
         column.setContentsMargins(L, L, L, L)

@@ -8,7 +8,7 @@ from weakref import WeakSet
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QWidget
 from shiboken6 import isValid
 
 from app.settings.values import Look
@@ -83,6 +83,9 @@ class Theme(QObject):
         """Give a window that is complete the look, for good; dialogs over it get it from it."""
         self._dressed.add(window)
         window.setStyleSheet(self.sheet)
+        # Layouts of what was not shown yet would keep the sizes of bare controls.
+        for layout in window.findChildren(QLayout):
+            layout.invalidate()
 
     def icon(self, name: str, colour: str | None = None) -> QIcon:
         """Return an icon by name; its default colour is that of text."""

@@ -36,6 +36,8 @@ class IconButton(QToolButton):
     def set_name(self, name: str, key: str = "") -> None:
         """Set the name for screen readers and the tooltip; the tooltip adds the shortcut."""
         self.setAccessibleName(name)
+        # Without one of its own, screen readers say the tooltip, which repeats the name.
+        self.setAccessibleDescription(key)
         self.setToolTip(plain_tooltip(f"{name} ({key})" if key else name))
 
     def _draw(self) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.spoken import say
 from ui.theme.metrics import ICON, XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.flow_layout import FlowLayout
@@ -148,11 +148,7 @@ class NoticeBar(QFrame):
         self._draw()
         # A failure interrupts what a screen reader says; a note waits for its end.
         heard = f"{title}." if title else ""
-        said = QAccessibleAnnouncementEvent(self, " ".join(filter(None, (heard, message, hint))))
-        urgent = QAccessible.AnnouncementPoliteness.Assertive
-        calm = QAccessible.AnnouncementPoliteness.Polite
-        said.setPoliteness(urgent if failure else calm)
-        QAccessible.updateAccessibility(said)
+        say(self, " ".join(filter(None, (heard, message, hint))), urgent=failure)
 
     def add_button(self, text: str) -> QPushButton:
         """Add a button to the bar, before those of the report, and return it."""

@@ -10,19 +10,37 @@ from ui.widgets.labels import plain_tooltip
 
 
 class SectionHead(QAbstractButton):
-    """A heading that opens and closes a section; its summary is beside it, cut off if too long."""
+    """A heading that opens and closes a section; its summary is beside it, cut off if too long.
+
+    It is not checkable: screen readers would call it a check box.
+    """
+
+    # bool: it is open now.
+    opened = Signal(bool)
 
     def __init__(self, theme: Theme, title: str) -> None:
         super().__init__()
         self._theme, self._title, self._summary = theme, title, ""
-        self.setCheckable(True)
+        self._is_open = False
         self.setText(title)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.toggled.connect(self._name)
         theme.changed.connect(self.update)
         self._name()
+
+    @property
+    def is_open(self) -> bool:
+        """True if the section is open."""
+        return self._is_open
+
+    def open(self, is_open: bool) -> None:
+        """Point the arrow, and name the state, for an open or a closed section."""
+        if is_open != self._is_open:
+            self._is_open = is_open
+            self._name()
+            self.update()
+            self.opened.emit(is_open)
 
     @property
     def summary(self) -> str:
@@ -69,7 +87,7 @@ class SectionHead(QAbstractButton):
         middle = place.center()
         painter.save()
         painter.translate(middle)
-        if not self.isChecked():
+        if not self._is_open:
             painter.rotate(90 if self.isRightToLeft() else -90)
         icon = self._theme.icon("chevron", self._theme.colours.muted)
         icon.paint(painter, -ICON // 2, -ICON // 2, ICON, ICON)
@@ -96,9 +114,9 @@ class SectionHead(QAbstractButton):
             place.moveLeft(self.width() - place.right() - 1)
         return place
 
-    def _name(self, _checked: bool = False) -> None:
+    def _name(self) -> None:
         self.setAccessibleName(self._title)
-        state = self.tr("open") if self.isChecked() else self.tr("closed")
+        state = self.tr("open") if self._is_open else self.tr("closed")
         self.setAccessibleDescription(", ".join(filter(None, (state, self._summary))))
 
 
@@ -119,14 +137,18 @@ class Section(QWidget):
         column.addWidget(self.head)
         column.addWidget(content)
         content.hide()
-        self.head.toggled.connect(content.setVisible)
-        self.head.clicked.connect(self.folded)
+        self.head.opened.connect(content.setVisible)
+        self.head.clicked.connect(self._fold)
 
     @property
     def is_open(self) -> bool:
         """True if the content is shown."""
-        return self.head.isChecked()
+        return self.head.is_open
 
     def open(self, is_open: bool = True) -> None:
         """Open or close the section, as the program and not the user does."""
-        self.head.setChecked(is_open)
+        self.head.open(is_open)
+
+    def _fold(self) -> None:
+        self.head.open(not self.head.is_open)
+        self.folded.emit(self.head.is_open)

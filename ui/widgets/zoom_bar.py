@@ -58,6 +58,7 @@ class ZoomBar(QFrame):
             name = self.tr("{percent}: fit into the window").format(percent=self.percent.text())
             key = fit
         self.percent.setAccessibleName(name)
+        self.percent.setAccessibleDescription(key)
         self.percent.setToolTip(f"{name} ({key})")
 
     def _text(self, percent: int) -> str:

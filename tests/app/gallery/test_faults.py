@@ -327,3 +327,12 @@ def test_a_cache_that_cannot_be_written_is_told(gallery: Opened) -> None:
     gallery.wait(lambda: bool(gallery.errors))
     assert gallery.index.rows([1]) == []
     gallery.index.refresh()
+
+
+def test_a_folder_that_comes_later_is_noticed(gallery: Opened) -> None:
+    gallery.pictures.rmdir()
+    gallery.index.start()
+    gallery.wait(lambda: gallery.index.folders[0].state is FolderState.MISSING)
+    # Nobody looks again: there is neither a scan nor another start.
+    write(gallery.pictures / "first.png", ours(1, "a cat"))
+    gallery.wait(lambda: [row.prompt for row in gallery.rows()] == ["a cat"])
