@@ -5,6 +5,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.app.supervised import PATIENCE_MS
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import MOST_ROWS, ChoiceBox
 
@@ -29,7 +30,7 @@ class Opened:
                 self.box.add_heading("More of them")
             self.box.addItem(f"Entry {row}", row)
         self.window.show()
-        bot.waitUntil(self.window.isVisible)
+        bot.waitUntil(self.window.isVisible, timeout=PATIENCE_MS)
         self.box.showPopup()
         QApplication.processEvents()
 
