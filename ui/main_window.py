@@ -55,10 +55,15 @@ class MainWindow(QMainWindow):
         for name in _OF_THE_FORM:
             # Before the page's own connections, so that a field it focuses is visible.
             actions[name].triggered.connect(self._go_to_form)
-        self.create_page = page = CreatePage(session, theme, actions)
+        column = self._column()
+        # From the outside in: what moves into another widget takes on the style sheet anew, with
+        # everything in it.
+        self.places = Places(session, theme, actions, self.centralWidget())
+        column.addWidget(self.places, 1)
+        self.create_page = page = CreatePage(session, theme, actions, self.places.room)
         self.form, self.canvas = page.form, page.canvas
         self.info, self.strip = page.info, page.strip
-        self.places = Places(session, theme, actions, page)
+        self.places.begin(page)
         self.dock = Dock(session, theme, actions)
         self.queue = QueueDrawer(session, theme, actions, page.thumbnails, self.places)
         self.windows = SideWindows(session, theme, self)
@@ -69,7 +74,9 @@ class MainWindow(QMainWindow):
         )
         self._framed = QTimer(self, singleShot=True, interval=_FRAMED_MS)
         self._framed.timeout.connect(lambda: fit(self))
-        self._lay_out()
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addWidget(self.dock)
+        self.setMenuBar(MenuBar(actions, self))
         self.drops = Drops(
             session,
             theme,
@@ -84,16 +91,14 @@ class MainWindow(QMainWindow):
         page.form.prompt.setFocus()
         self._is_built = True
 
-    def _lay_out(self) -> None:
+    def _column(self) -> QVBoxLayout:
+        """Make the central widget; return its column."""
         whole = QWidget()
+        self.setCentralWidget(whole)
         column = QVBoxLayout(whole)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.places, 1)
-        column.addWidget(rule(Qt.Orientation.Horizontal))
-        column.addWidget(self.dock)
-        self.setCentralWidget(whole)
-        self.setMenuBar(MenuBar(self.actions_by_name, self))
+        return column
 
     def _connect(self) -> None:
         session, actions = self.session, self.actions_by_name

@@ -168,26 +168,38 @@ class Places(QWidget):
     # Another place was opened.
     opened = Signal()
 
-    def __init__(self, session: Session, theme: Theme, actions: Actions, create: QWidget) -> None:
-        super().__init__()
+    def __init__(
+        self, session: Session, theme: Theme, actions: Actions, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
         self._session, self._theme, self._actions = session, theme, actions
-        self._pages: dict[Place, QWidget] = {Place.CREATE: create}
+        self._pages: dict[Place, QWidget] = {}
         self._stack = Stack()
-        self._stack.addWidget(create)
-        offered = [place for place in Place if place in self._pages or place in _LATER]
+        offered = [place for place in Place if place is Place.CREATE or place in _LATER]
         self.rail = Rail(theme, actions, offered)
         for place, button in _BUTTONS.items():
             actions[button.action].setVisible(place in offered)
-            if place in offered:
-                actions[button.action].triggered.connect(lambda _=False, to=place: self.open(to))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.rail)
         row.addWidget(rule(Qt.Orientation.Vertical))
         row.addWidget(self._stack, 1)
-        kept = session.memory.layout.place
-        self.open(next((place for place in offered if place == kept), Place.CREATE))
+
+    @property
+    def room(self) -> QWidget:
+        """The parent of the pages."""
+        return self._stack
+
+    def begin(self, create: QWidget) -> None:
+        """Take the page of Create, and open the place that was open when the window closed."""
+        self._pages[Place.CREATE] = create
+        self._stack.addWidget(create)
+        for place in self.rail.buttons:
+            action = self._actions[_BUTTONS[place].action]
+            action.triggered.connect(lambda _=False, to=place: self.open(to))
+        kept = self._session.memory.layout.place
+        self.open(next((place for place in self.rail.buttons if place == kept), Place.CREATE))
 
     @property
     def place(self) -> Place:

@@ -1,19 +1,36 @@
 """A machine whose devices were tried already, so that no test waits for that."""
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from backends.registry import BACKENDS
 from engine.api.machine import PrecisionFigures
 from engine.devices.fingerprint import machine_fingerprint
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore
 
+_FILE = "devices.json"
 
-def write_verdicts(cache: Path) -> None:
+
+def write_verdicts(folder: Path, *, untried: str = "") -> None:
     """The processor works here, and nothing else that "auto" may choose.
 
-    OpenVINO is there for those that ask for it.
+    OpenVINO is there for those that ask for it. `untried` names a backend that is left out.
     """
-    store = VerdictStore(cache / "devices.json", machine_fingerprint())
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _FILE).write_bytes(_verdicts(machine_fingerprint(), untried))
+
+
+@cache
+def _verdicts(fingerprint: str, untried: str) -> bytes:
+    """Return the stored verdicts; made once, as each is written durably."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / _FILE
+        _keep_verdicts(VerdictStore(path, fingerprint), untried)
+        return path.read_bytes()
+
+
+def _keep_verdicts(store: VerdictStore, untried: str) -> None:
     figures = (PrecisionFigures(precision="f32", milliseconds=400.0),)
     processor = TriedDevice(id="cpu", name="processor", precisions=("f32",), figures=figures)
     asked_for = TriedDevice(id="cpu", name="processor", precisions=("f32",), automatic=False)
@@ -26,5 +43,5 @@ def write_verdicts(cache: Path) -> None:
             devices=devices,
             problem="" if devices else "It is not for this test.",
         )
-        if reference.automatic:
+        if reference.automatic and reference.name != untried:
             store.keep(report)

@@ -21,7 +21,7 @@ from tests.app.fake_engine import Plan
 from tests.app.folders import folders_in
 
 # Generous: nothing here depends on how long things take.
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 # What a person waits for seconds takes a moment here.
 QUICK = Supervision(ping_ms=50, stop_ms=500, restart_ms=(0, 20, 40))
 T = TypeVar("T", bound=Message)

@@ -35,6 +35,7 @@ def _files(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
+@cache
 def made(*folders: str) -> set[str]:
     """The names that are called."""
     nodes = (node for _, tree in trees(*folders) for node in ast.walk(tree))
@@ -42,6 +43,7 @@ def made(*folders: str) -> set[str]:
     return {function.id for function in calls if isinstance(function, ast.Name)}
 
 
+@cache
 def named(*folders: str, leaving_out: Path | None = None) -> set[str]:
     """The names that are read, in annotations too."""
     return {

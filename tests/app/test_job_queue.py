@@ -20,7 +20,7 @@ from tests.app.silent_process import CRASH, SilentProcess
 
 REQUEST = GenerateRequest(prompt="a red house", seed=7)
 FAILURE = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "There is no memory.", "Try a smaller size.")
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 
 
 class Queued:

@@ -14,6 +14,7 @@ from engine.api.request import GuidanceOptions
 from engine.api.values import Phase
 from tests.app.fake_engine import saved_image
 from tests.app.silent_process import SilentProcess
+from tests.app.supervised import PATIENCE_MS
 
 TIMES = Timings(
     load_s=9, compile_s=90, encode_s=0.5, denoise_s=10, decode_s=1, save_s=0.5, total_s=111
@@ -51,7 +52,7 @@ def test_the_next_start_knows_the_time(qtbot: QtBot, tmp_path: Path) -> None:
 def test_the_time_is_written_before_the_window_closes(qtbot: QtBot, tmp_path: Path) -> None:
     process = SilentProcess(tmp_path)
     pace = measured(tmp_path, process)
-    qtbot.waitUntil((tmp_path / "pace.json").exists)
+    qtbot.waitUntil((tmp_path / "pace.json").exists, timeout=PATIENCE_MS)
     again = Pace(EngineClient(process, process), tmp_path)
     assert again.seconds("mine", 64, 64, 5) == pytest.approx(12)
     pace.close()

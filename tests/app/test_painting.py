@@ -57,7 +57,7 @@ def test_generate_waits_for_the_latest_stroke(staged: Staged) -> None:
     written = Event()
 
     def slow() -> bytes:
-        written.wait(10)
+        written.wait(60)
         return b"slow"
 
     staged.session.painting.keep(slow)

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.single_instance import MESSAGES, SingleInstance, Start
 from engine.durable import replace_file
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 # Claims a folder, says what it found, and stays as long as its input is open.
 CLAIM = """
 import sys

@@ -3,18 +3,33 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from backends.base import Array, DType, Graph
 from engine.graphs.operators import GraphBuilder
 from tests.backends.samples import CHANNELS, WIDTH, Target, relative_error
-from tests.backends.test_contract import ALL, TOLERANCES, every
+from tests.backends.test_contract import ALL, SOFTWARE, TOLERANCES, label, ring
 from tests.graphs.branches import RandomBranches
 from tests.graphs.networks import graph_in_memory, random_weights
 
 STRENGTHS = (1.3, -0.7)
 # A width at which no form of a layer is left out for lack of a kernel.
 _INNER = 1280
-every_target = every(target for target in ALL if target.computes)
+every_target = pytest.mark.parametrize(
+    "target",
+    [
+        # The widths that kernels take are slow to compute on a graphics driver of the processor.
+        pytest.param(
+            target,
+            id=label(target),
+            marks=pytest.mark.oracle
+            if target.device.id == SOFTWARE
+            else ring(target.backend.name, target.device),
+        )
+        for target in ALL
+        if target.computes
+    ],
+)
 
 
 def _network(g: GraphBuilder) -> None:

@@ -138,7 +138,7 @@ def test_a_copy_is_written_beside_and_used_the_next_time(loading: Loading, tmp_p
     made = network(tmp_path, DType.F16)
     held = loading.load(made, BF16, MEMORY_THEN_COPY)
     assert all(isinstance(ref, ComputedArray) for ref in held.values())
-    deadline = monotonic() + 30
+    deadline = monotonic() + 60
     while not loading.copies.listed():
         assert monotonic() < deadline
         sleep(0.001)

@@ -120,7 +120,7 @@ def test_a_copy_that_is_written_beside_has_no_patches(patching: Patching) -> Non
 
 def _written(patching: Patching) -> list[str]:
     """The names of the copies, once the thread that writes them is done."""
-    deadline = monotonic() + 30
+    deadline = monotonic() + 60
     while not patching.copies.listed():
         assert monotonic() < deadline
         sleep(0.001)
@@ -214,7 +214,7 @@ def test_merged_weights_of_another_lora_or_checkpoint_are_not_taken(
 
 def _wait_for(copies: WorkingCopies) -> None:
     """Wait for the thread that writes copies."""
-    deadline = monotonic() + 30
+    deadline = monotonic() + 60
     while not copies.listed():
         assert monotonic() < deadline
         sleep(0.001)

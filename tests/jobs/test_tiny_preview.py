@@ -83,7 +83,7 @@ class Bench:
     def _settle(self) -> None:
         running = self.previews._running  # pyright: ignore[reportPrivateUsage]
         if running is not None:
-            running.result(timeout=10)
+            running.result(timeout=60)
 
     def _load(self) -> Session:
         return self.decoder
@@ -145,7 +145,7 @@ class Collecting(SilentReporter):
     def preview(self, step: int, latent: Array, form: LatentFormat) -> None:
         self.linear += 1
         if self._patient:
-            assert self._first.wait(20)
+            assert self._first.wait(60)
 
     def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
         self.shown.append(pixels)

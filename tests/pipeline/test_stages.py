@@ -353,7 +353,7 @@ def test_a_network_loaded_ahead_in_vain_is_closed(tmp_path: Path, decoder: Netwo
     backend = CountingBackend()
     with closing(make_stages(backend, tmp_path, (F32,))) as stages:
         stages.prepare(decoder)
-        deadline = monotonic() + 30
+        deadline = monotonic() + 60
         while not backend.open_now:  # on its thread
             assert monotonic() < deadline
             sleep(0.001)

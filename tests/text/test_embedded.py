@@ -191,7 +191,7 @@ def test_the_words_beyond_diffusers_chunk_are_found() -> None:
 
 def test_no_beginning_of_a_name_is_told_of() -> None:
     convention = TOOL[ConventionName.COMFY]
-    text = "embedding:bad " + "dog " * 60 + "embedding:bad " * 20
+    text = "embedding:bad " + "dog " * 56 + "embedding:bad " * 20
     count = count_tokens(text, CLIP, convention, reader=reader_of(convention))
     assert count.chunk_starts
     assert count.told == ()

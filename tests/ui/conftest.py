@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -22,6 +23,13 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # py
     for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "CONFIG", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
     write_verdicts(tmp_path / "cache")
+
+
+@pytest.fixture(autouse=True)
+def _no_earlier_windows() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Delete a test's windows when it ends: the next test's theme would style them all anew."""
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 class Desk(Staged):

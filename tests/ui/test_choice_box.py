@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.app.supervised import PATIENCE_MS
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.choice_popup import ChoicePopup
@@ -46,7 +47,7 @@ class Opened:
                 self.box.add_heading(f"Group {row // 7}")
             self.box.add_choice(f"Entry {row}", row, about)
         self.window.show()
-        bot.waitUntil(self.window.isVisible)
+        bot.waitUntil(self.window.isVisible, timeout=PATIENCE_MS)
         self.box.showPopup()
         QApplication.processEvents()
 

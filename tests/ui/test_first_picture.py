@@ -81,6 +81,8 @@ def test_type_press_generate_a_row_appears(make_desk: MakeDesk, qtbot: QtBot) ->
     assert previews
 
 
+# Beside the tests of the real window, which a window manager puts in its place.
+@pytest.mark.oracle
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed")
 @pytest.mark.skipif(ON_XVFB in os.environ, reason="this is the real window already")
 def test_the_same_in_a_real_window() -> None:

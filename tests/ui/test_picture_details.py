@@ -12,6 +12,7 @@ from engine.api.record import GenerationRecord
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
+from tests.app.supervised import PATIENCE_MS
 from tests.metadata.records import PLAIN, PNG
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
@@ -116,7 +117,9 @@ def test_each_fact_is_copied_by_its_button(qtbot: QtBot, theme: Theme, tmp_path:
         assert row.value.toPlainText() == fact.text
     # All of the prompt is visible, in the width of the pane.
     first = details.rows[0].value
-    qtbot.waitUntil(lambda: first.height() > 10 * first.fontMetrics().lineSpacing())
+    qtbot.waitUntil(
+        lambda: first.height() > 10 * first.fontMetrics().lineSpacing(), timeout=PATIENCE_MS
+    )
     assert details.rows[-1].width() <= 280
     details.copy_all.click()
     assert prompt.strip() in QGuiApplication.clipboard().text()

@@ -70,7 +70,8 @@ def test_the_open_place_is_open_at_the_next_start(made: list[QWidget], make_desk
 
 def test_a_place_that_is_not_there_opens_create(desk: Desk, theme: Theme) -> None:
     desk.session.memory.keep_layout(place="a place of a newer version")
-    again = places.Places(desk.session, theme, Actions(desk.window), QLabel("create"))
+    again = places.Places(desk.session, theme, Actions(desk.window))
+    again.begin(QLabel("create"))
     assert again.place is Place.CREATE
 
 

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.app.supervised import PATIENCE_MS
 from tests.ui.conftest import Desk
 from ui.theme.theme import Theme
 from ui.widgets.number_field import DecimalField, WholeField
@@ -28,7 +29,7 @@ def guidance(qtbot: QtBot, theme: Theme, request: pytest.FixtureRequest) -> Slid
     made.resize(344, 40)
     made.show()
     made.activateWindow()
-    qtbot.waitUntil(made.isActiveWindow)
+    qtbot.waitUntil(made.isActiveWindow, timeout=PATIENCE_MS)
     return made
 
 

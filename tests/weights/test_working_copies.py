@@ -185,7 +185,7 @@ def bound(weights: dict[str, WeightSource]) -> dict[str, WeightRef]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.001)
@@ -217,12 +217,12 @@ def test_an_abandoned_copy_leaves_no_file_and_releases_its_weights(
 
     def slow(descriptor: int) -> None:
         begun.set()
-        assert may_go_on.wait(30)
+        assert may_go_on.wait(60)
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", slow)
     ample.make_beside("first", bound, DType.BF16)
-    assert begun.wait(30)
+    assert begun.wait(60)
     held = bound["Größe"]
     assert isinstance(held, ComputedArray)
     gone = weakref.ref(held.array)
@@ -252,7 +252,7 @@ def test_a_disk_without_room_to_spare_gets_no_copy_beside(
     monkeypatch.setattr(shutil, "disk_usage", ask)
     copies = WorkingCopies(tmp_path / "cache" / "weights", spare_bytes=1 << 60)
     copies.make_beside("key", bound, DType.BF16)
-    assert asked.wait(30)
+    assert asked.wait(60)
     copies.abandon()  # which waits for it to be done
     assert files(copies) == set()
     copies.make("key", weights, DType.BF16, ignore)  # what a job needs is made all the same

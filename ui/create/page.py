@@ -32,19 +32,30 @@ _REUSES = {
 class CreatePage(QWidget):
     """The form and the pictures that it makes."""
 
-    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
-        super().__init__()
+    def __init__(
+        self, session: Session, theme: Theme, actions: Actions, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
         self._session = session
         self._is_built = False
         self.thumbnails = ThumbnailStore(THUMBNAIL, parent=self)
         self.lora_pictures = ThumbnailStore(LORA_PICTURE, parent=self)
         for pictures in (self.thumbnails, self.lora_pictures):
             pictures.failed.connect(session.notices.tell_error)
-        self.form = FormPanel(session, theme, actions, self.lora_pictures)
-        self.canvas = CanvasPanel(session, theme, actions)
+        # From the outside in, as the window: nothing moves with everything in it.
+        self.sides = SideSplitter(session.memory, theme, actions)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.sides)
+        self.form = FormPanel(session, theme, actions, self.lora_pictures, self.sides.side)
+        middle = QWidget()
+        # A large system font makes the form wider: nothing of it may be cut off.
+        self.sides.hold(self.form, self.form.needed_width, middle)
+        self.canvas = CanvasPanel(session, theme, actions, middle)
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)
-        self._lay_out(theme, actions)
+        self._lay_out(_column(middle))
         self._connect(actions)
         self._is_built = True
 
@@ -53,9 +64,7 @@ class CreatePage(QWidget):
         """The control that a key leads to."""
         return self.form.prompt
 
-    def _lay_out(self, theme: Theme, actions: Actions) -> None:
-        middle = QWidget()
-        column = _column(middle)
+    def _lay_out(self, column: QVBoxLayout) -> None:
         column.addWidget(self.canvas, 1)
         column.addWidget(self.info)
         column.addWidget(rule(Qt.Orientation.Horizontal))
@@ -63,14 +72,6 @@ class CreatePage(QWidget):
         strip.setContentsMargins(S, XS, 0, 0)
         strip.addWidget(self.strip)
         column.addLayout(strip)
-        # A large system font makes the form wider: nothing of it may be cut off.
-        least = self.form.needed_width
-        memory = self._session.memory
-        self.sides = SideSplitter(memory, theme, actions, self.form, least, middle)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.sides)
 
     def _connect(self, actions: Actions) -> None:
         session = self._session

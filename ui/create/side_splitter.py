@@ -19,33 +19,32 @@ _FOLD_HEIGHT = 56
 class SideSplitter(QSplitter):
     """The side and the canvas. The side's width, and whether it is folded, are kept."""
 
-    def __init__(
-        self,
-        memory: SessionMemory,
-        theme: Theme,
-        actions: Actions,
-        form: QWidget,
-        least: Callable[[], int],
-        canvas: QWidget,
-    ) -> None:
-        """`least` returns the least width of the form in pixels, as the look of the window is."""
+    def __init__(self, memory: SessionMemory, theme: Theme, actions: Actions) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._memory, self._theme, self._actions = memory, theme, actions
-        self._form, self._least = form, least
         # A hidden side would hide the handle as well, so only what is in it is hidden.
-        self._side = QWidget()
-        self._side.setProperty("role", "panel")
-        column = QVBoxLayout(self._side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(form)
+        self.side = QWidget()
+        self.side.setProperty("role", "panel")
+        self._column = QVBoxLayout(self.side)
+        self._column.setContentsMargins(0, 0, 0, 0)
         self._width = memory.layout.side_width or SIDE_PANEL_WIDTH
         self.setHandleWidth(SIDE_HANDLE)
         self.setChildrenCollapsible(False)
-        self.addWidget(self._side)
+        self.addWidget(self.side)
+        self._form: QWidget = self.side
+        self._least: Callable[[], int] = lambda: 0
+
+    def hold(self, form: QWidget, least: Callable[[], int], canvas: QWidget) -> None:
+        """Take the form into the side, and the canvas beside it.
+
+        `least` returns the least width of the form in pixels, as the look of the window is.
+        """
+        self._form, self._least = form, least
+        self._column.addWidget(form)
         self.addWidget(canvas)
-        self._show_form(shown=not memory.layout.side_folded)
+        self._show_form(shown=not self._memory.layout.side_folded)
         self.splitterMoved.connect(self._on_moved)
-        actions[ActionName.FOLD_SIDE].triggered.connect(self.fold)
+        self._actions[ActionName.FOLD_SIDE].triggered.connect(self.fold)
 
     @property
     def is_folded(self) -> bool:
@@ -90,19 +89,19 @@ class SideSplitter(QSplitter):
     def _put(self) -> None:
         """Give the side its width, between the least of the form and the most of the window."""
         if self.is_folded:
-            self._side.setFixedWidth(0)
+            self.side.setFixedWidth(0)
             return
         least = self._least()
         most = max(least, round(self.width() * _MOST))
-        self._side.setMinimumWidth(least)
-        self._side.setMaximumWidth(most)
+        self.side.setMinimumWidth(least)
+        self.side.setMaximumWidth(most)
         width = min(max(self._width, least), most)
         self.setSizes([width, max(1, self.width() - width - self.handleWidth())])
 
     def _on_moved(self, *_: object) -> None:
         if self.is_folded:
             return
-        self._width = self._side.width()
+        self._width = self.side.width()
         self._memory.keep_layout(side_width=self._width)
 
 

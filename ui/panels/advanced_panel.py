@@ -34,8 +34,8 @@ ADVANCED = "advanced"
 class AdvancedPanel(QWidget):
     """The advanced settings; every heading says what differs from the defaults below it."""
 
-    def __init__(self, session: Session, theme: Theme) -> None:
-        super().__init__()
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._session, self._state, self._theme = session, session.generation, theme
         steps = WholeField(*bounds_of(GenerateRequest, "steps").whole)
         self.steps = SliderField(self.tr("Steps"), steps, _USUAL_STEPS)
@@ -68,29 +68,22 @@ class AdvancedPanel(QWidget):
 
     def _lay_out(self) -> Section:
         group = self.groups
-        content = _column(
-            self.steps,
-            self.guidance,
-            self.faster,
-            self.method,
-            self._section("method", self.tr("Sampler options"), group[OptionGroup.METHOD]),
-            group[OptionGroup.TEXT],
-            self.vae,
-            self.refiner,
-            self._section("guidance", self.tr("Guidance options"), group[OptionGroup.GUIDANCE]),
-            self._section("noise", self.tr("Variations of a seed"), group[OptionGroup.NOISE]),
-            self._section("model", self.tr("Parts and kind"), self.parts, self.declaration),
-            self._section("sizes", self.tr("Sizes it is told"), group[OptionGroup.SIZES]),
-            self._section(
-                "machine", self.tr("This computer"), self.device, group[OptionGroup.MACHINE]
-            ),
-        )
+        column = _column(self)
+        advanced, content = self._section(column, ADVANCED, self.tr("Advanced"))
+
+        def section(name: str, title: str, *rows: QWidget) -> None:
+            _, inner = self._section(content, name, title)
+            _fill(inner, *rows)
+
+        _fill(content, self.steps, self.guidance, self.faster, self.method)
+        section("method", self.tr("Sampler options"), group[OptionGroup.METHOD])
+        _fill(content, group[OptionGroup.TEXT], self.vae, self.refiner)
+        section("guidance", self.tr("Guidance options"), group[OptionGroup.GUIDANCE])
+        section("noise", self.tr("Variations of a seed"), group[OptionGroup.NOISE])
+        section("model", self.tr("Parts and kind"), self.parts, self.declaration)
+        section("sizes", self.tr("Sizes it is told"), group[OptionGroup.SIZES])
+        section("machine", self.tr("This computer"), self.device, group[OptionGroup.MACHINE])
         self._align()
-        advanced = self._section(ADVANCED, self.tr("Advanced"), content)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S)
-        column.addWidget(advanced)
         column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeading)
         return advanced
 
@@ -101,13 +94,15 @@ class AdvancedPanel(QWidget):
         others = self.method.labels + self.refiner.labels + self.declaration.labels
         align((*one, *rows, *parts, *others))
 
-    def _section(self, name: str, title: str, *content: QWidget) -> Section:
-        memory = self._session.memory
-        # Around the content, as groups of options show themselves.
-        section = self.sections[name] = Section(self._theme, title, _column(*content))
-        section.open(name in memory.layout.sections)
+    def _section(self, where: QVBoxLayout, name: str, title: str) -> tuple[Section, QVBoxLayout]:
+        """Add an empty section; return it with the column of its content."""
+        # A widget around the content, as groups of options show themselves.
+        content = QWidget()
+        section = self.sections[name] = Section(self._theme, title, content)
+        where.addWidget(section)
+        section.open(name in self._session.memory.layout.sections)
         section.folded.connect(self._on_folded)
-        return section
+        return section, _column(content)
 
     def _on_folded(self) -> None:
         names = tuple(name for name, section in self.sections.items() if section.is_open)
@@ -182,11 +177,13 @@ class _Switch(QWidget):
         self.box.setAccessibleDescription(f"{words} {self._about}")
 
 
-def _column(*widgets: QWidget) -> QWidget:
-    whole = QWidget()
+def _column(whole: QWidget) -> QVBoxLayout:
     column = QVBoxLayout(whole)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(S)
+    return column
+
+
+def _fill(column: QVBoxLayout, *widgets: QWidget) -> None:
     for widget in widgets:
         column.addWidget(widget)
-    return whole

@@ -54,8 +54,10 @@ class CanvasPanel(QWidget):
     # Emits the ErrorInfo of an internal error.
     failed = Signal(object)
 
-    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
-        super().__init__()
+    def __init__(
+        self, session: Session, theme: Theme, actions: Actions, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
         self._session, self._theme = session, theme
         self._actions = actions
         # One thread keeps the order: an older preview must not replace a newer one.

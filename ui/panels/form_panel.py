@@ -46,9 +46,14 @@ class FormPanel(QScrollArea):
     """The form, which shows `GenerationState` and writes the user's edits back to it."""
 
     def __init__(
-        self, session: Session, theme: Theme, actions: Actions, lora_pictures: ThumbnailStore
+        self,
+        session: Session,
+        theme: Theme,
+        actions: Actions,
+        lora_pictures: ThumbnailStore,
+        parent: QWidget | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(parent)
         self._session, self._theme = session, theme
         self._state = session.generation
         self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
@@ -72,7 +77,6 @@ class FormPanel(QScrollArea):
         self.size_remark = plain_label("", "caption", wrap=True)
         # The remark on an adjusted side, and the size to which the remark belongs.
         self._adjusted: tuple[str, tuple[int, int]] = "", (0, 0)
-        self.advanced = AdvancedPanel(session, theme)
         self._lay_out()
         self._bind_texts()
         self._bind_numbers()
@@ -82,6 +86,7 @@ class FormPanel(QScrollArea):
     def _lay_out(self) -> None:
         content = QWidget()
         content.setProperty("role", "panel")
+        self.setWidget(content)
         column = self._column = QVBoxLayout(content)
         column.setContentsMargins(M, M, M, M)
         column.setSpacing(M)
@@ -99,10 +104,10 @@ class FormPanel(QScrollArea):
         for widget in (self.loras, self.embeddings, self.inputs, self.mask_rows):
             column.addWidget(widget)
         column.addLayout(sizes)
+        self.advanced = AdvancedPanel(self._session, self._theme, content)
         column.addWidget(self.advanced)
         align((*self.inputs.labels, *self.mask_rows.labels))
         column.addStretch(1)
-        self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

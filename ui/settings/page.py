@@ -162,16 +162,22 @@ class SettingsPage(QWidget):
             column.addWidget(widget)
         column.addWidget(self.navigation, 1)
         self.count.hide()
-        self.area.setWidget(self._content())
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(side)
         row.addWidget(rule(Qt.Orientation.Vertical))
         row.addWidget(self.area, 1)
+        # Into the area that is in its place: a move styles everything anew that moves along.
+        whole, rows = QWidget(), self._rows
+        self.area.setWidget(whole)
+        beside = QHBoxLayout(whole)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(rows, 1)
+        beside.addStretch()
+        self._fill(rows)
 
-    def _content(self) -> QWidget:
-        rows = self._rows
+    def _fill(self, rows: QWidget) -> None:
         rows.setMaximumWidth(_CONTENT_WIDTH)
         column = QVBoxLayout(rows)
         column.setContentsMargins(L, L, L, L)
@@ -183,12 +189,6 @@ class SettingsPage(QWidget):
             column.addLayout(inner)
             column.addSpacing(L)
         column.addStretch()
-        whole = QWidget()
-        beside = QHBoxLayout(whole)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(rows, 1)
-        beside.addStretch()
-        return whole
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self.look_for)

@@ -1,5 +1,6 @@
 """Safelight's icons: small line drawings in the theme's colours."""
 
+from functools import cache
 from importlib import resources
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
@@ -21,6 +22,7 @@ def draw_icon(name: str, colour: str, disabled: str) -> QIcon:
     return icon
 
 
+@cache
 def icon_source(name: str) -> str:
     """Return the drawing as SVG; its colour is `currentColor`."""
     return (resources.files("ui.theme") / "icons" / f"{name}.svg").read_text(encoding="utf-8")

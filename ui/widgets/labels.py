@@ -28,8 +28,9 @@ class _PlainLabel(QLabel):
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
         """Align the text anew when the window's direction changes."""
         super().changeEvent(event)
-        is_centred = self.alignment() & Qt.AlignmentFlag.AlignHCenter
-        if event.type() is QEvent.Type.LayoutDirectionChange and not is_centred:
+        if event.type() is not QEvent.Type.LayoutDirectionChange:
+            return
+        if not self.alignment() & Qt.AlignmentFlag.AlignHCenter:
             self._align()
 
     def _align(self) -> None:

@@ -428,7 +428,7 @@ def test_a_stalled_download_is_left_at_once(
     while not server.asked:
         pass
     wanted.set()
-    thread.join(5)
+    thread.join(30)
     assert found == [DownloadCode.CANCELLED]
 
 

@@ -20,7 +20,7 @@ from app.versions.trees import INSTALLED_AT, Tree, read_tree, tree_folder
 from installers.update_manifest import public_key
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
-from tests.app.supervised import QUICK, fake_command
+from tests.app.supervised import PATIENCE_MS, QUICK, fake_command
 from tests.app.updates.publishing import Publisher, install, updates_of
 from tests.app.updates.trees import DRAWS, NEW, OLD, Home
 
@@ -197,7 +197,7 @@ def test_a_version_that_failed_is_told_in_a_notice(
 
 def test_a_restart_is_asked_of_the_window(stage: Stage, installed: Path, qtbot: QtBot) -> None:
     updates = stage(installed).session.updates
-    with qtbot.waitSignal(updates.restart_asked):
+    with qtbot.waitSignal(updates.restart_asked, timeout=PATIENCE_MS):
         updates.restart()
     assert updates.restarts
 

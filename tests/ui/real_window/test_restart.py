@@ -49,7 +49,7 @@ def test_the_form_is_restored_at_the_next_start(
     else:
         # What is typed is written down within about a second.
         kept = window.paths.state / "session.json"
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not (kept.exists() and b'"people"' in kept.read_bytes()):
             assert time.monotonic() < deadline
             time.sleep(0.02)
