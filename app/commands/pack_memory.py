@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from app.storage.document import DocumentKind
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.durable import replace_file
 
@@ -23,7 +24,7 @@ class _Kept(msgspec.Struct, frozen=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(_Kept),
     1 << 16,
-    "The list of begun installations of runtimes could not be read.",
+    sentence("The list of begun installations of runtimes could not be read."),
 )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from app.storage.document import DocumentKind
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.durable import replace_file
 
@@ -19,7 +20,7 @@ PAGES = {
 _KIND = DocumentKind(
     msgspec.json.Decoder(dict[str, str]),
     1 << 16,
-    damaged="Your keys for Civitai and Hugging Face cannot be read.",
+    damaged=sentence("Your keys for Civitai and Hugging Face cannot be read."),
 )
 
 

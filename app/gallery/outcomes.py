@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from app.gallery.database import IndexBusyError, IndexDamagedError
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 Result = TypeVar("Result")
@@ -32,8 +33,8 @@ class Broken(msgspec.Struct, frozen=True):
         """The failure in words."""
         return ErrorInfo(
             ErrorCode.OUTPUT_NOT_WRITABLE,
-            "The gallery's index cannot be written; some pictures may not be found.",
-            "See that the disk has room, or choose another folder with SAFELIGHT_CACHE.",
+            sentence("The gallery's index cannot be written; some pictures may not be found."),
+            sentence("See that the disk has room, or choose another folder with SAFELIGHT_CACHE."),
             self.reason,
         )
 

@@ -9,6 +9,7 @@ import msgspec
 
 from app.model_folders import DECODER, FILE, MOST_BYTES, LoraNotes
 from app.storage.document import DocumentKind
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.durable import replace_file
 
@@ -21,7 +22,9 @@ _log = logging.getLogger(__name__)
 _KIND = DocumentKind(
     DECODER,
     MOST_BYTES,
-    damaged="The list of your folders of models cannot be read; only the usual are looked into.",
+    damaged=sentence(
+        "The list of your folders of models cannot be read; only the usual are looked into."
+    ),
 )
 
 

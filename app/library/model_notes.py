@@ -7,6 +7,7 @@ import msgspec
 
 from app.storage.document import DocumentKind
 from engine.api.model_files import ModelInfo
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.durable import replace_file
 
@@ -18,7 +19,7 @@ _log = logging.getLogger(__name__)
 _KIND = DocumentKind(
     msgspec.json.Decoder(dict[str, str]),
     _MOST_BYTES,
-    damaged="Your notes on models cannot be read.",
+    damaged=sentence("Your notes on models cannot be read."),
 )
 
 

@@ -21,7 +21,8 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
-from ui.labels import file_size, size_label, when
+from ui.labels import file_size, size_label, variant_label, when
+from ui.method_labels import method_name
 from ui.model_labels import families_label, kind_label, use_label
 from ui.models.own_settings import OwnSettings
 from ui.pictures import ReadPicture, read_picture
@@ -192,7 +193,7 @@ class ModelDetails(QWidget):
         info = answer if isinstance(answer, CheckpointInfo) else None
         self.name.setText(breakable(model_name(model)))
         family = families_label(model, session.checkpoints.family_title)
-        variant = "" if model.variant in ("", "base") else model.variant.replace("_", " ")
+        variant = variant_label(model.variant)
         kind = kind_label(model.kind)
         self.about.setText(breakable(" · ".join(filter(None, (kind, family, variant)))))
         self.problem.setText(breakable(f"{model.problem} {model.hint}".strip()))
@@ -246,7 +247,9 @@ class ModelDetails(QWidget):
             first = info.suggested[0]
             text = self.tr("{sampler}, {n} steps, guidance {guidance}")
             guidance = self.locale().toString(first.guidance, "g", 3)
-            words = text.format(sampler=first.sampler.label, n=first.steps, guidance=guidance)
+            words = text.format(
+                sampler=method_name(first.sampler), n=first.steps, guidance=guidance
+            )
             facts.append((self.tr("Defaults"), words))
         facts += [(part_label(part.name), part_summary(part)) for part in info.components]
         facts.append((self.tr("Author's notes"), info.card.notes))
