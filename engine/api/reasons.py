@@ -142,30 +142,86 @@ _REASONS = (
     sentence("the compiler cannot be started: {reason}"),
     sentence("it printed nothing"),
 )
+# The kinds of files that are no models.
+_KINDS = (
+    sentence("a {name} model"),
+    sentence("an {name} model"),
+    sentence("a {name} text encoder"),
+    sentence("a {name} vision encoder"),
+    sentence("a {name} adapter"),
+    sentence("a {name} VAE"),
+    sentence("an {name} VAE"),
+    sentence("a {name} autoencoder"),
+    sentence("a VAE"),
+    sentence("a video VAE"),
+    sentence("an asymmetric VAE"),
+    sentence("a LoRA"),
+    sentence("a LyCORIS LoRA"),
+    sentence("a LoRA for {family}"),
+    sentence("a LoRA for an unknown kind of model"),
+    sentence("a checkpoint of {family}"),
+    sentence("a {name}"),
+    sentence("an {name}"),
+    sentence("a T2I style adapter"),
+    sentence("a representation autoencoder (RAE)"),
+    sentence("a file of weights that this version does not know"),
+    sentence("a textual inversion embedding"),
+    sentence("a colouriser ({name})"),
+    sentence("a detector ({name})"),
+    sentence("a face restorer ({name})"),
+    sentence("a latent upscaler ({name})"),
+    sentence("a segmentation model ({name})"),
+    sentence("a text-to-video model ({name})"),
+    sentence("a diffusion model without text ({name})"),
+    sentence("an estimator of depth or normals ({name})"),
+    sentence("an inpainting network ({name})"),
+    sentence("a tiny VAE ({name})"),
+    sentence("a consistency decoder"),
+    sentence("a control-LoRA, which is a ControlNet"),
+    sentence("a depth estimator"),
+    sentence("a hypernetwork"),
+    sentence("a picture restorer"),
+    sentence("a prior of {name}"),
+    sentence("a safety checker"),
+    sentence("a vocoder"),
+    sentence("a language model"),
+    sentence("an AnimateDiff motion module"),
+    sentence("an audio autoencoder"),
+    sentence("an audio encoder"),
+    sentence("an image projector"),
+    sentence("an upscaler"),
+)
 _PLACE = re.compile(r"\\{(\w+)\\}")
 
 
 def known_reason(text: str) -> Text:
     """Return the sentence of a reason; an unknown one stays a text."""
-    return _found(text, 0)
+    return _found(text, _REASONS, 0)
+
+
+def known_kind(text: str) -> Text:
+    """Return the sentence of a kind of file, such as "an upscaler"; an unknown one stays a text."""
+    # Names within it are the same in every language.
+    return _found(text, _KINDS, _MOST_DEEP - 1)
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], Sentence], ...]:
-    """Return a pattern for each reason, those with the most fixed words first."""
-    ordered = sorted(_REASONS, key=lambda one: -len(re.sub(r"\{\w+\}", "", one.template)))
+def _patterns(table: tuple[Sentence, ...]) -> tuple[tuple[re.Pattern[str], Sentence], ...]:
+    """Return a pattern for each sentence, those with the most fixed words first."""
+    ordered = sorted(table, key=lambda one: -len(re.sub(r"\{\w+\}", "", one.template)))
     return tuple(
         (re.compile(_PLACE.sub(r"(?P<\1>.+?)", re.escape(one.template)), re.DOTALL), one)
         for one in ordered
     )
 
 
-def _found(text: str, depth: int) -> Text:
+def _found(text: str, table: tuple[Sentence, ...], depth: int) -> Text:
     if depth == _MOST_DEEP:
         return text
-    for pattern, reason in _patterns():
+    for pattern, reason in _patterns(table):
         found = pattern.fullmatch(text)
         if found is not None:
-            values = {name: _found(value, depth + 1) for name, value in found.groupdict().items()}
+            inner = found.groupdict().items()
+            values = {name: _found(value, table, depth + 1) for name, value in inner}
             return completed(reason, **values)
     return text

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.api.reasons import known_reason
+from engine.api.reasons import known_kind, known_reason
 from engine.api.sentences import Sentence
+from engine.families.other_checkpoints import CHECKPOINTS, UNETS
+from engine.families.other_parts import ADAPTERS, LORA, PARTS
 
 ROOT = Path(__file__).parents[2]
 # Files whose texts of several words are reasons for a person; what is not is named below.
@@ -117,3 +119,23 @@ def test_what_a_driver_said_stays_a_text() -> None:
 
 def test_a_text_of_any_length_is_looked_up_in_no_time() -> None:
     assert known_reason("it failed: " * 100_000)
+
+
+def test_every_kind_of_file_that_is_no_model_is_known() -> None:
+    kinds = (*LORA, *ADAPTERS, *PARTS, *UNETS, *CHECKPOINTS)
+    unknown = {kind.title for kind in kinds if isinstance(known_kind(kind.title), str)}
+    assert kinds
+    assert unknown == set()
+    # What fits no other sentence is a name: English words would be left in it.
+    for kind in kinds:
+        known = known_kind(kind.title)
+        assert isinstance(known, Sentence)
+        if known.template in ("a {name}", "an {name}"):
+            assert " " not in str(dict(known.values)["name"]), kind.title
+
+
+def test_a_kind_reads_the_same_in_english() -> None:
+    for text in ("a Flux model", "a LoRA for SDXL", "an estimator of depth or normals (Lotus)"):
+        known = known_kind(text)
+        assert isinstance(known, Sentence)
+        assert str(known) == text

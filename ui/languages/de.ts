@@ -5893,8 +5893,80 @@
    <translation>eine JSON-Datei</translation>
   </message>
   <message>
+   <source>a LoRA</source>
+   <translation>ein LoRA</translation>
+  </message>
+  <message>
+   <source>a LoRA for an unknown kind of model</source>
+   <translation>ein LoRA für eine unbekannte Art von Modell</translation>
+  </message>
+  <message>
+   <source>a LoRA for {family}</source>
+   <translation>ein LoRA für {family}</translation>
+  </message>
+  <message>
+   <source>a LyCORIS LoRA</source>
+   <translation>ein LyCORIS-LoRA</translation>
+  </message>
+  <message>
+   <source>a T2I style adapter</source>
+   <translation>ein T2I-Stiladapter</translation>
+  </message>
+  <message>
+   <source>a VAE</source>
+   <translation>ein VAE</translation>
+  </message>
+  <message>
    <source>a blend holds a swap or nothing</source>
    <translation>ein Blend enthält einen Tausch oder nichts</translation>
+  </message>
+  <message>
+   <source>a checkpoint of {family}</source>
+   <translation>ein Checkpoint von {family}</translation>
+  </message>
+  <message>
+   <source>a colouriser ({name})</source>
+   <translation>ein Kolorierer ({name})</translation>
+  </message>
+  <message>
+   <source>a consistency decoder</source>
+   <translation>ein Consistency-Decoder</translation>
+  </message>
+  <message>
+   <source>a control-LoRA, which is a ControlNet</source>
+   <translation>ein Control-LoRA, also ein ControlNet</translation>
+  </message>
+  <message>
+   <source>a depth estimator</source>
+   <translation>ein Tiefenschätzer</translation>
+  </message>
+  <message>
+   <source>a detector ({name})</source>
+   <translation>ein Detektor ({name})</translation>
+  </message>
+  <message>
+   <source>a diffusion model without text ({name})</source>
+   <translation>ein Diffusionsmodell ohne Text ({name})</translation>
+  </message>
+  <message>
+   <source>a face restorer ({name})</source>
+   <translation>ein Gesichtsrestaurierer ({name})</translation>
+  </message>
+  <message>
+   <source>a file of weights that this version does not know</source>
+   <translation>eine Datei mit Gewichten, die diese Version nicht kennt</translation>
+  </message>
+  <message>
+   <source>a hypernetwork</source>
+   <translation>ein Hypernetzwerk</translation>
+  </message>
+  <message>
+   <source>a language model</source>
+   <translation>ein Sprachmodell</translation>
+  </message>
+  <message>
+   <source>a latent upscaler ({name})</source>
+   <translation>ein Latent-Upscaler ({name})</translation>
   </message>
   <message>
    <source>a packed archive (7z)</source>
@@ -5917,6 +5989,26 @@
    <translation>ein Bild</translation>
   </message>
   <message>
+   <source>a picture restorer</source>
+   <translation>ein Bildrestaurierer</translation>
+  </message>
+  <message>
+   <source>a prior of {name}</source>
+   <translation>ein Prior von {name}</translation>
+  </message>
+  <message>
+   <source>a representation autoencoder (RAE)</source>
+   <translation>ein Repräsentations-Autoencoder (RAE)</translation>
+  </message>
+  <message>
+   <source>a safety checker</source>
+   <translation>ein Sicherheitsfilter</translation>
+  </message>
+  <message>
+   <source>a segmentation model ({name})</source>
+   <translation>ein Segmentierungsmodell ({name})</translation>
+  </message>
+  <message>
    <source>a sum of {width} wide</source>
    <translation>eine Summe der Breite {width}</translation>
   </message>
@@ -5925,20 +6017,112 @@
    <translation>ein Tensor hat die Form {list}</translation>
   </message>
   <message>
+   <source>a text-to-video model ({name})</source>
+   <translation>ein Text-zu-Video-Modell ({name})</translation>
+  </message>
+  <message>
+   <source>a textual inversion embedding</source>
+   <translation>ein Textual-Inversion-Embedding</translation>
+  </message>
+  <message>
+   <source>a tiny VAE ({name})</source>
+   <translation>ein winziger VAE ({name})</translation>
+  </message>
+  <message>
+   <source>a video VAE</source>
+   <translation>ein Video-VAE</translation>
+  </message>
+  <message>
+   <source>a vocoder</source>
+   <translation>ein Vocoder</translation>
+  </message>
+  <message>
    <source>a web page saved under this name</source>
    <translation>eine Webseite, die unter diesem Namen gespeichert ist</translation>
+  </message>
+  <message>
+   <source>a {name}</source>
+   <translation>ein {name}</translation>
+  </message>
+  <message>
+   <source>a {name} VAE</source>
+   <translation>ein {name}-VAE</translation>
+  </message>
+  <message>
+   <source>a {name} adapter</source>
+   <translation>ein {name}-Adapter</translation>
+  </message>
+  <message>
+   <source>a {name} autoencoder</source>
+   <translation>ein {name}-Autoencoder</translation>
+  </message>
+  <message>
+   <source>a {name} model</source>
+   <translation>ein {name}-Modell</translation>
+  </message>
+  <message>
+   <source>a {name} text encoder</source>
+   <translation>ein {name}-Textencoder</translation>
+  </message>
+  <message>
+   <source>a {name} vision encoder</source>
+   <translation>ein {name}-Bildencoder</translation>
   </message>
   <message>
    <source>about as fast as {other} here</source>
    <translation>hier etwa so schnell wie {other}</translation>
   </message>
   <message>
+   <source>an AnimateDiff motion module</source>
+   <translation>ein AnimateDiff-Bewegungsmodul</translation>
+  </message>
+  <message>
    <source>an XML reply from a server saved under this name</source>
    <translation>die XML-Antwort eines Servers, die unter diesem Namen gespeichert ist</translation>
   </message>
   <message>
+   <source>an asymmetric VAE</source>
+   <translation>ein asymmetrischer VAE</translation>
+  </message>
+  <message>
+   <source>an audio autoencoder</source>
+   <translation>ein Audio-Autoencoder</translation>
+  </message>
+  <message>
+   <source>an audio encoder</source>
+   <translation>ein Audio-Encoder</translation>
+  </message>
+  <message>
+   <source>an estimator of depth or normals ({name})</source>
+   <translation>ein Schätzer für Tiefe oder Normalen ({name})</translation>
+  </message>
+  <message>
+   <source>an image projector</source>
+   <translation>ein Bildprojektor</translation>
+  </message>
+  <message>
+   <source>an inpainting network ({name})</source>
+   <translation>ein Inpainting-Netz ({name})</translation>
+  </message>
+  <message>
    <source>an old PyTorch pickle (.ckpt, .pt, .bin)</source>
    <translation>ein altes PyTorch-Pickle (.ckpt, .pt, .bin)</translation>
+  </message>
+  <message>
+   <source>an upscaler</source>
+   <translation>ein Upscaler</translation>
+  </message>
+  <message>
+   <source>an {name}</source>
+   <translation>ein {name}</translation>
+  </message>
+  <message>
+   <source>an {name} VAE</source>
+   <translation>ein {name}-VAE</translation>
+  </message>
+  <message>
+   <source>an {name} model</source>
+   <translation>ein {name}-Modell</translation>
   </message>
   <message>
    <source>asked for</source>
