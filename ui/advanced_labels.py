@@ -17,7 +17,7 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName
 from ui.checkpoint_labels import part_label
 from ui.labels import short_number, size_label
-from ui.method_labels import tool_label
+from ui.method_labels import method_name, tool_label
 
 translate = QCoreApplication.translate
 
@@ -72,9 +72,9 @@ def _method(form: GenerationState) -> Iterator[str]:
     if form.guidance is not None:
         yield translate("labels", "guidance {n}").format(n=short_number(form.guidance, 1))
     if form.sampler is not None:
-        yield form.sampler.label
+        yield method_name(form.sampler)
     if form.schedule is not None:
-        yield form.schedule.label
+        yield method_name(form.schedule)
     if form.convention is not ConventionName.A1111:
         yield translate("labels", "as {tool}").format(tool=tool_label(form.convention))
 

@@ -5,6 +5,7 @@ import re
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.notices.remedies import remedy_words
+from app.notices.wording import worded_reason
 from engine.api.machine import DeviceInfo
 from engine.api.remedies import InstallPack
 from engine.api.values import PrecisionName
@@ -41,12 +42,12 @@ def device_words(device: DeviceInfo, choice: str) -> str:
     `choice` is the reason for the device in use, empty for all others.
     """
     if choice:
-        return translate("devices", "In use: {reason}.").format(reason=choice)
+        return translate("devices", "In use: {reason}.").format(reason=worded_reason(choice))
     if device.unusable:
         return with_pack(device.unusable, device.install)
     if device.failure:
         return translate("devices", "Comes last, because a job failed on it: {reason}").format(
-            reason=device.failure
+            reason=worded_reason(device.failure)
         )
     if not device.automatic:
         return translate("devices", "Works when it is asked for by name.")
@@ -67,7 +68,8 @@ def _works_only_in(precisions: list[str]) -> str:
 
 def with_pack(reason: str, packs: tuple[str, ...]) -> str:
     """Return why a device cannot be used, and the best of the packs that would make it usable."""
-    sentence = f"{reason[:1].upper()}{reason[1:]}"
+    worded = worded_reason(reason)
+    sentence = f"{worded[:1].upper()}{worded[1:]}"
     if not packs:
         return sentence
     return f"{sentence}. {remedy_words(InstallPack(pack=packs[0]))}"

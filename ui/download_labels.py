@@ -3,6 +3,7 @@
 from PySide6.QtCore import QCoreApplication
 
 from app.downloads.entries import Download, DownloadState
+from app.notices.wording import worded_both
 from ui.labels import amount_label, file_size, transfer_label
 
 translate = QCoreApplication.translate
@@ -26,4 +27,4 @@ def download_sentence(download: Download) -> str:
             return translate("downloads", "Here · {size}").format(size=file_size(download.size))
         case DownloadState.FAILED:
             problem = download.problem
-            return f"{problem.message} {problem.hint}".strip() if problem else ""
+            return worded_both(problem.text, problem.advice) if problem else ""

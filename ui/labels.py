@@ -69,9 +69,9 @@ def checkpoint_summary(info: CheckpointInfo, family: str, hashed: int | None = N
     """
     parts = [family]
     if info.variant and info.variant != "base":
-        parts.append(info.variant.replace("_", " "))
+        parts.append(variant_label(info.variant))
     if info.prediction != PredictionType.EPSILON.value:
-        parts.append(PredictionType(info.prediction).label)
+        parts.append(_prediction(PredictionType(info.prediction)))
     precisions = sorted({name for part in info.components for name in part.precisions})
     parts.append("/".join(precisions))
     parts.append(file_size(sum(part.bytes for part in info.components)))
@@ -81,6 +81,23 @@ def checkpoint_summary(info: CheckpointInfo, family: str, hashed: int | None = N
     elif hashed is not None:
         parts.append(translate("labels", "hash at {n} %").format(n=hashed))
     return " · ".join(part for part in parts if part)
+
+
+def variant_label(variant: str) -> str:
+    """Return the variant of a checkpoint within its family; empty for the usual one."""
+    words = {"base": "", "inpainting": translate("labels", "inpainting")}
+    return " ".join(filter(None, (words.get(word, word) for word in variant.split(" "))))
+
+
+def _prediction(prediction: PredictionType) -> str:
+    return {
+        PredictionType.EPSILON: translate("labels", "noise prediction"),
+        PredictionType.V: translate("labels", "v-prediction"),
+        PredictionType.SAMPLE: translate("labels", "prediction of the picture"),
+        PredictionType.EDM: "EDM",
+        PredictionType.EDM_V: translate("labels", "EDM with v-prediction"),
+        PredictionType.FLOW: translate("labels", "flow matching"),
+    }[prediction]
 
 
 def file_size(size: int) -> str:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from app.form.lora_list import LoraFate, LoraRow, NamedLora
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import FewStepSettings, LoraInfo
+from ui.method_labels import method_name
 
 translate = QCoreApplication.translate
 
@@ -121,7 +122,7 @@ def few_steps_words(settings: FewStepSettings) -> str:
     """Return the text of the button that uses a LoRA's settings."""
     text = translate("loras", "Use its settings: {title}, {n} steps, guidance {guidance}")
     guidance = QLocale().toString(settings.guidance, "g", 3)
-    return text.format(title=settings.sampler.label, n=settings.steps, guidance=guidance)
+    return text.format(title=method_name(settings.sampler), n=settings.steps, guidance=guidance)
 
 
 def purpose_words(info: LoraInfo, family: str) -> str:

@@ -28,6 +28,26 @@ def QT_TRANSLATE_NOOP(_context: str, text: str) -> str:  # noqa: N802 (what Qt's
     return text
 
 
+# Names of methods that are words; the others are the same in every language.
+_WORDS = (
+    QT_TRANSLATE_NOOP("methods", "DPM fast"),
+    QT_TRANSLATE_NOOP("methods", "DPM adaptive"),
+    QT_TRANSLATE_NOOP("methods", "Normal"),
+    QT_TRANSLATE_NOOP("methods", "Simple"),
+    QT_TRANSLATE_NOOP("methods", "Uniform"),
+    QT_TRANSLATE_NOOP("methods", "SGM Uniform"),
+    QT_TRANSLATE_NOOP("methods", "Exponential"),
+    QT_TRANSLATE_NOOP("methods", "Polyexponential"),
+    QT_TRANSLATE_NOOP("methods", "KL Optimal"),
+    QT_TRANSLATE_NOOP("methods", "Linear Quadratic"),
+)
+
+
+def method_name(method: SamplerName | ScheduleName) -> str:
+    """Return the name of a sampler or a schedule."""
+    return translate("methods", method.label) if method.label in _WORDS else method.label
+
+
 class SamplerAbout(NamedTuple):
     """A sampler's description, and the noise and the evaluations of the denoiser in each step.
 

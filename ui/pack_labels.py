@@ -1,4 +1,4 @@
-"""Descriptions of packs in the user's language; their titles and purposes are the catalogue's."""
+"""Descriptions of packs in the user's language; their titles are the catalogue's."""
 
 from PySide6.QtCore import QCoreApplication
 
@@ -35,11 +35,12 @@ def action_label(action: PackAction, row: PackRow) -> str:
 
 def purpose(row: PackRow) -> str:
     """Return what a pack is for, what it was measured to bring, and what it needs."""
-    parts = [row.summary]
+    parts = [translate("packs", row.summary)]
     if row.gain and not row.reason and not row.installed:
-        parts.append(translate("packs", "Measured: {gain}.").format(gain=row.gain))
+        parts.append(translate("packs", "Measured: {gain}.").format(gain=_gain(row)))
     if row.needs and not row.installed:
-        needs = f"{row.needs[:1].lower()}{row.needs[1:]}"
+        needs = translate("packs", row.needs)
+        needs = f"{needs[:1].lower()}{needs[1:]}"
         parts.append(translate("packs", "Needs {needs}").format(needs=needs))
     return " ".join(parts)
 
@@ -105,9 +106,13 @@ def offer_sentences(row: PackRow) -> tuple[str, str]:
     """Return the offer of a pack on the first start: what it brings, and what it takes."""
     text = translate("packs", "{title} suits this computer.").format(title=row.title)
     if not row.gain:
-        return f"{text} {row.summary}", cost(row)
-    gain = translate("packs", "Measured: {gain}.").format(gain=row.gain)
+        return f"{text} {translate('packs', row.summary)}", cost(row)
+    gain = translate("packs", "Measured: {gain}.").format(gain=_gain(row))
     return f"{text} {gain}", cost(row)
+
+
+def _gain(row: PackRow) -> str:
+    return translate("packs", row.gain)
 
 
 def _licence(terms: Terms) -> str:

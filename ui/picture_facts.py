@@ -18,7 +18,7 @@ from engine.api.values import InputRole
 from engine.errors import EngineError
 from ui.advanced_labels import options_summary
 from ui.labels import duration, file_size, size_label, when
-from ui.method_labels import tool_label
+from ui.method_labels import method_name, tool_label
 
 if TYPE_CHECKING:
     from engine.metadata.readers import ImportedRequest
@@ -119,9 +119,9 @@ def _method(request: GenerateRequest) -> Iterator[tuple[str, str]]:
         yield translate("facts", "Size"), size_label(request.width, request.height)
     yield translate("facts", "Steps"), str(request.steps or "")
     if request.sampler is not None:
-        yield translate("facts", "Sampler"), request.sampler.label
+        yield translate("facts", "Sampler"), method_name(request.sampler)
     if request.schedule is not None:
-        yield translate("facts", "Schedule"), request.schedule.label
+        yield translate("facts", "Schedule"), method_name(request.schedule)
     if request.guidance is not None:
         yield translate("facts", "Guidance"), _number(request.guidance)
     if request.seed is not None:

@@ -8,7 +8,7 @@ from app.commands.state import AppState
 from app.engine.process import EngineState
 from app.notices.kinds import actions
 from app.notices.remedies import NoticeAction, advice
-from app.notices.wording import worded
+from app.notices.wording import worded, worded_reason
 from app.queue.jobs import Job, JobState
 from engine.api.messages import JobFinished, JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
@@ -72,7 +72,7 @@ class Announcements(QObject):
             if problem not in self._told_packs:
                 self._told_packs.add(problem)
                 hint = self.tr("“Runtimes” can repair it; pictures are made without it.")
-                self._notices.tell(problem, hint)
+                self._notices.tell(worded_reason(problem), hint)
 
     def _on_job_warned(self, event: JobWarned) -> None:
         warning = event.warning

@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication
 
+from app.notices.wording import worded_reason
 from app.packs.catalogue import Pack
 from engine.api.machine import AdapterInfo, MachineInfo
 
@@ -22,7 +23,7 @@ _LAST = 1000
 def unfit_reason(pack: Pack, machine: MachineInfo | None) -> str:
     """Return why a pack cannot help this machine; empty if it may, or the machine is unknown."""
     if pack.unavailable:
-        return pack.unavailable
+        return worded_reason(translate("packs", pack.unavailable))
     if machine is None or _FOR_PROCESSORS in pack.backends or _rank(pack, machine) < _LAST:
         return ""
     return translate("packs", "This computer has no graphics card for it.")

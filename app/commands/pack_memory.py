@@ -6,6 +6,7 @@ import msgspec
 
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 _FILE = "packs.json"
@@ -21,7 +22,7 @@ class _Kept(msgspec.Struct, frozen=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(_Kept),
     1 << 16,
-    "The list of begun installations of runtimes could not be read.",
+    sentence("The list of begun installations of runtimes could not be read."),
 )
 
 

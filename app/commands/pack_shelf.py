@@ -77,7 +77,7 @@ def make_rows(shelf: Shelf, doings: Doings) -> tuple[PackRow, ...]:
 
 def problem_of(problem: DownloadProblem) -> ErrorInfo:
     """Return the failure of a download as the window's other failures are."""
-    return ErrorInfo(ErrorCode.NOT_AVAILABLE, problem.message, problem.hint, problem.detail)
+    return ErrorInfo(ErrorCode.NOT_AVAILABLE, problem.text, problem.advice, problem.detail)
 
 
 def _row(pack: Pack, shelf: Shelf, doings: Doings) -> PackRow:

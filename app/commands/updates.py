@@ -11,6 +11,7 @@ from app.background import Background
 from app.commands.state import AppState
 from app.engine.process import EngineState
 from app.field import Field
+from app.notices.wording import worded
 from app.updates.errors import UpdateCode, UpdateError
 from app.updates.news import News
 from app.updates.offers import Offer
@@ -188,7 +189,7 @@ class UpdateCommands(QObject):
 
     def _on_news(self, news: list[News]) -> None:
         for one in news:
-            self._notices.tell(one.message, one.hint)
+            self._notices.tell(worded(one.text), worded(one.advice))
 
     def _on_checked(self, outcome: Outcome[Offer | None]) -> None:
         offer, problem = outcome

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.api.sentences import NO_WORDS, Sentence, completed, sentence
+
 
 class DownloadCode(StrEnum):
     """The code of every way in which a download can end without its file."""
@@ -28,56 +30,70 @@ class DownloadCode(StrEnum):
 
 
 _MESSAGES = {
-    DownloadCode.CANCELLED: "The download of {file} was stopped.",
-    DownloadCode.ADDRESS_REFUSED: (
+    DownloadCode.CANCELLED: sentence("The download of {file} was stopped."),
+    DownloadCode.ADDRESS_REFUSED: sentence(
         "{file} is not downloaded from {host}: the connection would not be encrypted."
     ),
-    DownloadCode.REDIRECT_REFUSED: "{host} sends the download of {file} elsewhere, to {detail}.",
-    DownloadCode.NO_CONNECTION: "There is no connection to {host}.",
-    DownloadCode.CERTIFICATE: "{host} could not prove that it is {host}.",
-    DownloadCode.PROXY: "The proxy of this network does not lead to {host}.",
-    DownloadCode.DROPPED: "The connection to {host} broke off again and again.",
-    DownloadCode.STALLED: "{host} stopped sending.",
-    DownloadCode.STATUS: "{host} does not give out {file} (status {status}).",
-    DownloadCode.BUSY: "{host} is too busy to send {file} now.",
-    DownloadCode.WEB_PAGE: "A web page came in place of {file}.",
-    DownloadCode.WRONG_ANSWER: "{host} gave an answer for {file} that makes no sense.",
-    DownloadCode.WRONG_SIZE: "{host} has another file under the name {file}: its size differs.",
-    DownloadCode.WRONG_HASH: "{host} has another file under the name {file}: its hash differs.",
-    DownloadCode.DISK_FULL: "There is no room for {file} in {folder}: {needed} more are needed.",
-    DownloadCode.NOT_WRITABLE: "{file} cannot be written in {folder}: {detail}.",
-    DownloadCode.INTERNAL: "Something went wrong inside Safelight while it downloaded {file}.",
+    DownloadCode.REDIRECT_REFUSED: sentence(
+        "{host} sends the download of {file} elsewhere, to {detail}."
+    ),
+    DownloadCode.NO_CONNECTION: sentence("There is no connection to {host}."),
+    DownloadCode.CERTIFICATE: sentence("{host} could not prove that it is {host}."),
+    DownloadCode.PROXY: sentence("The proxy of this network does not lead to {host}."),
+    DownloadCode.DROPPED: sentence("The connection to {host} broke off again and again."),
+    DownloadCode.STALLED: sentence("{host} stopped sending."),
+    DownloadCode.STATUS: sentence("{host} does not give out {file} (status {status})."),
+    DownloadCode.BUSY: sentence("{host} is too busy to send {file} now."),
+    DownloadCode.WEB_PAGE: sentence("A web page came in place of {file}."),
+    DownloadCode.WRONG_ANSWER: sentence("{host} gave an answer for {file} that makes no sense."),
+    DownloadCode.WRONG_SIZE: sentence(
+        "{host} has another file under the name {file}: its size differs."
+    ),
+    DownloadCode.WRONG_HASH: sentence(
+        "{host} has another file under the name {file}: its hash differs."
+    ),
+    DownloadCode.DISK_FULL: sentence(
+        "There is no room for {file} in {folder}: {needed} more are needed."
+    ),
+    DownloadCode.NOT_WRITABLE: sentence("{file} cannot be written in {folder}: {detail}."),
+    DownloadCode.INTERNAL: sentence(
+        "Something went wrong inside Safelight while it downloaded {file}."
+    ),
 }
-_SIGN_IN = "If this network asks for a sign-in first, do so in a web browser, then try again."
-_LATER = "Try again later; what has arrived is kept."
+_SIGN_IN = sentence(
+    "If this network asks for a sign-in first, do so in a web browser, then try again."
+)
+_LATER = sentence("Try again later; what has arrived is kept.")
 _HINTS = {
     DownloadCode.REDIRECT_REFUSED: _SIGN_IN,
-    DownloadCode.NO_CONNECTION: (
+    DownloadCode.NO_CONNECTION: sentence(
         "See that this computer is online, then try again; what has arrived is kept."
     ),
-    DownloadCode.CERTIFICATE: (
+    DownloadCode.CERTIFICATE: sentence(
         "If this computer's date is wrong, set it right. If this network inspects connections,"
         " its certificate must be among those that this system trusts, or in the file that"
         " the variable SSL_CERT_FILE names. On Linux the package ca-certificates has the usual"
         " ones."
     ),
-    DownloadCode.PROXY: (
+    DownloadCode.PROXY: sentence(
         "See that the proxy in the system's settings is right;"
         " the variable HTTPS_PROXY names another."
     ),
     DownloadCode.DROPPED: _LATER,
     DownloadCode.STALLED: _LATER,
-    DownloadCode.STATUS: (
+    DownloadCode.STATUS: sentence(
         "Try again later; a newer version of Safelight may know another address."
     ),
     DownloadCode.BUSY: _LATER,
     DownloadCode.WEB_PAGE: _SIGN_IN,
-    DownloadCode.WRONG_ANSWER: "Try again later.",
-    DownloadCode.WRONG_SIZE: "Nothing of it is used. Try again later.",
-    DownloadCode.WRONG_HASH: "Nothing of it is used. Try again later.",
-    DownloadCode.DISK_FULL: "Free some space, then go on; what has arrived is kept.",
-    DownloadCode.NOT_WRITABLE: "See that the folder is there and can be written, then try again.",
-    DownloadCode.INTERNAL: "Copy the report and send it to us; then try again.",
+    DownloadCode.WRONG_ANSWER: sentence("Try again later."),
+    DownloadCode.WRONG_SIZE: sentence("Nothing of it is used. Try again later."),
+    DownloadCode.WRONG_HASH: sentence("Nothing of it is used. Try again later."),
+    DownloadCode.DISK_FULL: sentence("Free some space, then go on; what has arrived is kept."),
+    DownloadCode.NOT_WRITABLE: sentence(
+        "See that the folder is there and can be written, then try again."
+    ),
+    DownloadCode.INTERNAL: sentence("Copy the report and send it to us; then try again."),
 }
 
 
@@ -97,21 +113,32 @@ class DownloadProblem(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
 
     @property
-    def message(self) -> str:
+    def text(self) -> Sentence:
         """A sentence for a person on what happened."""
-        return _MESSAGES[self.code].format(
+        return completed(
+            _MESSAGES[self.code],
             file=self.file,
             host=self.host,
             folder=self.folder,
-            status=self.status,
+            status=str(self.status),
             needed=in_megabytes(self.bytes_needed),
             detail=self.detail,
         )
 
     @property
-    def hint(self) -> str:
+    def advice(self) -> Sentence:
         """A sentence on what to do about it; empty if there is nothing to do."""
-        return _HINTS.get(self.code, "")
+        return _HINTS.get(self.code, NO_WORDS)
+
+    @property
+    def message(self) -> str:
+        """The message in English."""
+        return str(self.text)
+
+    @property
+    def hint(self) -> str:
+        """The hint in English; may be empty."""
+        return str(self.advice)
 
 
 class DownloadError(Exception):
@@ -127,6 +154,6 @@ class DownloadError(Exception):
         return self.problem.code
 
 
-def in_megabytes(count: int) -> str:
+def in_megabytes(count: int) -> Sentence:
     """Return a number of bytes as a person reads it, rounded up to whole megabytes."""
-    return f"{-(-count // 1_000_000):,} MB"
+    return sentence("{n:,} MB", n=-(-count // 1_000_000))

@@ -8,6 +8,7 @@ import msgspec
 from app.downloads.entries import Download
 from app.storage.document import DocumentKind, text_to_path
 from app.storage.kept_file import KeptFile
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 VERSION = 1
@@ -23,8 +24,12 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(_Content, dec_hook=text_to_path),
     _MOST_BYTES,
-    damaged="The list of downloads cannot be read; it begins anew. What has arrived is kept.",
-    newer="The list of downloads was left by a newer version of Safelight; this one begins anew.",
+    damaged=sentence(
+        "The list of downloads cannot be read; it begins anew. What has arrived is kept."
+    ),
+    newer=sentence(
+        "The list of downloads was left by a newer version of Safelight; this one begins anew."
+    ),
     version=VERSION,
 )
 

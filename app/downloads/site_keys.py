@@ -6,6 +6,7 @@ import msgspec
 
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 _FILE = "site-keys.json"
@@ -17,7 +18,7 @@ PAGES = {
 _KIND = DocumentKind(
     msgspec.json.Decoder(dict[str, str]),
     1 << 16,
-    damaged="Your keys for Civitai and Hugging Face cannot be read.",
+    damaged=sentence("Your keys for Civitai and Hugging Face cannot be read."),
 )
 
 

@@ -5,32 +5,44 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.api.sentences import sentence
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 # Lines of what the engine wrote last that go into a report.
 _DETAIL_LINES = 20
 
-_REPORT = "If it happens again, the log says what the engine wrote last."
-_MEMORY = "Probably memory ran out: a smaller picture needs less, and so do fewer other programs."
+_REPORT = sentence("If it happens again, the log says what the engine wrote last.")
+_MEMORY = sentence(
+    "Probably memory ran out: a smaller picture needs less, and so do fewer other programs."
+)
+_UNEXPECTEDLY = sentence("ended unexpectedly")
 _SIGNALS = {
-    "SIGKILL": ("was ended by the system", _MEMORY),
-    "SIGTERM": ("was ended by another program", ""),
-    "SIGSEGV": ("crashed inside native code", _REPORT),
-    "SIGABRT": ("was aborted by native code", _REPORT),
-    "SIGBUS": ("lost a file it was reading", "See that the disk is there and has room."),
-    "SIGILL": ("met an instruction this processor does not have", "Check the hardware again."),
-    "SIGFPE": ("divided by zero inside native code", _REPORT),
+    "SIGKILL": (sentence("was ended by the system"), _MEMORY),
+    "SIGTERM": (sentence("was ended by another program"), NO_WORDS),
+    "SIGSEGV": (sentence("crashed inside native code"), _REPORT),
+    "SIGABRT": (sentence("was aborted by native code"), _REPORT),
+    "SIGBUS": (
+        sentence("lost a file it was reading"),
+        sentence("See that the disk is there and has room."),
+    ),
+    "SIGILL": (
+        sentence("met an instruction this processor does not have"),
+        sentence("Check the hardware again."),
+    ),
+    "SIGFPE": (sentence("divided by zero inside native code"), _REPORT),
 }
 # NTSTATUS values, which Windows gives as exit codes.
 _WINDOWS_CODES = {
-    0xC0000005: ("crashed inside native code", _REPORT),
-    0xC0000017: ("ran out of memory", _MEMORY),
-    0xC000001D: ("met an instruction this processor does not have", "Check the hardware again."),
-    0xC00000FD: ("overflowed its stack", _REPORT),
-    0xC0000135: ("misses a library", "Install Safelight again."),
-    0xC0000374: ("crashed inside native code", _REPORT),
-    0xC0000409: ("was aborted by native code", _REPORT),
+    0xC0000005: (sentence("crashed inside native code"), _REPORT),
+    0xC0000017: (sentence("ran out of memory"), _MEMORY),
+    0xC000001D: (
+        sentence("met an instruction this processor does not have"),
+        sentence("Check the hardware again."),
+    ),
+    0xC00000FD: (sentence("overflowed its stack"), _REPORT),
+    0xC0000135: (sentence("misses a library"), sentence("Install Safelight again.")),
+    0xC0000374: (sentence("crashed inside native code"), _REPORT),
+    0xC0000409: (sentence("was aborted by native code"), _REPORT),
 }
 
 
@@ -90,17 +102,17 @@ def mismatch_error(reason: str) -> ErrorInfo:
     )
 
 
-def _in_words(code: int, *, by_signal: bool) -> tuple[str, str, str]:
+def _in_words(code: int, *, by_signal: bool) -> tuple[Sentence, Sentence, str]:
     """Return what happened, a hint what to do, and the technical reason."""
     if sys.platform == "win32":
         status = code & 0xFFFFFFFF
-        what, hint = _WINDOWS_CODES.get(status, ("ended unexpectedly", _REPORT))
+        what, hint = _WINDOWS_CODES.get(status, (_UNEXPECTEDLY, _REPORT))
         return what, hint, f"exit status {status:#x}"
     if by_signal:
         try:
             name = signal.Signals(code).name
         except ValueError:
             name = "unnamed"
-        what, hint = _SIGNALS.get(name, ("ended unexpectedly", _REPORT))
+        what, hint = _SIGNALS.get(name, (_UNEXPECTEDLY, _REPORT))
         return what, hint, f"signal {code} ({name})"
-    return "ended unexpectedly", _REPORT, f"exit status {code}"
+    return _UNEXPECTEDLY, _REPORT, f"exit status {code}"

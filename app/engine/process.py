@@ -358,11 +358,12 @@ class EngineProcess(QObject):
             return end.error
         if len(self._crashes) < self._supervision.crash_limit:
             return None
-        times = f"The engine ended {len(self._crashes)} times in a short while."
+        count = len(self._crashes)
+        times = sentence("The engine ended {n} times in a short while.", n=count)
         return ErrorInfo(
             end.error.code,
-            sentence("{times} {message}", times=times, message=end.error.message),
-            end.error.hint,
+            sentence("{times} {message}", times=times, message=end.error.text),
+            end.error.advice,
             end.error.detail,
         )
 

@@ -6,6 +6,7 @@ import msgspec
 
 from app.form.fields import Form
 from app.storage.document import DocumentKind, text_to_path
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo
 
@@ -55,8 +56,10 @@ class LastSession(msgspec.Struct, frozen=True, kw_only=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(LastSession, dec_hook=text_to_path),
     _MOST_BYTES,
-    damaged="What was in the window the last time cannot be read; it begins anew.",
-    newer="What was in the window was left by a newer version of Safelight; this one begins anew.",
+    damaged=sentence("What was in the window the last time cannot be read; it begins anew."),
+    newer=sentence(
+        "What was in the window was left by a newer version of Safelight; this one begins anew."
+    ),
     version=VERSION,
 )
 

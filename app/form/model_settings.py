@@ -32,9 +32,13 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(ModelSettings),
     _MOST_BYTES,
-    damaged="The settings you used with each model cannot be read; models begin with their own.",
-    newer="The settings of each model were left by a newer version of Safelight; models begin with "
-    "their own.",
+    damaged=sentence(
+        "The settings you used with each model cannot be read; models begin with their own."
+    ),
+    newer=sentence(
+        "The settings of each model were left by a newer version of Safelight; models begin with "
+        "their own."
+    ),
     version=VERSION,
 )
 

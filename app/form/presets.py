@@ -73,8 +73,8 @@ class _Presets(msgspec.Struct, frozen=True, kw_only=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(_Presets, dec_hook=text_to_path),
     _MOST_BYTES,
-    damaged="Your presets cannot be read; the list begins anew.",
-    newer="Your presets were left by a newer version of Safelight; the list begins anew.",
+    damaged=sentence("Your presets cannot be read; the list begins anew."),
+    newer=sentence("Your presets were left by a newer version of Safelight; the list begins anew."),
     version=VERSION,
 )
 

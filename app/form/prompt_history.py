@@ -46,8 +46,10 @@ class _Prompts(msgspec.Struct, frozen=True, kw_only=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(_Prompts),
     _MOST_BYTES,
-    damaged="Your earlier prompts cannot be read; their list begins anew.",
-    newer="Your earlier prompts were left by a newer version of Safelight; their list begins anew.",
+    damaged=sentence("Your earlier prompts cannot be read; their list begins anew."),
+    newer=sentence(
+        "Your earlier prompts were left by a newer version of Safelight; their list begins anew."
+    ),
     version=VERSION,
 )
 

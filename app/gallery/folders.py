@@ -6,6 +6,7 @@ import msgspec
 
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 FILE = "gallery_folders.json"
@@ -24,7 +25,9 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(_Kept),
     _MOST_BYTES,
-    damaged="The list of the gallery's folders cannot be read; only new pictures' folder is shown.",
+    damaged=sentence(
+        "The list of the gallery's folders cannot be read; only new pictures' folder is shown."
+    ),
 )
 
 

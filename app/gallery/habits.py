@@ -6,6 +6,7 @@ import msgspec
 
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 FILE = "gallery_view.json"
@@ -27,7 +28,7 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
 _KIND = DocumentKind(
     msgspec.json.Decoder(Habits),
     _MOST_BYTES,
-    damaged="What was kept of the Gallery's view cannot be read; it is as at first.",
+    damaged=sentence("What was kept of the Gallery's view cannot be read; it is as at first."),
 )
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from app.gallery.rows import MOST_STARS, NO_MARKS, Marking, Marks
 from app.storage.journal import Journal, JournalKind, JournalWords, JournalWriter
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 FILE = "marks.jsonl"
@@ -15,12 +16,16 @@ _IDENTITY = 32  # hexadecimal digits
 # The journal is written anew once it has this many entries beside those that count.
 _MOST_OUTDATED = 2000
 _WORDS = JournalWords(
-    newer="The stars and favourites were left by a newer version of Safelight, and this one starts"
-    " without them.",
-    damaged="A part of the file of stars and favourites is damaged; some may be missing.",
-    unreadable="The stars and favourites in {path} cannot be read: {reason}.",
-    unwritable="Stars and favourites cannot be saved in {folder}: {reason}. They hold until the"
-    " window is closed.",
+    newer=sentence(
+        "The stars and favourites were left by a newer version of Safelight, and this one starts"
+        " without them."
+    ),
+    damaged=sentence("A part of the file of stars and favourites is damaged; some may be missing."),
+    unreadable=sentence("The stars and favourites in {path} cannot be read: {reason}."),
+    unwritable=sentence(
+        "Stars and favourites cannot be saved in {folder}: {reason}. They hold until the"
+        " window is closed."
+    ),
 )
 
 

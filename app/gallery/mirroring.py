@@ -10,6 +10,7 @@ from app.gallery.reading import paths_of
 from app.gallery.rows import NO_MARKS, Marks
 from app.gallery.sidecars import write_sidecar
 from app.gallery.writing import transaction, write_marks
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 
@@ -38,8 +39,8 @@ def mirror(
     path, error = failed[0]
     return ErrorInfo(
         ErrorCode.OUTPUT_NOT_WRITABLE,
-        f"The stars of {len(failed)} pictures could not be written beside them.",
-        "They are kept by Safelight all the same.",
+        sentence("The stars of {n:,} pictures could not be written beside them.", n=len(failed)),
+        sentence("They are kept by Safelight all the same."),
         f"{path}: {error}",
     )
 

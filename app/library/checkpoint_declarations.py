@@ -7,6 +7,7 @@ import msgspec
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 _FILE = "checkpoints.json"
@@ -29,7 +30,9 @@ NO_DECLARATION = CheckpointDeclaration()
 _KIND = DocumentKind(
     msgspec.json.Decoder(dict[str, CheckpointDeclaration]),
     _MOST_BYTES,
-    damaged="What you said of models cannot be read; they are taken for what their files say.",
+    damaged=sentence(
+        "What you said of models cannot be read; they are taken for what their files say."
+    ),
 )
 
 

@@ -9,6 +9,7 @@ import msgspec
 from app.model_folders import DECODER, FILE, MOST_BYTES, LoraNotes
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 # Beyond these the folders are not kept, and the oldest times are dropped.
@@ -18,7 +19,9 @@ _MOST_FOLDERS, _MOST_USES = 100, 5000
 _KIND = DocumentKind(
     DECODER,
     MOST_BYTES,
-    damaged="The list of your folders of models cannot be read; only the usual are looked into.",
+    damaged=sentence(
+        "The list of your folders of models cannot be read; only the usual are looked into."
+    ),
 )
 
 

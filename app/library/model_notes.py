@@ -7,6 +7,7 @@ import msgspec
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
 from engine.api.model_files import ModelInfo
+from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 
 _FILE = "model-notes.json"
@@ -16,7 +17,7 @@ MOST_CHARACTERS = 4000
 _KIND = DocumentKind(
     msgspec.json.Decoder(dict[str, str]),
     _MOST_BYTES,
-    damaged="Your notes on models cannot be read.",
+    damaged=sentence("Your notes on models cannot be read."),
 )
 
 

@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from engine.api.reasons import known_reason
 from engine.api.sentences import Sentence, Text, filled
 
 # Qt takes whole numbers of 64 bits with a sign; seeds have no sign.
@@ -13,6 +14,16 @@ CONTEXT = "engine"
 def worded(text: Text) -> str:
     """Return a sentence in the window's language; a text that is a string stays as it is."""
     return filled(text, _translated, _shown) if isinstance(text, Sentence) else text
+
+
+def worded_reason(text: str) -> str:
+    """Return a reason that a backend, a trial or a pack gave, in the window's language."""
+    return worded(known_reason(text))
+
+
+def worded_both(text: Text, advice: Text) -> str:
+    """Return what happened and what to do about it in the window's language."""
+    return " ".join(filter(None, (worded(text), worded(advice))))
 
 
 def _translated(template: str) -> str:

@@ -7,14 +7,15 @@ from pathlib import Path
 from app.downloads.errors import DownloadCode, DownloadProblem
 from app.downloads.source import Source
 from engine.api.machine import PackVerdict
-from engine.api.sentences import NO_WORDS, Sentence, as_it_is, sentence
+from engine.api.reasons import known_reason
+from engine.api.sentences import NO_WORDS, Text, sentence
 from engine.api.values import ErrorCode
 from engine.durable import FULL
 from engine.errors import EngineError
 
 # Windows' errors for a file that its application control or a virus scanner blocks.
 _BLOCKED = ("WinError 4551", "WinError 225", "WinError 1260")
-_UNBLOCK = (
+_UNBLOCK = sentence(
     "Windows, or a virus scanner, keeps one of its files from being used; whoever administers this"
     " computer can allow it."
 )
@@ -65,7 +66,7 @@ def no_room(folder: Path, missing: int) -> EngineError:
     )
 
 
-def unavailable(title: str, reason: Sentence) -> EngineError:
+def unavailable(title: str, reason: Text) -> EngineError:
     """Return the error for a pack that does not exist for this machine."""
     return EngineError(
         ErrorCode.NOT_AVAILABLE,
@@ -79,7 +80,7 @@ def not_downloaded(problem: DownloadProblem) -> EngineError:
         DownloadCode.DISK_FULL: ErrorCode.DISK_FULL,
         DownloadCode.NOT_WRITABLE: ErrorCode.OUTPUT_NOT_WRITABLE,
     }.get(problem.code, ErrorCode.NOT_AVAILABLE)
-    return EngineError(code, as_it_is(problem.message), as_it_is(problem.hint), problem.detail)
+    return EngineError(code, problem.text, problem.advice, problem.detail)
 
 
 def not_here(wheel: Source, folder: Path) -> EngineError:
@@ -121,7 +122,11 @@ def damaged_wheel(error: WheelError) -> EngineError:
     """Return the error for a wheel that cannot be unpacked safely."""
     return EngineError(
         ErrorCode.NOT_AVAILABLE,
-        sentence("{wheel} is not installed: {reason}.", wheel=error.wheel, reason=error.reason),
+        sentence(
+            "{wheel} is not installed: {reason}.",
+            wheel=error.wheel,
+            reason=known_reason(error.reason),
+        ),
         sentence("Nothing of it is used."),
     )
 
@@ -137,7 +142,7 @@ def failed_trial(title: str, verdict: PackVerdict, *, stays: bool) -> EngineErro
         sentence(
             "{title} does not work here and is not used. {sentence}",
             title=title,
-            sentence=verdict.sentence,
+            sentence=known_reason(verdict.sentence),
         ),
         sentence("{unblock} {kept}", unblock=_UNBLOCK, kept=kept) if blocked else kept,
     )

@@ -37,7 +37,8 @@ from app.packs.store import STAGING, Installed, PackStore
 from app.packs.trial import Trial, try_pack
 from app.packs.wheels import Unpacker, sync_tree
 from engine.api.machine import PackVerdict
-from engine.api.sentences import as_it_is, sentence
+from engine.api.reasons import known_reason
+from engine.api.sentences import sentence
 from engine.durable import put_in_place, replace_file, sync_folder
 from engine.errors import Cancelled
 from engine.packs import LIST, SITE
@@ -103,7 +104,7 @@ class Installation:
         A pack that is here already is only tried and made active.
         """
         if pack.unavailable:
-            raise unavailable(pack.title, as_it_is(pack.unavailable))
+            raise unavailable(pack.title, known_reason(pack.unavailable))
         _require_fit(pack)
         with self._store.locked():
             self._store.tidy(keep=pack.folder)

@@ -10,14 +10,14 @@ import msgspec
 from app.storage.aside import put_aside
 from app.versions.kept_files import kept_file
 from engine.api.limits import MAX_SEED
-from engine.api.sentences import sentence
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.regular_file import read_bounded
 from engine.untrusted_json import decode_json
 
 Value = TypeVar("Value")
 
-_BEFORE_UPDATE = (
+_BEFORE_UPDATE = sentence(
     "A newer version of Safelight left a file that this one cannot read; what was in it before the"
     " update is used."
 )
@@ -47,8 +47,8 @@ class DocumentKind(Generic[Value]):
 
     decoder: msgspec.json.Decoder[Value]
     most_bytes: int
-    damaged: str
-    newer: str = ""
+    damaged: Sentence
+    newer: Sentence = NO_WORDS
     version: int | None = None
 
     def read(self, path: Path) -> tuple[Value | None, ErrorInfo | None]:

@@ -17,7 +17,7 @@ from typing import BinaryIO, Generic, TypeVar
 import msgspec
 
 from app.storage.aside import copy_aside, put_aside
-from engine.api.sentences import sentence
+from engine.api.sentences import NO_WORDS, Sentence, completed, sentence
 from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, put_in_place, sync_file, sync_folder
@@ -49,10 +49,10 @@ class JournalWords:
     `unreadable` has the fields {path} and {reason}, `unwritable` {folder} and {reason}.
     """
 
-    newer: str
-    damaged: str
-    unreadable: str
-    unwritable: str
+    newer: Sentence
+    damaged: Sentence
+    unreadable: Sentence
+    unwritable: Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Journal(Generic[Entry]):
         words = self.kind.words.unwritable
         return ErrorInfo(
             ErrorCode.DISK_FULL if full else ErrorCode.OUTPUT_NOT_WRITABLE,
-            words.format(folder=self.path.parent, reason=error.strerror),
+            completed(words, folder=self.path.parent, reason=error.strerror),
             sentence("Free some space.")
             if full
             else sentence("Choose another folder with SAFELIGHT_STATE."),
@@ -144,27 +144,24 @@ class Journal(Generic[Entry]):
         )
 
     def _newer(self, aside: Path | None) -> ErrorInfo:
-        hint = f"It was kept as {aside}." if aside else ""
+        hint = _kept_as(aside)
         return ErrorInfo(self.kind.code, self.kind.words.newer, hint)
 
     def _foreign(self, aside: Path | None) -> ErrorInfo:
-        hint = f"The file was kept as {aside}." if aside else ""
+        hint = _kept_as(aside)
         return ErrorInfo(self.kind.code, self.kind.words.damaged, hint, "a journal of another kind")
 
     def _damaged(self, lines: int, aside: Path | None) -> ErrorInfo:
-        hint = f"The file was kept as {aside}." if aside else ""
+        hint = _kept_as(aside)
         detail = f"{lines} lines could not be read"
         return ErrorInfo(self.kind.code, self.kind.words.damaged, hint, detail)
 
     def _unreadable(self, aside: Path | None, error: OSError) -> ErrorInfo:
-        kept = f"It was kept as {aside}. " if aside else ""
+        look = sentence("See that the folder can be read, or choose another with SAFELIGHT_STATE.")
         return ErrorInfo(
             self.kind.code,
-            self.kind.words.unreadable.format(path=self.path, reason=error.strerror),
-            sentence(
-                "{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.",
-                kept=kept,
-            ),
+            completed(self.kind.words.unreadable, path=self.path, reason=error.strerror),
+            sentence("{kept} {look}", kept=_kept_as(aside), look=look) if aside else look,
             str(error),
         )
 
@@ -253,6 +250,10 @@ class JournalWriter(Generic[Entry]):
                 raise
         finally:
             os.close(descriptor)
+
+
+def _kept_as(aside: Path | None) -> Sentence:
+    return sentence("The file was kept as {name}.", name=aside) if aside else NO_WORDS
 
 
 def _line(entry: object) -> bytes:

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from engine.api.sentences import NO_WORDS, Sentence, sentence
+
 
 class UpdateCode(StrEnum):
     """The code of every way in which an update can end without a new version."""
@@ -30,14 +32,28 @@ class UpdateError(Exception):
     `detail` is the technical cause, for a report.
     """
 
-    def __init__(self, code: UpdateCode, message: str, hint: str = "", detail: str = "") -> None:
-        super().__init__(message)
+    def __init__(
+        self, code: UpdateCode, text: Sentence, advice: Sentence = NO_WORDS, detail: str = ""
+    ) -> None:
+        super().__init__(str(text))
         self.code = code
-        self.message = message
-        self.hint = hint
+        self.text = text
+        self.advice = advice
         self.detail = detail
+
+    @property
+    def message(self) -> str:
+        """The message in English."""
+        return str(self.text)
+
+    @property
+    def hint(self) -> str:
+        """The hint in English; may be empty."""
+        return str(self.advice)
 
 
 def cancelled_error() -> UpdateError:
     """Return the error for an update that a person stopped."""
-    return UpdateError(UpdateCode.CANCELLED, "The update was stopped.", "This version stays.")
+    return UpdateError(
+        UpdateCode.CANCELLED, sentence("The update was stopped."), sentence("This version stays.")
+    )

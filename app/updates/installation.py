@@ -24,6 +24,7 @@ from app.updates.unpacking import ArchiveError, unpack
 from app.updates.wholeness import InstalledFiles, damage_of
 from app.versions.state import change_state
 from app.versions.trees import FACTS, LIST, TREE, Tree, read_tree, version_folder
+from engine.api.sentences import sentence
 from engine.durable import FULL, replace_file, sync_folder
 from engine.file_lock import FileLock
 from safelight_launcher import clean_environment
@@ -48,8 +49,8 @@ def installing(versions: Path) -> Generator[None]:
     except BlockingIOError as error:
         raise UpdateError(
             UpdateCode.BUSY,
-            "Another Safelight is installing an update.",
-            "Wait until it is done, then try again.",
+            sentence("Another Safelight is installing an update."),
+            sentence("Wait until it is done, then try again."),
         ) from error
     try:
         for left in (*versions.glob(f"{STAGING}*"), *versions.glob(f"{REMOVED}*")):
@@ -65,9 +66,13 @@ def require_room(versions: Path, needed: int) -> None:
     if free < needed + _SPARE:
         raise UpdateError(
             UpdateCode.DISK_FULL,
-            f"There is no room for the new version: it takes {_megabytes(needed)}, and "
-            f"{_megabytes(free)} are free.",
-            "Free some space, then try again.",
+            sentence(
+                "There is no room for the new version: it takes {needed:,} MB, and {free:,} MB are"
+                " free.",
+                needed=_megabytes(needed),
+                free=_megabytes(free),
+            ),
+            sentence("Free some space, then try again."),
             f"in {versions}",
         )
 
@@ -96,8 +101,8 @@ def install_archive(
     except ArchiveError as error:
         raise UpdateError(
             UpdateCode.BAD_ARCHIVE,
-            f"The archive of version {offer.version} cannot be unpacked.",
-            "Nothing of it is used. Try again later.",
+            sentence("The archive of version {version} cannot be unpacked.", version=offer.version),
+            sentence("Nothing of it is used. Try again later."),
             str(error),
         ) from error
     except InterruptedError as error:
@@ -145,14 +150,18 @@ def disk_errors(folder: Path) -> Generator[None]:
         if error.errno in FULL:
             raise UpdateError(
                 UpdateCode.DISK_FULL,
-                "The disk is full, so the new version is not installed.",
-                "Free some space, then try again.",
+                sentence("The disk is full, so the new version is not installed."),
+                sentence("Free some space, then try again."),
                 str(error),
             ) from error
         raise UpdateError(
             UpdateCode.NOT_WRITABLE,
-            f"Nothing can be written in {folder}: {error.strerror}.",
-            "See that the folder belongs to you and can be written, then try again.",
+            sentence(
+                "Nothing can be written in {folder}: {reason}.",
+                folder=folder,
+                reason=error.strerror,
+            ),
+            sentence("See that the folder belongs to you and can be written, then try again."),
             str(error),
         ) from error
 
@@ -170,11 +179,11 @@ def _require_version(folder: Path, version: str) -> None:
 def _does_not_run(tree: Tree, detail: str) -> UpdateError:
     return UpdateError(
         UpdateCode.DOES_NOT_RUN,
-        f"Version {tree.version} does not run on this computer.",
-        "This version stays. The notes of the new one may say what it needs.",
+        sentence("Version {version} does not run on this computer.", version=tree.version),
+        sentence("This version stays. The notes of the new one may say what it needs."),
         detail,
     )
 
 
-def _megabytes(count: int) -> str:
-    return f"{-(-count // 1_000_000):,} MB"
+def _megabytes(count: int) -> int:
+    return -(-count // 1_000_000)

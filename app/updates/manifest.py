@@ -9,6 +9,7 @@ import msgspec
 
 from app.updates.errors import UpdateCode, UpdateError
 from app.versions.names import is_newer, is_version, order_of
+from engine.api.sentences import sentence
 from engine.untrusted_json import JsonError, decode_json
 
 FORMAT = 1
@@ -88,21 +89,25 @@ def require_current(read: UpdateList, channel: str, last_sequence: int, today: d
     if read.channel != channel:
         raise UpdateError(
             UpdateCode.OTHER_CHANNEL,
-            f"The list of updates is that of {read.channel!r}, not of {channel!r}.",
-            "Nothing of it is used.",
+            sentence(
+                "The list of updates is that of {found!r}, not of {wanted!r}.",
+                found=read.channel,
+                wanted=channel,
+            ),
+            sentence("Nothing of it is used."),
         )
     if read.sequence < last_sequence:
         raise UpdateError(
             UpdateCode.OLD_LIST,
-            "The list of updates is older than the one that was read before.",
-            "Nothing of it is used. Try again later.",
+            sentence("The list of updates is older than the one that was read before."),
+            sentence("Nothing of it is used. Try again later."),
             f"number {read.sequence} after {last_sequence}",
         )
     if today >= date.fromisoformat(read.expires):
         raise UpdateError(
             UpdateCode.EXPIRED_LIST,
-            f"The list of updates was valid until {read.expires}.",
-            "If this computer's date is right, try again later.",
+            sentence("The list of updates was valid until {day}.", day=read.expires),
+            sentence("If this computer's date is right, try again later."),
         )
 
 
@@ -134,7 +139,7 @@ def system_name() -> str:
 def _senseless(reason: str) -> UpdateError:
     return UpdateError(
         UpdateCode.DAMAGED_LIST,
-        "The list of updates makes no sense to this version of Safelight.",
-        "A newer version may be able to read it: look where you got this one.",
+        sentence("The list of updates makes no sense to this version of Safelight."),
+        sentence("A newer version may be able to read it: look where you got this one."),
         reason,
     )

@@ -8,13 +8,24 @@ import msgspec
 from app.updates.wholeness import damage_of
 from app.versions.state import CANNOT_RUN, LeftVersion
 from app.versions.trees import version_folder
+from engine.api.sentences import Sentence, sentence
 
 
 class News(msgspec.Struct, frozen=True):
     """A version was left: what happened, and what to do about it, in sentences."""
 
-    message: str
-    hint: str
+    text: Sentence
+    advice: Sentence
+
+    @property
+    def message(self) -> str:
+        """The message in English."""
+        return str(self.text)
+
+    @property
+    def hint(self) -> str:
+        """The hint in English."""
+        return str(self.advice)
 
 
 def news_of(left: Sequence[LeftVersion], versions: Path, version: str) -> list[News]:
@@ -26,15 +37,24 @@ def news_of(left: Sequence[LeftVersion], versions: Path, version: str) -> list[N
 
 
 def _news(left: LeftVersion, versions: Path, version: str) -> News:
-    verb = "could not be run" if left.reason == CANNOT_RUN else "did not start"
-    message = f"Version {left.version} {verb}, so {version or 'the one before'} is used again."
+    values = {"version": left.version, "used": version or sentence("the one before")}
+    if left.reason == CANNOT_RUN:
+        message = sentence("Version {version} could not be run, so {used} is used again.", **values)
+    else:
+        message = sentence("Version {version} did not start, so {used} is used again.", **values)
     tree = Path(version_folder(str(versions), left.version))
     damage = damage_of(tree) if tree.is_dir() else []
-    if damage:
-        more = f" and {len(damage) - 1} more" if len(damage) > 1 else ""
-        return News(
-            message,
-            f"Files of it are missing or changed: {damage[0]}{more}. If an antivirus program took "
-            "them, allow them there; then install the version again.",
-        )
-    return News(message, f"It can be installed again. The reason: {left.detail}.")
+    if not damage:
+        again = sentence("It can be installed again. The reason: {reason}.", reason=left.detail)
+        return News(message, again)
+    files: object = damage[0]
+    if len(damage) > 1:
+        files = sentence("{file} and {n:,} more", file=damage[0], n=len(damage) - 1)
+    return News(
+        message,
+        sentence(
+            "Files of it are missing or changed: {files}. If an antivirus program took them, allow"
+            " them there; then install the version again.",
+            files=files,
+        ),
+    )

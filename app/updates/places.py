@@ -13,6 +13,7 @@ from app.downloads.texts import address_in, read_text
 from app.updates.errors import UpdateCode, UpdateError, cancelled_error
 from app.updates.manifest import MOST_BYTES, Archive
 from app.updates.offers import Offer
+from engine.api.sentences import sentence
 from engine.durable import put_in_place, sync_file
 from engine.regular_file import open_regular, read_bounded
 
@@ -41,13 +42,13 @@ def signed_list(
         return read_text(address_in(place, name), MOST_BYTES, cancelled, terms)
     except DownloadError as error:
         raise UpdateError(
-            UpdateCode.UNREACHABLE, error.problem.message, error.problem.hint, error.problem.detail
+            UpdateCode.UNREACHABLE, error.problem.text, error.problem.advice, error.problem.detail
         ) from error
     except (OSError, ValueError) as error:
         raise UpdateError(
             UpdateCode.UNREACHABLE,
-            f"There is no list of updates at {place}.",
-            "See that the address or folder is right, then try again.",
+            sentence("There is no list of updates at {place}.", place=place),
+            sentence("See that the address or folder is right, then try again."),
             str(error),
         ) from error
 
@@ -88,7 +89,7 @@ def get_archive(
             raise cancelled_error() from error
         problem = error.problem
         raise UpdateError(
-            UpdateCode.DOWNLOAD, problem.message, problem.hint, problem.detail
+            UpdateCode.DOWNLOAD, problem.text, problem.advice, problem.detail
         ) from error
 
 
@@ -127,7 +128,7 @@ def _copied(
 def _wrong(offer: Offer, detail: str) -> UpdateError:
     return UpdateError(
         UpdateCode.DOWNLOAD,
-        f"The archive of version {offer.version} is missing or damaged.",
-        "Nothing of it is used. Copy the folder of updates again, or try again later.",
+        sentence("The archive of version {version} is missing or damaged.", version=offer.version),
+        sentence("Nothing of it is used. Copy the folder of updates again, or try again later."),
         detail,
     )

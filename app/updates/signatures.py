@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from app.updates.errors import UpdateCode, UpdateError
+from engine.api.sentences import sentence
 
 # The key of this project's releases.
 PUBLIC_KEYS: tuple[str, ...] = ("IMOxQa2MBb+gJpPa1F+l6ik9TmdP4QFymOYyfqveTjU=",)
@@ -39,14 +40,16 @@ def verified_content(signed: bytes, keys: Sequence[str]) -> bytes:
     if not separator or not found:
         raise UpdateError(
             UpdateCode.NOT_SIGNED,
-            "There is something else in the place of the list of updates.",
-            "If this network asks for a sign-in first, do so in a web browser, then try again.",
+            sentence("There is something else in the place of the list of updates."),
+            sentence(
+                "If this network asks for a sign-in first, do so in a web browser, then try again."
+            ),
         )
     if not any(key in keys and _fits(key, signature, content) for key, signature in found):
         raise UpdateError(
             UpdateCode.NOT_SIGNED,
-            "The list of updates is damaged, or is not by the makers of Safelight.",
-            "Nothing of it is used. Try again later.",
+            sentence("The list of updates is damaged, or is not by the makers of Safelight."),
+            sentence("Nothing of it is used. Try again later."),
             f"signed by {', '.join(key for key, _ in found)}",
         )
     return content

@@ -36,6 +36,7 @@ from app.updates.signatures import trusted_keys, verified_content
 from app.versions.names import is_newer
 from app.versions.state import GONE_BACK, VersionsState, change_state, read_state
 from app.versions.trees import INSTALLED_AT, Tree, read_tree, tree_folder
+from engine.api.sentences import sentence
 
 CHANNEL = "stable"
 _DOWNLOADS = ".downloads"
@@ -107,8 +108,10 @@ class Updates:
         if not self.place:
             raise UpdateError(
                 UpdateCode.NO_PLACE,
-                "This copy of Safelight does not know where new versions are published.",
-                f"The variable {PLACE_VARIABLE} can name a web address or a folder.",
+                sentence("This copy of Safelight does not know where new versions are published."),
+                sentence(
+                    "The variable {name} can name a web address or a folder.", name=PLACE_VARIABLE
+                ),
             )
         seen = memory.read_memory(self._state).sequences.get(self.place, 0)
         content = verified_content(
@@ -153,7 +156,8 @@ class Updates:
         goal = self.back_to
         if not goal:
             raise UpdateError(
-                UpdateCode.NO_WAY_BACK, "There is no version before this one to go back to."
+                UpdateCode.NO_WAY_BACK,
+                sentence("There is no version before this one to go back to."),
             )
         with disk_errors(self._versions):
             change_state(self._versions, lambda state: state.without(state.active, GONE_BACK))
@@ -204,7 +208,7 @@ class Updates:
         if self._tree is None:
             raise UpdateError(
                 UpdateCode.NOT_INSTALLED,
-                "This Safelight runs from its sources, which it does not change.",
-                "Update the sources, or use an installed Safelight.",
+                sentence("This Safelight runs from its sources, which it does not change."),
+                sentence("Update the sources, or use an installed Safelight."),
             )
         return self._tree

@@ -53,6 +53,11 @@ def sentence(template: str, **values: object) -> Sentence:
     return Sentence(template, tuple((name, _value(one)) for name, one in values.items()))
 
 
+def completed(text: Sentence, **values: object) -> Sentence:
+    """Return a sentence of a table with the values of its places."""
+    return Sentence(text.template, tuple((name, _value(one)) for name, one in values.items()))
+
+
 def as_it_is(text: str) -> Sentence:
     """Return a text that another program or library wrote, which no catalogue can have."""
     return Sentence("{text}", (("text", text),)) if text else NO_WORDS

@@ -18,8 +18,9 @@ import msgspec
 from backends.base import Backend, Cancellation, Device
 from backends.registry import BACKENDS, BackendReference, find, title
 from engine.api.machine import DeviceInfo
+from engine.api.reasons import known_reason
 from engine.api.remedies import CheckDevices, InstallPack, Remedy, UseAnyDevice
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, completed, sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.devices import trial_network
@@ -76,10 +77,7 @@ class Devices:
         if not usable:
             raise EngineError(
                 ErrorCode.BACKEND_UNAVAILABLE,
-                sentence(
-                    "No device can be used ({names}).",
-                    names="; ".join(refusal.reason for refusal in refused),
-                ),
+                sentence("No device can be used ({names}).", names=_listed(refused)),
                 remedies=_cures(refused, wanted),
             )
         if wanted != _AUTO:
@@ -199,7 +197,7 @@ class Devices:
                 continue
             report = self._report(reference)
             if report is None or report.problem:
-                found.append(_Refusal(f"{reference.name}: {_unknown(report)}"))
+                found.append(_refused(reference, _unknown(report)))
                 continue
             for device in report.devices:
                 # A trusted backend killed for lack of memory may still manage smaller jobs.
@@ -226,7 +224,7 @@ class Devices:
             report = self._trials.list_devices(*looked)
             self._store.keep(report)
         if report.problem:
-            return [_Refusal(f"{reference.name}: {report.problem}")]
+            return [_refused(reference, report.problem)]
         return [
             _refusal(reference, device)
             if device.unusable or (device.problem and not reference.trusted)
@@ -248,12 +246,24 @@ class Devices:
 class _Refusal:
     """The reason why a backend or a device is no candidate, and the packs that would cure it."""
 
-    reason: str
+    reason: Sentence
     install: tuple[str, ...] = ()
 
 
 def _refusal(reference: BackendReference, device: TriedDevice) -> _Refusal:
-    return _Refusal(f"{reference.name}: {device.sentence}", device.install)
+    return _refused(reference, device.sentence, device.install)
+
+
+def _refused(reference: BackendReference, reason: str, install: tuple[str, ...] = ()) -> _Refusal:
+    words = sentence("{backend}: {reason}", backend=reference.name, reason=known_reason(reason))
+    return _Refusal(words, install)
+
+
+def _listed(refused: list[_Refusal]) -> Sentence:
+    """Return the reasons one after another."""
+    reasons = {f"reason_{number}": refusal.reason for number, refusal in enumerate(refused)}
+    places = "; ".join(f"{{{name}}}" for name in reasons)
+    return completed(Sentence(places), **reasons)
 
 
 def _cures(refused: list[_Refusal], wanted: str) -> tuple[Remedy, ...]:

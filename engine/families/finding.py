@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.api.reasons import known_kind
 from engine.api.remedies import DeclareFamily, UseAsPart
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode
@@ -121,13 +122,17 @@ def _not_ours(path: Path, kind: Kind, listing: Listing) -> EngineError:
     if kind.is_checkpoint:
         return EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            sentence("{path} is {title}, which is not run yet.", path=path.name, title=kind.title),
+            sentence(
+                "{path} is {title}, which is not run yet.",
+                path=path.name,
+                title=known_kind(kind.title),
+            ),
             _choose(),
         )
     parts = tuple(component.value for component in lone_parts(listing, kind))
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        sentence("{path} is {title}, not a model.", path=path.name, title=kind.title),
+        sentence("{path} is {title}, not a model.", path=path.name, title=known_kind(kind.title)),
         _choose(),
         remedies=(UseAsPart(components=parts),) if parts else (),
     )

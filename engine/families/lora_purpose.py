@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engine.api.reasons import known_kind
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
@@ -126,7 +127,7 @@ def _by_keys(file: LoraFile) -> LoraPurpose | None:
 
 def _unfit(file: LoraFile, checkpoint: IdentifiedCheckpoint, purpose: LoraPurpose) -> EngineError:
     family = FAMILIES.named(checkpoint.family)
-    name, words = file.path.name, purpose.words
+    name, words = file.path.name, known_kind(purpose.words)
     hint = sentence("Choose a LoRA for this model, or a model that the LoRA is for.")
     if not purpose.is_lora:
         message = sentence("{path} is {words}, not a LoRA.", path=name, words=words)

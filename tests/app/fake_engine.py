@@ -50,6 +50,7 @@ from engine.api.messages import (
 from engine.api.record import GenerationRecord, ResolvedRequest, Timings
 from engine.api.remedies import MakeSmaller
 from engine.api.request import GenerateRequest
+from engine.api.sentences import sentence
 from engine.api.values import (
     ErrorCode,
     ErrorInfo,
@@ -170,7 +171,7 @@ class FakeEngine:
             case InspectLora() if (lora := self._lora(command.path)) is not None:
                 self._say(LoraInspected(query=command.query, lora=lora))
             case _ if (query := getattr(command, "query", None)) is not None:
-                error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "Not available.")
+                error = ErrorInfo(ErrorCode.NOT_AVAILABLE, sentence("Not available."))
                 self._say(QueryFailed(query=query, error=error))
             case _:
                 pass

@@ -15,6 +15,7 @@ from app.queue.jobs import CancelAsked, Started
 from app.queue.queue_journal import queue_journal
 from app.storage.journal import VERSION, Journal, JournalKind, JournalWords, JournalWriter
 from engine.api.request import GenerateRequest
+from engine.api.sentences import Sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 REQUEST = GenerateRequest(prompt="ein Häuschen 🏠\n\0")
@@ -280,10 +281,10 @@ RATINGS = JournalKind(
     msgspec.json.Decoder(Rating),
     ErrorCode.SESSION_UNREADABLE,
     JournalWords(
-        newer="newer",
-        damaged="damaged",
-        unreadable="{path}: {reason}",
-        unwritable="no ratings in {folder}: {reason}",
+        newer=Sentence("newer"),
+        damaged=Sentence("damaged"),
+        unreadable=Sentence("{path}: {reason}"),
+        unwritable=Sentence("no ratings in {folder}: {reason}"),
     ),
 )
 

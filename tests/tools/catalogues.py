@@ -7,6 +7,7 @@ translator; one that is gone is dropped. lrelease compiles what the window loads
 import ast
 import subprocess
 import sys
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ LANGUAGES = ROOT / "ui/languages"
 _PACKAGES = ("app", "engine", "ui")
 # Functions that are given the context, and those whose texts are all in one.
 _WITH_CONTEXT = frozenset({"translate", "QT_TRANSLATE_NOOP"})
+_PACK_TEXTS = ("summary", "gain", "needs", "unavailable")
 _CONTEXTS = {"sentence": "engine", "_about": "Settings", "summary": "labels"}
 
 
@@ -27,7 +29,7 @@ def collected() -> list[Source]:
     """Return every text that can be translated, by context."""
     files = (file for name in _PACKAGES for file in sorted((ROOT / name).rglob("*.py")))
     found = {text for file in files for text in _texts(ast.parse(file.read_text("utf-8")), "")}
-    return sorted(found)
+    return sorted(found | set(_of_tables()))
 
 
 def read_catalogue(path: Path) -> dict[Source, list[str]]:
@@ -79,6 +81,15 @@ def main() -> None:
         before = read_catalogue(path)
         write_catalogue(path, {source: before.get(source, [""]) for source in collected()})
         compile_catalogue(path, path.with_suffix(".qm"))
+
+
+def _of_tables() -> Iterator[Source]:
+    """Yield the texts of the lists of runtime packs and of models to begin with."""
+    first = tomllib.loads((ROOT / "app/library/first_models.toml").read_text("utf-8"))
+    yield from (("first_models", model["about"]) for model in first["model"])
+    listed = tomllib.loads((ROOT / "installers/packs.toml").read_text("utf-8"))
+    for pack in listed["packs"].values():
+        yield from (("packs", pack[name]) for name in _PACK_TEXTS if pack.get(name))
 
 
 def _texts(node: ast.AST, scope: str) -> Iterator[Source]:

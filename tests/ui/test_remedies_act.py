@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog
 
@@ -93,10 +94,19 @@ def opened(desk: Desk, kind: type[QDialog]) -> None:
     made(desk)
 
 
+def answering(answer: object) -> Callable[..., object]:
+    """A dialog of the system in which a person gives this answer."""
+
+    def answered(*_: object) -> object:
+        return answer
+
+    return answered
+
+
 def chooses(patch: pytest.MonkeyPatch, answer: str) -> None:
     """Have a person choose this file or folder."""
-    patch.setattr(f"{PANEL}.getOpenFileName", lambda *_: (answer, ""))
-    patch.setattr(f"{PANEL}.getExistingDirectory", lambda *_: answer)
+    patch.setattr(f"{PANEL}.getOpenFileName", answering((answer, "")))
+    patch.setattr(f"{PANEL}.getExistingDirectory", answering(answer))
 
 
 def retry(make_desk: MakeDesk, *_: object) -> None:
@@ -194,7 +204,7 @@ def choose_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPat
     desk = failed(make_desk, ErrorCode.CHECKPOINT_CORRUPT, ChooseCheckpoint())
     patch.setattr(
         "ui.main_window.QFileDialog.getOpenFileName",
-        lambda *_: (str(folder / "other.safetensors"), ""),
+        answering((str(folder / "other.safetensors"), "")),
     )
     press(desk, A.CHOOSE_CHECKPOINT)
     desk.wait(lambda: desk.session.generation.checkpoint == folder / "other.safetensors")
@@ -213,7 +223,7 @@ def choose_start_picture(make_desk: MakeDesk, folder: Path, patch: pytest.Monkey
     picture = folder / "start.png"
     Image.new("RGB", (64, 64)).save(picture)
     patch.setattr(
-        "ui.panels.input_panel.QFileDialog.getOpenFileName", lambda *_: (str(picture), "")
+        "ui.panels.input_panel.QFileDialog.getOpenFileName", answering((str(picture), ""))
     )
     press(desk, A.CHOOSE_START_PICTURE)
     desk.wait(lambda: desk.session.generation.input_path(InputRole.INIT) == str(picture))
@@ -223,7 +233,7 @@ def open_picture(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch) -
     desk = make_desk().start()
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.METADATA_MISSING, "No settings."))
     file = folder / "other.safetensors"
-    patch.setattr("ui.main_window.QFileDialog.getOpenFileName", lambda *_: (str(file), ""))
+    patch.setattr("ui.main_window.QFileDialog.getOpenFileName", answering((str(file), "")))
     press(desk, A.OPEN_PICTURE)
     desk.wait(lambda: desk.session.generation.checkpoint == file)
 
@@ -270,7 +280,11 @@ def show_state(make_desk: MakeDesk, _: object, patch: pytest.MonkeyPatch) -> Non
     desk = make_desk().start()
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.QUEUE_UNREADABLE, "It is damaged."))
     shown: list[str] = []
-    patch.setattr(QDesktopServices, "openUrl", lambda url: shown.append(url.toLocalFile()))
+
+    def show(url: QUrl) -> None:
+        shown.append(url.toLocalFile())
+
+    patch.setattr(QDesktopServices, "openUrl", show)
     press(desk, A.SHOW_STATE)
     assert shown == [str(desk.paths.state)]
 

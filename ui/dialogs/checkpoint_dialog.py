@@ -20,7 +20,7 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
 from ui.checkpoint_labels import part_label, part_summary, prediction_line
-from ui.labels import size_label
+from ui.labels import size_label, variant_label
 from ui.panels.declaration_panel import DeclarationPanel
 from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme
@@ -114,11 +114,11 @@ class CheckpointDialog(QDialog):
         return content
 
     def _facts(self, info: CheckpointInfo) -> Facts:
-        variant = "" if info.variant == "base" else f" {info.variant}"
+        family = f"{self._title(info.family)} {variant_label(info.variant)}".strip()
         card = info.card
         facts: Facts = [
             (self.tr("Title"), card.title),
-            (self.tr("Family"), self._title(info.family) + variant),
+            (self.tr("Family"), family),
             (self.tr("Made from"), card.base_model),
             (self.tr("Prediction"), prediction_line(info)),
             (self.tr("Picture"), size_label(info.default_size, info.default_size)),

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands.updates import UpdateCommands, UpdateStage
+from app.notices.wording import worded_both
 from ui.theme.metrics import L, M, S
 from ui.update_labels import offer_facts, place_sentence, stage_sentence
 from ui.widgets.labels import breakable, buddy_label, plain_label, rule
@@ -115,7 +116,7 @@ class UpdatesDialog(QDialog):
         texts = (
             (self.stage, stage_sentence(state) or self._unavailable()),
             (self.facts, offer_facts(offer) if offer else ""),
-            (self.problem, f"{problem.message} {problem.hint}".strip() if problem else ""),
+            (self.problem, worded_both(problem.text, problem.advice) if problem else ""),
             (self.place, place_sentence(updates.place) if updates.place else ""),
         )
         for label, text in texts:

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QToolButton
 
+from app.notices.wording import worded_reason
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.device_labels import device_name, short_device_name
@@ -53,7 +54,9 @@ class DeviceButton(QToolButton):
         words = short_device_name(chosen) if chosen else ""
         if words and self._pace.seconds_per_step is not None:
             words = f"{words} · {step_duration(self._pace.seconds_per_step)}"
-        tip = "\n".join(filter(None, (device_name(chosen) if chosen else "", choice)))
+        tip = "\n".join(
+            filter(None, (device_name(chosen) if chosen else "", worded_reason(choice)))
+        )
         if self._state.checking:
             words = self.tr("Checking your hardware, once…")
             tip = self.tr("Pictures can be made meanwhile.")

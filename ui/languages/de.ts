@@ -4477,6 +4477,22 @@
    <translation>Eine Maske sagt, welcher Teil eines Bildes gemalt wird</translation>
   </message>
   <message>
+   <source>A newer version may be able to read it: look where you got this one.</source>
+   <translation>Eine neuere Version kann sie vielleicht lesen: dort nachsehen, woher diese stammt.</translation>
+  </message>
+  <message>
+   <source>A newer version of Safelight left a file that this one cannot read; what was in it before the update is used.</source>
+   <translation>Eine neuere Version von Safelight hat eine Datei hinterlassen, die diese nicht lesen kann; verwendet wird ihr Inhalt vor dem Update.</translation>
+  </message>
+  <message>
+   <source>A part of the file of stars and favourites is damaged; some may be missing.</source>
+   <translation>Ein Teil der Datei mit Sternen und Favoriten ist beschädigt; einige können fehlen.</translation>
+  </message>
+  <message>
+   <source>A part of the queue's file is damaged; jobs may be missing.</source>
+   <translation>Ein Teil der Datei der Warteschlange ist beschädigt; Aufträge können fehlen.</translation>
+  </message>
+  <message>
    <source>A picture of {width}x{height} needs about {peak_bytes:.1f} GB of memory; {most:.1f} GB may be used.</source>
    <translation>Ein Bild von {width}x{height} braucht etwa {peak_bytes:.1f} GB Speicher; {most:.1f} GB dürfen verwendet werden.</translation>
   </message>
@@ -4493,8 +4509,20 @@
    <translation>Ein Text enthält ungültige Zeichen.</translation>
   </message>
   <message>
+   <source>A web page came in place of {file}.</source>
+   <translation>Statt {file} kam eine Webseite.</translation>
+  </message>
+  <message>
+   <source>AMD does not list {name} for MIGraphX</source>
+   <translation>AMD führt {name} nicht für MIGraphX auf</translation>
+  </message>
+  <message>
    <source>AND begins a part beyond the {most} that can be composed</source>
    <translation>mit AND beginnt ein Teil nach den {most}, die zusammengesetzt werden können</translation>
+  </message>
+  <message>
+   <source>Another Safelight is installing an update.</source>
+   <translation>Ein anderes Safelight installiert gerade ein Update.</translation>
   </message>
   <message>
    <source>Another Safelight is installing or removing a runtime pack now.</source>
@@ -4525,6 +4553,10 @@
    <translation>Höchstens {max_count} sind möglich.</translation>
   </message>
   <message>
+   <source>CUDA or cuDNN is absent, or of another version than {name} needs ({reason})</source>
+   <translation>CUDA oder cuDNN fehlt oder hat eine andere Version, als {name} braucht ({reason})</translation>
+  </message>
+  <message>
    <source>Cancelled.</source>
    <translation>Abgebrochen.</translation>
   </message>
@@ -4535,6 +4567,10 @@
   <message>
    <source>Check that the disk is connected and that you may read the file.</source>
    <translation>Prüfen, ob der Datenträger verbunden ist und die Datei gelesen werden darf.</translation>
+  </message>
+  <message>
+   <source>Check the hardware again.</source>
+   <translation>Die Hardware erneut prüfen.</translation>
   </message>
   <message>
    <source>Choose a .safetensors file, or the folder that holds unet, vae and text_encoder.</source>
@@ -4629,8 +4665,28 @@
    <translation>Andere Programme zu schließen kann helfen.</translation>
   </message>
   <message>
+   <source>Copy the report and send it to us; then try again.</source>
+   <translation>Den Bericht kopieren und uns schicken; dann erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>CoreML is a part of macOS</source>
+   <translation>CoreML ist ein Teil von macOS</translation>
+  </message>
+  <message>
    <source>Correct it, or remove it: it only holds defaults.</source>
    <translation>Berichtigen oder entfernen: Sie enthält nur Vorgaben.</translation>
+  </message>
+  <message>
+   <source>Direct3D 12, Vulkan or Metal; on Linux libvulkan.so.1 must be there too</source>
+   <translation>Direct3D 12, Vulkan oder Metal; unter Linux muss auch libvulkan.so.1 da sein</translation>
+  </message>
+  <message>
+   <source>DirectML does not list {name}</source>
+   <translation>DirectML führt {name} nicht auf</translation>
+  </message>
+  <message>
+   <source>DirectML is a part of Windows</source>
+   <translation>DirectML ist ein Teil von Windows</translation>
   </message>
   <message>
    <source>Download it again, or get another copy: it may have been cut or merged wrongly.</source>
@@ -4665,6 +4721,10 @@
    <translation>Familien: {names}.{problem}</translation>
   </message>
   <message>
+   <source>Files of it are missing or changed: {files}. If an antivirus program took them, allow them there; then install the version again.</source>
+   <translation>Dateien davon fehlen oder sind verändert: {files}. Hat ein Virenscanner sie entfernt, dort erlauben; dann die Version neu installieren.</translation>
+  </message>
+  <message>
    <source>Files of this kind are programs. Get the .safetensors version.</source>
    <translation>Dateien dieser Art sind Programme. Die .safetensors-Version beschaffen.</translation>
   </message>
@@ -4679,6 +4739,10 @@
   <message>
    <source>Free some space, or write it to another disk.</source>
    <translation>Platz schaffen oder auf einen anderen Datenträger schreiben.</translation>
+  </message>
+  <message>
+   <source>Free some space, then go on; what has arrived is kept.</source>
+   <translation>Platz schaffen, dann fortsetzen; was angekommen ist, bleibt erhalten.</translation>
   </message>
   <message>
    <source>Free some space, then try again.</source>
@@ -4721,12 +4785,28 @@
    <translation>Hypernetzwerke fügen der Attention von SD 1 Schichten hinzu, die hier kein Netz hat. LoRAs haben sie abgelöst; suchen Sie eine LoRA im selben Stil.</translation>
   </message>
   <message>
+   <source>If it happens again, the log says what the engine wrote last.</source>
+   <translation>Geschieht es wieder, steht im Protokoll, was die Engine zuletzt geschrieben hat.</translation>
+  </message>
+  <message>
    <source>If it is still downloading, wait until that has finished.</source>
    <translation>Falls die Datei noch heruntergeladen wird, das Ende abwarten.</translation>
   </message>
   <message>
    <source>If this comes back, the disk or the memory of this computer may be failing.</source>
    <translation>Kommt das wieder, versagt vielleicht der Datenträger oder der Speicher dieses Computers.</translation>
+  </message>
+  <message>
+   <source>If this computer's date is right, try again later.</source>
+   <translation>Stimmt das Datum dieses Computers, später erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>If this computer's date is wrong, set it right. If this network inspects connections, its certificate must be among those that this system trusts, or in the file that the variable SSL_CERT_FILE names. On Linux the package ca-certificates has the usual ones.</source>
+   <translation>Ist das Datum dieses Computers falsch, berichtigen. Prüft dieses Netzwerk Verbindungen, muss sein Zertifikat unter denen sein, denen dieses System vertraut, oder in der Datei, die die Variable SSL_CERT_FILE nennt. Unter Linux enthält das Paket ca-certificates die üblichen.</translation>
+  </message>
+  <message>
+   <source>If this network asks for a sign-in first, do so in a web browser, then try again.</source>
+   <translation>Verlangt dieses Netzwerk erst eine Anmeldung, sie im Webbrowser vornehmen, dann erneut versuchen.</translation>
   </message>
   <message>
    <source>Install Safelight again.</source>
@@ -4741,12 +4821,48 @@
    <translation>Safelight neu installieren; ein Virenschutz hat vielleicht einen Teil entfernt.</translation>
   </message>
   <message>
+   <source>Intel's compute runtime is not installed or does not know it: install intel-opencl-icd ({guide})</source>
+   <translation>Intels Compute-Laufzeit ist nicht installiert oder kennt es nicht: intel-opencl-icd installieren ({guide})</translation>
+  </message>
+  <message>
+   <source>It can be installed again. The reason: {reason}.</source>
+   <translation>Sie lässt sich erneut installieren. Der Grund: {reason}.</translation>
+  </message>
+  <message>
+   <source>It closed its pipe and did not end.</source>
+   <translation>Es hat seine Verbindung geschlossen und sich nicht beendet.</translation>
+  </message>
+  <message>
    <source>It comes last until the hardware is checked again.</source>
    <translation>Es kommt zuletzt, bis die Hardware noch einmal geprüft wird.</translation>
   </message>
   <message>
    <source>It consists of {names}.</source>
    <translation>Es besteht aus {names}.</translation>
+  </message>
+  <message>
+   <source>It crashed ({signal}).</source>
+   <translation>Es ist abgestürzt ({signal}).</translation>
+  </message>
+  <message>
+   <source>It crashed ({signal}): {reason}</source>
+   <translation>Es ist abgestürzt ({signal}): {reason}</translation>
+  </message>
+  <message>
+   <source>It did not answer for {n} s.</source>
+   <translation>Es hat {n} s lang nicht geantwortet.</translation>
+  </message>
+  <message>
+   <source>It ended by itself.</source>
+   <translation>Es hat sich von selbst beendet.</translation>
+  </message>
+  <message>
+   <source>It ended by itself: {reason}</source>
+   <translation>Es hat sich von selbst beendet: {reason}</translation>
+  </message>
+  <message>
+   <source>It failed: {reason}.</source>
+   <translation>Es hat versagt: {reason}.</translation>
   </message>
   <message>
    <source>It has {others}, for another version, system or Python.</source>
@@ -4757,8 +4873,28 @@
    <translation>Es ist für Python {wanted} gemacht; dies ist Python {here}.</translation>
   </message>
   <message>
+   <source>It is made for Python {wanted}; this is Python {present}.</source>
+   <translation>Es ist für Python {wanted} gemacht; dies ist Python {present}.</translation>
+  </message>
+  <message>
    <source>It is made for another system.</source>
    <translation>Es ist für ein anderes System gemacht.</translation>
+  </message>
+  <message>
+   <source>It is made for {machines} processors; this one is {present}.</source>
+   <translation>Es ist für {machines}-Prozessoren gemacht; dieser ist {present}.</translation>
+  </message>
+  <message>
+   <source>It is made for {systems} and {system}.</source>
+   <translation>Es ist für {systems} und {system} gemacht.</translation>
+  </message>
+  <message>
+   <source>It is made for {systems}.</source>
+   <translation>Es ist für {systems} gemacht.</translation>
+  </message>
+  <message>
+   <source>It is not there.</source>
+   <translation>Es ist nicht da.</translation>
   </message>
   <message>
    <source>It may be for other checkpoints, or it is damaged.</source>
@@ -4781,6 +4917,14 @@
    <translation>Möglich ist {offered}.</translation>
   </message>
   <message>
+   <source>It said something that is no answer.</source>
+   <translation>Es hat etwas gesagt, das keine Antwort ist.</translation>
+  </message>
+  <message>
+   <source>It starts.</source>
+   <translation>Es startet.</translation>
+  </message>
+  <message>
    <source>It takes {names}.</source>
    <translation>Möglich ist {names}.</translation>
   </message>
@@ -4791,6 +4935,26 @@
   <message>
    <source>It takes {value}.</source>
    <translation>Möglich ist {value}.</translation>
+  </message>
+  <message>
+   <source>It took more than {n} GB of memory.</source>
+   <translation>Es hat mehr als {n} GB Speicher belegt.</translation>
+  </message>
+  <message>
+   <source>It was not looked at yet.</source>
+   <translation>Es wurde noch nicht angesehen.</translation>
+  </message>
+  <message>
+   <source>It was not tried yet.</source>
+   <translation>Es wurde noch nicht erprobt.</translation>
+  </message>
+  <message>
+   <source>Its results are correct: {results}.</source>
+   <translation>Die Ergebnisse stimmen: {results}.</translation>
+  </message>
+  <message>
+   <source>Its trial ended without a result.</source>
+   <translation>Die Erprobung endete ohne Ergebnis.</translation>
   </message>
   <message>
    <source>Join some of the parts.</source>
@@ -4833,6 +4997,10 @@
    <translation>Die anderen weglassen.</translation>
   </message>
   <message>
+   <source>MIGraphX does not list {name}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Make room on the disk of {folder}.</source>
    <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
   </message>
@@ -4843,6 +5011,18 @@
   <message>
    <source>Models are written as .safetensors files.</source>
    <translation>Modelle werden als .safetensors-Dateien geschrieben.</translation>
+  </message>
+  <message>
+   <source>NVIDIA's driver does not answer (NVML)</source>
+   <translation>der Treiber von NVIDIA antwortet nicht (NVML)</translation>
+  </message>
+  <message>
+   <source>NVIDIA's driver does not tell the memory of {name}</source>
+   <translation>der Treiber von NVIDIA nennt den Speicher von {name} nicht</translation>
+  </message>
+  <message>
+   <source>NVIDIA's driver is not there: {reason}</source>
+   <translation>der Treiber von NVIDIA fehlt: {reason}</translation>
   </message>
   <message>
    <source>Name it by its folder, too, as in folder/name, to choose another one.</source>
@@ -4877,6 +5057,10 @@
    <translation>Kein Netz dieser Art ist bekannt.</translation>
   </message>
   <message>
+   <source>Nothing can be written in {folder}: {reason}.</source>
+   <translation>In {folder} lässt sich nichts schreiben: {reason}.</translation>
+  </message>
+  <message>
    <source>Nothing can be written to {folder}: it is no folder.</source>
    <translation>Nach {folder} kann nichts geschrieben werden: Es ist kein Ordner.</translation>
   </message>
@@ -4893,8 +5077,16 @@
    <translation>Nichts davon wird verwendet.</translation>
   </message>
   <message>
+   <source>Nothing of it is used. Copy the folder of updates again, or try again later.</source>
+   <translation>Nichts davon wird verwendet. Den Ordner der Updates neu kopieren oder später erneut versuchen.</translation>
+  </message>
+  <message>
    <source>Nothing of it is used. Download it again from {address}</source>
    <translation>Nichts davon wird verwendet. Neu herunterladen von {address}</translation>
+  </message>
+  <message>
+   <source>Nothing of it is used. Try again later.</source>
+   <translation>Nichts davon wird verwendet. Später erneut versuchen.</translation>
   </message>
   <message>
    <source>Nothing was changed.</source>
@@ -4905,12 +5097,28 @@
    <translation>Nichts würde gemalt: Die Maske {path} ist schwarz oder nur an Stellen weiß, die kleiner als {downscale} Pixel sind.</translation>
   </message>
   <message>
+   <source>ONNX Runtime {version} is too old to load {title}</source>
+   <translation>ONNX Runtime {version} ist zu alt, um {title} zu laden</translation>
+  </message>
+  <message>
    <source>On Debian and Ubuntu: sudo apt install {packages}. {without}</source>
    <translation>Unter Debian und Ubuntu: sudo apt install {packages}. {without}</translation>
   </message>
   <message>
    <source>Only one {what} can be used at a time.</source>
    <translation>Nur einmal zugleich möglich: {what}.</translation>
+  </message>
+  <message>
+   <source>OpenVINO needs OpenCL, whose loader libOpenCL.so.1 is not installed: install ocl-icd-libopencl1 and Intel's compute runtime, intel-opencl-icd</source>
+   <translation>OpenVINO braucht OpenCL, dessen Lader libOpenCL.so.1 nicht installiert ist: ocl-icd-libopencl1 und Intels Compute-Laufzeit intel-opencl-icd installieren</translation>
+  </message>
+  <message>
+   <source>OpenVINO runs it on {found}, not {wanted}</source>
+   <translation>OpenVINO führt es auf {found} aus, nicht auf {wanted}</translation>
+  </message>
+  <message>
+   <source>OpenVINO's GPU plug-in does not start: {reason}</source>
+   <translation>das GPU-Plug-in von OpenVINO startet nicht: {reason}</translation>
   </message>
   <message>
    <source>Perhaps memory ran out: try a smaller size, then queue it again.</source>
@@ -4927,6 +5135,10 @@
   <message>
    <source>Preparing {checkpoint} for {device}, once{about}; this picture is made by {title} meanwhile.</source>
    <translation>{checkpoint} wird einmalig für {device} vorbereitet{about}; dieses Bild erzeugt inzwischen {title}.</translation>
+  </message>
+  <message>
+   <source>Probably memory ran out: a smaller picture needs less, and so do fewer other programs.</source>
+   <translation>Vermutlich ist der Speicher ausgegangen: Ein kleineres Bild braucht weniger; auch andere Programme zu schließen hilft.</translation>
   </message>
   <message>
    <source>Prompts know them only while the LoRA itself is in use.</source>
@@ -4961,6 +5173,10 @@
    <translation>QT_QPA_PLATFORM nennt {name}, was es nicht gibt</translation>
   </message>
   <message>
+   <source>ROCm is absent or of another version: {reason}</source>
+   <translation>ROCm fehlt oder hat eine andere Version: {reason}</translation>
+  </message>
+  <message>
    <source>Rename one of them.</source>
    <translation>Eine davon umbenennen.</translation>
   </message>
@@ -4973,8 +5189,36 @@
    <translation>Safelight endete zweimal, während es dieses Bild erzeugte.</translation>
   </message>
   <message>
+   <source>See that the address or folder is right, then try again.</source>
+   <translation>Adresse oder Ordner prüfen, dann erneut versuchen.</translation>
+  </message>
+  <message>
    <source>See that the disk has room, or choose another folder with SAFELIGHT_CACHE.</source>
-   <translation>Prüfen, ob der Datenträger Platz hat, oder mit SAFELIGHT_CACHE einen anderen Ordner wählen.</translation>
+   <translation>Auf dem Datenträger Platz schaffen oder mit SAFELIGHT_CACHE einen anderen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>See that the disk is there and has room.</source>
+   <translation>Prüfen, ob der Datenträger da ist und Platz hat.</translation>
+  </message>
+  <message>
+   <source>See that the folder belongs to you and can be written, then try again.</source>
+   <translation>Prüfen, ob der Ordner Ihnen gehört und beschreibbar ist, dann erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>See that the folder can be read, or choose another with SAFELIGHT_STATE.</source>
+   <translation>Prüfen, ob der Ordner lesbar ist, oder mit SAFELIGHT_STATE einen anderen wählen.</translation>
+  </message>
+  <message>
+   <source>See that the folder is there and can be written, then try again.</source>
+   <translation>Prüfen, ob der Ordner da und beschreibbar ist, dann erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>See that the proxy in the system's settings is right; the variable HTTPS_PROXY names another.</source>
+   <translation>Den Proxy in den Systemeinstellungen prüfen; die Variable HTTPS_PROXY nennt einen anderen.</translation>
+  </message>
+  <message>
+   <source>See that this computer is online, then try again; what has arrived is kept.</source>
+   <translation>Prüfen, ob dieser Computer online ist, dann erneut versuchen; was angekommen ist, bleibt erhalten.</translation>
   </message>
   <message>
    <source>See that {folder} can be written, then try again.</source>
@@ -5013,6 +5257,14 @@
    <translation>In der Engine ist etwas Unerwartetes geschehen ({kind}).</translation>
   </message>
   <message>
+   <source>Something went wrong inside Safelight while it downloaded {file}.</source>
+   <translation>In Safelight ist beim Herunterladen von {file} etwas schiefgegangen.</translation>
+  </message>
+  <message>
+   <source>Stars and favourites cannot be saved in {folder}: {reason}. They hold until the window is closed.</source>
+   <translation>Sterne und Favoriten lassen sich in {folder} nicht speichern: {reason}. Sie gelten, bis das Fenster geschlossen wird.</translation>
+  </message>
+  <message>
    <source>Start Safelight again; if it happens again, install it again.</source>
    <translation>Safelight neu starten; geschieht es wieder, neu installieren.</translation>
   </message>
@@ -5031,6 +5283,14 @@
   <message>
    <source>Take that out of the blend.</source>
    <translation>Das aus dem Blend nehmen.</translation>
+  </message>
+  <message>
+   <source>TensorRT starts with compute capability 7.5 (this is {found})</source>
+   <translation>TensorRT beginnt mit Compute Capability 7.5 (dies ist {found})</translation>
+  </message>
+  <message>
+   <source>TensorRT-RTX serves compute capability 8.6, 8.9, and 12.0 or newer (this is {found})</source>
+   <translation>TensorRT-RTX bedient Compute Capability 8.6, 8.9 und ab 12.0 (dies ist {found})</translation>
   </message>
   <message>
    <source>Text cannot be added: this is no PNG.</source>
@@ -5093,6 +5353,14 @@
    <translation>Die App spricht Version {protocol} des Protokolls, die Engine {protocol_version}.</translation>
   </message>
   <message>
+   <source>The archive of version {version} cannot be unpacked.</source>
+   <translation>Das Archiv von Version {version} lässt sich nicht entpacken.</translation>
+  </message>
+  <message>
+   <source>The archive of version {version} is missing or damaged.</source>
+   <translation>Das Archiv von Version {version} fehlt oder ist beschädigt.</translation>
+  </message>
+  <message>
    <source>The backends are {names}; auto chooses for you.</source>
    <translation>Die Backends sind {names}; auto wählt selbst.</translation>
   </message>
@@ -5101,8 +5369,16 @@
    <translation>Der Zwischenspeicher enthält nichts mit dem Namen {unknown}.</translation>
   </message>
   <message>
+   <source>The connection to {host} broke off again and again.</source>
+   <translation>Die Verbindung zu {host} brach immer wieder ab.</translation>
+  </message>
+  <message>
    <source>The copies of the weights in the cache are damaged whenever they are made.</source>
    <translation>Die Kopien der Gewichte im Zwischenspeicher sind beschädigt, sooft sie gemacht werden.</translation>
+  </message>
+  <message>
+   <source>The disk is full, so the new version is not installed.</source>
+   <translation>Der Datenträger ist voll, die neue Version wird nicht installiert.</translation>
   </message>
   <message>
    <source>The disk or the memory of this computer may be failing.</source>
@@ -5111,6 +5387,10 @@
   <message>
    <source>The download needs a login or an API key; get the file through the browser.</source>
    <translation>Der Download verlangt eine Anmeldung oder einen API-Schlüssel; die Datei mit dem Browser holen.</translation>
+  </message>
+  <message>
+   <source>The download of {file} was stopped.</source>
+   <translation>Der Download von {file} wurde angehalten.</translation>
   </message>
   <message>
    <source>The embedding "{one}" was not found; the picture was made without it.</source>
@@ -5143,6 +5423,10 @@
   <message>
    <source>The engine cannot be started.</source>
    <translation>Die Engine kann nicht gestartet werden.</translation>
+  </message>
+  <message>
+   <source>The engine ended {n} times in a short while.</source>
+   <translation>Die Engine hat sich in kurzer Zeit {n}-mal beendet.</translation>
   </message>
   <message>
    <source>The engine said more than can be read, and was stopped.</source>
@@ -5221,8 +5505,48 @@
    <translation>Die Stufen des Zeitplans {label} fallen nicht von jedem Schritt zum nächsten.</translation>
   </message>
   <message>
+   <source>The list of begun installations of runtimes could not be read.</source>
+   <translation>Die Liste begonnener Installationen von Laufzeiten war nicht lesbar.</translation>
+  </message>
+  <message>
+   <source>The list of downloads cannot be read; it begins anew. What has arrived is kept.</source>
+   <translation>Die Liste der Downloads ist nicht lesbar; sie beginnt neu. Was angekommen ist, bleibt erhalten.</translation>
+  </message>
+  <message>
+   <source>The list of downloads was left by a newer version of Safelight; this one begins anew.</source>
+   <translation>Die Liste der Downloads stammt von einer neueren Version von Safelight; diese beginnt neu.</translation>
+  </message>
+  <message>
    <source>The list of runtime packs cannot be read.</source>
    <translation>Die Liste der Laufzeitpakete kann nicht gelesen werden.</translation>
+  </message>
+  <message>
+   <source>The list of the gallery's folders cannot be read; only new pictures' folder is shown.</source>
+   <translation>Die Liste der Ordner der Galerie ist nicht lesbar; nur der Ordner neuer Bilder wird gezeigt.</translation>
+  </message>
+  <message>
+   <source>The list of updates is damaged, or is not by the makers of Safelight.</source>
+   <translation>Die Liste der Updates ist beschädigt oder nicht von den Machern von Safelight.</translation>
+  </message>
+  <message>
+   <source>The list of updates is older than the one that was read before.</source>
+   <translation>Die Liste der Updates ist älter als die zuvor gelesene.</translation>
+  </message>
+  <message>
+   <source>The list of updates is that of {found!r}, not of {wanted!r}.</source>
+   <translation>Die Liste der Updates ist die von {found!r}, nicht von {wanted!r}.</translation>
+  </message>
+  <message>
+   <source>The list of updates makes no sense to this version of Safelight.</source>
+   <translation>Diese Version von Safelight versteht die Liste der Updates nicht.</translation>
+  </message>
+  <message>
+   <source>The list of updates was valid until {day}.</source>
+   <translation>Die Liste der Updates galt bis {day}.</translation>
+  </message>
+  <message>
+   <source>The list of your folders of models cannot be read; only the usual are looked into.</source>
+   <translation>Die Liste Ihrer Modellordner ist nicht lesbar; nur die üblichen werden durchsucht.</translation>
   </message>
   <message>
    <source>The memory of the next pictures is planned when no job runs.</source>
@@ -5285,8 +5609,28 @@
    <translation>Der Prompt braucht den Platz von {tokens} Tokens, und das sind zu viele.</translation>
   </message>
   <message>
+   <source>The proxy of this network does not lead to {host}.</source>
+   <translation>Der Proxy dieses Netzwerks führt nicht zu {host}.</translation>
+  </message>
+  <message>
+   <source>The queue cannot be saved in {folder}: {reason}. It goes on without.</source>
+   <translation>Die Warteschlange lässt sich in {folder} nicht speichern: {reason}. Sie läuft ungespeichert weiter.</translation>
+  </message>
+  <message>
+   <source>The queue in {path} cannot be read: {reason}.</source>
+   <translation>Die Warteschlange in {path} ist nicht lesbar: {reason}.</translation>
+  </message>
+  <message>
+   <source>The queue was left by a newer version of Safelight, and this one starts without it.</source>
+   <translation>Die Warteschlange stammt von einer neueren Version von Safelight; diese beginnt ohne sie.</translation>
+  </message>
+  <message>
    <source>The result of the {phase} phase is {reason}, at the safest precision too.</source>
    <translation>Das Ergebnis der Phase {phase} ist {reason}, auch in der sichersten Genauigkeit.</translation>
+  </message>
+  <message>
+   <source>The runtime pack {name} is left out: {reason}.</source>
+   <translation>Das Laufzeitpaket {name} wird ausgelassen: {reason}.</translation>
   </message>
   <message>
    <source>The runtime pack {pack} is not installed.</source>
@@ -5313,8 +5657,28 @@
    <translation>Der Seed {seed} liegt außerhalb des Bereichs.</translation>
   </message>
   <message>
+   <source>The settings of each model were left by a newer version of Safelight; models begin with their own.</source>
+   <translation>Die Einstellungen je Modell stammen von einer neueren Version von Safelight; Modelle beginnen mit ihren eigenen.</translation>
+  </message>
+  <message>
    <source>The settings that you use with each model cannot be kept.</source>
    <translation>Die Einstellungen, die Sie mit jedem Modell verwenden, können nicht aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>The settings you used with each model cannot be read; models begin with their own.</source>
+   <translation>Die zuletzt mit jedem Modell verwendeten Einstellungen sind nicht lesbar; Modelle beginnen mit ihren eigenen.</translation>
+  </message>
+  <message>
+   <source>The stars and favourites in {path} cannot be read: {reason}.</source>
+   <translation>Die Sterne und Favoriten in {path} sind nicht lesbar: {reason}.</translation>
+  </message>
+  <message>
+   <source>The stars and favourites were left by a newer version of Safelight, and this one starts without them.</source>
+   <translation>Die Sterne und Favoriten stammen von einer neueren Version von Safelight; diese beginnt ohne sie.</translation>
+  </message>
+  <message>
+   <source>The stars of {n:,} pictures could not be written beside them.</source>
+   <translation>Die Sterne von {n:,} Bildern ließen sich nicht neben sie schreiben.</translation>
   </message>
   <message>
    <source>The strength must be between 0 and 1, not {strength}.</source>
@@ -5343,6 +5707,14 @@
   <message>
    <source>The tokenizer in {folder} is damaged: {reason}.</source>
    <translation>Der Tokenizer in {folder} ist beschädigt: {reason}.</translation>
+  </message>
+  <message>
+   <source>The update was stopped.</source>
+   <translation>Das Update wurde angehalten.</translation>
+  </message>
+  <message>
+   <source>The variable {name} can name a web address or a folder.</source>
+   <translation>Die Variable {name} kann eine Webadresse oder einen Ordner nennen.</translation>
   </message>
   <message>
    <source>The version before it stays in use.</source>
@@ -5409,8 +5781,16 @@
    <translation>{self}: Das Gewicht {name} {found}; gebraucht wird {list}.</translation>
   </message>
   <message>
+   <source>There are no packages for it.</source>
+   <translation>Dafür gibt es keine Pakete.</translation>
+  </message>
+  <message>
    <source>There is no backend {wanted}.</source>
    <translation>Es gibt kein Backend {wanted}.</translation>
+  </message>
+  <message>
+   <source>There is no connection to {host}.</source>
+   <translation>Es gibt keine Verbindung zu {host}.</translation>
   </message>
   <message>
    <source>There is no earlier version of the runtime pack {pack} here.</source>
@@ -5425,12 +5805,24 @@
    <translation>Es gibt keinen persönlichen Ordner, für den {beginning!r} steht.</translation>
   </message>
   <message>
+   <source>There is no list of updates at {place}.</source>
+   <translation>Bei {place} gibt es keine Liste von Updates.</translation>
+  </message>
+  <message>
    <source>There is no room for it in {folder}: {value:,} MB more are needed.</source>
    <translation>In {folder} ist dafür kein Platz: Es fehlen {value:,} MB.</translation>
   </message>
   <message>
+   <source>There is no room for the new version: it takes {needed:,} MB, and {free:,} MB are free.</source>
+   <translation>Für die neue Version ist kein Platz: Sie braucht {needed:,} MB, frei sind {free:,} MB.</translation>
+  </message>
+  <message>
    <source>There is no room for the picture in {folder}: {size:,} bytes are needed.</source>
    <translation>In {folder} ist kein Platz für das Bild: {size:,} Bytes werden gebraucht.</translation>
+  </message>
+  <message>
+   <source>There is no room for {file} in {folder}: {needed} more are needed.</source>
+   <translation>Für {file} ist in {folder} kein Platz: {needed} mehr sind nötig.</translation>
   </message>
   <message>
    <source>There is no room for {target} in {parent}: {size:,.0f} MB are needed.</source>
@@ -5445,12 +5837,20 @@
    <translation>Es gibt kein Laufzeitpaket {name!r}.</translation>
   </message>
   <message>
+   <source>There is no version before this one to go back to.</source>
+   <translation>Es gibt keine Version vor dieser, zu der man zurückkehren könnte.</translation>
+  </message>
+  <message>
    <source>There is not enough memory on {device}.</source>
    <translation>Auf {device} ist nicht genug Speicher.</translation>
   </message>
   <message>
    <source>There is not enough memory.</source>
    <translation>Der Speicher reicht nicht.</translation>
+  </message>
+  <message>
+   <source>There is something else in the place of the list of updates.</source>
+   <translation>Anstelle der Liste der Updates ist dort etwas anderes.</translation>
   </message>
   <message>
    <source>There was not enough memory to decode the picture whole; it was done in tiles.</source>
@@ -5461,8 +5861,20 @@
    <translation>Diese Änderungen wurden weggelassen.</translation>
   </message>
   <message>
+   <source>They are kept by Safelight all the same.</source>
+   <translation>Safelight behält sie trotzdem.</translation>
+  </message>
+  <message>
+   <source>This Safelight runs from its sources, which it does not change.</source>
+   <translation>Dieses Safelight läuft aus seinen Quellen, die es nicht ändert.</translation>
+  </message>
+  <message>
    <source>This cannot be sent to the engine: a text is too long or not valid.</source>
    <translation>Das kann nicht an die Engine gesandt werden: Ein Text ist zu lang oder ungültig.</translation>
+  </message>
+  <message>
+   <source>This copy of Safelight does not know where new versions are published.</source>
+   <translation>Dieses Safelight weiß nicht, wo neue Versionen veröffentlicht werden.</translation>
   </message>
   <message>
    <source>This model has no such layers, or they are changed in a way that is not known.</source>
@@ -5481,8 +5893,28 @@
    <translation>Diese Version liest fp32, fp16, bf16 und fp8; eines davon beschaffen.</translation>
   </message>
   <message>
+   <source>This version stays.</source>
+   <translation>Diese Version bleibt.</translation>
+  </message>
+  <message>
+   <source>This version stays. The notes of the new one may say what it needs.</source>
+   <translation>Diese Version bleibt. Die Hinweise zur neuen sagen vielleicht, was sie braucht.</translation>
+  </message>
+  <message>
    <source>Tones may differ a little from the whole picture's. A smaller one needs none.</source>
    <translation>Farbtöne können ein wenig vom ganzen Bild abweichen. Ein kleineres braucht keine.</translation>
+  </message>
+  <message>
+   <source>Try again later.</source>
+   <translation>Später erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>Try again later; a newer version of Safelight may know another address.</source>
+   <translation>Später erneut versuchen; eine neuere Version von Safelight kennt vielleicht eine andere Adresse.</translation>
+  </message>
+  <message>
+   <source>Try again later; what has arrived is kept.</source>
+   <translation>Später erneut versuchen; was angekommen ist, bleibt erhalten.</translation>
   </message>
   <message>
    <source>Try again; if it happens again, please report it with the details.</source>
@@ -5505,6 +5937,10 @@
    <translation>Bis zum nächsten Start wirken LoRAs dort auf andere Weise, was länger dauern kann.</translation>
   </message>
   <message>
+   <source>Update the sources, or use an installed Safelight.</source>
+   <translation>Die Quellen aktualisieren oder ein installiertes Safelight verwenden.</translation>
+  </message>
+  <message>
    <source>Use another copy of the model, such as a .safetensors file.</source>
    <translation>Eine andere Kopie des Modells verwenden, etwa eine .safetensors-Datei.</translation>
   </message>
@@ -5521,16 +5957,80 @@
    <translation>Mit der Stärke angeben, wie viel davon neu gezeichnet wird.</translation>
   </message>
   <message>
+   <source>Version {version} could not be run, so {used} is used again.</source>
+   <translation>Version {version} ließ sich nicht ausführen, deshalb wird wieder {used} verwendet.</translation>
+  </message>
+  <message>
+   <source>Version {version} did not start, so {used} is used again.</source>
+   <translation>Version {version} ist nicht gestartet, deshalb wird wieder {used} verwendet.</translation>
+  </message>
+  <message>
+   <source>Version {version} does not run on this computer.</source>
+   <translation>Version {version} läuft auf diesem Computer nicht.</translation>
+  </message>
+  <message>
    <source>Wait until it has finished, then try again.</source>
    <translation>Warten, bis es fertig ist, dann noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>Wait until it is done, then try again.</source>
+   <translation>Warten, bis es fertig ist, dann erneut versuchen.</translation>
+  </message>
+  <message>
+   <source>WebGPU's provider takes {name} and no other</source>
+   <translation>WebGPU nimmt {name} und keinen anderen</translation>
   </message>
   <message>
    <source>What is in the window cannot be kept for the next start.</source>
    <translation>Was im Fenster steht, kann nicht für den nächsten Start aufbewahrt werden.</translation>
   </message>
   <message>
+   <source>What was in the window the last time cannot be read; it begins anew.</source>
+   <translation>Was zuletzt im Fenster war, ist nicht lesbar; es beginnt neu.</translation>
+  </message>
+  <message>
+   <source>What was in the window was left by a newer version of Safelight; this one begins anew.</source>
+   <translation>Was im Fenster war, stammt von einer neueren Version von Safelight; diese beginnt neu.</translation>
+  </message>
+  <message>
+   <source>What was kept of the Gallery's view cannot be read; it is as at first.</source>
+   <translation>Die gespeicherte Ansicht der Galerie ist nicht lesbar; sie ist wie am Anfang.</translation>
+  </message>
+  <message>
+   <source>What you said of models cannot be read; they are taken for what their files say.</source>
+   <translation>Ihre Angaben zu Modellen sind nicht lesbar; es gilt, was ihre Dateien sagen.</translation>
+  </message>
+  <message>
    <source>White is painted and black is kept.</source>
    <translation>Weiß wird gemalt, Schwarz bleibt.</translation>
+  </message>
+  <message>
+   <source>Windows ML is a part of Windows</source>
+   <translation>Windows ML ist ein Teil von Windows</translation>
+  </message>
+  <message>
+   <source>Windows ML offers no {name} for this computer</source>
+   <translation>Windows ML bietet {name} für diesen Computer nicht an</translation>
+  </message>
+  <message>
+   <source>Windows ML offers {name} and has not downloaded it: ensure_ready() of its catalog does</source>
+   <translation>Windows ML bietet {name} an und hat es nicht heruntergeladen: ensure_ready() seines Katalogs tut das</translation>
+  </message>
+  <message>
+   <source>Windows ML's catalog does not answer: {reason}</source>
+   <translation>der Katalog von Windows ML antwortet nicht: {reason}</translation>
+  </message>
+  <message>
+   <source>Windows draws it in software</source>
+   <translation>Windows zeichnet es in Software</translation>
+  </message>
+  <message>
+   <source>Windows lists no graphics processor</source>
+   <translation>Windows führt keinen Grafikprozessor auf</translation>
+  </message>
+  <message>
+   <source>Windows, or a virus scanner, keeps one of its files from being used; whoever administers this computer can allow it.</source>
+   <translation>Windows oder ein Virenscanner verhindert, dass eine seiner Dateien verwendet wird; wer diesen Computer verwaltet, kann sie erlauben.</translation>
   </message>
   <message>
    <source>With these LoRAs the weight {weight} has values that are no number, or too large for {dtype}.</source>
@@ -5557,8 +6057,32 @@
    <translation>Ihre früheren Prompts können nicht aufbewahrt werden.</translation>
   </message>
   <message>
+   <source>Your earlier prompts cannot be read; their list begins anew.</source>
+   <translation>Ihre früheren Prompts sind nicht lesbar; ihre Liste beginnt neu.</translation>
+  </message>
+  <message>
+   <source>Your earlier prompts were left by a newer version of Safelight; their list begins anew.</source>
+   <translation>Ihre früheren Prompts stammen von einer neueren Version von Safelight; ihre Liste beginnt neu.</translation>
+  </message>
+  <message>
+   <source>Your keys for Civitai and Hugging Face cannot be read.</source>
+   <translation>Ihre Schlüssel für Civitai und Hugging Face sind nicht lesbar.</translation>
+  </message>
+  <message>
+   <source>Your notes on models cannot be read.</source>
+   <translation>Ihre Notizen zu Modellen sind nicht lesbar.</translation>
+  </message>
+  <message>
    <source>Your presets cannot be kept.</source>
    <translation>Ihre Vorlagen können nicht aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>Your presets cannot be read; the list begins anew.</source>
+   <translation>Ihre Vorlagen sind nicht lesbar; die Liste beginnt neu.</translation>
+  </message>
+  <message>
+   <source>Your presets were left by a newer version of Safelight; the list begins anew.</source>
+   <translation>Ihre Vorlagen stammen von einer neueren Version von Safelight; die Liste beginnt neu.</translation>
   </message>
   <message>
    <source>Zero terminal SNR stretches timesteps, and this model was trained without them.</source>
@@ -5581,8 +6105,80 @@
    <translation>eine JSON-Datei</translation>
   </message>
   <message>
+   <source>a LoRA</source>
+   <translation>ein LoRA</translation>
+  </message>
+  <message>
+   <source>a LoRA for an unknown kind of model</source>
+   <translation>ein LoRA für eine unbekannte Art von Modell</translation>
+  </message>
+  <message>
+   <source>a LoRA for {family}</source>
+   <translation>ein LoRA für {family}</translation>
+  </message>
+  <message>
+   <source>a LyCORIS LoRA</source>
+   <translation>ein LyCORIS-LoRA</translation>
+  </message>
+  <message>
+   <source>a T2I style adapter</source>
+   <translation>ein T2I-Stiladapter</translation>
+  </message>
+  <message>
+   <source>a VAE</source>
+   <translation>ein VAE</translation>
+  </message>
+  <message>
    <source>a blend holds a swap or nothing</source>
    <translation>ein Blend enthält einen Tausch oder nichts</translation>
+  </message>
+  <message>
+   <source>a checkpoint of {family}</source>
+   <translation>ein Checkpoint von {family}</translation>
+  </message>
+  <message>
+   <source>a colouriser ({name})</source>
+   <translation>ein Kolorierer ({name})</translation>
+  </message>
+  <message>
+   <source>a consistency decoder</source>
+   <translation>ein Consistency-Decoder</translation>
+  </message>
+  <message>
+   <source>a control-LoRA, which is a ControlNet</source>
+   <translation>ein Control-LoRA, also ein ControlNet</translation>
+  </message>
+  <message>
+   <source>a depth estimator</source>
+   <translation>ein Tiefenschätzer</translation>
+  </message>
+  <message>
+   <source>a detector ({name})</source>
+   <translation>ein Detektor ({name})</translation>
+  </message>
+  <message>
+   <source>a diffusion model without text ({name})</source>
+   <translation>ein Diffusionsmodell ohne Text ({name})</translation>
+  </message>
+  <message>
+   <source>a face restorer ({name})</source>
+   <translation>ein Gesichtsrestaurierer ({name})</translation>
+  </message>
+  <message>
+   <source>a file of weights that this version does not know</source>
+   <translation>eine Datei mit Gewichten, die diese Version nicht kennt</translation>
+  </message>
+  <message>
+   <source>a hypernetwork</source>
+   <translation>ein Hypernetzwerk</translation>
+  </message>
+  <message>
+   <source>a language model</source>
+   <translation>ein Sprachmodell</translation>
+  </message>
+  <message>
+   <source>a latent upscaler ({name})</source>
+   <translation>ein Latent-Upscaler ({name})</translation>
   </message>
   <message>
    <source>a packed archive (7z)</source>
@@ -5605,6 +6201,26 @@
    <translation>ein Bild</translation>
   </message>
   <message>
+   <source>a picture restorer</source>
+   <translation>ein Bildrestaurierer</translation>
+  </message>
+  <message>
+   <source>a prior of {name}</source>
+   <translation>ein Prior von {name}</translation>
+  </message>
+  <message>
+   <source>a representation autoencoder (RAE)</source>
+   <translation>ein Repräsentations-Autoencoder (RAE)</translation>
+  </message>
+  <message>
+   <source>a safety checker</source>
+   <translation>ein Sicherheitsfilter</translation>
+  </message>
+  <message>
+   <source>a segmentation model ({name})</source>
+   <translation>ein Segmentierungsmodell ({name})</translation>
+  </message>
+  <message>
    <source>a sum of {width} wide</source>
    <translation>eine Summe der Breite {width}</translation>
   </message>
@@ -5613,20 +6229,136 @@
    <translation>ein Tensor hat die Form {list}</translation>
   </message>
   <message>
+   <source>a text-to-video model ({name})</source>
+   <translation>ein Text-zu-Video-Modell ({name})</translation>
+  </message>
+  <message>
+   <source>a textual inversion embedding</source>
+   <translation>ein Textual-Inversion-Embedding</translation>
+  </message>
+  <message>
+   <source>a tiny VAE ({name})</source>
+   <translation>ein winziger VAE ({name})</translation>
+  </message>
+  <message>
+   <source>a video VAE</source>
+   <translation>ein Video-VAE</translation>
+  </message>
+  <message>
+   <source>a vocoder</source>
+   <translation>ein Vocoder</translation>
+  </message>
+  <message>
    <source>a web page saved under this name</source>
    <translation>eine Webseite, die unter diesem Namen gespeichert ist</translation>
+  </message>
+  <message>
+   <source>a {name}</source>
+   <translation>ein {name}</translation>
+  </message>
+  <message>
+   <source>a {name} VAE</source>
+   <translation>ein {name}-VAE</translation>
+  </message>
+  <message>
+   <source>a {name} adapter</source>
+   <translation>ein {name}-Adapter</translation>
+  </message>
+  <message>
+   <source>a {name} autoencoder</source>
+   <translation>ein {name}-Autoencoder</translation>
+  </message>
+  <message>
+   <source>a {name} model</source>
+   <translation>ein {name}-Modell</translation>
+  </message>
+  <message>
+   <source>a {name} text encoder</source>
+   <translation>ein {name}-Textencoder</translation>
+  </message>
+  <message>
+   <source>a {name} vision encoder</source>
+   <translation>ein {name}-Bildencoder</translation>
+  </message>
+  <message>
+   <source>about as fast as {other} here</source>
+   <translation>hier etwa so schnell wie {other}</translation>
+  </message>
+  <message>
+   <source>an AnimateDiff motion module</source>
+   <translation>ein AnimateDiff-Bewegungsmodul</translation>
   </message>
   <message>
    <source>an XML reply from a server saved under this name</source>
    <translation>die XML-Antwort eines Servers, die unter diesem Namen gespeichert ist</translation>
   </message>
   <message>
+   <source>an asymmetric VAE</source>
+   <translation>ein asymmetrischer VAE</translation>
+  </message>
+  <message>
+   <source>an audio autoencoder</source>
+   <translation>ein Audio-Autoencoder</translation>
+  </message>
+  <message>
+   <source>an audio encoder</source>
+   <translation>ein Audio-Encoder</translation>
+  </message>
+  <message>
+   <source>an estimator of depth or normals ({name})</source>
+   <translation>ein Schätzer für Tiefe oder Normalen ({name})</translation>
+  </message>
+  <message>
+   <source>an image projector</source>
+   <translation>ein Bildprojektor</translation>
+  </message>
+  <message>
+   <source>an inpainting network ({name})</source>
+   <translation>ein Inpainting-Netz ({name})</translation>
+  </message>
+  <message>
    <source>an old PyTorch pickle (.ckpt, .pt, .bin)</source>
    <translation>ein altes PyTorch-Pickle (.ckpt, .pt, .bin)</translation>
   </message>
   <message>
+   <source>an upscaler</source>
+   <translation>ein Upscaler</translation>
+  </message>
+  <message>
+   <source>an {name}</source>
+   <translation>ein {name}</translation>
+  </message>
+  <message>
+   <source>an {name} VAE</source>
+   <translation>ein {name}-VAE</translation>
+  </message>
+  <message>
+   <source>an {name} model</source>
+   <translation>ein {name}-Modell</translation>
+  </message>
+  <message>
+   <source>asked for</source>
+   <translation>so verlangt</translation>
+  </message>
+  <message>
+   <source>crashed inside native code</source>
+   <translation>ist in nativem Code abgestürzt</translation>
+  </message>
+  <message>
    <source>developing it</source>
    <translation>es entwickelt wurde</translation>
+  </message>
+  <message>
+   <source>divided by zero inside native code</source>
+   <translation>hat in nativem Code durch null geteilt</translation>
+  </message>
+  <message>
+   <source>driver {version} is too old: {name} needs {least} or newer</source>
+   <translation>Treiber {version} ist zu alt: {name} braucht {least} oder neuer</translation>
+  </message>
+  <message>
+   <source>ended unexpectedly</source>
+   <translation>hat sich unerwartet beendet</translation>
   </message>
   <message>
    <source>exists already</source>
@@ -5657,8 +6389,20 @@
    <translation>sie wurde beim Lesen kürzer</translation>
   </message>
   <message>
+   <source>it brings an ONNX Runtime, and so does {name}</source>
+   <translation>es bringt eine ONNX Runtime mit, {name} ebenfalls</translation>
+  </message>
+  <message>
    <source>it cannot be opened</source>
    <translation>es kann nicht geöffnet werden</translation>
+  </message>
+  <message>
+   <source>it failed: {reason}</source>
+   <translation>es hat versagt: {reason}</translation>
+  </message>
+  <message>
+   <source>it has no Metal driver</source>
+   <translation>es hat keinen Metal-Treiber</translation>
   </message>
   <message>
    <source>it has no decoder</source>
@@ -5671,6 +6415,10 @@
   <message>
    <source>it has none</source>
    <translation>sie hat keinen</translation>
+  </message>
+  <message>
+   <source>it has too many files</source>
+   <translation>es hat zu viele Dateien</translation>
   </message>
   <message>
    <source>it has {count} metadata entries</source>
@@ -5701,8 +6449,28 @@
    <translation>sie enthält {name!r}, was keine kleine VAE hat</translation>
   </message>
   <message>
+   <source>it is a display without a graphics processor</source>
+   <translation>es ist eine Anzeige ohne Grafikprozessor</translation>
+  </message>
+  <message>
+   <source>it is damaged</source>
+   <translation>es ist beschädigt</translation>
+  </message>
+  <message>
+   <source>it is drawn in software; no driver of a graphics processor is at work</source>
+   <translation>es wird in Software gezeichnet; kein Treiber eines Grafikprozessors ist aktiv</translation>
+  </message>
+  <message>
    <source>it is longer than 1 MB</source>
    <translation>sie ist länger als 1 MB</translation>
+  </message>
+  <message>
+   <source>it is made for Python {wanted}, and this is {present}</source>
+   <translation>es ist für Python {wanted} gemacht, und dies ist {present}</translation>
+  </message>
+  <message>
+   <source>it is made for another system</source>
+   <translation>es ist für ein anderes System gemacht</translation>
   </message>
   <message>
    <source>it is no PNG, JPEG or WebP file</source>
@@ -5711,6 +6479,22 @@
   <message>
    <source>it is of the family {title}</source>
    <translation>sie gehört zur Familie {title}</translation>
+  </message>
+  <message>
+   <source>it is off by {share}</source>
+   <translation>es liegt um {share} daneben</translation>
+  </message>
+  <message>
+   <source>it is set aside for a virtual machine ({driver})</source>
+   <translation>es ist für eine virtuelle Maschine reserviert ({driver})</translation>
+  </message>
+  <message>
+   <source>it is the display of a server's management controller, not a graphics processor</source>
+   <translation>es ist die Anzeige des Verwaltungschips eines Servers, kein Grafikprozessor</translation>
+  </message>
+  <message>
+   <source>it is the display of a virtual machine, not a graphics processor</source>
+   <translation>es ist die Anzeige einer virtuellen Maschine, kein Grafikprozessor</translation>
   </message>
   <message>
    <source>it is {title}</source>
@@ -5745,8 +6529,40 @@
    <translation>es braucht eine Maske oder ein Bild neben dem Latent</translation>
   </message>
   <message>
+   <source>it printed nothing</source>
+   <translation>er hat nichts ausgegeben</translation>
+  </message>
+  <message>
+   <source>it stands for the GPUs of the Windows host; only NVIDIA's driver reaches them</source>
+   <translation>es steht für die GPUs des Windows-Rechners; nur der Treiber von NVIDIA erreicht sie</translation>
+  </message>
+  <message>
+   <source>it unpacks to more than its list says</source>
+   <translation>es entpackt sich zu mehr, als seine Liste sagt</translation>
+  </message>
+  <message>
+   <source>its driver has no OpenCL for OpenVINO: install Intel's current graphics driver</source>
+   <translation>sein Treiber hat kein OpenCL für OpenVINO: den aktuellen Grafiktreiber von Intel installieren</translation>
+  </message>
+  <message>
+   <source>its driver is {driver}; NVIDIA's own is needed</source>
+   <translation>sein Treiber ist {driver}; nötig ist der von NVIDIA</translation>
+  </message>
+  <message>
+   <source>its file {name} has another size</source>
+   <translation>seine Datei {name} hat eine andere Größe</translation>
+  </message>
+  <message>
+   <source>its file {name} is missing</source>
+   <translation>seine Datei {name} fehlt</translation>
+  </message>
+  <message>
    <source>its files are not those of a CLIP tokenizer</source>
    <translation>seine Dateien sind nicht die eines CLIP-Tokenizers</translation>
+  </message>
+  <message>
+   <source>its folder is missing</source>
+   <translation>sein Ordner fehlt</translation>
   </message>
   <message>
    <source>its header claims {length} bytes, over the limit of 16 MB</source>
@@ -5777,6 +6593,10 @@
    <translation>ihre Stufen reichen von {lowest:g} bis {highest:g}</translation>
   </message>
   <message>
+   <source>its list of files is damaged</source>
+   <translation>seine Dateiliste ist beschädigt</translation>
+  </message>
+  <message>
    <source>its metadata is not a list of texts</source>
    <translation>ihre Metadaten sind keine Liste von Texten</translation>
   </message>
@@ -5787,6 +6607,10 @@
   <message>
    <source>its name says {value}</source>
    <translation>ihr Name sagt {value}</translation>
+  </message>
+  <message>
+   <source>its numbers are none</source>
+   <translation>seine Zahlen sind keine</translation>
   </message>
   <message>
    <source>its shapes are {family}'s</source>
@@ -5817,8 +6641,52 @@
    <translation>das Auflisten ihrer Tensoren dauert länger als bei jedem Modell</translation>
   </message>
   <message>
+   <source>lost a file it was reading</source>
+   <translation>hat eine Datei verloren, die sie gerade las</translation>
+  </message>
+  <message>
+   <source>measured, and {other} was not</source>
+   <translation>gemessen, {other} dagegen nicht</translation>
+  </message>
+  <message>
+   <source>met an instruction this processor does not have</source>
+   <translation>traf auf einen Befehl, den dieser Prozessor nicht hat</translation>
+  </message>
+  <message>
+   <source>misses a library</source>
+   <translation>vermisst eine Bibliothek</translation>
+  </message>
+  <message>
    <source>more than {max_choices:,} words would be drawn</source>
    <translation>mehr als {max_choices:,} Wörter würden gezogen</translation>
+  </message>
+  <message>
+   <source>no AMD graphics card found</source>
+   <translation>keine AMD-Grafikkarte gefunden</translation>
+  </message>
+  <message>
+   <source>no NVIDIA graphics card found</source>
+   <translation>keine NVIDIA-Grafikkarte gefunden</translation>
+  </message>
+  <message>
+   <source>no driver is loaded for it</source>
+   <translation>kein Treiber ist dafür geladen</translation>
+  </message>
+  <message>
+   <source>no driver offers a graphics processor to WebGPU ({api})</source>
+   <translation>kein Treiber bietet WebGPU einen Grafikprozessor an ({api})</translation>
+  </message>
+  <message>
+   <source>no graphics processor is listed</source>
+   <translation>kein Grafikprozessor ist aufgeführt</translation>
+  </message>
+  <message>
+   <source>no kernels for {card}, only for {others}</source>
+   <translation>keine Kernel für {card}, nur für {others}</translation>
+  </message>
+  <message>
+   <source>not measured yet</source>
+   <translation>noch nicht gemessen</translation>
   </message>
   <message>
    <source>nothing can follow .blend()</source>
@@ -5849,12 +6717,28 @@
    <translation>eine Breite von {width}</translation>
   </message>
   <message>
+   <source>onnxruntime is not installed, which {title} works in</source>
+   <translation>onnxruntime ist nicht installiert, worin {title} arbeitet</translation>
+  </message>
+  <message>
+   <source>out of memory</source>
+   <translation>der Speicher reicht nicht</translation>
+  </message>
+  <message>
+   <source>overflowed its stack</source>
+   <translation>ließ ihren Stapel überlaufen</translation>
+  </message>
+  <message>
    <source>preparing the networks</source>
    <translation>die Netze vorbereitet wurden</translation>
   </message>
   <message>
    <source>projected to {projected_width} numbers</source>
    <translation>auf {projected_width} Zahlen projiziert</translation>
+  </message>
+  <message>
+   <source>ran out of memory</source>
+   <translation>hatte keinen Speicher mehr</translation>
   </message>
   <message>
    <source>reading the model</source>
@@ -5897,6 +6781,14 @@
    <translation>Tensor {quoted} {fault}</translation>
   </message>
   <message>
+   <source>the compiler cannot be started: {reason}</source>
+   <translation>der Compiler lässt sich nicht starten: {reason}</translation>
+  </message>
+  <message>
+   <source>the compiler died with status {status}: {reason}</source>
+   <translation>der Compiler endete mit Status {status}: {reason}</translation>
+  </message>
+  <message>
    <source>the display does not answer</source>
    <translation>die Anzeige antwortet nicht</translation>
   </message>
@@ -5909,12 +6801,40 @@
    <translation>der Eintrag des Tensors {name} in ihrem Kopf ist falsch</translation>
   </message>
   <message>
+   <source>the files of {names} are mixed: uninstall {others}, then install the one that is wanted</source>
+   <translation>die Dateien von {names} sind vermischt: {others} deinstallieren, dann das gewünschte installieren</translation>
+  </message>
+  <message>
+   <source>the graphics processor stopped answering: {reason}</source>
+   <translation>der Grafikprozessor antwortet nicht mehr: {reason}</translation>
+  </message>
+  <message>
    <source>the merge {first!r} {second!r} is not in the vocabulary</source>
    <translation>die Verbindung {first!r} {second!r} ist nicht im Vokabular</translation>
   </message>
   <message>
+   <source>the one before</source>
+   <translation>die davor</translation>
+  </message>
+  <message>
+   <source>the only one that is known to work here</source>
+   <translation>das einzige, das hier bekanntermaßen funktioniert</translation>
+  </message>
+  <message>
    <source>the picture holds none</source>
    <translation>das Bild enthält keines</translation>
+  </message>
+  <message>
+   <source>the plug-in does not list {name}</source>
+   <translation>das Plug-in führt {name} nicht auf</translation>
+  </message>
+  <message>
+   <source>the plug-in is not installed</source>
+   <translation>das Plug-in ist nicht installiert</translation>
+  </message>
+  <message>
+   <source>the processor is off by {share} from NumPy's sums</source>
+   <translation>der Prozessor liegt um {share} neben den Summen von NumPy</translation>
   </message>
   <message>
    <source>the program that lists its tensors was stopped by it</source>
@@ -5953,6 +6873,26 @@
    <translation>diesen Ordner gibt es nicht</translation>
   </message>
   <message>
+   <source>this Mac has no processor of Apple's own</source>
+   <translation>dieser Mac hat keinen Prozessor von Apple</translation>
+  </message>
+  <message>
+   <source>this build of ONNX Runtime has no {name}</source>
+   <translation>dieser Build von ONNX Runtime hat kein {name}</translation>
+  </message>
+  <message>
+   <source>was aborted by native code</source>
+   <translation>wurde von nativem Code abgebrochen</translation>
+  </message>
+  <message>
+   <source>was ended by another program</source>
+   <translation>wurde von einem anderen Programm beendet</translation>
+  </message>
+  <message>
+   <source>was ended by the system</source>
+   <translation>wurde vom System beendet</translation>
+  </message>
+  <message>
    <source>without text_projection</source>
    <translation>ohne text_projection</translation>
   </message>
@@ -5971,6 +6911,10 @@
   <message>
    <source>{backend} failed on {device}.</source>
    <translation>{backend} ist auf {device} gescheitert.</translation>
+  </message>
+  <message>
+   <source>{backend}: {reason}</source>
+   <translation>{backend}: {reason}</translation>
   </message>
   <message>
    <source>{base} is a folder, and so is what is baked from it.</source>
@@ -5997,8 +6941,20 @@
    <translation>{count} Bilder auf einmal können nicht eingereiht werden.</translation>
   </message>
   <message>
+   <source>{file} and {n:,} more</source>
+   <translation>{file} und {n:,} weitere</translation>
+  </message>
+  <message>
+   <source>{file} cannot be written in {folder}: {detail}.</source>
+   <translation>{file} lässt sich in {folder} nicht schreiben: {detail}.</translation>
+  </message>
+  <message>
    <source>{file} holds values that are not a number; it changes the weight {weight}.</source>
    <translation>{file} enthält Werte, die keine Zahl sind; es ändert das Gewicht {weight}.</translation>
+  </message>
+  <message>
+   <source>{file} is not downloaded from {host}: the connection would not be encrypted.</source>
+   <translation>{file} wird nicht von {host} heruntergeladen: Die Verbindung wäre nicht verschlüsselt.</translation>
   </message>
   <message>
    <source>{folder} has no {file_name}.</source>
@@ -6017,8 +6973,40 @@
    <translation>Dafür wurden die Hashes von {hashed} Dateien berechnet, was für jede Datei einmal geschieht.</translation>
   </message>
   <message>
-   <source>{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.</source>
-   <translation>{kept}Prüfen, ob der Ordner gelesen werden kann, oder mit SAFELIGHT_STATE einen anderen wählen.</translation>
+   <source>{host} could not prove that it is {host}.</source>
+   <translation>{host} konnte nicht beweisen, dass es {host} ist.</translation>
+  </message>
+  <message>
+   <source>{host} does not give out {file} (status {status}).</source>
+   <translation>{host} gibt {file} nicht heraus (Status {status}).</translation>
+  </message>
+  <message>
+   <source>{host} gave an answer for {file} that makes no sense.</source>
+   <translation>{host} gab für {file} eine Antwort ohne Sinn.</translation>
+  </message>
+  <message>
+   <source>{host} has another file under the name {file}: its hash differs.</source>
+   <translation>{host} hat unter dem Namen {file} eine andere Datei: Ihr Hash ist ein anderer.</translation>
+  </message>
+  <message>
+   <source>{host} has another file under the name {file}: its size differs.</source>
+   <translation>{host} hat unter dem Namen {file} eine andere Datei: Ihre Größe ist eine andere.</translation>
+  </message>
+  <message>
+   <source>{host} is too busy to send {file} now.</source>
+   <translation>{host} ist zu beschäftigt, um {file} jetzt zu senden.</translation>
+  </message>
+  <message>
+   <source>{host} sends the download of {file} elsewhere, to {detail}.</source>
+   <translation>{host} leitet den Download von {file} weiter, zu {detail}.</translation>
+  </message>
+  <message>
+   <source>{host} stopped sending.</source>
+   <translation>{host} sendet nicht mehr.</translation>
+  </message>
+  <message>
+   <source>{kept} {look}</source>
+   <translation>{kept} {look}</translation>
   </message>
   <message>
    <source>{key} has the shape {list}</source>
@@ -6041,12 +7029,100 @@
    <translation>{mean} und {deviation} sind keine Mittelwerte und Abweichungen</translation>
   </message>
   <message>
+   <source>{n:,} MB</source>
+   <translation>{n:,} MB</translation>
+  </message>
+  <message>
    <source>{name!r} has the shape {list}</source>
    <translation>{name!r} hat die Form {list}</translation>
   </message>
   <message>
+   <source>{name} cannot be used any more: {reason}</source>
+   <translation>{name} lässt sich nicht mehr verwenden: {reason}</translation>
+  </message>
+  <message>
+   <source>{name} did not start within {n} s.</source>
+   <translation>{name} ist in {n} s nicht gestartet.</translation>
+  </message>
+  <message>
+   <source>{name} does not see it: {reason}</source>
+   <translation>{name} sieht es nicht: {reason}</translation>
+  </message>
+  <message>
+   <source>{name} does not start: {reason}</source>
+   <translation>{name} startet nicht: {reason}</translation>
+  </message>
+  <message>
+   <source>{name} has no kernels for {card}, only for {others}</source>
+   <translation>{name} hat keine Kernel für {card}, nur für {others}</translation>
+  </message>
+  <message>
+   <source>{name} has no {provider} on this system</source>
+   <translation>{name} hat auf diesem System kein {provider}</translation>
+  </message>
+  <message>
+   <source>{name} has no {provider}, which {other} has</source>
+   <translation>{name} hat kein {provider}, das {other} hat</translation>
+  </message>
+  <message>
+   <source>{name} has {found}; another build has them</source>
+   <translation>{name} hat {found}; ein anderer Build hat sie</translation>
+  </message>
+  <message>
+   <source>{name} is a file and a folder</source>
+   <translation>{name} ist Datei und Ordner zugleich</translation>
+  </message>
+  <message>
+   <source>{name} is a link or a device</source>
+   <translation>{name} ist eine Verknüpfung oder ein Gerät</translation>
+  </message>
+  <message>
+   <source>{name} is in two wheels and differs</source>
+   <translation>{name} ist in zwei Wheels verschieden</translation>
+  </message>
+  <message>
+   <source>{name} is no longer there</source>
+   <translation>{name} ist nicht mehr da</translation>
+  </message>
+  <message>
+   <source>{name} is no name of a file below its folder</source>
+   <translation>{name} ist kein Name einer Datei in seinem Ordner</translation>
+  </message>
+  <message>
+   <source>{name} is not installed</source>
+   <translation>{name} ist nicht installiert</translation>
+  </message>
+  <message>
+   <source>{name} is there under another case of letters</source>
+   <translation>{name} ist schon in anderer Groß- und Kleinschreibung da</translation>
+  </message>
+  <message>
+   <source>{name} is too old: it takes no weights from memory</source>
+   <translation>{name} ist zu alt: es nimmt keine Gewichte aus dem Speicher</translation>
+  </message>
+  <message>
    <source>{name} lacks {key!r}, which {path} says it holds.</source>
    <translation>{name} fehlt {key!r}, das laut {path} darin ist.</translation>
+  </message>
+  <message>
+   <source>{name} lies over {other} and has no {provider}: uninstall {all}, then install {wanted}</source>
+   <translation>{name} liegt über {other} und hat kein {provider}: {all} deinstallieren, dann {wanted} installieren</translation>
+  </message>
+  <message>
+   <source>{name} on {device}: Its results are correct: {results}.</source>
+   <translation>{name} auf {device}: Die Ergebnisse stimmen: {results}.</translation>
+  </message>
+  <message>
+   <source>{name} starts, and has no device here yet: {reason}.</source>
+   <translation>{name} startet und hat hier noch kein Gerät: {reason}.</translation>
+  </message>
+  <message>
+   <source>{node} may not be opened: add yourself to the group render and log in again</source>
+   <translation>{node} darf nicht geöffnet werden: sich in die Gruppe render eintragen und neu anmelden</translation>
+  </message>
+  <message>
+   <source>{other} failed in an earlier job</source>
+   <translation>{other} hat bei einem früheren Bild versagt</translation>
   </message>
   <message>
    <source>{parent}/{file} asks for what this version does not run: {names}.</source>
@@ -6235,6 +7311,10 @@
   <message>
    <source>{problem} {device} goes on with what is left.</source>
    <translation>{problem} {device} macht mit dem Übrigen weiter.</translation>
+  </message>
+  <message>
+   <source>{ratio}x faster than {other} here</source>
+   <translation>hier {ratio}-mal so schnell wie {other}</translation>
   </message>
   <message>
    <source>{reason} (OneTrainer's output embedding)</source>
@@ -6683,6 +7763,29 @@
   </message>
  </context>
  <context>
+  <name>first_models</name>
+  <message>
+   <source>A LoRA that draws in 4 to 8 steps in place of 20 to 30.</source>
+   <translation>Ein LoRA, das in 4 bis 8 statt 20 bis 30 Schritten zeichnet.</translation>
+  </message>
+  <message>
+   <source>An all-rounder for portraits, fantasy and illustration; small and quick.</source>
+   <translation>Ein Allrounder für Porträts, Fantasy und Illustration; klein und schnell.</translation>
+  </message>
+  <message>
+   <source>Anime and manga, by tags as on Danbooru.</source>
+   <translation>Anime und Manga, mit Schlagwörtern wie auf Danbooru.</translation>
+  </message>
+  <message>
+   <source>Larger pictures, and prompts are followed better; the base of many newer models.</source>
+   <translation>Größere Bilder, und Prompts werden besser befolgt; die Grundlage vieler neuerer Modelle.</translation>
+  </message>
+  <message>
+   <source>The plain base that thousands of LoRAs and embeddings were made for.</source>
+   <translation>Die schlichte Grundlage, für die Tausende LoRAs und Embeddings gemacht wurden.</translation>
+  </message>
+ </context>
+ <context>
   <name>gallery</name>
   <message>
    <source>1 picture</source>
@@ -6812,6 +7915,10 @@
    <translation>Wird heruntergeladen</translation>
   </message>
   <message>
+   <source>EDM with v-prediction</source>
+   <translation>EDM mit v-Vorhersage</translation>
+  </message>
+  <message>
    <source>LoRAs: {lora_mode}</source>
    <translation>LoRAs: {lora_mode}</translation>
   </message>
@@ -6928,6 +8035,10 @@
    <translation>Eta {eta}</translation>
   </message>
   <message>
+   <source>flow matching</source>
+   <translation>Flow Matching</translation>
+  </message>
+  <message>
    <source>guidance rescaled by {rescale}</source>
    <translation>Guidance um {rescale} reskaliert</translation>
   </message>
@@ -6950,6 +8061,10 @@
   <message>
    <source>in {precision}</source>
    <translation>in {precision}</translation>
+  </message>
+  <message>
+   <source>inpainting</source>
+   <translation>Inpainting</translation>
   </message>
   <message>
    <source>kind of the model stated</source>
@@ -6976,6 +8091,10 @@
    <translation>Rauschen von {resize_from}</translation>
   </message>
   <message>
+   <source>noise prediction</source>
+   <translation>Rauschvorhersage</translation>
+  </message>
+  <message>
    <source>noise scale {noise_scale}</source>
    <translation>Rauschstärke {noise_scale}</translation>
   </message>
@@ -6986,6 +8105,10 @@
   <message>
    <source>on {backend}</source>
    <translation>auf {backend}</translation>
+  </message>
+  <message>
+   <source>prediction of the picture</source>
+   <translation>Vorhersage des Bildes</translation>
   </message>
   <message>
    <source>refiner {checkpoint}</source>
@@ -7010,6 +8133,10 @@
   <message>
    <source>told of other sizes</source>
    <translation>andere Größenangaben</translation>
+  </message>
+  <message>
+   <source>v-prediction</source>
+   <translation>v-Vorhersage</translation>
   </message>
   <message>
    <source>varied by {variation_strength} towards seed {variation_seed}</source>
@@ -7348,6 +8475,14 @@
    <translation>DDIM mit einer Guidance, die näher an echten Bildern bleibt.</translation>
   </message>
   <message>
+   <source>DPM adaptive</source>
+   <translation>DPM adaptiv</translation>
+  </message>
+  <message>
+   <source>DPM fast</source>
+   <translation>DPM schnell</translation>
+  </message>
+  <message>
    <source>DPM2 with noise; detailed and lively.</source>
    <translation>DPM2 mit Rauschen; detailreich und lebhaft.</translation>
   </message>
@@ -7384,6 +8519,10 @@
    <translation>Jede soundsovielte Stufe des Trainings, von oben.</translation>
   </message>
   <message>
+   <source>Exponential</source>
+   <translation>Exponentiell</translation>
+  </message>
+  <message>
    <source>Exponential with a bend.</source>
    <translation>Exponentiell mit einer Biegung.</translation>
   </message>
@@ -7414,6 +8553,14 @@
   <message>
    <source>Half of the steps in the highest noise, then ever larger ones.</source>
    <translation>Die Hälfte der Schritte im stärksten Rauschen, dann immer größere.</translation>
+  </message>
+  <message>
+   <source>KL Optimal</source>
+   <translation>KL-optimal</translation>
+  </message>
+  <message>
+   <source>Linear Quadratic</source>
+   <translation>Linear-quadratisch</translation>
   </message>
   <message>
    <source>Lively and soft, good in few steps.</source>
@@ -7448,8 +8595,16 @@
    <translation>Mehr Schritte, wo Details entstehen; für die meisten richtig.</translation>
   </message>
   <message>
+   <source>Normal</source>
+   <translation>Normal</translation>
+  </message>
+  <message>
    <source>One of the first; soft and predictable.</source>
    <translation>Einer der ersten; weich und berechenbar.</translation>
+  </message>
+  <message>
+   <source>Polyexponential</source>
+   <translation>Polyexponentiell</translation>
   </message>
   <message>
    <source>Predicts and corrects; good in few steps.</source>
@@ -7476,6 +8631,10 @@
    <translation>SDE-Rauschen aus dem Strom des Seeds</translation>
   </message>
   <message>
+   <source>SGM Uniform</source>
+   <translation>SGM gleichmäßig</translation>
+  </message>
+  <message>
    <source>SGM noise multiplier</source>
    <translation>SGM-Rauschfaktor</translation>
   </message>
@@ -7486,6 +8645,10 @@
   <message>
    <source>Sharp, with a look ahead.</source>
    <translation>Scharf, mit einem Blick voraus.</translation>
+  </message>
+  <message>
+   <source>Simple</source>
+   <translation>Einfach</translation>
   </message>
   <message>
    <source>Stochastic</source>
@@ -7506,6 +8669,10 @@
   <message>
    <source>UniPC by another of its paper's formulas.</source>
    <translation>UniPC nach einer anderen Formel aus seinem Artikel.</translation>
+  </message>
+  <message>
+   <source>Uniform</source>
+   <translation>Gleichmäßig</translation>
   </message>
   <message>
    <source>What the first release came with.</source>
@@ -7739,7 +8906,7 @@
   </message>
   <message>
    <source>Free memory and try again</source>
-   <translation>Speicher leeren und neu versuchen</translation>
+   <translation>Mit leerem Speicher</translation>
   </message>
   <message>
    <source>Invert the mask and try again</source>
@@ -7791,7 +8958,7 @@
   </message>
   <message>
    <source>Try without the memory limit</source>
-   <translation>Ohne Speichergrenze versuchen</translation>
+   <translation>Ohne Speichergrenze</translation>
   </message>
   <message>
    <source>Try {size}</source>
@@ -8191,8 +9358,60 @@
  <context>
   <name>packs</name>
   <message>
+   <source>A GeForce or RTX card of the 30 series or newer, and NVIDIA's driver 580 or newer.</source>
+   <translation>Eine GeForce- oder RTX-Karte ab der 30er-Reihe und NVIDIAs Treiber 580 oder neuer.</translation>
+  </message>
+  <message>
+   <source>A Mac with Apple silicon.</source>
+   <translation>Einen Mac mit Apple-Chip.</translation>
+  </message>
+  <message>
+   <source>A card that AMD lists for ROCm, and ROCm 7.2 installed from AMD: it is not in the pack, because AMD does not publish it as packages for Python.</source>
+   <translation>Eine Karte, die AMD für ROCm aufführt, und ein von AMD installiertes ROCm 7.2: Es ist nicht im Paket, weil AMD es nicht als Python-Pakete veröffentlicht.</translation>
+  </message>
+  <message>
+   <source>A graphics processor with Direct3D 12.</source>
+   <translation>Einen Grafikprozessor mit Direct3D 12.</translation>
+  </message>
+  <message>
+   <source>A graphics processor with a driver for Direct3D 12, Vulkan or Metal; on Linux also libvulkan.so.1.</source>
+   <translation>Einen Grafikprozessor mit einem Treiber für Direct3D 12, Vulkan oder Metal; unter Linux auch libvulkan.so.1.</translation>
+  </message>
+  <message>
+   <source>AMD's compiler for Radeon and Instinct cards on Linux, in AMD's ONNX Runtime.</source>
+   <translation>AMDs Compiler für Radeon- und Instinct-Karten unter Linux, in AMDs ONNX Runtime.</translation>
+  </message>
+  <message>
    <source>Accept and install</source>
    <translation>Annehmen und installieren</translation>
+  </message>
+  <message>
+   <source>An AMD card that ROCm serves.</source>
+   <translation>Eine AMD-Karte, die ROCm bedient.</translation>
+  </message>
+  <message>
+   <source>An Intel Arc card or Core Ultra graphics, and Intel's driver.</source>
+   <translation>Eine Intel-Arc-Karte oder Core-Ultra-Grafik und Intels Treiber.</translation>
+  </message>
+  <message>
+   <source>An NVIDIA card of compute capability 7.5 or newer, and NVIDIA's driver 580 or newer.</source>
+   <translation>Eine NVIDIA-Karte ab Compute Capability 7.5 und NVIDIAs Treiber 580 oder neuer.</translation>
+  </message>
+  <message>
+   <source>An NVIDIA card of compute capability 7.5 or newer, and NVIDIA's driver.</source>
+   <translation>Eine NVIDIA-Karte ab Compute Capability 7.5 und NVIDIAs Treiber.</translation>
+  </message>
+  <message>
+   <source>An NVIDIA card of compute capability 7.5 to 9.0 or 12.0, and NVIDIA's driver 580 or newer.</source>
+   <translation>Eine NVIDIA-Karte mit Compute Capability 7.5 bis 9.0 oder 12.0 und NVIDIAs Treiber 580 oder neuer.</translation>
+  </message>
+  <message>
+   <source>Any maker's graphics processor through its ordinary driver: Direct3D 12, Vulkan or Metal.</source>
+   <translation>Grafikprozessoren jedes Herstellers über ihren gewöhnlichen Treiber: Direct3D 12, Vulkan oder Metal.</translation>
+  </message>
+  <message>
+   <source>Any x86-64 processor; Intel graphics from the 6th generation on, with Intel's driver.</source>
+   <translation>Einen beliebigen x86-64-Prozessor; Intel-Grafik ab der 6. Generation mit Intels Treiber.</translation>
   </message>
   <message>
    <source>Cancel</source>
@@ -8215,6 +9434,10 @@
    <translation>{version} installieren</translation>
   </message>
   <message>
+   <source>Intel's compiler for processors of any make, and for Intel's graphics and NPUs.</source>
+   <translation>Intels Compiler für Prozessoren jedes Herstellers und für Intels Grafik und NPUs.</translation>
+  </message>
+  <message>
    <source>It cannot be used: {reason}.</source>
    <translation>Es kann nicht verwendet werden: {reason}.</translation>
   </message>
@@ -8231,8 +9454,32 @@
    <translation>Gemessen: {gain}.</translation>
   </message>
   <message>
+   <source>Microsoft's ONNX Runtime with DirectML, and the vendors' runtimes that Windows keeps for all programs.</source>
+   <translation>Microsofts ONNX Runtime mit DirectML und die Laufzeiten der Hersteller, die Windows für alle Programme bereithält.</translation>
+  </message>
+  <message>
+   <source>Microsoft's last ONNX Runtime with DirectML alone, for any adapter with Direct3D 12.</source>
+   <translation>Microsofts letzte ONNX Runtime nur mit DirectML, für jeden Adapter mit Direct3D 12.</translation>
+  </message>
+  <message>
+   <source>NVIDIA publishes its libraries on an index of its own alone, not as wheels on PyPI.</source>
+   <translation>NVIDIA veröffentlicht seine Bibliotheken nur in einem eigenen Verzeichnis, nicht als Wheels auf PyPI.</translation>
+  </message>
+  <message>
+   <source>NVIDIA's compiler for GeForce and RTX cards.</source>
+   <translation>NVIDIAs Compiler für GeForce- und RTX-Karten.</translation>
+  </message>
+  <message>
+   <source>NVIDIA's compiler for data centres and for cards of the Turing generation.</source>
+   <translation>NVIDIAs Compiler für Rechenzentren und für Karten der Turing-Generation.</translation>
+  </message>
+  <message>
    <source>Needs {needs}</source>
    <translation>Braucht {needs}</translation>
+  </message>
+  <message>
+   <source>ONNX Runtime with NVIDIA's CUDA and cuDNN, for NVIDIA's cards from Turing on and for data centres.</source>
+   <translation>ONNX Runtime mit NVIDIAs CUDA und cuDNN, für NVIDIAs Karten ab Turing und für Rechenzentren.</translation>
   </message>
   <message>
    <source>Pause</source>
@@ -8241,6 +9488,30 @@
   <message>
    <source>Paused · {amount}</source>
    <translation>Angehalten · {amount}</translation>
+  </message>
+  <message>
+   <source>PyTorch publishes it on download.pytorch.org/whl/rocm6.4 alone, from where it is not pinned yet.</source>
+   <translation>PyTorch veröffentlicht es nur auf download.pytorch.org/whl/rocm6.4, von wo es noch nicht festgelegt ist.</translation>
+  </message>
+  <message>
+   <source>PyTorch publishes it on download.pytorch.org/whl/xpu alone, from where it is not pinned yet.</source>
+   <translation>PyTorch veröffentlicht es nur auf download.pytorch.org/whl/xpu, von wo es noch nicht festgelegt ist.</translation>
+  </message>
+  <message>
+   <source>PyTorch's operators on AMD's cards.</source>
+   <translation>Die Operatoren von PyTorch auf AMDs Karten.</translation>
+  </message>
+  <message>
+   <source>PyTorch's operators on Apple's graphics processors.</source>
+   <translation>Die Operatoren von PyTorch auf Apples Grafikprozessoren.</translation>
+  </message>
+  <message>
+   <source>PyTorch's operators on Intel's graphics.</source>
+   <translation>Die Operatoren von PyTorch auf Intels Grafik.</translation>
+  </message>
+  <message>
+   <source>PyTorch's operators on NVIDIA's cards.</source>
+   <translation>Die Operatoren von PyTorch auf NVIDIAs Karten.</translation>
   </message>
   <message>
    <source>Remove</source>
@@ -8287,8 +9558,16 @@
    <translation>Wartet auf die andere Installation</translation>
   </message>
   <message>
+   <source>Windows 10 or 11; the vendors' runtimes need Windows 11 24H2, which downloads them itself.</source>
+   <translation>Entweder Windows 10 oder 11; die Laufzeiten der Hersteller brauchen Windows 11 24H2, das sie selbst herunterlädt.</translation>
+  </message>
+  <message>
    <source>Works here. It is used once the pictures in hand are made.</source>
    <translation>Funktioniert hier. Verwendet wird es, sobald die laufenden Bilder fertig sind.</translation>
+  </message>
+  <message>
+   <source>about 1.4 x the processor without it, where that computes in bfloat16</source>
+   <translation>etwa 1,4-mal so schnell wie der Prozessor ohne es, wo dieser in bfloat16 rechnet</translation>
   </message>
   <message>
    <source>being installed</source>

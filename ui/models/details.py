@@ -22,7 +22,8 @@ from engine.api.lora_names import LORA_SUFFIXES
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.folders import has_suffix
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
-from ui.labels import file_size, size_label, when
+from ui.labels import file_size, size_label, variant_label, when
+from ui.method_labels import method_name
 from ui.model_labels import families_label, kind_label, name_label, preview_of, use_label
 from ui.models.own_settings import OwnSettings
 from ui.pictures import ReadPicture, read_picture
@@ -200,7 +201,7 @@ class ModelDetails(QWidget):
         info = answer if isinstance(answer, CheckpointInfo) else None
         self.name.setText(breakable(name_label(session, model)))
         family = families_label(model, session.checkpoints.family_title)
-        variant = "" if model.variant in ("", "base") else model.variant.replace("_", " ")
+        variant = variant_label(model.variant)
         kind = kind_label(model.kind)
         self.about.setText(breakable(" · ".join(filter(None, (kind, family, variant)))))
         self.problem.setText(breakable(f"{model.problem} {model.hint}".strip()))
@@ -258,7 +259,9 @@ class ModelDetails(QWidget):
             first = info.suggested[0]
             text = self.tr("{sampler}, {n} steps, guidance {guidance}")
             guidance = self.locale().toString(first.guidance, "g", 3)
-            words = text.format(sampler=first.sampler.label, n=first.steps, guidance=guidance)
+            words = text.format(
+                sampler=method_name(first.sampler), n=first.steps, guidance=guidance
+            )
             facts.append((self.tr("Defaults"), words))
         facts += [(part_label(part.name), part_summary(part)) for part in info.components]
         facts.append((self.tr("Author's notes"), info.card.notes))

@@ -1,6 +1,6 @@
 """A model to begin with: what it is good at, its licence and size, and a button to look it up."""
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import QCoreApplication, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
@@ -37,7 +37,9 @@ class FirstCard(QFrame):
         words = QVBoxLayout()
         words.setSpacing(XS)
         words.addWidget(plain_label(model.title, "heading"))
-        words.addWidget(plain_label(model.about, wrap=True))
+        words.addWidget(
+            plain_label(QCoreApplication.translate("first_models", model.about), wrap=True)
+        )
         words.addWidget(plain_label(" · ".join(facts), "caption", wrap=True))
         if not fits:
             text = self.tr("Larger than is comfortable in this computer's memory.")

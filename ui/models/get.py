@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, 
 from app.commands.getting import Stage
 from app.downloads.links import read_link
 from app.library.first_models import first_models, ranked
+from app.notices.wording import worded_both
 from app.session import Session
 from ui.models.first_card import FirstCard
 from ui.models.offer_card import OfferCard
@@ -122,7 +123,7 @@ class GetModels(QWidget):
                     "{host} gives this only to people who have signed in, or who have agreed to "
                     "its terms there."
                 ).format(host=problem.host)
-            return f"{problem.message} {problem.hint}".strip()
+            return worded_both(problem.text, problem.advice)
         if host:
             return self.tr("Only {host} is asked, and nothing is downloaded yet.").format(host=host)
         if self.link.text().strip():

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from app.form.generation import NO_CHOICES, Choices
 from app.session import Session
 from ui.labels import size_label
+from ui.method_labels import method_name
 from ui.theme.metrics import XS
 from ui.widgets.labels import plain_label
 
@@ -63,7 +64,7 @@ class OwnSettings(QWidget):
         if values["steps"] is not None:
             yield self.tr("{n} steps").format(n=self.locale().toString(values["steps"]))
         if values["sampler"] is not None:
-            yield values["sampler"].label
+            yield method_name(values["sampler"])
         if values["guidance"] is not None:
             guidance = self.locale().toString(values["guidance"], "g", 3)
             yield self.tr("guidance {guidance}").format(guidance=guidance)

@@ -11,6 +11,7 @@ from ui.method_labels import (
     SAMPLER_GROUPS,
     SCHEDULE_GROUPS,
     group_label,
+    method_name,
     sampler_about,
     schedule_about,
     tool_about,
@@ -68,8 +69,8 @@ class MethodPanel(QWidget):
         state, effective = self._state, self._state.effective
         self._fill()
         suggested = state.suggestions.settings[0].sampler
-        self.sampler.setItemText(0, self._automatic(suggested.label))
-        schedule = effective.schedule.label if state.schedule is None else ""
+        self.sampler.setItemText(0, self._automatic(method_name(suggested)))
+        schedule = method_name(effective.schedule) if state.schedule is None else ""
         self.schedule.setItemText(0, self._automatic(schedule))
         self.sampler.setCurrentIndex(self.sampler.findData(state.sampler))
         self.schedule.setCurrentIndex(self.schedule.findData(state.schedule))
@@ -128,7 +129,7 @@ def _fill(
         if shown:
             box.add_heading(group_label(name))
         for value in shown:
-            box.add_choice(value.label, value, about(value))
+            box.add_choice(method_name(value), value, about(value))
 
 
 def _describe(box: ChoiceBox, text: str) -> None:

@@ -1,0 +1,206 @@
+"""Every place, dialog and state of the window in the pseudo-language: no text is left English.
+
+The pseudo-language accents every letter, so a word without accents is one that nothing translates.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+import shiboken6
+from PySide6.QtCore import QLocale, Qt, QTranslator
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog
+
+from app.form.presets import PresetPart
+from app.notices.kinds import KINDS
+from app.queue.jobs import JobState
+from app.settings.values import Language
+from engine.api.remedies import MakeSmaller
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode, ErrorInfo
+from tests.app.fake_engine import Plan
+from tests.app.loras import FAST, HUGE, INK
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.devices import CHOICE, DEVICES
+from tests.ui.gallery.conftest import PROMPTS, Shown
+from tests.ui.packs import MACHINE, ROWS, UPDATE
+from tests.ui.shown_texts import shown_texts
+from ui.actions import ActionName
+from ui.dialogs.device_dialog import DeviceDialog
+from ui.dialogs.runtimes_dialog import RuntimesDialog
+from ui.first_postcards import POSTCARDS
+from ui.languages.use import use_language
+from ui.models.page import ModelsPage
+from ui.places import Place
+
+# The windows that dialogs open come to the front.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+WORD = re.compile(r"[A-Za-z]{3,}")
+# Addresses, paths, names of files, marks of a prompt and of a file's name, keys, and HTML.
+AS_THEY_ARE = re.compile(
+    r"https?://\S+|(?<!<)/[\w./\u200b-]+|[\w\u200b-]+\.(png|toml|safetensors|pythonhosted.org)\b"
+    r"|\{\w+\}|__\w+__|<lora:[^>]*>|</?(qt|br)>|SAFELIGHT_\w+"
+    r"|\b((Ctrl|Shift|Alt)\+)+\S+|\b(Esc|Del|Enter|Home|Alt|Ctrl|Shift)\b"
+)
+# Names of products, makers, hardware, methods, licences, languages and units.
+NAMES = set(
+    re.findall(
+        WORD,
+        """Safelight Civitai Hugging Face ComfyUI AUTOMATIC InvokeAI diffusers Stable Diffusion
+        SDXL LoRA LoRAs VAE CLIP UNet Euler Heun LMS DPM SDE Karras UniPC DDIM DDPM PLMS LCM TCD
+        DEIS CFG Restart Res Multistep Align Your Steps Beta DreamShaper Animagine CreativeML
+        OpenRAIL Fair AI Public License Software Licence Apache MIT github.com
+        NVIDIA nvidia GeForce RTX Intel UHD Graphics Gen Core AMD CUDA TensorRT OpenVINO ONNX
+        Runtime
+        WebGPU DirectML MIGraphX PyTorch Windows JPEG PNG WebP Deutsch English bytes
+        """,
+    )
+)
+# What the tests typed, and names of their files; families that the fake engine does not know.
+NAMED = {"quiet", "harbour", "mine", "ink", "inkwash", "sumi", "brush", "huge", "lcm", "lora"}
+FILES = {"dreamer", "output", "model", "animal", "sdxl", "for"}
+PICTURES = (*PROMPTS, *(card.prompt for card in POSTCARDS))
+TYPED = NAMED | FILES | {word for text in PICTURES for word in WORD.findall(text)}
+
+
+@pytest.fixture(autouse=True)
+def _pseudo(qapp: QApplication) -> Iterator[None]:
+    locale, direction = QLocale(), qapp.layoutDirection()
+    use_language(qapp, Language.SYSTEM, {"SAFELIGHT_LANGUAGE": "pseudo"})
+    yield
+    for translator in qapp.findChildren(QTranslator):
+        qapp.removeTranslator(translator)
+        shiboken6.delete(translator)
+    QLocale.setDefault(locale)
+    qapp.setLayoutDirection(direction)
+
+
+def english() -> set[str]:
+    """The texts with words that nothing translates."""
+    return {
+        text
+        for text in shown_texts()
+        if set(WORD.findall(AS_THEY_ARE.sub(" ", text.replace("\u200b", "")))) - NAMES - TYPED
+    }
+
+
+def with_hardware(desk: Desk) -> Desk:
+    """Have the window draw a machine with several devices, and runtimes in every state."""
+    session = desk.session
+    # A driver's own words are no sentence of ours.
+    failed = (
+        msgspec.structs.replace(one, failure=one.failure and "out of memory") for one in DEVICES
+    )
+    session.devices.choice, session.devices.devices = CHOICE, tuple(failed)
+    session.devices.machine = MACHINE
+    session.packs._shelf = None  # pyright: ignore[reportPrivateUsage]
+    worded = sentence("It is incomplete.")
+    problem = ErrorInfo(ErrorCode.NOT_AVAILABLE, worded, worded)
+    session.packs.rows = tuple(
+        msgspec.structs.replace(
+            row,
+            reason="",
+            gain_source="",
+            summary="",
+            needs="",
+            problem=problem if row.problem else None,
+        )
+        for row in ROWS
+    )
+    session.packs.changed.emit()
+    return desk
+
+
+def test_a_word_that_nothing_translates_is_found(desk: Desk) -> None:
+    assert english() == set()
+    desk.window.canvas.setAccessibleName("Left as it was")
+    assert english() == {"Left as it was"}
+
+
+def test_the_form_the_queue_and_messages_are_translated(make_desk: MakeDesk) -> None:
+    remedies = (MakeSmaller(width=512, height=512),)
+    error = ErrorInfo(ErrorCode.OUT_OF_MEMORY, sentence("Not enough."), remedies=remedies)
+    loras = (INK, FAST, HUGE)
+    slow = Plan(loras=loras, reads_prompts=True, job_error=error, steps=1000, step_seconds=0.05)
+    desk = with_hardware(make_desk(slow).start())
+    form = desk.session.generation
+    form.prompt = "(quiet harbour:1.2) <lora:ink:1> __animal__"
+    desk.session.lora.add(INK.path)
+    form.width = form.height = 512
+    form.seed, form.count = 3, 4
+    desk.session.jobs.generate()
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    states = {JobState.FAILED, JobState.RUNNING, JobState.WAITING}
+    desk.wait(lambda: {job.state for job in desk.queue.jobs} == states)
+    assert english() == set()
+    desk.session.jobs.cancel_all()
+    assert english() == set()
+
+
+def test_every_kind_of_failure_is_translated(desk: Desk) -> None:
+    for code in KINDS:
+        desk.session.notices.tell_error(ErrorInfo(code, sentence("It broke.")), job="x")
+        assert english() == set()
+
+
+def test_the_gallery_is_translated(desk: Desk) -> None:
+    desk.window.places.open(Place.GALLERY)
+    assert english() == set()
+    shown = Shown(desk, PROMPTS)
+    shown.choose(PROMPTS[0])
+    assert english() == set()
+    QTest.keyClick(shown.grid, Qt.Key.Key_Space)
+    assert shown.page.viewer.isVisible()
+    assert english() == set()
+    shown.page.viewer.closed.emit()
+    shown.choose(PROMPTS[0], PROMPTS[1])
+    desk.window.actions_by_name[ActionName.COMPARE].trigger()
+    assert english() == set()
+
+
+def test_the_models_are_translated(make_desk: MakeDesk) -> None:
+    desk = with_hardware(make_desk().start())
+    desk.window.places.open(Place.MODELS)
+    page = desk.window.findChild(ModelsPage)
+    assert page is not None
+    for view in range(page.stack.count()):
+        page.show_view(view)
+        assert english() == set()
+
+
+def test_the_settings_are_translated(make_desk: MakeDesk) -> None:
+    desk = with_hardware(make_desk().start())
+    desk.window.places.open(Place.SETTINGS)
+    assert english() == set()
+
+
+@pytest.mark.parametrize("name", ["devices", "runtimes", "downloads", "updates"])
+def test_the_windows_beside_are_translated(make_desk: MakeDesk, name: str) -> None:
+    desk = with_hardware(make_desk().start())
+    desk.session.updates.state.offer = UPDATE
+    windows = desk.window.windows
+    dialog: QDialog = getattr(windows, f"show_{name}")()
+    if isinstance(dialog, DeviceDialog):
+        dialog.section.all_shown.click()
+    if isinstance(dialog, RuntimesDialog):
+        dialog.others_shown.setChecked(True)
+    assert english() == set()
+
+
+def test_the_dialogs_of_the_form_are_translated(make_desk: MakeDesk, tmp_path: Path) -> None:
+    desk = make_desk(Plan(loras=(INK, FAST, HUGE))).start()
+    form = desk.window.form
+    desk.session.presets.save("mine", list(PresetPart))
+    for show in (form.checkpoint.show_details, form.loras.browse, lambda: form.show_lists("")):
+        dialog = show()
+        assert english() == set()
+        dialog.close()
+    for action in (ActionName.PRESETS, ActionName.SAVE_PRESET, ActionName.EARLIER_PROMPTS):
+        desk.window.actions_by_name[action].trigger()
+        assert english() == set()
+        for dialog in desk.window.findChildren(QDialog):
+            dialog.close()
