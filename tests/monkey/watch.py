@@ -152,10 +152,8 @@ class _Complaints(logging.Handler):
         if is_qt or record.levelno >= logging.ERROR or record.exc_info:
             kind = "traceback" if record.exc_info else "warning"
             error = record.exc_info[1] if record.exc_info else None
-            trace = (
-                traceback.extract_tb(error.__traceback__) if error else traceback.extract_stack()
-            )
-            stack = ("--", *_lines(trace))
+            trace = traceback.extract_tb(error.__traceback__) if error else _callers()
+            stack = _lines(trace)
             text = f"{record.name}: {record.getMessage()}"
             self._watch.add(kind, f"{text}: {error!r}" if error else text, stack)
 
