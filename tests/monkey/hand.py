@@ -91,6 +91,8 @@ class Hand:
         self._record = record
         self._choose = random.Random(seed)
         self.count = 0
+        # The number of times in a row without a place to point at.
+        self.misses = 0
         actions: dict[Callable[[], None], int] = {
             self._click: 300,
             self._click_twice: 40,
@@ -127,6 +129,7 @@ class Hand:
             # The middle is what a person aims at.
             across, down = (across + 0.5) / 2, (down + 0.5) / 2
         found = self._window.ask(f"target({kind!r}, {which}, {across}, {down})")
+        self.misses = self.misses + 1 if found is None else 0
         return None if found is None else (found[0], found[1])
 
     def _at_a_place(self, name: str, deed: Callable[[Point], None]) -> None:

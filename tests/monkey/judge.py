@@ -163,7 +163,9 @@ def _worst(verdict: Verdict) -> list[str]:
 
 
 def _cause(finding: Finding) -> str:
-    """Return the place in the code by which findings are alike."""
+    """Return the place in the code, or the words, by which findings are alike."""
+    if finding.kind not in ("stall", "held_up"):
+        return finding.text[:80]
     ends = [
         finding.stack[number - 1]
         for number, line in enumerate([*finding.stack, "--"])

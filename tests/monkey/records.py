@@ -17,7 +17,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that went wrong; `at` is in seconds of the clock."""
 
     at: float
-    # "traceback", "warning", "stall", "held_up", "left_its_bounds", "crash" or "hang".
+    # "traceback", "warning", "stall", "held_up", "left_its_bounds", "crash", "hang" or "lost".
     kind: str
     text: str
     # Processor time of a stall, or the time that the thread waited for something.

@@ -29,6 +29,8 @@ from tests.ui.real_window.person import ROOT, EndedError, RealWindow
 # Longer than anything that a window does, on a machine that others use.
 _HANG_S = 90.0
 _SETTLED_S = 20.0
+# So often in a row no place of the application's was found before it is brought forward.
+_MISSES = 5
 _REST = (
     "[popup.close() for popup in [application.activePopupWidget()] if popup]",
     "window.showNormal()",
@@ -133,6 +135,10 @@ class Monkey:
             # As long as a quick person takes; an answer means that the thread is alive.
             window.ask("1")
             self._alive = time.monotonic()
+            if hand.misses > _MISSES:
+                window.key("Escape")
+                self._bring_forward(window)
+                hand.misses = 0
             if time.time() > next_rest:
                 self._rest(window)
                 next_rest = time.time() + self._rest_every_s
@@ -140,6 +146,7 @@ class Monkey:
     def _rest(self, window: RealWindow) -> None:
         """Close and end everything, wait until nothing is done, and note the figures."""
         window.key("Escape", "Escape", "Escape")
+        self._bring_forward(window)
         for expression in _REST:
             window.ask(expression)
         window.put_back()
@@ -149,6 +156,16 @@ class Monkey:
         time.sleep(min(2.0, self._rest_every_s / 4))
         window.ask("watch.note(rests=True)")
         self._alive = time.monotonic()
+
+    def _bring_forward(self, window: RealWindow) -> None:
+        """Give the focus back to a window that lost it, as a person would."""
+        window.ask("window.come_forward()")
+        until = time.monotonic() + _SETTLED_S
+        while not window.ask("application.activeWindow() is not None"):
+            if time.monotonic() > until:
+                self._tell("lost", "the window does not come forward")
+                return
+            time.sleep(0.1)
 
     @contextmanager
     def _patience(self, window: RealWindow) -> Generator[None]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from PySide6.QtCore import QAbstractEventDispatcher, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+import app.logs
 from tests.monkey.records import FIGURES, FINDINGS, Figures, Finding, Record
 
 STALL_MS = 50.0
@@ -151,7 +152,8 @@ class _Complaints(logging.Handler):
         if is_qt or record.levelno >= logging.ERROR or record.exc_info:
             kind = "traceback" if record.exc_info else "warning"
             error = record.exc_info[1] if record.exc_info else None
-            stack = _lines(traceback.extract_tb(error.__traceback__)) if error else ()
+            trace = traceback.extract_tb(error.__traceback__) if error else _callers()
+            stack = _lines(trace)
             text = f"{record.name}: {record.getMessage()}"
             self._watch.add(kind, f"{text}: {error!r}" if error else text, stack)
 
@@ -182,6 +184,13 @@ _STATISTICS = os.open(f"/proc/self/task/{threading.get_native_id()}/schedstat", 
 def _queued() -> float:
     """Return the seconds that the window's thread was ready to run but did not."""
     return int(os.pread(_STATISTICS, 100, 0).split()[1]) / 1e9
+
+
+def _callers() -> traceback.StackSummary:
+    """Return who had something logged, without the frames of logging."""
+    ours = (logging.__file__, app.logs.__file__, __file__)
+    frames = (one for one in traceback.extract_stack() if one.filename not in ours)
+    return traceback.StackSummary.from_list(list(frames))
 
 
 def _lines(summary: traceback.StackSummary) -> tuple[str, ...]:

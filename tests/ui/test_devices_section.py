@@ -20,7 +20,7 @@ from tests.ui.test_first_run import MACHINE
 from ui.dialogs.runtimes_dialog import RuntimesDialog
 from ui.outlook_labels import outlook_words
 from ui.places import Place
-from ui.settings.devices_section import DevicesSection
+from ui.settings.devices_section import DeviceRow, DevicesSection
 
 # The runtimes are raised, which nothing that draws off the screen can do.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -53,6 +53,19 @@ def test_times_of_usual_pictures_follow_from_the_trial(section: DevicesSection) 
     # 240 trials of 2.1 ms, and 12 times as many for SDXL's larger network and picture.
     assert "512 px, 20 steps: about 0.5 s" in section.times.text()
     assert "SDXL, 1024 px, 20 steps: about 6 s" in section.times.text()
+
+
+def test_a_change_of_the_form_changes_the_time_and_no_row(
+    desk: Desk, section: DevicesSection
+) -> None:
+    """To make ten rows anew takes longer than a frame, and the form changes often."""
+    section.all_shown.setChecked(True)
+    rows = section.findChildren(DeviceRow)
+    assert len(rows) == len(DEVICES)
+    section.times.setText("as it was")
+    desk.session.picture_time.changed.emit()
+    assert "20 steps" in section.times.text()
+    assert section.findChildren(DeviceRow) == rows
 
 
 def test_times_scale_with_what_is_evaluated() -> None:

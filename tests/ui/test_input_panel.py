@@ -69,6 +69,21 @@ def test_a_start_picture_that_is_no_picture_is_refused(desk: Desk, tmp_path: Pat
     assert desk.session.generation.inputs == ()
 
 
+def test_a_picture_that_became_unreadable_is_told_without_its_mask(
+    desk: Desk, photo: Path, tmp_path: Path
+) -> None:
+    """There is nothing to draw the mask over; Qt would complain."""
+    start(desk, photo)
+    mask = tmp_path / "mask.png"
+    Image.new("L", (64, 64), 255).save(mask)
+    photo.write_bytes(b"")
+    roles = ((InputRole.INIT, photo), (InputRole.MASK, mask))
+    desk.session.generation.inputs = tuple(
+        InputImage(role=role, path=str(path)) for role, path in roles
+    )
+    desk.wait(lambda: desk.window.form.inputs.detail.text() == "cannot be read")
+
+
 def test_a_picture_dropped_on_the_right_is_started_from(desk: Desk, photo: Path) -> None:
     window = desk.window
     data = drag(window, photo)

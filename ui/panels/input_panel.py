@@ -154,7 +154,9 @@ class InputPanel(QWidget):
 
         def read() -> _Look:
             picture = read_picture(path, QSize(side, side), cover=True)
-            shown = read_mask(mask, picture.image.size()) if mask else None
+            if not mask or picture.image.isNull():
+                return _Look(picture, None)
+            shown = read_mask(mask, picture.image.size())
             return _Look(picture, shown)
 
         self._session.background.run(read, self._on_look)

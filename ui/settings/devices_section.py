@@ -102,10 +102,11 @@ class DevicesSection(QWidget):
             session.devices.checking_changed,
             session.devices.machine_changed,
             session.disk.free_bytes_changed,
-            session.picture_time.changed,
             session.packs.changed,
         ):
             signal.connect(self._refresh)
+        # Each change of the form changes them; the other parts stay as they are.
+        session.picture_time.changed.connect(self._tell_times)
         for signal in (session.outlook.outlook_changed, session.outlook.problem_changed):
             signal.connect(self._tell_memory)
         self.again.clicked.connect(session.devices.check_again)
@@ -123,7 +124,7 @@ class DevicesSection(QWidget):
             self.used.setText(breakable(device_sentence(devices.machine, devices.chosen)))
             room = devices.memory_free_bytes, self._session.disk.free_bytes
             self.found.setText(breakable(found_words(devices.machine, *room)))
-        self.times.setText(self._times())
+        self._tell_times()
         self.faster.setText(breakable(self._faster()))
         self._show_rows()
 
@@ -141,6 +142,9 @@ class DevicesSection(QWidget):
             if seconds is not None
         ]
         return "\n".join(known) or self.tr("That is known once the hardware has been checked.")
+
+    def _tell_times(self) -> None:
+        self.times.setText(self._times())
 
     def _best_pack(self) -> str:
         """Return the id of the first runtime that suits and is not installed; empty if none."""
