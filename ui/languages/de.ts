@@ -427,12 +427,28 @@
    <translation>Aufbewahrtes für {name} leeren</translation>
   </message>
   <message>
+   <source>Clears it, and prepares the model again now.</source>
+   <translation>Löscht es und bereitet das Modell jetzt neu vor.</translation>
+  </message>
+  <message>
    <source>Looking at what is kept…</source>
    <translation>Wird angesehen…</translation>
   </message>
   <message>
+   <source>Make what is kept for {name} anew</source>
+   <translation>Neu erstellen, was für {name} aufbewahrt wird</translation>
+  </message>
+  <message>
    <source>Nothing is kept.</source>
    <translation>Nichts ist aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>Preparing… {n} %</source>
+   <translation>Vorbereitung … {n} %</translation>
+  </message>
+  <message>
+   <source>Rebuild</source>
+   <translation>Neu erstellen</translation>
   </message>
   <message>
    <source>{size} in all. What is cleared is made again when it is needed.</source>
@@ -4885,6 +4901,10 @@
   <message>
    <source>Nothing is installed, because the licences were not accepted.</source>
    <translation>Nichts wurde installiert, weil die Lizenzen nicht angenommen wurden.</translation>
+  </message>
+  <message>
+   <source>Nothing is prepared while pictures are made.</source>
+   <translation>Während Bilder entstehen, wird nichts vorbereitet.</translation>
   </message>
   <message>
    <source>Nothing of it is used.</source>
