@@ -36,7 +36,8 @@ _OPTIONS: Mapping[str, _Words] = {
     "expand_wildcards": _Words(
         QT_TRANSLATE_NOOP("options", "Wildcards"),
         QT_TRANSLATE_NOOP(
-            "options", "Words are drawn for __animals__ and {red|blue}; else they are plain text."
+            "options",
+            "Words are drawn for __animals__ and for choices in braces; else they are plain text.",
         ),
     ),
     "sampler_options.eta": _Words(

@@ -7813,8 +7813,8 @@
    <translation>Wortlisten</translation>
   </message>
   <message>
-   <source>Words are drawn for __animals__ and {red|blue}; else they are plain text.</source>
-   <translation>Für __tiere__ und {rot|blau} werden Wörter gezogen; sonst ist es einfacher Text.</translation>
+   <source>Words are drawn for __animals__ and for choices in braces; else they are plain text.</source>
+   <translation>Für __tiere__ und für Auswahlen in geschweiften Klammern werden Wörter gezogen; sonst ist es einfacher Text.</translation>
   </message>
   <message>
    <source>Zero-terminal SNR</source>
