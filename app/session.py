@@ -229,6 +229,7 @@ class Session(QObject):
             kept.failed.connect(self.notices.tell_error)
         self.settings.changed.connect(self._use_settings)
         self.wildcards.failed.connect(self.notices.tell_error)
+        self.cache.failed.connect(self.notices.tell_error)
         self.wildcards.changed.connect(self.prompts.look_again)
         self.jobs.refused.connect(self.look_again)
 

@@ -24,6 +24,20 @@ def prediction_label(prediction: PredictionType) -> str:
     }[prediction]
 
 
+def prediction_about(prediction: PredictionType) -> str:
+    """Return a sentence about a prediction type: which models have it."""
+    return {
+        PredictionType.EPSILON: translate("checkpoints", "The noise: most models."),
+        PredictionType.V: translate(
+            "checkpoints", "Stable Diffusion 2 at 768 pixels, and models called v-pred."
+        ),
+        PredictionType.SAMPLE: translate("checkpoints", "Few models, and some distilled ones."),
+        PredictionType.EDM: translate("checkpoints", "Models such as Playground 2.5."),
+        PredictionType.EDM_V: translate("checkpoints", "Models such as CosXL."),
+        PredictionType.FLOW: translate("checkpoints", "Models on straight paths, such as Flux."),
+    }[prediction]
+
+
 def part_label(component: str) -> str:
     """Return the name of a part, capitalized for the beginning of a line."""
     return {

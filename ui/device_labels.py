@@ -4,11 +4,13 @@ import re
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.engine.speed import SD_1_5, seconds_per_picture
 from app.notices.remedies import remedy_words
 from app.notices.wording import worded_reason
 from engine.api.machine import DeviceInfo
 from engine.api.remedies import InstallPack
 from engine.api.values import PrecisionName
+from ui.labels import duration
 
 translate = QCoreApplication.translate
 # What is in the names of devices beside the words that a person knows one by.
@@ -34,6 +36,15 @@ def device_times(device: DeviceInfo) -> str:
     """Return the measured time in each precision with correct results."""
     right = [figure for figure in device.figures if not figure.problem]
     return " · ".join(f"{f.precision} {_milliseconds(f.milliseconds)}" for f in right)
+
+
+def device_pace(device: DeviceInfo) -> str:
+    """Return the time of a usual picture on a device, estimated by its trial; empty before it."""
+    seconds = seconds_per_picture(device, SD_1_5)
+    if seconds is None:
+        return ""
+    text = translate("devices", "About {time} for a picture with Stable Diffusion 1.5, 512 pixels.")
+    return text.format(time=duration(seconds))
 
 
 def device_words(device: DeviceInfo, choice: str) -> str:

@@ -33,6 +33,13 @@ _OPTIONS: Mapping[str, _Words] = {
         QT_TRANSLATE_NOOP("options", "Zero-terminal SNR"),
         QT_TRANSLATE_NOOP("options", "The first step starts from pure noise: darker darks."),
     ),
+    "expand_wildcards": _Words(
+        QT_TRANSLATE_NOOP("options", "Wildcards"),
+        QT_TRANSLATE_NOOP(
+            "options",
+            "Words are drawn for __animals__ and for choices in braces; else they are plain text.",
+        ),
+    ),
     "sampler_options.eta": _Words(
         QT_TRANSLATE_NOOP("options", "Eta"),
         QT_TRANSLATE_NOOP("options", "The share of the noise that each step replaces by new."),
@@ -207,6 +214,28 @@ _CHOICES: Mapping[Enum, str] = {
 }
 
 
+_ABOUT_CHOICES: Mapping[Enum, str] = {
+    MaskedContent.ORIGINAL: QT_TRANSLATE_NOOP("options", "What is painted over shows through."),
+    MaskedContent.FILL: QT_TRANSLATE_NOOP("options", "For taking something out of a picture."),
+    MaskedContent.LATENT_NOISE: QT_TRANSLATE_NOOP(
+        "options", "For something new; it needs a high strength."
+    ),
+    MaskedContent.LATENT_NOTHING: QT_TRANSLATE_NOOP(
+        "options", "For something new and calm; it needs a high strength."
+    ),
+    PrecisionName.AUTO: QT_TRANSLATE_NOOP("options", "The quickest that is right on the device."),
+    PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Exact; twice the memory, often slower."),
+    PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half the memory; quick on graphics cards."),
+    PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "As f16, where numbers would get too large."),
+    LoraMode.AUTO: QT_TRANSLATE_NOOP("options", "The quicker way for the picture."),
+    LoraMode.MERGE: QT_TRANSLATE_NOOP("options", "Quick steps, after a while of preparing."),
+    LoraMode.SIDE: QT_TRANSLATE_NOOP("options", "Begins at once; each step takes longer."),
+    LoraMode.TEXT_SIDE: QT_TRANSLATE_NOOP(
+        "options", "The text encoders, which run once, begin at once."
+    ),
+}
+
+
 def option_name(option: str) -> str:
     """Return the name of an option, the label of its row."""
     return translate("options", _OPTIONS[option].name)
@@ -229,6 +258,13 @@ def choice_label(value: Enum | bool) -> str:
     if value in (PrecisionName.AUTO, LoraMode.AUTO):
         return automatic()
     return translate("options", _CHOICES[value])
+
+
+def choice_about(value: Enum | bool) -> str:
+    """Return the sentence about one of an option's values; empty where its name says all."""
+    if isinstance(value, bool):
+        return ""
+    return translate("options", _ABOUT_CHOICES[value])
 
 
 def automatic() -> str:

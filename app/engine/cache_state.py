@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -9,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.engine.client import EngineClient
 from app.field import Field
 from engine.api.machine import ArtifactInfo
-from engine.api.machine_messages import CacheListed
+from engine.api.machine_messages import CacheListed, CacheRebuilding
 from engine.api.messages import QueryFailed
 
 
@@ -29,13 +30,20 @@ class CacheState(QObject):
     """The cache by models, the largest first; None before it was asked for."""
 
     models_changed = Signal(object)
+    rebuilding_changed = Signal(object)
+    # ErrorInfo: a rebuild failed.
+    failed = Signal(object)
 
+    # The model whose cache is being rebuilt, and the percentage that is done.
+    rebuilding = Field[tuple[str, int] | None](None)
     models = Field[tuple[CachedModel, ...] | None](None)
 
     def __init__(self, client: EngineClient, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._client = client
         self._query: int | None = None
+        self._rebuild: int | None = None
+        client.cache_rebuilding.connect(self._on_rebuilding)
         client.cache_listed.connect(self._on_listed)
         client.query_failed.connect(self._on_failed)
 
@@ -55,14 +63,36 @@ class CacheState(QObject):
         if names:
             self._query = self._client.clear_cache(names)
 
+    def rebuild(self, model: CachedModel, path: Path) -> None:
+        """Delete a model's cached data, and have it made again now; one model at a time."""
+        if self.rebuilding is None:
+            self._rebuild = self._client.rebuild_cache(model.names, str(path))
+            self.rebuilding = model.checkpoint, 0
+
+    def _on_rebuilding(self, event: CacheRebuilding) -> None:
+        if event.query == self._rebuild and self.rebuilding is not None:
+            percent = 100 * event.done // max(1, event.total)
+            self.rebuilding = self.rebuilding[0], percent
+
     def _on_listed(self, event: CacheListed) -> None:
-        if event.query == self._query:
+        if event.query == self._rebuild:
+            self._end_rebuild()
+        elif event.query == self._query:
             self._query = None
-            self.models = _by_model(event.artifacts)
+        else:
+            return
+        self.models = _by_model(event.artifacts)
 
     def _on_failed(self, event: QueryFailed) -> None:
-        if event.query == self._query:
+        if event.query == self._rebuild:
+            self._end_rebuild()
+            self.failed.emit(event.error)
+            self.refresh()
+        elif event.query == self._query:
             self._query = None
+
+    def _end_rebuild(self) -> None:
+        self._rebuild, self.rebuilding = None, None
 
 
 def _by_model(artifacts: Sequence[ArtifactInfo]) -> tuple[CachedModel, ...]:

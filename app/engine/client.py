@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 from app.engine.end import EngineEnd
 from app.engine.process import EngineProcess, EngineState
 from engine.api.embedding_messages import DescribeEmbeddings, EmbeddingsDescribed
+from engine.api.machine_messages import CacheRebuilding, RebuildCache
 from engine.api.messages import (
     Answer,
     CacheListed,
@@ -80,6 +81,7 @@ class EngineClient(QObject):
     model_hashed = Signal(object)
     model_hashing = Signal(object)
     cache_listed = Signal(object)
+    cache_rebuilding = Signal(object)
     job_planned = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
@@ -124,6 +126,7 @@ class EngineClient(QObject):
             ModelHashed: self.model_hashed,
             ModelHashing: self.model_hashing,
             CacheListed: self.cache_listed,
+            CacheRebuilding: self.cache_rebuilding,
             JobPlanned: self.job_planned,
             JobPhase: self.job_phase,
             JobProgress: self.job_progress,
@@ -238,6 +241,12 @@ class EngineClient(QObject):
         """Ask to delete artifacts by their names; `cache_listed` answers with what is left."""
         query = self._next_query()
         return self._ask(query, ClearCache(query=query, names=tuple(names)))
+
+    def rebuild_cache(self, names: Iterable[str], checkpoint: str) -> int:
+        """Ask to prepare a checkpoint's networks anew; `cache_rebuilding`, then `cache_listed`."""
+        query = self._next_query()
+        wanted = RebuildCache(query=query, names=tuple(names), checkpoint=checkpoint)
+        return self._ask(query, wanted)
 
     def plan_job(self, request: GenerateRequest) -> int:
         """Ask for the memory plan of a request; `job_planned` answers."""

@@ -34,7 +34,7 @@ def _of(structure: str, *names: str) -> tuple[str, ...]:
 
 
 GROUPS = {
-    OptionGroup.TEXT: ("clip_skip", "zero_terminal_snr"),
+    OptionGroup.TEXT: ("clip_skip", "zero_terminal_snr", "expand_wildcards"),
     OptionGroup.METHOD: (
         *_of("sampler_options", "eta", "noise_scale", "churn", "churn_from", "churn_to"),
         *_of("schedule_options", "sigma_min", "sigma_max", "rho"),

@@ -18,6 +18,19 @@ class ClearCache(Message, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
 
+class RebuildCache(Message, frozen=True, kw_only=True):
+    """Delete a checkpoint's artifacts by their names, and prepare its networks again at once.
+
+    They are prepared for the checkpoint's usual size, on the device that "auto" takes.
+    Answered by CacheListed; CacheRebuilding tells how far it is. It fails with NOT_AVAILABLE while
+    a job runs.
+    """
+
+    query: int
+    names: tuple[str, ...]
+    checkpoint: str
+
+
 class PlanJob(Message, frozen=True, kw_only=True):
     """Plan the memory of a request's pictures without making them. Answered by JobPlanned.
 
@@ -33,6 +46,14 @@ class CacheListed(Message, frozen=True, kw_only=True):
 
     query: int
     artifacts: tuple[ArtifactInfo, ...]
+
+
+class CacheRebuilding(Message, frozen=True, kw_only=True):
+    """Progress of RebuildCache: `done` of `total` networks are prepared."""
+
+    query: int
+    done: int
+    total: int
 
 
 class JobPlanned(Message, frozen=True, kw_only=True):

@@ -19,7 +19,15 @@ from engine.api.lora_messages import (
     LorasListed,
 )
 from engine.api.machine import DeviceInfo, MachineInfo
-from engine.api.machine_messages import CacheListed, ClearCache, JobPlanned, ListCache, PlanJob
+from engine.api.machine_messages import (
+    CacheListed,
+    CacheRebuilding,
+    ClearCache,
+    JobPlanned,
+    ListCache,
+    PlanJob,
+    RebuildCache,
+)
 from engine.api.message import Message
 from engine.api.model_messages import (
     HashModel,
@@ -306,6 +314,7 @@ Command: TypeAlias = (
     | HashModel
     | ListCache
     | ClearCache
+    | RebuildCache
     | PlanJob
     | RunJob
     | CancelJob
@@ -329,6 +338,7 @@ Event: TypeAlias = (
     | ModelHashed
     | ModelHashing
     | CacheListed
+    | CacheRebuilding
     | JobPlanned
     | JobPhase
     | JobProgress
@@ -356,6 +366,7 @@ Query: TypeAlias = (
     | HashModel
     | ListCache
     | ClearCache
+    | RebuildCache
     | PlanJob
 )
 Answer: TypeAlias = (

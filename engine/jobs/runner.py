@@ -18,7 +18,7 @@ from engine.jobs.attempts import Attempts, JobResult, JobSetting
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.fallback import fitting
 from engine.jobs.job_estimate import JobEstimate
-from engine.jobs.job_plan import MemoryAllowance, plan_job
+from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
 from engine.jobs.lora_road import LoraRoad
 from engine.jobs.preparation import Preparations
 from engine.jobs.reporting import JobReporter
@@ -84,23 +84,28 @@ class JobRunner:
         if self.activity.is_busy:
             message = sentence("The memory of the next pictures is planned when no job runs.")
             raise EngineError(ErrorCode.NOT_AVAILABLE, message)
-        never = CancelToken()
-        candidate = self._candidates(request.backend, request.precision, never)[0]
-        checkpoint = self._checkpoint(request)
-        files = self.services.named_files(lambda _done: None)
-        road = self._road(checkpoint, candidate, request.count, is_wanted=False)
-        read = read_job(resolve_job(request, checkpoint, files, road))
-        plan = plan_job(
-            read, candidate, self.services, MemoryAllowance(request.memory_limit_bytes)
-        ).memory
+        job = self._planned(request)
+        plan = job.memory
         return MemoryOutlook(
-            device=candidate.device.name,
+            device=job.candidate.device.name,
             peak_bytes=plan.peak_bytes,
             budget_bytes=plan.budget_bytes,
             stays_loaded=plan.resident,
             takes_turns=not plan.together,
             tiles=plan.tiles,
         )
+
+    def estimate(self, request: GenerateRequest) -> JobEstimate:
+        """Return the networks of a request on the preferred device. Raises EngineError."""
+        return self._planned(request).estimate
+
+    def _planned(self, request: GenerateRequest) -> JobPlan:
+        candidate = self._candidates(request.backend, request.precision, CancelToken())[0]
+        checkpoint = self._checkpoint(request)
+        files = self.services.named_files(lambda _done: None)
+        road = self._road(checkpoint, candidate, request.count, is_wanted=False)
+        read = read_job(resolve_job(request, checkpoint, files, road))
+        return plan_job(read, candidate, self.services, MemoryAllowance(request.memory_limit_bytes))
 
     def _run(
         self,

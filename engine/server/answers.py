@@ -5,7 +5,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from engine.api.embedding_messages import DescribeEmbeddings
-from engine.api.machine_messages import CacheListed, JobPlanned
+from engine.api.machine_messages import CacheListed, JobPlanned, RebuildCache
 from engine.api.messages import (
     CheckpointInspected,
     CheckPrompt,
@@ -47,6 +47,7 @@ from engine.server.device_checks import devices_found, verify_beside
 from engine.server.embedding_answers import describe_embeddings
 from engine.server.failures import error_info
 from engine.server.outbox import Put
+from engine.server.rebuilds import rebuild_beside
 from engine.text.checking import check_prompt, count_clip_tokens
 
 # Yields events; None at points where a newer query may go first.
@@ -98,17 +99,23 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             yield from _models_listed(query, runner.services)
         case HashModel():
             yield _hashed(query, runner.services, put)
-        case ListCache() | ClearCache():
-            yield _cached(query, runner.services)
+        case ListCache() | ClearCache() | RebuildCache():
+            yield _cached(query, runner, put)
         case PlanJob():
             yield JobPlanned(query=query.query, outlook=runner.outlook(query.request))
 
 
-def _cached(query: ListCache | ClearCache, services: JobServices) -> CacheListed:
+def _cached(
+    query: ListCache | ClearCache | RebuildCache, runner: JobRunner, put: Put
+) -> CacheListed | None:
+    if isinstance(query, RebuildCache):
+        rebuild_beside(query, runner, put)
+        return None
+    cache = runner.services.cache
     # Without names all would be deleted.
     if isinstance(query, ClearCache) and query.names:
-        services.cache.remove(query.names)
-    return CacheListed(query=query.query, artifacts=services.cache.listed())
+        cache.remove(query.names)
+    return CacheListed(query=query.query, artifacts=cache.listed())
 
 
 def _listed(query: ListLoras, services: JobServices) -> _Answer:

@@ -5,11 +5,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.api.machine_messages import CacheListed, ClearCache, JobPlanned, ListCache, PlanJob
+from engine.api.machine_messages import (
+    CacheListed,
+    CacheRebuilding,
+    ClearCache,
+    JobPlanned,
+    ListCache,
+    PlanJob,
+    RebuildCache,
+)
 from engine.api.messages import CancelJob, JobCancelled, JobFinished, JobPhase, QueryFailed
 from engine.api.values import ErrorCode, Phase
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted
+from tests.server.scripted_engine import Plan
 from tests.server.test_ending import LONG
 
 
@@ -57,3 +66,25 @@ def test_the_cache_is_listed_and_cleared_by_name(
     talk.send(ClearCache(query=4, names=tuple(one.name for one in found)))
     left = talk.wait_for(CacheListed, lambda event: event.query == 4).artifacts
     assert len(left) < len(found) or not found
+
+
+def test_the_cache_of_a_checkpoint_is_rebuilt_with_progress(start: Start, tiny: Path) -> None:
+    talk = start(scripted(Plan()))
+    talk.send(RebuildCache(query=1, names=(), checkpoint=str(tiny)))
+    answer = talk.wait_for(CacheListed)
+    assert answer.query == 1
+    steps = [(one.done, one.total) for one in talk.of(CacheRebuilding)]
+    assert steps[0][0] == 0
+    assert steps[-1][0] == steps[-1][1] >= 3
+    talk.send(RebuildCache(query=2, names=(), checkpoint="/none.safetensors"))
+    assert talk.wait_for(QueryFailed).error.code is ErrorCode.CHECKPOINT_NOT_FOUND
+
+
+def test_nothing_is_rebuilt_beside_a_job(start: Start, job: MakeJob, tiny: Path) -> None:
+    talk = start(scripted(LONG))
+    talk.send(job("long"))
+    talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
+    talk.send(RebuildCache(query=1, names=(), checkpoint=str(tiny)))
+    assert talk.wait_for(QueryFailed).error.code is ErrorCode.NOT_AVAILABLE
+    talk.send(CancelJob(job="long"))
+    talk.wait_for(JobCancelled)

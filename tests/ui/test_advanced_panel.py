@@ -12,11 +12,12 @@ from app.form.last_session import read_last_session
 from app.form.options import FASTER_GUIDANCE, GROUPS, is_shown, option_field
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.fields import fields_of
+from engine.api.lora import LoraMode
 from engine.api.masks import MaskedContent
 from engine.api.request import GenerateRequest, InputImage, SamplerOptions
 from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleName
 from tests.ui.conftest import Desk
-from ui.option_labels import choice_label, option_about, option_name
+from ui.option_labels import choice_about, choice_label, option_about, option_name
 from ui.panels.option_rows import OptionRow
 from ui.widgets.option_field import OptionField, PairField
 from ui.widgets.tick_box import TickBox
@@ -25,6 +26,14 @@ from ui.widgets.tick_box import TickBox
 ELSEWHERE = {
     "guidance_options.image_guidance",  # beside the start picture
     "mask_options.expand",  # dragged on the canvas
+}
+
+
+# Fields of the form with a control of their own, not a generated row.
+OF_THEIR_OWN = {
+    *("prompt", "negative_prompt", "checkpoint", "width", "height", "steps", "guidance"),
+    *("sampler", "schedule", "seed", "count", "convention", "inputs", "strength", "refiner"),
+    *("loras", "components", "backend"),
 }
 
 
@@ -69,9 +78,15 @@ def option_structure(name: str) -> type[msgspec.Struct]:
     return structure
 
 
-def test_every_choice_has_a_name() -> None:
-    for kind in (MaskedContent, PrecisionName):
+def test_every_choice_has_a_name_and_a_sentence() -> None:
+    for kind in (MaskedContent, PrecisionName, LoraMode):
         assert all(map(choice_label, kind))
+        assert all(map(choice_about, kind))
+
+
+def test_every_control_of_the_form_is_one_of_its_widgets() -> None:
+    generated = {option.partition(".")[0] for options in GROUPS.values() for option in options}
+    assert set(CONTROLS) - generated == OF_THEIR_OWN
 
 
 def test_the_advanced_settings_are_folded_until_they_are_opened_and_stay_open(desk: Desk) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
+from PySide6.QtWidgets import QPushButton
 
 from app.engine.cache_state import CachedModel
 from app.engine.client import EngineClient
 from app.engine.speed import SD_1_5, SDXL, PictureKind, seconds_per_picture
 from engine.api.machine import ArtifactInfo, MemoryOutlook
-from engine.api.machine_messages import CacheListed
+from engine.api.machine_messages import CacheListed, CacheRebuilding
+from engine.api.messages import QueryFailed
 from engine.api.request import GenerateRequest
 from engine.api.values import ArtifactKind, ErrorCode, ErrorInfo
 from tests.ui.conftest import Desk
@@ -156,3 +158,39 @@ def test_a_runtime_that_suits_is_named_as_the_way_to_be_faster(
     desk.session.packs.changed.emit()
     suited = next(row for row in ROWS if not row.reason)
     assert suited.title in section.faster.text()
+
+
+def test_the_cache_of_a_model_is_rebuilt_with_progress(
+    desk: Desk, section: DevicesSection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[tuple[str, ...], str]] = []
+
+    def rebuild(_client: EngineClient, names: Iterable[str], checkpoint: str) -> int:
+        asked.append((tuple(names), checkpoint))
+        return 9
+
+    monkeypatch.setattr(EngineClient, "rebuild_cache", rebuild)
+    monkeypatch.setattr(desk.session.cache, "_query", 5)
+    starter = desk.session.checkpoints.starter
+    found = (artifact("a", starter.name, 10), artifact("c", "", 5), artifact("d", "gone", 4))
+    desk.client.cache_listed.emit(CacheListed(query=5, artifacts=found))
+
+    def buttons() -> list[QPushButton]:
+        every = section.cache.rebuild_buttons
+        return [button for button in every if not button.isHidden()]
+
+    # What serves every model, or one that is gone, cannot be made for a model.
+    (button,) = buttons()
+    button.click()
+    assert asked == [(("a",), str(starter))]
+    desk.client.cache_rebuilding.emit(CacheRebuilding(query=9, done=1, total=3))
+    assert buttons()[0].text() == "Preparing… 33 %"
+    assert not buttons()[0].isEnabled()
+    error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "Not now.")
+    desk.client.query_failed.emit(QueryFailed(query=9, error=error))
+    assert desk.session.notices.notices[-1].message == "Not now."
+    assert buttons()[0].text() == "Rebuild"
+    buttons()[0].click()
+    desk.client.cache_listed.emit(CacheListed(query=9, artifacts=found[:1]))
+    assert desk.session.cache.rebuilding is None
+    assert len(desk.session.cache.models or ()) == 1

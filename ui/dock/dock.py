@@ -19,8 +19,9 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.seed_field import SeedField
 from ui.widgets.stepper import Stepper
 
-# From these widths on, in pixels, the device has its name, and the fields have their labels.
-_WIDE, _WIDER = 1120, 1400
+# From these widths on, in pixels, the device has its name, Generate its key beside an estimate,
+# and the fields have their labels.
+_WIDE, _KEYED, _WIDER = 1120, 1340, 1400
 _SEED_WIDTH = 212
 
 
@@ -49,7 +50,7 @@ class Dock(QWidget):
         super().resizeEvent(event)
         width = event.size().width()
         self.device.show_words(shown=width >= _WIDE)
-        self.generate.keep_room(for_key=width >= _WIDER)
+        self.generate.keep_room(for_key=width >= _KEYED)
         for label in (self.count.label, self.seed.label):
             label.setVisible(width >= _WIDER)
 

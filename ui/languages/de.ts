@@ -427,12 +427,28 @@
    <translation>Aufbewahrtes für {name} leeren</translation>
   </message>
   <message>
+   <source>Clears it, and prepares the model again now.</source>
+   <translation>Löscht es und bereitet das Modell jetzt neu vor.</translation>
+  </message>
+  <message>
    <source>Looking at what is kept…</source>
    <translation>Wird angesehen…</translation>
   </message>
   <message>
+   <source>Make what is kept for {name} anew</source>
+   <translation>Neu erstellen, was für {name} aufbewahrt wird</translation>
+  </message>
+  <message>
    <source>Nothing is kept.</source>
    <translation>Nichts ist aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>Preparing… {n} %</source>
+   <translation>Vorbereitung … {n} %</translation>
+  </message>
+  <message>
+   <source>Rebuild</source>
+   <translation>Neu erstellen</translation>
   </message>
   <message>
    <source>{size} in all. What is cleared is made again when it is needed.</source>
@@ -623,6 +639,10 @@
  <context>
   <name>DeclarationPanel</name>
   <message>
+   <source>A trace of the picture is in the first step.</source>
+   <translation>Im ersten Schritt ist eine Spur des Bildes.</translation>
+  </message>
+  <message>
    <source>Family</source>
    <translation>Familie</translation>
   </message>
@@ -637,6 +657,10 @@
   <message>
    <source>Standard</source>
    <translation>Standard</translation>
+  </message>
+  <message>
+   <source>The first step starts from pure noise: most v models were trained so.</source>
+   <translation>Der erste Schritt beginnt mit reinem Rauschen: So wurden die meisten v-Modelle trainiert.</translation>
   </message>
   <message>
    <source>Zero-terminal SNR</source>
@@ -667,6 +691,10 @@
   <message>
    <source>Device</source>
    <translation>Gerät</translation>
+  </message>
+  <message>
+   <source>The fastest device with correct results.</source>
+   <translation>Das schnellste Gerät mit richtigen Ergebnissen.</translation>
   </message>
   <message>
    <source>What computes the pictures; Auto is the fastest.</source>
@@ -4297,12 +4325,36 @@
    <translation>Entrauscher (UNet)</translation>
   </message>
   <message>
+   <source>Few models, and some distilled ones.</source>
+   <translation>Wenige Modelle und manche destillierten.</translation>
+  </message>
+  <message>
+   <source>Models on straight paths, such as Flux.</source>
+   <translation>Modelle auf geraden Wegen wie Flux.</translation>
+  </message>
+  <message>
+   <source>Models such as CosXL.</source>
+   <translation>Modelle wie CosXL.</translation>
+  </message>
+  <message>
+   <source>Models such as Playground 2.5.</source>
+   <translation>Modelle wie Playground 2.5.</translation>
+  </message>
+  <message>
    <source>Second text encoder</source>
    <translation>Zweiter Textencoder</translation>
   </message>
   <message>
+   <source>Stable Diffusion 2 at 768 pixels, and models called v-pred.</source>
+   <translation>Stable Diffusion 2 mit 768 Pixeln und Modelle, die v-pred heißen.</translation>
+  </message>
+  <message>
    <source>Text encoder</source>
    <translation>Textencoder</translation>
+  </message>
+  <message>
+   <source>The noise: most models.</source>
+   <translation>Das Rauschen: die meisten Modelle.</translation>
   </message>
   <message>
    <source>VAE</source>
@@ -4347,6 +4399,10 @@
  </context>
  <context>
   <name>devices</name>
+  <message>
+   <source>About {time} for a picture with Stable Diffusion 1.5, 512 pixels.</source>
+   <translation>Etwa {time} für ein Bild mit Stable Diffusion 1.5, 512 Pixel.</translation>
+  </message>
   <message>
    <source>Comes last, because a job failed on it: {reason}</source>
    <translation>Kommt zuletzt, weil ein Auftrag darauf scheiterte: {reason}</translation>
@@ -5071,6 +5127,10 @@
   <message>
    <source>Nothing is installed, because the licences were not accepted.</source>
    <translation>Nichts wurde installiert, weil die Lizenzen nicht angenommen wurden.</translation>
+  </message>
+  <message>
+   <source>Nothing is prepared while pictures are made.</source>
+   <translation>Während Bilder entstehen, wird nichts vorbereitet.</translation>
   </message>
   <message>
    <source>Nothing of it is used.</source>
@@ -8984,6 +9044,10 @@
    <translation>Eine Zahl, die für das Rauschen der Schritte zum Seed addiert wird (ENSD).</translation>
   </message>
   <message>
+   <source>As f16, where numbers would get too large.</source>
+   <translation>Wie f16, wo Zahlen zu groß würden.</translation>
+  </message>
+  <message>
    <source>Auto</source>
    <translation>Auto</translation>
   </message>
@@ -9018,6 +9082,10 @@
   <message>
    <source>Begin with</source>
    <translation>Beginnen mit</translation>
+  </message>
+  <message>
+   <source>Begins at once; each step takes longer.</source>
+   <translation>Beginnt sofort; jeder Schritt dauert länger.</translation>
   </message>
   <message>
    <source>Beside the text encoders only</source>
@@ -9060,6 +9128,22 @@
    <translation>Eta</translation>
   </message>
   <message>
+   <source>Exact; twice the memory, often slower.</source>
+   <translation>Genau; doppelter Speicher, oft langsamer.</translation>
+  </message>
+  <message>
+   <source>For something new and calm; it needs a high strength.</source>
+   <translation>Für etwas Neues und Ruhiges; braucht eine hohe Stärke.</translation>
+  </message>
+  <message>
+   <source>For something new; it needs a high strength.</source>
+   <translation>Für etwas Neues; braucht eine hohe Stärke.</translation>
+  </message>
+  <message>
+   <source>For taking something out of a picture.</source>
+   <translation>Um etwas aus einem Bild zu nehmen.</translation>
+  </message>
+  <message>
    <source>Full (f32)</source>
    <translation>Voll (f32)</translation>
   </message>
@@ -9070,6 +9154,10 @@
   <message>
    <source>Half (f16)</source>
    <translation>Halb (f16)</translation>
+  </message>
+  <message>
+   <source>Half the memory; quick on graphics cards.</source>
+   <translation>Halber Speicher; schnell auf Grafikkarten.</translation>
   </message>
   <message>
    <source>Half, wide range (bf16)</source>
@@ -9154,6 +9242,10 @@
   <message>
    <source>Precision</source>
    <translation>Genauigkeit</translation>
+  </message>
+  <message>
+   <source>Quick steps, after a while of preparing.</source>
+   <translation>Schnelle Schritte nach etwas Vorbereitung.</translation>
   </message>
   <message>
    <source>Rescale</source>
@@ -9268,6 +9360,14 @@
    <translation>Der Platz des Bildes, ab 0, in einem Stapel mit dem Rauschen eines Seeds.</translation>
   </message>
   <message>
+   <source>The quicker way for the picture.</source>
+   <translation>Der schnellere Weg für das Bild.</translation>
+  </message>
+  <message>
+   <source>The quickest that is right on the device.</source>
+   <translation>Die schnellste, die auf dem Gerät stimmt.</translation>
+  </message>
+  <message>
    <source>The seed of the variation; left empty, always a new one.</source>
    <translation>Der Seed der Variation; leer gelassen immer ein neuer.</translation>
   </message>
@@ -9296,6 +9396,10 @@
    <translation>Die Zielgröße zum negativen Prompt.</translation>
   </message>
   <message>
+   <source>The text encoders, which run once, begin at once.</source>
+   <translation>Die Textencoder, die einmal laufen, beginnen sofort.</translation>
+  </message>
+  <message>
    <source>The width in pixels over which what is new joins the old.</source>
    <translation>Die Breite in Pixeln, auf der Neues in Altes übergeht.</translation>
   </message>
@@ -9308,8 +9412,20 @@
    <translation>Variation</translation>
   </message>
   <message>
+   <source>What is painted over shows through.</source>
+   <translation>Was übermalt ist, scheint durch.</translation>
+  </message>
+  <message>
    <source>What lies under the mask before it is drawn anew.</source>
    <translation>Was unter der Maske liegt, bevor neu gezeichnet wird.</translation>
+  </message>
+  <message>
+   <source>Wildcards</source>
+   <translation>Wortlisten</translation>
+  </message>
+  <message>
+   <source>Words are drawn for __animals__ and for choices in braces; else they are plain text.</source>
+   <translation>Für __tiere__ und für Auswahlen in geschweiften Klammern werden Wörter gezogen; sonst ist es einfacher Text.</translation>
   </message>
   <message>
    <source>Zero-terminal SNR</source>

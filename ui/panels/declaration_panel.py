@@ -7,7 +7,7 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import DECLARABLE_PREDICTIONS
 from engine.api.values import PredictionType
-from ui.checkpoint_labels import prediction_label
+from ui.checkpoint_labels import prediction_about, prediction_label
 from ui.option_labels import automatic
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -46,10 +46,17 @@ class DeclarationPanel(QWidget):
         self._add_families()
         self.prediction.addItem(as_file, None)
         for prediction in DECLARABLE_PREDICTIONS:
-            self.prediction.addItem(prediction_label(prediction), prediction.value)
+            about = prediction_about(prediction)
+            self.prediction.add_choice(prediction_label(prediction), prediction.value, about)
         self.levels.addItem(as_file, None)
-        self.levels.addItem(self.tr("Zero-terminal SNR"), True)
-        self.levels.addItem(self.tr("Standard"), False)
+        self.levels.add_choice(
+            self.tr("Zero-terminal SNR"),
+            True,
+            self.tr("The first step starts from pure noise: most v models were trained so."),
+        )
+        self.levels.add_choice(
+            self.tr("Standard"), False, self.tr("A trace of the picture is in the first step.")
+        )
 
     def _add_families(self) -> None:
         """Offer the engine's families, by their titles."""

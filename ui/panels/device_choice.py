@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.session import Session
-from ui.device_labels import device_name
+from ui.device_labels import device_name, device_pace
 from ui.option_labels import automatic
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -45,8 +45,10 @@ class DeviceChoice(QWidget):
         wanted = self._form.backend
         entries.setdefault(wanted, self.tr("{name} (not found)").format(name=wanted))
         self.box.clear()
+        times = {one.backend: device_pace(one) for one in reversed(self._devices.devices)}
+        times[_AUTOMATIC] = self.tr("The fastest device with correct results.")
         for backend, name in entries.items():
-            self.box.addItem(name, backend)
+            self.box.add_choice(name, backend, times.get(backend, ""))
         self.box.setCurrentIndex(self.box.findData(wanted))
 
     def _on_chosen(self, row: int) -> None:

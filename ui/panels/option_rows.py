@@ -17,7 +17,14 @@ from app.form.options import (
     set_option,
 )
 from engine.api.fields import Bounds, Measure, RequestField
-from ui.option_labels import automatic, choice_label, option_about, option_name, option_sign
+from ui.option_labels import (
+    automatic,
+    choice_about,
+    choice_label,
+    option_about,
+    option_name,
+    option_sign,
+)
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -92,7 +99,10 @@ class OptionRow(QWidget):
         box = ChoiceBox(theme)
         values: tuple[Enum | bool | None, ...] = (*((None,) if has_none else ()), *choices)
         for value in values:
-            box.addItem(automatic() if value is None else choice_label(value))
+            if value is None:
+                box.addItem(automatic())
+            else:
+                box.add_choice(choice_label(value), value, choice_about(value))
 
         def take(row: int) -> None:
             self._edited(values[row])
