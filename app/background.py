@@ -1,7 +1,9 @@
 """Runs functions on other threads and delivers their results on the GUI thread."""
 
 import logging
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
@@ -24,12 +26,23 @@ class Background(QObject):
     def __init__(self, threads: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._open = True
+        # What must be done and has not begun, in order.
+        self._owed: deque[Callable[[], None]] = deque()
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(threads)
         self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
-    def run(self, function: Callable[[], Result], then: Callable[[Result], None]) -> None:
-        """Call `function` on another thread, then `then` with its result on this one."""
+    def run(
+        self,
+        function: Callable[[], Result],
+        then: Callable[[Result], None],
+        *,
+        must: bool = False,
+    ) -> None:
+        """Call `function` on another thread, then `then` with its result on this one.
+
+        One that `must` be called, as it writes what a person made, is called at the end at last.
+        """
 
         def call() -> None:
             try:
@@ -40,14 +53,23 @@ class Background(QObject):
                 return
             self._finished.emit(then, result)
 
+        def call_next() -> None:
+            # Not before another that must be called, whichever thread is the quicker.
+            with suppress(IndexError):
+                self._owed.popleft()()
+
+        if must and self._open:
+            self._owed.append(call)
         if self._open:
-            self._pool.start(call)
+            self._pool.start(call_next if must else call)
 
     def close(self) -> None:
-        """Wait for the running functions, drop their results, and start no more."""
+        """Wait for the running functions and those that must run; drop the others and results."""
         self._open = False
         self._pool.clear()
         self._pool.waitForDone()
+        while self._owed:
+            self._owed.popleft()()
 
     def _deliver(self, then: Callable[[object], None], result: object) -> None:
         if self._open:

@@ -108,7 +108,7 @@ class ModelCommands(QObject):
         if not self.can_trash(model):
             return
         path = model.path
-        self._background.run(lambda: move_to_trash(path), self._on_trashed)
+        self._background.run(lambda: move_to_trash(path), self._on_trashed, must=True)
 
     def _declare_parts(self, path: Path, parts: ComponentFiles) -> None:
         declared = msgspec.structs.replace(self._memory.of(path), components=parts)
@@ -139,7 +139,7 @@ class ModelCommands(QObject):
     def _put_back(self, trashed: Trashed) -> Callable[[], None]:
         def put_back() -> None:
             self._background.run(
-                lambda: restore(trashed.trash_path, trashed.path), self._on_restored
+                lambda: restore(trashed.trash_path, trashed.path), self._on_restored, must=True
             )
 
         return put_back

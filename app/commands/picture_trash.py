@@ -29,13 +29,15 @@ class PictureTrash(QObject):
         if shown is not None and shown in paths:
             self._view.path = self._neighbour(shown, set(paths))
 
-        self._background.run(lambda: [move_to_trash(path) for path in paths], self._on_trashed)
+        self._background.run(
+            lambda: [move_to_trash(path) for path in paths], self._on_trashed, must=True
+        )
 
     def _restore(self, trashed: Sequence[Trashed]) -> None:
         def put_back() -> list[str]:
             return [one.path for one in trashed if not restore(one.trash_path, one.path)]
 
-        self._background.run(put_back, self._on_restored)
+        self._background.run(put_back, self._on_restored, must=True)
 
     def _neighbour(self, path: str, gone: set[str]) -> str | None:
         """Return the picture to show once some are gone; None if there is no other."""

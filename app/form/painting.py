@@ -71,7 +71,9 @@ class Painting(QObject):
         make_png, self._waiting = self._waiting, None
         if make_png is not None:
             self._is_writing = True
-            self._background.run(lambda: keep_mask(self._masks, make_png()), self._on_written)
+            self._background.run(
+                lambda: keep_mask(self._masks, make_png()), self._on_written, must=True
+            )
 
     def _on_written(self, kept: Path | ErrorInfo) -> None:
         self._is_writing = False

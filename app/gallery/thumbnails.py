@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
+from zlib import crc32
 
 from PySide6.QtCore import QBuffer, QIODevice, QSize
 from PySide6.QtGui import QImage, QPainter
@@ -19,6 +20,8 @@ FILE = "thumbnails.sqlite"
 # The longer sides of kept pictures, in pixels.
 SIDES = (256, 512)
 _QUALITY = 85
+# The bytes of a checksum.
+_SUM = 4
 _MOST_BYTES = 1 << 30
 # The share of the bound that is freed when it is reached.
 _FREED = 8
@@ -32,6 +35,8 @@ CREATE TABLE IF NOT EXISTS failures(
   path BLOB PRIMARY KEY, modified_ns INTEGER NOT NULL, size INTEGER NOT NULL
 ) STRICT;
 """
+# SQLite's message about a name that lost its letters may be no text.
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 
 
 class ThumbnailFiles:
@@ -59,7 +64,7 @@ class ThumbnailFiles:
             return _make(row.path, wanted)
         try:
             image = self._read(connection, row, row.identity, wanted)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             connection.close()
             self._recover(error)
             return _make(row.path, wanted)
@@ -123,7 +128,7 @@ class ThumbnailFiles:
             return self._free.get_nowait()
         try:
             return self._connect()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, *_ERRORS) as error:
             self._recover(error)
             return None
 
@@ -136,7 +141,7 @@ class ThumbnailFiles:
             # A thumbnail that a power cut takes is made again.
             connection.execute("PRAGMA synchronous = OFF")
             connection.executescript(_SCHEMA)
-        except sqlite3.Error:
+        except _ERRORS:
             connection.close()
             raise
         return connection
@@ -144,7 +149,8 @@ class ThumbnailFiles:
     def _recover(self, error: Exception) -> None:
         """Delete a damaged file, for it to be made again."""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+        damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+        if code in damage or isinstance(error, UnicodeDecodeError):
             self.close()
             self._bytes = None
             with suppress(OSError):
@@ -172,9 +178,12 @@ def _make(path: str, side: int) -> QImage:
     return flat
 
 
-def _decoded(jpeg: bytes) -> QImage:
+def _decoded(kept: object) -> QImage:
+    """Return a thumbnail; null if it is not as it was kept: a JPEG may lie about its size."""
+    if not isinstance(kept, bytes) or kept[:_SUM] != _sum(kept[_SUM:]):
+        return QImage()
     # PySide takes a str here, whatever its stubs say.
-    return QImage.fromData(jpeg, "JPEG")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return QImage.fromData(kept[_SUM:], "JPEG")  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def _encoded(image: QImage) -> bytes:
@@ -182,4 +191,10 @@ def _encoded(image: QImage) -> bytes:
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     # PySide takes a str here, whatever its stubs say.
     image.save(buffer, "JPEG", _QUALITY)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return bytes(buffer.data().data())
+    jpeg = bytes(buffer.data().data())
+    return _sum(jpeg) + jpeg
+
+
+def _sum(jpeg: bytes) -> bytes:
+    """Return a checksum of a JPEG, which is kept before it."""
+    return crc32(jpeg).to_bytes(_SUM, "big")

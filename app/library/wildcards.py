@@ -67,17 +67,18 @@ class WildcardStore(QObject):
         def write() -> ErrorInfo | None:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(path, text.encode("utf-8"), durable=True)
+                # Half of a pair of signs, as a paste can leave, is no letter.
+                replace_file(path, text.encode("utf-8", "replace"), durable=True)
             except OSError as error:
                 return _unwritable(name, error)
             return None
 
-        self._background.run(write, self._on_written)
+        self._background.run(write, self._on_written, must=True)
 
     def delete(self, name: str) -> None:
         """Move a list to the system's trash."""
         path = str(self._path(name))
-        self._background.run(lambda: move_to_trash(path), self._on_trashed)
+        self._background.run(lambda: move_to_trash(path), self._on_trashed, must=True)
 
     def put_back(self, trashed: Trashed) -> None:
         """Take a list out of the trash again."""
@@ -87,7 +88,7 @@ class WildcardStore(QObject):
                 return None
             return _unwritable(Path(trashed.path).stem, None)
 
-        self._background.run(put_back, self._on_written)
+        self._background.run(put_back, self._on_written, must=True)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"

@@ -34,6 +34,24 @@ def test_a_fault_is_told(qtbot: QtBot) -> None:
     background.close()
 
 
+def test_what_must_be_done_is_done_before_the_pool_closes(qtbot: QtBot) -> None:
+    background = Background(1)
+    begun, release, done = threading.Event(), threading.Event(), list[str]()
+
+    def wait() -> None:
+        begun.set()
+        release.wait(PATIENCE_MS / 1000)
+
+    background.run(wait, lambda _: None)
+    assert begun.wait(PATIENCE_MS / 1000)
+    background.run(lambda: done.append("may wait"), lambda _: None)
+    background.run(lambda: done.append("first"), lambda _: None, must=True)
+    background.run(lambda: done.append("second"), lambda _: None, must=True)
+    threading.Timer(0.05, release.set).start()
+    background.close()
+    assert done == ["first", "second"]
+
+
 def test_no_result_is_delivered_after_the_pool_was_closed(qtbot: QtBot) -> None:
     background = Background(1)
     begun, release, seen = threading.Event(), threading.Event(), list[bool]()

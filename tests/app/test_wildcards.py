@@ -1,6 +1,7 @@
 """The lists of words in the folder: read, written, moved to the trash and back."""
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,17 @@ def test_a_list_is_written_read_and_deleted(store: WildcardStore, qtbot: QtBot) 
     qtbot.waitUntil(lambda: store.names == () and bool(trashed), timeout=PATIENCE_MS)
     store.put_back(trashed[0])
     qtbot.waitUntil(lambda: store.names == ("animals/cats",), timeout=PATIENCE_MS)
+
+
+def test_a_list_is_written_though_the_window_closes_at_once(tmp_path: Path, qapp: object) -> None:
+    background, release = Background(1), threading.Event()
+    store = WildcardStore(tmp_path / "words", background)
+    background.run(lambda: release.wait(PATIENCE_MS / 1000), lambda _: None)
+    store.write("sky", "blue \ud800")
+    threading.Timer(0.05, release.set).start()
+    background.close()
+    (found,) = read_lists(tmp_path / "words")
+    assert found.entries == ("blue ?",)
 
 
 def test_a_list_that_cannot_be_written_is_told(store: WildcardStore, qtbot: QtBot) -> None:

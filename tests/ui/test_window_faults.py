@@ -1,4 +1,4 @@
-"""What goes wrong behind the window is told in it, and the window goes on."""
+"""Faults behind the window are told in it, and the window goes on."""
 
 import os
 import signal

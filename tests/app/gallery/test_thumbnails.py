@@ -1,5 +1,6 @@
 """Thumbnails are made once, kept by the picture's identity, and can be thrown away."""
 
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -119,3 +120,26 @@ def test_transparency_is_filled(files: ThumbnailFiles, tmp_path: Path) -> None:
     row = row_of(tmp_path / "a.png", b"\1" * 16)
     for _ in range(2):
         assert abs(files.read(row, 256).pixelColor(5, 5).red() - 0x80) < 4
+
+
+@pytest.mark.qt_log_ignore("JPEG|jpeg")  # the decoder says what is wrong with a damaged one
+@pytest.mark.parametrize("flips", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_no_flipped_byte_stops_the_thumbnails(tmp_path: Path, flips: int) -> None:
+    folder = tmp_path / "thumbnails"
+    rows = [picture(tmp_path / f"{number}.png", colour=number) for number in range(4)]
+    first = ThumbnailFiles(folder)
+    assert all(not first.read(row, 256).isNull() for row in rows)
+    first.close()
+    whole = (folder / FILE).read_bytes()
+    chance = random.Random(1)
+    for _ in range(flips):
+        place = chance.randrange(len(whole))
+        (folder / FILE).write_bytes(
+            whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+        )
+        files = ThumbnailFiles(folder)
+        for row in rows:
+            assert files.read(row, 256).size().toTuple() == (256, 128)
+        files.close()
+        for rest in folder.glob(f"{FILE}-*"):
+            rest.unlink()
