@@ -71,7 +71,6 @@ class MainWindow(QMainWindow):
             lambda: self.places.open(Place.CREATE),
         )
         self._connect()
-        theme.dress(self)
         # The rail comes first in the order of Tab, but not for the first key.
         page.form.prompt.setFocus()
         self._is_built = True
@@ -110,6 +109,8 @@ class MainWindow(QMainWindow):
         on(ActionName.QUIT, self.close)
         session.settings.changed.connect(self._use_settings)
         session.model.used.connect(lambda: self.places.open(Place.CREATE))
+        # All that it contains is there now.
+        self._theme.dress(self)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
         """Close without a question: the queue continues at the next start."""
