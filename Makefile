@@ -95,15 +95,17 @@ format: $(BASE)/.tools
 bench: $(BASE)/.tools $(ORACLE)/.peers
 	$(ORACLE_PY) -m benchmarks
 
-# The window's main states, as `make screenshots TO=folder`.
+# The window's main states, then every page in each look, in German and mirrored, as
+# `make screenshots TO=folder`: 15 minutes.
 TO ?= build/screenshots
 screenshots: $(BASE)/.tools
 	$(PY) -m tests.ui.screenshots $(TO)
+	$(PY) -m tests.ui.page_pictures $(TO)
 
-# README's picture of the window.
+# README's pictures.
 .PHONY: front-page
 front-page: $(BASE)/.tools
-	$(PY) -m tests.ui.front_page docs/window.png
+	$(PY) -m tests.ui.front_page docs
 
 $(BASE)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BASE)

@@ -86,7 +86,6 @@ class MainWindow(QMainWindow):
             lambda: self.places.open(Place.CREATE),
         )
         self._connect()
-        theme.dress(self)
         # The rail comes first in the order of Tab, but not for the first key.
         page.form.prompt.setFocus()
         self._is_built = True
@@ -129,6 +128,8 @@ class MainWindow(QMainWindow):
             # As when a laptop leaves its desk: nothing of the window may stay out of sight.
             screens.screenRemoved.connect(self._on_screens_changed)
             screens.primaryScreenChanged.connect(self._on_screens_changed)
+        # All that it contains is there now.
+        self._theme.dress(self)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
         """Close without a question: the queue continues at the next start."""

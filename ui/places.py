@@ -9,6 +9,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signa
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -113,6 +114,8 @@ class Rail(QWidget):
         super().__init__()
         self._theme = theme
         self.setProperty("role", "rail")
+        # A page that wants more room than there is must not shorten the names.
+        self.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
         self.setAccessibleName(self.tr("Places"))
         self.buttons = {place: self._button(actions, place) for place in places}
         # Exclusive, so that the arrow keys move between the buttons.

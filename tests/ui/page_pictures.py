@@ -60,10 +60,11 @@ class Album:
     def __init__(self, photographer: Photographer, name: str) -> None:
         self._photographer, self._name = photographer, name
         self._window = photographer.window
-        self._window.resize(*SIZE)
 
     def keep(self, state: str, widget: QWidget | None = None, seconds: float = 0.6) -> None:
         """Save what the window, or another, looks like."""
+        # A new window takes no more than the screen has, a moment after it is shown.
+        self._window.resize(*SIZE)
         self._photographer.settle(seconds)
         name = f"{state}-{self._name}.png"
         (widget or self._window).grab().save(str(self._photographer.folder / name))

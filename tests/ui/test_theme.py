@@ -54,6 +54,21 @@ def test_reduced_motion_stops_the_cursor_and_the_lists(qapp: QApplication) -> No
     assert qapp.styleHints().cursorFlashTime() > 0
 
 
+def test_a_system_without_motion_stays_without(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = qapp.styleHints().cursorFlashTime()
+    qapp.styleHints().setCursorFlashTime(0)
+    monkeypatch.setattr(qapp, "isEffectEnabled", lambda _effect: False)
+    theme = Theme(qapp, {})
+    monkeypatch.undo()
+    theme.reduce_motion(False)
+    try:
+        assert qapp.styleHints().cursorFlashTime() == 0
+    finally:
+        qapp.styleHints().setCursorFlashTime(before)
+
+
 def test_nonsense_follows_the_system(qapp: QApplication) -> None:
     dark = qapp.styleHints().colorScheme() is Qt.ColorScheme.Dark
     assert Theme(qapp, {"SAFELIGHT_THEME": "mauve"}).colours is (DARK if dark else LIGHT)

@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
-    QCheckBox,
     QDialog,
     QHBoxLayout,
     QLineEdit,
@@ -16,6 +15,7 @@ from app.session import Session
 from ui.preset_labels import part_name
 from ui.theme.metrics import CONTROL_HEIGHT, XS, L, M, S
 from ui.widgets.labels import buddy_label, plain_label
+from ui.widgets.tick_box import TickBox
 from ui.window_place import room_for
 
 _SIZE = QSize(420, 320)
@@ -34,7 +34,7 @@ class PresetDialog(QDialog):
         self.name.setFixedHeight(CONTROL_HEIGHT)
         self.name.setMaxLength(MOST_NAME)
         self.name.setPlaceholderText(self.tr("For example: Portrait, 30 steps"))
-        self.parts = {part: QCheckBox(part_name(part)) for part in PresetPart}
+        self.parts = {part: TickBox(part_name(part)) for part in PresetPart}
         self.parts[PresetPart.SETTINGS].setChecked(True)
         self.remark = plain_label("", "caption", wrap=True)
         self.save = QPushButton(self.tr("Save"))

@@ -2,26 +2,25 @@
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QPushButton
 
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.labels import duration
 from ui.theme.metrics import GENERATE_LEAST, GENERATE_WIDEST, XS, M
 from ui.theme.theme import Theme
+from ui.widgets.filled_button import FilledButton
 
 # The text is kept this far from the shortcut, which is left out where there is no room for both.
 _APART = 16
 
 
-class GenerateButton(QPushButton):
+class GenerateButton(FilledButton):
     """The button; its shortcut is written at its trailing end."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
-        super().__init__()
+        super().__init__(role="primary")
         self._session, self._theme = session, theme
         self._actions, self._key = actions, ""
-        self.setProperty("role", "primary")
         self.setMinimumWidth(GENERATE_LEAST)
         self.setMaximumWidth(GENERATE_WIDEST)
         self.clicked.connect(actions[ActionName.GENERATE].trigger)

@@ -30,6 +30,7 @@ from ui.pictures import ReadPicture, read_picture
 from ui.theme.metrics import DETAILS_WIDTH, XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.filled_button import FilledButton
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.widgets.placing import fitted
@@ -60,8 +61,7 @@ class ModelDetails(QWidget):
         self.gaps = QWidget()
         self.facts = QWidget()
         self.own_settings = OwnSettings(session)
-        self.use = QPushButton()
-        self.use.setProperty("role", "action")
+        self.use = FilledButton()
         self.reveal_button = IconButton(theme, "reveal", self.tr("Show in the file manager"))
         self.trash = IconButton(theme, "trash", "")
         self.trash.set_name(self.tr("Move to the trash"), self.tr("Del"))

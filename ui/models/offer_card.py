@@ -11,6 +11,7 @@ from ui.model_labels import kind_label
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.filled_button import FilledButton
 from ui.widgets.labels import breakable, buddy_label, plain_label
 
 _KINDS = (
@@ -39,8 +40,7 @@ class OfferCard(QFrame):
         self.licence, self.weight, self.hash, self.hosts, self.place = (
             plain_label("", wrap=True) for _ in range(5)
         )
-        self.get = QPushButton()
-        self.get.setProperty("role", "action")
+        self.get = FilledButton()
         self.drop = QPushButton(self.tr("Not now"))
         for kind in _KINDS:
             self.kinds.addItem(kind_label(kind), kind.value)

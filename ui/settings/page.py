@@ -26,6 +26,7 @@ from ui.settings.sections import (
     updates_section,
 )
 from ui.settings.shortcuts import Shortcuts
+from ui.spoken import say
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import plain_label, rule
@@ -33,7 +34,11 @@ from ui.widgets.scroll_area import scroll_area
 
 _NAVIGATION_WIDTH = 200
 _CONTENT_WIDTH = 760
+# Seconds in which rows are made in one piece, the rows that are shown together, and the sections
+# that are there at once.
 _MAKING_S = 0.004
+_TOGETHER = 10
+_FIRST_SECTIONS = 2
 
 
 class SettingsPage(QWidget):
@@ -65,13 +70,16 @@ class SettingsPage(QWidget):
         self._rows = QWidget()
         self._columns = [QVBoxLayout() for _ in self.sections]
         self._unfinished = list(range(len(self.sections)))
+        self._together: list[SettingRow] = []
         self._filling = QTimer(self, interval=0)
         self._filling.timeout.connect(self._make_some)
         self._found: list[SettingRow] = []
         self._shown = 0
         self._lay_out()
         self._connect()
-        self._make_some()
+        # What is seen at once.
+        while self._unfinished and self._unfinished[0] < _FIRST_SECTIONS:
+            self._make_row()
         self._filling.start()
 
     @property
@@ -84,13 +92,10 @@ class SettingsPage(QWidget):
         if not self._unfinished:
             return
         self._filling.stop()
-        # Hidden, so that all of it is laid out once; Qt shows what is added only later by itself.
+        # Hidden, so that all of it is laid out once.
         self._rows.hide()
         while self._unfinished:
             self._make_row()
-        direct = Qt.FindChildOption.FindDirectChildrenOnly
-        for added in self._rows.findChildren(QWidget, options=direct):
-            added.show()
         self._rows.show()
         # What is scrolled to has its place only once it is laid out.
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
@@ -122,14 +127,32 @@ class SettingsPage(QWidget):
             self._filling.stop()
 
     def _make_row(self) -> None:
-        section, column = self.sections[self._unfinished[0]], self._columns[self._unfinished[0]]
-        row = section.make_next()
+        """Make a row; show it with others, as all of the page is laid out for it."""
+        at = self._unfinished[0]
+        row = self.sections[at].make_next()
         if row is None:
             self._unfinished.pop(0)
-            return
-        if column.count():
-            column.addWidget(rule(Qt.Orientation.Horizontal))
-        column.addWidget(row)
+        else:
+            self._together.append(row)
+        if self._together and (row is None or len(self._together) == _TOGETHER):
+            self._show_rows(at)
+
+    def _show_rows(self, at: int) -> None:
+        inner, section = self._columns[at], QWidget()
+        column = QVBoxLayout(section)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for row in self._together:
+            if column.count() or inner.count():
+                column.addWidget(rule(Qt.Orientation.Horizontal))
+            column.addWidget(row)
+        self._together = []
+        inner.addWidget(section)
+        for widget in (self.headings[at], section):
+            # Qt would show it only later, and lay out its neighbours without it until then.
+            widget.show()
+        if self.isVisible():
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     def _make_sections(self, theme: Theme) -> tuple[Section, ...]:
         session, actions = self._session, self._actions
@@ -183,11 +206,11 @@ class SettingsPage(QWidget):
         column.setContentsMargins(L, L, L, L)
         column.setSpacing(0)
         for heading, inner in zip(self.headings, self._columns, strict=True):
+            heading.hide()
             column.addWidget(heading)
-            column.addSpacing(S)
+            inner.setContentsMargins(0, S, 0, L)
             inner.setSpacing(0)
             column.addLayout(inner)
-            column.addSpacing(L)
         column.addStretch()
 
     def _connect(self) -> None:
@@ -200,6 +223,9 @@ class SettingsPage(QWidget):
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self._begin_search)
+        enter = QShortcut(QKeySequence(Qt.Key.Key_Down), self.search)
+        enter.setContext(Qt.ShortcutContext.WidgetShortcut)
+        enter.activated.connect(self._enter_found)
 
     def _on_clicked(self, *_: object) -> None:
         self._go_to(self.navigation.currentRow())
@@ -223,6 +249,19 @@ class SettingsPage(QWidget):
             text = self.tr("No setting has these words.")
         self.count.setText(text)
         self.count.setVisible(searching)
+        if searching:
+            found = self._found[self._shown].title.text() if count else ""
+            say(self.count, " ".join(filter(None, (found, text))))
+
+    def _enter_found(self) -> None:
+        """Give the focus to the control of the setting that is shown as found."""
+        if self._found:
+            controls = self._found[self._shown].findChildren(QWidget)
+            by_tab = Qt.FocusPolicy.TabFocus
+            for control in controls:
+                if control.focusPolicy() & by_tab and control.isEnabled() and control.isVisible():
+                    control.setFocus(Qt.FocusReason.TabFocusReason)
+                    return
 
     def _go_to(self, section: int) -> None:
         if 0 <= section < len(self.headings):
@@ -246,7 +285,11 @@ class SettingsPage(QWidget):
         if content is None or self.navigation.hasFocus():
             return
         tops = [heading.mapTo(content, QPoint(0, 0)).y() for heading in self.headings]
-        passed = [number for number, top in enumerate(tops) if top <= value + L + M]
+        passed = [
+            number
+            for number, top in enumerate(tops)
+            if top <= value + L + M and self.sections[number].made
+        ]
         at_end = value == self.area.verticalScrollBar().maximum() > 0
         self._mark_section(len(tops) - 1 if at_end else max(passed, default=0))
 

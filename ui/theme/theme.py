@@ -29,8 +29,6 @@ _EFFECTS = (
     Qt.UIEffect.UI_FadeTooltip,
 )
 _STYLE = "fusion"
-# Qt's own time for a text cursor to go and come back.
-_BLINK_MS = 1000
 # Text sizes, relative to the system's font size.
 SCALES = {"caption": 0.92, "title": 1.45, "heading": 1.12}
 
@@ -56,6 +54,9 @@ class Theme(QObject):
         if application.style().objectName() != _STYLE:
             application.setStyle(_STYLE)
         self._hints = application.styleHints()
+        # As the system is set: some let neither blink nor slide anything.
+        self._blink_ms = self._hints.cursorFlashTime()
+        self._effects = [effect for effect in _EFFECTS if application.isEffectEnabled(effect)]
         forced = environment.get("SAFELIGHT_THEME", "").lower()
         # The variable, for pictures of the window and for trials, comes before the settings.
         self._forced = Look(forced) if forced in _SCHEMES else None
@@ -74,9 +75,12 @@ class Theme(QObject):
         self._on_system()
 
     def reduce_motion(self, reduced: bool) -> None:
-        """Keep the text cursor from blinking, and lists and menus from sliding in."""
-        self._hints.setCursorFlashTime(0 if reduced else _BLINK_MS)
-        for effect in _EFFECTS:
+        """Keep the text cursor from blinking, and lists and menus from sliding in.
+
+        Otherwise they do so as far as the system lets them.
+        """
+        self._hints.setCursorFlashTime(0 if reduced else self._blink_ms)
+        for effect in self._effects:
             self._application.setEffectEnabled(effect, not reduced)
 
     def dress(self, window: QWidget) -> None:

@@ -1,7 +1,7 @@
 """A part of a form that folds: a heading with a summary, and below it the content."""
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, RADIUS, XS, S
@@ -69,7 +69,7 @@ class SectionHead(QAbstractButton):
                 painter.setBrush(QColor(colours.hover))
                 painter.drawRoundedRect(room, RADIUS, RADIUS)
             if self.hasFocus():
-                painter.setPen(QColor(colours.focus))
+                painter.setPen(QPen(QColor(colours.focus), 2.0))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), RADIUS, RADIUS)
             self._draw_arrow(painter)
