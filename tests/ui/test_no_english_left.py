@@ -167,7 +167,7 @@ def test_the_models_are_translated(make_desk: MakeDesk) -> None:
     desk.window.places.open(Place.MODELS)
     page = desk.window.findChild(ModelsPage)
     assert page is not None
-    for view in range(page.stack.count()):
+    for view in range(len(page.views.buttons())):
         page.show_view(view)
         assert english() == set()
 

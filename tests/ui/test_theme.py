@@ -39,6 +39,10 @@ def test_a_look_that_was_set_acts_at_once(qapp: QApplication, look: Look, colour
     assert theme.colours in (DARK, LIGHT)
 
 
+def _says_no(_effect: object) -> bool:
+    return False
+
+
 def test_the_environment_comes_before_the_settings(qapp: QApplication) -> None:
     theme = Theme(qapp, {"SAFELIGHT_THEME": "light"})
     theme.use_look(Look.CONTRAST)
@@ -59,7 +63,7 @@ def test_a_system_without_motion_stays_without(
 ) -> None:
     before = qapp.styleHints().cursorFlashTime()
     qapp.styleHints().setCursorFlashTime(0)
-    monkeypatch.setattr(qapp, "isEffectEnabled", lambda _effect: False)
+    monkeypatch.setattr(qapp, "isEffectEnabled", _says_no)
     theme = Theme(qapp, {})
     monkeypatch.undo()
     theme.reduce_motion(False)
