@@ -56,14 +56,10 @@ class MainWindow(QMainWindow):
             # Before the page's own connections, so that a field it focuses is visible.
             actions[name].triggered.connect(self._go_to_form)
         column = self._column()
-        # From the outside in: what moves into another widget takes on the style sheet anew, with
-        # everything in it.
-        self.places = Places(session, theme, actions, self.centralWidget())
-        column.addWidget(self.places, 1)
-        self.create_page = page = CreatePage(session, theme, actions, self.places.room)
+        self.places, self.create_page = self._make_places(column)
+        page = self.create_page
         self.form, self.canvas = page.form, page.canvas
         self.info, self.strip = page.info, page.strip
-        self.places.begin(page)
         self.dock = Dock(session, theme, actions)
         self.queue = QueueDrawer(session, theme, actions, page.thumbnails, self.places)
         self.windows = SideWindows(session, theme, self)
@@ -78,12 +74,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.dock)
         self.setMenuBar(MenuBar(actions, self))
         self.drops = Drops(
-            session,
-            theme,
-            self,
-            page.strip,
-            page.form.inputs.start_from,
-            lambda: self.places.open(Place.CREATE),
+            session, theme, self, page.strip, page.form.inputs.start_from, self._show_form
         )
         self._connect()
         # The rail comes first in the order of Tab, but not for the first key.
@@ -98,6 +89,18 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         return column
+
+    def _make_places(self, column: QVBoxLayout) -> tuple[Places, CreatePage]:
+        """Make the places with the page of Create, from the outside in.
+
+        A widget that moves into another takes on the style sheet anew, with everything in it.
+        """
+        given = self.session, self._theme, self.actions_by_name
+        places = Places(*given, self.centralWidget())
+        column.addWidget(places, 1)
+        page = CreatePage(*given, places.room)
+        places.begin(page)
+        return places, page
 
     def _connect(self) -> None:
         session, actions = self.session, self.actions_by_name
@@ -121,15 +124,18 @@ class MainWindow(QMainWindow):
         on(ActionName.SHORTCUTS, self._show_shortcuts)
         on(ActionName.QUIT, self.close)
         session.settings.changed.connect(self._use_settings)
+        session.model.used.connect(self._show_form)
         FieldKeys(self)
-        session.model.used.connect(lambda: self.places.open(Place.CREATE))
-        screens = QGuiApplication.instance()
-        if isinstance(screens, QGuiApplication):
-            # As when a laptop leaves its desk: nothing of the window may stay out of sight.
-            screens.screenRemoved.connect(self._on_screens_changed)
-            screens.primaryScreenChanged.connect(self._on_screens_changed)
+        self._follow_screens()
         # All that it contains is there now.
         self._theme.dress(self)
+
+    def _follow_screens(self) -> None:
+        """Keep the window in sight when a laptop leaves its desk."""
+        screens = QGuiApplication.instance()
+        if isinstance(screens, QGuiApplication):
+            screens.screenRemoved.connect(self._on_screens_changed)
+            screens.primaryScreenChanged.connect(self._on_screens_changed)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
         """Close without a question: the queue continues at the next start."""
@@ -222,12 +228,15 @@ class MainWindow(QMainWindow):
         for page in self.findChildren(SettingsPage):
             page.show_shortcuts()
 
+    def _show_form(self) -> None:
+        self.places.open(Place.CREATE)
+
     def _go_to_form(self) -> None:
         """Open the form, with the picture that the page before was about."""
         picture = self.places.picture
         if picture is not None:
             self.session.view.choose(picture)
-        self.places.open(Place.CREATE)
+        self._show_form()
 
     def _check_for_updates(self) -> None:
         """Show the versions, and look for a newer one, as the menu says."""
