@@ -5,13 +5,18 @@ Real engine and real widgets, drawn off-screen; the files are sparse.
 """
 
 import os
+import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
+
+if TYPE_CHECKING:
+    from app.session import Session
 
 FILES = 5000
 _PATIENCE_S = 600.0
@@ -24,6 +29,8 @@ class ModelsFigures(msgspec.Struct, frozen=True):
     warm_s: float
     warm_stall_ms: float
     warm_busiest_ms: float
+    # The processor time of the window's and the engine's process for the warm list.
+    warm_cpu_s: float
     search_ms: float
 
 
@@ -38,30 +45,48 @@ def main() -> None:
         from ui.application import Application
 
         application = Application()
-        first_s, *_ = _listed(application)
+        first_s = _listed(application).first_s
         # What was written within the last seconds may change unnoticed, and is not kept.
         time.sleep(3)
         _listed(application)
-        warm_s, stall_ms, busiest_ms, search_ms = _listed(application)
-        figures = ModelsFigures(first_s, warm_s, stall_ms, busiest_ms, search_ms)
+        figures = msgspec.structs.replace(_listed(application), first_s=first_s)
         sys.stdout.write(msgspec.json.encode(figures).decode())
         sys.stdout.flush()
 
 
 def write_files(models: Path) -> None:
-    """Write LoRAs in fifty folders, as a person with many has them."""
-    from tests.checkpoints.files import write_sparse
+    """Write files of every kind in many folders, as a person with several tools has them."""
+    from app.paths import starter_checkpoint
+    from tests.app.gallery.made import png
+    from tests.checkpoints.files import header, write_raw
+    from tests.families import listings, other_listings
 
     layer = "lora_unet_down_blocks_1_attentions_0_transformer_blocks_0_attn2_to_k"
-    shapes = {f"{layer}.lora_down.weight": (8, 768), f"{layer}.lora_up.weight": (640, 8)}
-    for number in range(FILES):
-        folder = models / "Lora" / f"style {number % 50}"
-        folder.mkdir(parents=True, exist_ok=True)
-        write_sparse(folder / f"file {number}.safetensors", shapes)
+    lora = {f"{layer}.lora_down.weight": (8, 768), f"{layer}.lora_up.weight": (640, 8)}
+    kinds = (
+        ("Lora", 3600, lora),
+        ("embeddings", 500, {"emb_params": (4, 768)}),
+        ("VAE", 250, listings.ldm_vae()),
+        ("Stable-diffusion/sd", 250, listings.original()),
+        ("Stable-diffusion/xl", 200, listings.sdxl()),
+        ("ControlNet", 100, other_listings.controlnet()),
+    )
+    for name, count, shapes in kinds:
+        raw, size = header(shapes)
+        for number in range(count):
+            folder = models / name / f"style {number % 50}"
+            folder.mkdir(parents=True, exist_ok=True)
+            file = write_raw(folder / f"file {number}.safetensors", raw, size)
+            if number % 4 == 0:
+                file.with_suffix(".preview.png").write_bytes(png(number))
+    # One less than a hundred, as the starter is a model, too.
+    for number in range(99):
+        folder = models / "diffusers" / f"folder {number}"
+        shutil.copytree(starter_checkpoint(), folder, copy_function=os.symlink)
 
 
-def _listed(application: object) -> tuple[float, float, float, float]:
-    """Open the page in a new session; return the seconds to the whole list, and the pauses."""
+def _listed(application: object) -> ModelsFigures:
+    """Open the page in a new session; return the figures of this list, as first and as warm."""
     from PySide6.QtWidgets import QMainWindow
 
     from app.__main__ import make_session
@@ -82,11 +107,15 @@ def _listed(application: object) -> tuple[float, float, float, float]:
     window.setCentralWidget(page)
     watch = StallWatch()
     watch.start()
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), _cpu_s(session)
     window.show()
     store = session.models.store
-    _wait(lambda: store.is_listed and page.yours.item_model.rowCount() == FILES)
+    rows = page.yours.item_model
+    # Those that nothing here can use are a group of their own.
+    _wait(lambda: len(store.models) == FILES and store.is_listed)
+    _wait(lambda: 0 < rows.rowCount() == rows.group_size)
     seconds = time.perf_counter() - begun
+    cpu = _cpu_s(session) - cpu
     stalls = watch.stop()
     begun = time.perf_counter()
     page.yours.search.setText("file 49")
@@ -95,7 +124,17 @@ def _listed(application: object) -> tuple[float, float, float, float]:
     page.close_background()
     session.close()
     window.close()
-    return seconds, longest * 1000, watch.busiest_s * 1000, search_ms
+    return ModelsFigures(seconds, seconds, longest * 1000, watch.busiest_s * 1000, cpu, search_ms)
+
+
+def _cpu_s(session: "Session") -> float:
+    """Return the processor time of this process and of the engine's, in seconds; Linux only."""
+    hello = session.process.hello
+    stat = Path(f"/proc/{hello.pid if hello is not None else 0}/stat")
+    if not stat.exists():
+        return time.process_time()
+    ticks = stat.read_text().rpartition(")")[2].split()[11:13]
+    return time.process_time() + sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait(condition: Callable[[], bool]) -> None:

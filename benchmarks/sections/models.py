@@ -20,6 +20,7 @@ def models(setting: Setting) -> Findings:
         ("warm listing, page opened to all cards, s", figures.warm_s),
         ("longest stall of the window's thread meanwhile, ms", figures.warm_stall_ms),
         ("its most processor time between two beats, ms", figures.warm_busiest_ms),
+        ("processor time of window and engine for the warm listing, s", figures.warm_cpu_s),
         ("search, ms", figures.search_ms),
     )
     table = Table(f"{FILES} models", ("", "measured"), rows, "")

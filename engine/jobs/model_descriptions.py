@@ -69,17 +69,17 @@ class ModelDescriber:
         parts = lone_parts(listing, found.kind)
         if found.kind is None:
             if found.family is not None:
-                return _checkpoint(told)
+                return _checkpoint(told, index)
             if parts:
                 return _read(told, kind=kind_of_parts(parts))
             lora = self._describe_lora(listed)
-            return _checkpoint(told) if lora.problem else _lora(told, lora)
+            return _checkpoint(told, index) if lora.problem else _lora(told, lora)
         kind = kind_of_foreign(found.kind)
         match kind:
             case ModelKind.LORA:
                 return _lora(told, self._describe_lora(listed))
             case ModelKind.CHECKPOINT:
-                return _checkpoint(told)
+                return _checkpoint(told, index)
             case _:
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
@@ -106,10 +106,17 @@ def bare_info(listed: ListedLora, root: str) -> ModelInfo:
     )
 
 
-def _checkpoint(told: ModelInfo) -> ModelInfo:
-    """Add what the families say of a checkpoint, or why none runs it."""
+def _checkpoint(told: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
+    """Add what the families say of a checkpoint, or why none runs it.
+
+    `index` is its file's, which is not read again: a header has thousands of entries.
+    """
+
+    def read(path: Path) -> TensorIndex:
+        return index if index is not None and path == index.path else read_header(path)
+
     try:
-        found = identify(Path(told.path), read_header)
+        found = identify(Path(told.path), read)
     except EngineError as error:
         return _read(told, kind=ModelKind.CHECKPOINT, problem=error.message, hint=error.hint)
     parts = tuple(one for one in Component if one in found.components)

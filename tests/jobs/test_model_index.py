@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from engine.api.model_files import ModelInfo, ModelKind
+from engine.checkpoints.index import TensorIndex
+from engine.families.holdings import read_header
 from engine.folders import folders_of_models
-from engine.jobs import model_index
+from engine.jobs import model_descriptions, model_index
 from engine.jobs.model_descriptions import ModelDescriber
 from engine.jobs.model_index import CHUNK, ModelIndex
 from engine.lora.files_below import ListedLora
@@ -131,6 +133,21 @@ def test_a_diffusers_folder_has_the_picture_in_it_or_beside_it(
     info = listed(tmp_path, reader, models)["sd"]
     assert info.preview == str(models / picture)
     assert info.preview_modified_ns == (models / picture).stat().st_mtime_ns
+
+
+def test_the_header_of_a_checkpoint_is_read_once(
+    tmp_path: Path, models: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again: list[Path] = []
+
+    def read(path: Path) -> TensorIndex:
+        again.append(path)
+        return read_header(path)
+
+    monkeypatch.setattr(model_descriptions, "read_header", read)
+    write_sparse(models / "mix.safetensors", listings.sdxl())
+    assert listed(tmp_path, reader, models)["mix"].families == ("sdxl",)
+    assert again == []
 
 
 def test_an_embedding_has_its_name_as_its_word(
