@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.library.tool_folders import MOST_COUNTED, ToolFolder
+from app.notices.wording import worded
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.checkpoint_labels import part_label
 from ui.labels import file_size
@@ -67,7 +68,7 @@ def model_line(model: ModelInfo, family: str) -> str:
 def problem_line(model: ModelInfo) -> str:
     """Return why a model cannot be used, without its name at the beginning."""
     name = model.path.replace("\\", "/").rpartition("/")[2]
-    words = model.problem.removeprefix(name).strip()
+    words = worded(model.problem).removeprefix(name).strip()
     return words[:1].upper() + words[1:]
 
 

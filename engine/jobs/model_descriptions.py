@@ -9,6 +9,8 @@ import msgspec
 from backends.base import DType
 from engine.api.lora_files import MOST_CHARACTERS, MOST_WORDS, LoraInfo
 from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.reasons import known_kind
+from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_folder import is_checkpoint_folder
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
@@ -52,7 +54,7 @@ class ModelDescriber:
         try:
             index = read_index(path, _no_digest)
         except EngineError as error:
-            return _read(bare, problem=error.message, hint=error.hint)
+            return _read(bare, problem=error.text, hint=error.advice)
         return msgspec.structs.replace(
             self._by_content(bare, listed, index), identity=_identity(index)
         )
@@ -82,8 +84,8 @@ class ModelDescriber:
             case _:
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
-                problem = "" if runs else f"It is {title}, which is not used yet."
-                return _read(told, kind=kind, purpose=title, problem=problem)
+                unused = sentence("It is {title}, which is not used yet.", title=known_kind(title))
+                return _read(told, kind=kind, purpose=title, problem="" if runs else unused)
 
 
 def bare_info(listed: ListedLora, root: str) -> ModelInfo:
@@ -106,7 +108,7 @@ def _checkpoint(told: ModelInfo) -> ModelInfo:
     try:
         found = identify(Path(told.path), read_header)
     except EngineError as error:
-        return _read(told, kind=ModelKind.CHECKPOINT, problem=error.message, hint=error.hint)
+        return _read(told, kind=ModelKind.CHECKPOINT, problem=error.text, hint=error.advice)
     parts = tuple(one for one in Component if one in found.components)
     weights = [one for part in parts for one in found.components[part].weights.values()]
     return _read(
