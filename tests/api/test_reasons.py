@@ -111,7 +111,7 @@ def test_a_reason_within_a_reason_is_known_too() -> None:
     assert isinstance(values["reason"], Sentence)
 
 
-def test_what_a_driver_said_stays_a_text() -> None:
+def test_words_of_a_driver_stay_a_text() -> None:
     assert known_reason("CUDA error 700: an illegal memory access") == (
         "CUDA error 700: an illegal memory access"
     )
