@@ -197,10 +197,13 @@ class Session(QObject):
         self.remedies = NoticeCommands(
             state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices
         )
+        self._add_updates(paths, state, terms)
+        self._announcements = Announcements(state, self.jobs, self)
+
+    def _add_updates(self, paths: Paths, state: AppState, terms: Terms) -> None:
         tree = own_tree()
         updates = Updates(paths.versions, paths.state, tree, terms=terms)
         self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)
-        self._announcements = Announcements(state, self.jobs, self)
 
     def _add_models(self, paths: Paths, state: AppState, terms: Terms) -> None:
         self.opening = Opening(

@@ -5,8 +5,10 @@ from collections.abc import Iterable
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.form.lora_list import LoraFate, LoraRow, NamedLora
+from app.notices.wording import worded
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import FewStepSettings, LoraInfo
+from engine.api.reasons import known_kind
 from ui.method_labels import method_name
 
 translate = QCoreApplication.translate
@@ -81,7 +83,7 @@ def fate_words(row: LoraRow, family: str, checkpoint_family: str) -> str:
             return text.format(purpose=purpose, family=checkpoint_family)
         case LoraFate.BROKEN:
             problem = row.info.problem if row.info is not None else ""
-            return translate("loras", "Not applied: {problem}").format(problem=problem)
+            return translate("loras", "Not applied: {problem}").format(problem=worded(problem))
         case LoraFate.MISSING if row.choice.hash:
             text = translate("loras", "Its file is not found; its hash is {digits}.")
             return text.format(digits=row.choice.hash[:_DIGITS])
@@ -130,13 +132,15 @@ def purpose_words(info: LoraInfo, family: str) -> str:
     if family:
         return translate("loras", "a LoRA for {family}").format(family=family)
     # The engine's own words for a family that it does not run.
-    return info.purpose or translate("loras", "a LoRA")
+    return worded(known_kind(info.purpose)) or translate("loras", "a LoRA")
 
 
 def refusal_words(info: LoraInfo, family: str, checkpoint_family: str) -> str:
     """Return the reason why a file cannot be added; the families are titles."""
     if info.problem:
-        return translate("loras", "{problem} It cannot be added.").format(problem=info.problem)
+        return translate("loras", "{problem} It cannot be added.").format(
+            problem=worded(info.problem)
+        )
     text = translate("loras", "{name} is {purpose}, and the model is {family}: it cannot be added.")
     return text.format(
         name=lora_name(info), purpose=purpose_words(info, family), family=checkpoint_family

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from app.commands.models import model_name
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.library.tool_folders import MOST_COUNTED, ToolFolder
+from app.notices.wording import worded
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.checkpoint_labels import part_label
@@ -85,7 +86,7 @@ def model_line(model: ModelInfo, family: str) -> str:
 def problem_line(model: ModelInfo) -> str:
     """Return why a model cannot be used, without its name at the beginning."""
     name = model.path.replace("\\", "/").rpartition("/")[2]
-    words = model.problem.removeprefix(name).strip()
+    words = worded(model.problem).removeprefix(name).strip()
     return words[:1].upper() + words[1:]
 
 

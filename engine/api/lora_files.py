@@ -2,6 +2,7 @@
 
 import msgspec
 
+from engine.api.sentences import Text
 from engine.api.values import SamplerName, ScheduleName
 
 # The most trigger words of a file, and the most characters of each text about a file.
@@ -56,4 +57,4 @@ class LoraInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # True for an embedding, which is none and which prompts name.
     is_embedding: bool = False
     # The reason why the file cannot be used as a LoRA; empty if it can.
-    problem: str = ""
+    problem: Text = ""

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.api.sentences import Text
+
 
 class ModelKind(StrEnum):
     """The kind of a file of weights, by what is in it."""
@@ -49,8 +51,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The parts that a checkpoint lacks, as fields of `ComponentFiles`.
     missing: tuple[str, ...] = ()
     # The reason why nothing here can use the file, and what to do; empty if it can be used.
-    problem: str = ""
-    hint: str = ""
+    problem: Text = ""
+    hint: Text = ""
     # SHA-256 of the whole file, if it was computed or a card states it.
     sha256: str = ""
     # The picture beside the file, and the time of its last change.

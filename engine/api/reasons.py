@@ -12,6 +12,8 @@ from engine.api.sentences import Sentence, Text, completed, sentence
 
 # Reasons within reasons beyond these are shown as they are.
 _MOST_DEEP = 4
+# Longer texts are no reasons of ours; what a program wrote may be of any length.
+_LONGEST = 1000
 _REASONS = (
     sentence("no AMD graphics card found"),
     sentence("no NVIDIA graphics card found"),
@@ -216,7 +218,7 @@ def _patterns(table: tuple[Sentence, ...]) -> tuple[tuple[re.Pattern[str], Sente
 
 
 def _found(text: str, table: tuple[Sentence, ...], depth: int) -> Text:
-    if depth == _MOST_DEEP:
+    if depth == _MOST_DEEP or len(text) > _LONGEST:
         return text
     for pattern, reason in _patterns(table):
         found = pattern.fullmatch(text)

@@ -5,6 +5,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from engine.api.lora_files import MOST_CHARACTERS, MOST_WORDS, LoraInfo
+from engine.api.reasons import known_kind
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.errors import EngineError
@@ -49,11 +51,15 @@ class LoraDescriber:
         try:
             index = read_index(path, _no_digest)
         except EngineError as error:
-            return _info(listed, problem=error.message[:MOST_CHARACTERS])
+            return _info(listed, problem=_bounded(error.text))
         layout, facts = self._layout(index), facts_of(index)
         purpose = layout.purpose or purpose_of_facts(facts)
         if not purpose.is_lora:
-            problem = f"{path.name[:80]} is {purpose.words}, not a LoRA."
+            problem = sentence(
+                "{path} is {words}, not a LoRA.",
+                path=path.name[:80],
+                words=known_kind(purpose.words),
+            )
             return _info(listed, problem=problem, is_embedding=purpose.is_embedding)
         # Most trainers' files state no words, but the tags of their pictures.
         words = facts.trigger_words or tags_of(index)[:_MOST_TAGS]
@@ -98,6 +104,12 @@ def _described(
         rank=layout.rank,
         few_steps=few_steps_of(names, Path(listed.path), layout.layers),
     )
+
+
+def _bounded(text: Sentence) -> Sentence:
+    """Return a sentence, or the beginning of one that is too long for a message."""
+    words = str(text)
+    return text if len(words) <= MOST_CHARACTERS else as_it_is(words[:MOST_CHARACTERS])
 
 
 def _info(listed: ListedLora, **facts: object) -> LoraInfo:

@@ -9,6 +9,8 @@ import msgspec
 from backends.base import DType
 from engine.api.lora_files import MOST_CHARACTERS, MOST_WORDS, LoraInfo
 from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.reasons import known_kind
+from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_folder import is_checkpoint_folder
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
@@ -53,7 +55,7 @@ class ModelDescriber:
         try:
             index = read_index(path, _no_digest)
         except EngineError as error:
-            return _read(bare, problem=error.message, hint=error.hint)
+            return _read(bare, problem=error.text, hint=error.advice)
         return msgspec.structs.replace(
             self._by_content(bare, listed, index), identity=_identity(index)
         )
@@ -83,7 +85,8 @@ class ModelDescriber:
             case _:
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
-                problem = "" if runs else f"It is {title}, which is not used yet."
+                unused = sentence("It is {title}, which is not used yet.", title=known_kind(title))
+                problem = "" if runs else unused
                 told = _read(told, kind=kind, purpose=title, problem=problem)
                 if kind is not ModelKind.EMBEDDING:
                     return told
@@ -118,7 +121,7 @@ def _checkpoint(told: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
     try:
         found = identify(Path(told.path), read)
     except EngineError as error:
-        return _read(told, kind=ModelKind.CHECKPOINT, problem=error.message, hint=error.hint)
+        return _read(told, kind=ModelKind.CHECKPOINT, problem=error.text, hint=error.advice)
     parts = tuple(one for one in Component if one in found.components)
     weights = [one for part in parts for one in found.components[part].weights.values()]
     return _read(

@@ -61,7 +61,7 @@ def test_the_remedies_of_a_failure_come_before_those_of_its_code() -> None:
     )
 
 
-def test_what_needs_a_picture_is_offered_for_pictures_only() -> None:
+def test_remedies_of_a_picture_are_offered_for_pictures_only() -> None:
     for code in ErrorCode:
         assert not set(actions(ErrorInfo(code, "No."), of_a_job=False)) & OF_A_JOB
 

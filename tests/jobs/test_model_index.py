@@ -81,8 +81,8 @@ def test_each_file_is_known_for_what_is_in_it(tmp_path: Path, models: Path, read
     assert found["Stable-diffusion/mix"].precisions == ("f16",)
     assert found["no vae"].missing == ("vae",)
     assert found["Lora/ink"].families == ("sd1",)
-    assert "web page" in found["page"].problem
-    assert found["page"].hint
+    assert "web page" in str(found["page"].problem)
+    assert str(found["page"].hint)
 
 
 def test_an_unchanged_file_is_not_opened_again(

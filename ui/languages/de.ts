@@ -4953,6 +4953,10 @@
    <translation>Es ist nicht da.</translation>
   </message>
   <message>
+   <source>It is {title}, which is not used yet.</source>
+   <translation>Es ist {title}, was noch nicht verwendet wird.</translation>
+  </message>
+  <message>
    <source>It may be for other checkpoints, or it is damaged.</source>
    <translation>Sie ist vielleicht für andere Checkpoints oder beschädigt.</translation>
   </message>

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.library.model_notes import MOST_CHARACTERS
+from app.notices.wording import worded_both
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.lora_names import LORA_SUFFIXES
@@ -204,7 +205,7 @@ class ModelDetails(QWidget):
         variant = variant_label(model.variant)
         kind = kind_label(model.kind)
         self.about.setText(breakable(" · ".join(filter(None, (kind, family, variant)))))
-        self.problem.setText(breakable(f"{model.problem} {model.hint}".strip()))
+        self.problem.setText(breakable(worded_both(model.problem, model.hint)))
         self.problem.setVisible(bool(model.problem))
         self.use.setText(use_label(model.kind))
         self.use.setVisible(session.model.can_use(model))
