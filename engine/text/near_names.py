@@ -52,17 +52,44 @@ def _nearest(word: str, names: tuple[str, ...]) -> str:
     """Return the name with the fewest slips; empty if a name is the word, or none is near."""
     allowed = 2 if len(word) >= _LONG else 1
     best, fewest = "", allowed + 1
-    for name in names:
-        folded = name.casefold()
-        # A name of several words is found by the word in it, which is then no slip.
-        if word in folded.split() or folded == word:
-            return ""
+    listed = _listed(names)
+    if word in listed.words:
+        return ""
+    letters = _letters(word)
+    for name, folded, its in listed.names:
+        # A changed letter may take one kind of letter away and bring another.
+        if (letters ^ its).bit_count() > 2 * (fewest - 1):
+            continue
         if abs(len(folded) - len(word)) >= fewest:
             continue
         slips = _slips(word, folded, fewest - 1)
         if slips < fewest:
             best, fewest = name, slips
     return best
+
+
+class _Listed(NamedTuple):
+    """Names with themselves in lower case and their letters; and all words in them."""
+
+    names: tuple[tuple[str, str, int], ...]
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=2)
+def _listed(names: tuple[str, ...]) -> _Listed:
+    folded = [name.casefold() for name in names]
+    # A name of several words is found by the word in it, which is then no slip.
+    words = frozenset(word for one in folded for word in (one, *one.split()))
+    every = tuple((name, one, _letters(one)) for name, one in zip(names, folded, strict=True))
+    return _Listed(every, words)
+
+
+def _letters(word: str) -> int:
+    """Return the kinds of letters of a word, a bit each; different letters may share one."""
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) % 64)
+    return bits
 
 
 def _slips(one: str, other: str, most: int) -> int:
