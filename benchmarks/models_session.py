@@ -103,8 +103,10 @@ def _listed(application: object) -> ModelsFigures:
     # The engine answers its first query once its families are imported.
     _wait(lambda: bool(session.checkpoints.families))
     window = QMainWindow()
-    page = ModelsPage(session, Theme(application), Actions(window))  # pyright: ignore[reportArgumentType]
+    theme = Theme(application)  # pyright: ignore[reportArgumentType]
+    page = ModelsPage(session, theme, Actions(window))
     window.setCentralWidget(page)
+    theme.dress(window)
     watch = StallWatch()
     watch.start()
     begun, cpu = time.perf_counter(), _cpu_s(session)

@@ -183,7 +183,8 @@ def test_a_setting_is_found_and_changed_by_keys(
 ) -> None:
     keys.press(Qt.Key.Key_4, CTRL)
     keys.write("previews")
-    assert said[-1].startswith("Previews 1 of 1.")
+    desk.wait(lambda: any(one.startswith("Previews 1 of 1.") for one in said))
+    assert not any(one.startswith("Colours") for one in said)
     keys.press(Qt.Key.Key_Down)
     assert isinstance(keys.focused, TickBox)
     keys.press(Qt.Key.Key_Space)

@@ -39,6 +39,7 @@ _CONTENT_WIDTH = 760
 _MAKING_S = 0.004
 _TOGETHER = 10
 _FIRST_SECTIONS = 2
+_RESTING_MS = 600
 
 
 class SettingsPage(QWidget):
@@ -71,6 +72,9 @@ class SettingsPage(QWidget):
         self._columns = [QVBoxLayout() for _ in self.sections]
         self._unfinished = list(range(len(self.sections)))
         self._together: list[SettingRow] = []
+        # When the typing rests: each letter finds something else.
+        self._saying = QTimer(self, singleShot=True, interval=_RESTING_MS)
+        self._saying.timeout.connect(self._say_found)
         self._filling = QTimer(self, interval=0)
         self._filling.timeout.connect(self._make_some)
         self._found: list[SettingRow] = []
@@ -169,7 +173,9 @@ class SettingsPage(QWidget):
 
     def _go_to_shortcuts(self) -> None:
         self.complete()
-        self._go_to(self._section_of(self.shortcuts.rows[ActionName.GENERATE]))
+        first = self.shortcuts.rows[ActionName.CREATE]
+        first.key.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._go_to(self._section_of(first))
 
     def _section_of(self, row: SettingRow) -> int:
         return next(at for at, section in enumerate(self.sections) if row in section.made)
@@ -250,8 +256,13 @@ class SettingsPage(QWidget):
         self.count.setText(text)
         self.count.setVisible(searching)
         if searching:
-            found = self._found[self._shown].title.text() if count else ""
-            say(self.count, " ".join(filter(None, (found, text))))
+            self._saying.start()
+        else:
+            self._saying.stop()
+
+    def _say_found(self) -> None:
+        found = self._found[self._shown].title.text() if self._found else ""
+        say(self.count, " ".join(filter(None, (found, self.count.text()))))
 
     def _enter_found(self) -> None:
         """Give the focus to the control of the setting that is shown as found."""
