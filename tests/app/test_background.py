@@ -34,7 +34,7 @@ def test_a_fault_is_told(qtbot: QtBot) -> None:
     background.close()
 
 
-def test_what_must_be_done_is_done_before_the_pool_closes(qtbot: QtBot) -> None:
+def test_work_that_must_be_done_is_done_before_the_pool_closes(qtbot: QtBot) -> None:
     background = Background(1)
     begun, release, done = threading.Event(), threading.Event(), list[str]()
 
