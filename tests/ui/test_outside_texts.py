@@ -222,7 +222,7 @@ def bring_models(desk: Desk) -> None:
     broken = model("broken", families=(), problem=outside("model_problem"), hint=outside("hint"))
     store = desk.session.models.store
     store.refresh()
-    query = store._query  # pyright: ignore[reportPrivateUsage]
+    query = store.listing.query
     assert query is not None
     desk.client.models_found.emit(ModelsFound(query=query, models=(found, broken)))
     desk.client.models_listed.emit(ModelsListed(query=query, folders=()))
