@@ -1,10 +1,23 @@
 """The tile that a key leads to from another one."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView
 
 from ui.gallery.grid_layout import GridLayout
 
 _Action = QAbstractItemView.CursorAction
+
+# The keys that lead from tile to tile.
+MOVING_KEYS = {
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+}
 
 
 def moved(grid: GridLayout, row: int, action: _Action, lines: int, *, mirrored: bool) -> int:

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView
 
 from ui.gallery.grid_layout import HEADING, INSET, MARGIN, GridLayout
 from ui.gallery.grid_model import GridModel
-from ui.gallery.grid_moves import moved
+from ui.gallery.grid_moves import MOVING_KEYS, moved
 from ui.gallery.tile_painter import TilePainter, TileState
 from ui.item_models.dragged_pictures import drag_out
 from ui.theme.metrics import S
@@ -39,16 +39,6 @@ LEAST_SIDE, MOST_SIDE, SIDE_STEP = 96, 320, 16
 # Of a mouse wheel, in eighths of a degree.
 _STEP_OF_WHEEL = 120
 _KEYPAD = Qt.KeyboardModifier.KeypadModifier
-_MOVING = {
-    Qt.Key.Key_Home,
-    Qt.Key.Key_End,
-    Qt.Key.Key_Left,
-    Qt.Key.Key_Right,
-    Qt.Key.Key_Up,
-    Qt.Key.Key_Down,
-    Qt.Key.Key_PageUp,
-    Qt.Key.Key_PageDown,
-}
 _NO_KEY = Qt.KeyboardModifier.NoModifier
 _Flag = QItemSelectionModel.SelectionFlag
 
@@ -268,7 +258,7 @@ class GridView(QListView):
     def _choose_where_keys_ended(self, event: QKeyEvent) -> None:
         """Choose the current tile by a key that leads to it: Qt chooses only what it moves to."""
         current = self.currentIndex()
-        moves = event.key() in _MOVING and not event.modifiers() & ~_KEYPAD
+        moves = event.key() in MOVING_KEYS and not event.modifiers() & ~_KEYPAD
         if moves and current.isValid() and not self.selectedIndexes():
             self.choose(current.row())
 
