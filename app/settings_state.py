@@ -25,6 +25,8 @@ from engine.durable import FULL, replace_file
 _SOON_MS = 300
 # Editors write a file in several steps.
 _SETTLE_MS = 150
+# Some empty it first, or move it away: nothing is then in it for a moment.
+_SETTLE_EMPTY_MS = 1500
 # A disk that did not take changes is asked again after this time.
 _AGAIN_MS = 5000
 
@@ -55,6 +57,8 @@ class SettingsState(QObject):
         self._unwritten: frozenset[str] = frozenset()
         self._writing: frozenset[str] = frozenset()
         self._closed = False
+        # True if the file had nothing in it when it was last read.
+        self._was_empty = False
         # One thread, so that the latest values are written last.
         self._background = Background(1, self)
         self._soon = QTimer(self, singleShot=True)
@@ -127,6 +131,10 @@ class SettingsState(QObject):
     def _on_read(self, reading: Reading) -> None:
         self._watch()
         if not self.is_idle:
+            return
+        was_empty, self._was_empty = self._was_empty, reading.is_empty
+        if reading.is_empty and not was_empty:
+            QTimer.singleShot(_SETTLE_EMPTY_MS, self, self.look_again)
             return
         if reading.fault is None:
             self._take(reading.settings)

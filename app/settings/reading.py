@@ -40,6 +40,11 @@ class Reading:
     detail: str = ""
     refused: tuple[str, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """True if there is no file, or nothing in it."""
+        return self.fault is None and not (self.text or "").strip()
+
 
 def read_settings(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> Reading:
     """Read a file of any version so far; without one, every setting is as usual. Never raises."""

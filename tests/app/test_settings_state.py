@@ -9,8 +9,9 @@ import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app import settings_state
 from app.settings.migrations import VERSION
-from app.settings.reading import FILE, read_settings
+from app.settings.reading import FILE, Reading, read_settings
 from app.settings.values import USUAL, Look, Settings
 from app.settings_state import SettingsState
 from app.versions.kept_files import keep_files
@@ -76,6 +77,49 @@ def test_a_change_by_hand_is_noticed(make: Make, qtbot: QtBot) -> None:
     state.close()
     assert state.path.read_text().startswith('look = "light" # by hand\nmine = 1\n')
     assert not on_disk(state).metadata
+
+
+def test_a_file_that_an_editor_empties_first_is_read_once_it_is_written(
+    make: Make, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings_state, "_SETTLE_EMPTY_MS", 10 * PATIENCE_MS)
+    state = make()
+    state.change(look=Look.DARK)
+    qtbot.waitUntil(lambda: state.is_idle and state.path.exists(), timeout=PATIENCE_MS)
+    seen: list[Look] = []
+
+    def note(_names: object) -> None:
+        seen.append(state.now.look)
+
+    state.changed.connect(note)
+    text = state.path.read_text()
+    state.path.write_text("")
+    read = counted(monkeypatch)
+    qtbot.waitUntil(lambda: len(read) > 0, timeout=PATIENCE_MS)
+    qtbot.wait(50)
+    state.path.write_text(text.replace("dark", "light"))
+    qtbot.waitUntil(lambda: state.now.look is Look.LIGHT, timeout=PATIENCE_MS)
+    assert seen == [Look.LIGHT]
+
+
+def test_a_file_that_stays_empty_has_the_usual_settings(make: Make, qtbot: QtBot) -> None:
+    state = make()
+    state.change(look=Look.DARK)
+    qtbot.waitUntil(lambda: state.is_idle and state.path.exists(), timeout=PATIENCE_MS)
+    state.path.write_text("")
+    qtbot.waitUntil(lambda: state.now == USUAL, timeout=PATIENCE_MS)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[Reading]:
+    """Return a list that gets what is read of the file from now on."""
+    found: list[Reading] = []
+
+    def read(path: Path) -> Reading:
+        found.append(read_settings(path))
+        return found[-1]
+
+    monkeypatch.setattr(settings_state, "read_settings", read)
+    return found
 
 
 def test_a_mistake_by_hand_changes_nothing_and_is_told_once(make: Make, qtbot: QtBot) -> None:
