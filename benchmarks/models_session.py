@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMainWindow
+
     from app.session import Session
+    from ui.models.page import ModelsPage
 
 FILES = 5000
 _PATIENCE_S = 600.0
@@ -92,7 +95,6 @@ def _listed(application: object) -> ModelsFigures:
     from app.__main__ import make_session
     from app.engine.process import EngineState
     from app.paths import find_paths
-    from benchmarks.stalls import StallWatch
     from ui.actions import Actions
     from ui.models.page import ModelsPage
     from ui.theme.theme import Theme
@@ -107,25 +109,31 @@ def _listed(application: object) -> ModelsFigures:
     page = ModelsPage(session, theme, Actions(window))
     window.setCentralWidget(page)
     theme.dress(window)
+    figures = _shown(session, window, page)
+    page.close_background()
+    session.close()
+    window.close()
+    return figures
+
+
+def _shown(session: "Session", window: "QMainWindow", page: "ModelsPage") -> ModelsFigures:
+    """Show the page until every file is listed, then search."""
+    from benchmarks.stalls import StallWatch
+
     watch = StallWatch()
     watch.start()
     begun, cpu = time.perf_counter(), _cpu_s(session)
     window.show()
-    store = session.models.store
-    rows = page.yours.item_model
+    store, rows = session.models.store, page.yours.item_model
     # Those that nothing here can use are a group of their own.
     _wait(lambda: len(store.models) == FILES and store.is_listed)
     _wait(lambda: 0 < rows.rowCount() == rows.group_size)
-    seconds = time.perf_counter() - begun
-    cpu = _cpu_s(session) - cpu
+    seconds, cpu = time.perf_counter() - begun, _cpu_s(session) - cpu
     stalls = watch.stop()
     begun = time.perf_counter()
     page.yours.search.setText("file 49")
     search_ms = (time.perf_counter() - begun) * 1000
     longest = max((stall.seconds for stall in stalls), default=0.0)
-    page.close_background()
-    session.close()
-    window.close()
     return ModelsFigures(seconds, seconds, longest * 1000, watch.busiest_s * 1000, cpu, search_ms)
 
 

@@ -229,7 +229,9 @@ class MainWindow(QMainWindow):
             page.show_shortcuts()
 
     def _show_form(self) -> None:
-        self.places.open(Place.CREATE)
+        # Where it is open already, the focus stays: a key was pressed in a field of the dock.
+        if self.places.place is not Place.CREATE:
+            self.places.open(Place.CREATE)
 
     def _go_to_form(self) -> None:
         """Open the form, with the picture that the page before was about."""

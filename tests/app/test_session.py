@@ -215,7 +215,7 @@ def test_a_job_that_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: 
     later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
     later.session.start()
     notice = later.session.notices.notices[-1]
-    assert notice.actions == (NoticeAction.RETRY,)
+    assert notice.actions[0] is NoticeAction.RETRY
     later.session.remedies.act(notice, NoticeAction.RETRY)
     later.wait(lambda: later.queue.jobs[0].state is JobState.DONE)
     later.end()

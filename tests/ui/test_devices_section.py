@@ -23,6 +23,7 @@ from ui.dialogs.runtimes_dialog import RuntimesDialog
 from ui.outlook_labels import outlook_words
 from ui.places import Place
 from ui.settings.devices_section import DeviceRow, DevicesSection
+from ui.settings.page import SettingsPage
 
 # The runtimes are raised, which nothing that draws off the screen can do.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -33,6 +34,13 @@ def section(desk: Desk) -> DevicesSection:
     devices = desk.session.devices
     devices.machine, devices.devices, devices.choice = MACHINE, DEVICES, CHOICE
     return desk.window.windows.show_devices().section
+
+
+def open_settings(desk: Desk) -> None:
+    """Open the page with all of its rows, which it makes a few at a time."""
+    desk.window.places.open(Place.SETTINGS)
+    (page,) = desk.window.findChildren(SettingsPage)
+    page.complete()
 
 
 def artifact(name: str, checkpoint: str, size: int) -> ArtifactInfo:
@@ -103,7 +111,7 @@ def test_the_form_is_planned_while_the_section_is_seen(
     monkeypatch.setattr(EngineClient, "plan_job", plan)
     desk.session.generation.steps = 7
     desk.wait(lambda: asked == [7])
-    desk.window.places.open(Place.SETTINGS)
+    open_settings(desk)
     assert asked == [7, 7]
     section.window().close()
     desk.session.generation.steps = 8
@@ -115,7 +123,7 @@ def test_the_form_is_planned_while_the_section_is_seen(
 def test_the_settings_show_the_section_itself(desk: Desk) -> None:
     devices = desk.session.devices
     devices.machine, devices.devices, devices.choice = MACHINE, DEVICES, CHOICE
-    desk.window.places.open(Place.SETTINGS)
+    open_settings(desk)
     (section,) = desk.window.findChildren(DevicesSection)
     assert section.isVisible()
     assert CARD in section.used.text().replace("\u200b", "")

@@ -5058,7 +5058,7 @@
   </message>
   <message>
    <source>MIGraphX does not list {name}</source>
-   <translation type="unfinished" />
+   <translation>MIGraphX führt {name} nicht auf</translation>
   </message>
   <message>
    <source>Make room on the disk of {folder}.</source>

@@ -9,7 +9,6 @@ from weakref import WeakSet
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QLayout, QWidget
-from shiboken6 import isValid
 
 from app.settings.values import Look
 from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours, palette
@@ -104,8 +103,9 @@ class Theme(QObject):
         self._icons.clear()
         self._application.setPalette(palette(colours))
         self.sheet = _stylesheet(colours, self._application.font().pointSizeF())
-        for window in filter(isValid, self._dressed):
-            window.setStyleSheet(self.sheet)
+        for window in self._application.topLevelWidgets():
+            if window in self._dressed:
+                window.setStyleSheet(self.sheet)
         self.changed.emit()
 
     def _on_system(self, *_: object) -> None:

@@ -149,6 +149,7 @@ def test_keys_move_choose_all_and_extend(shown: Shown) -> None:
 def test_a_key_chooses_the_tile_that_has_the_focus_already(shown: Shown) -> None:
     # As the grid is after Ctrl+2: the first tile has the focus ring, none is chosen.
     model = shown.grid.selectionModel()
+    shown.grid.clearSelection()
     model.setCurrentIndex(shown.browser.model.index(0), model.SelectionFlag.NoUpdate)
     assert shown.grid.rows() == []
     QTest.keyClick(shown.grid, KEY.Key_Home)
