@@ -1,10 +1,14 @@
 """Decoding of untrusted pictures with limits on memory; suitable for background threads."""
 
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QFile, QSize, Qt
 from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
+
+from engine.regular_file import open_regular
 
 MAX_PIXELS = 64_000_000
 # The memory that a decoder may allocate: `MAX_PIXELS` pixels of four bytes.
@@ -26,9 +30,19 @@ def decode(path: str, within: QSize, *, cover: bool = False) -> Decoded:
     With `cover` the picture covers the square `within` instead, up to an aspect ratio of 2 to 1.
     Smaller pictures keep their size. The content, not the name, tells the format. Never raises.
     """
-    reader = _reader(path)
-    if reader is None:
-        return Decoded(QImage())
+    with _reader(path) as reader:
+        return Decoded(QImage()) if reader is None else _decoded(reader, within, cover=cover)
+
+
+def picture_size(path: str) -> QSize:
+    """Return a picture's size in pixels, upright; an empty one if it cannot be read."""
+    with _reader(path) as reader:
+        if reader is None:
+            return QSize()
+        return reader.size().transposed() if _is_turned(reader) else reader.size()
+
+
+def _decoded(reader: QImageReader, within: QSize, *, cover: bool) -> Decoded:
     size = reader.size()
     if size.isEmpty() or size.width() * size.height() > MAX_PIXELS:
         return Decoded(QImage())
@@ -44,40 +58,39 @@ def decode(path: str, within: QSize, *, cover: bool = False) -> Decoded:
     return Decoded(image, shape.width(), shape.height())
 
 
-def picture_size(path: str) -> QSize:
-    """Return a picture's size in pixels, upright; an empty one if it cannot be read."""
-    reader = _reader(path)
-    if reader is None:
-        return QSize()
-    return reader.size().transposed() if _is_turned(reader) else reader.size()
+@contextmanager
+def _reader(path: str) -> Generator[QImageReader | None]:
+    """Yield a reader of exactly the format that the content has; None for other formats.
 
-
-def _reader(path: str) -> QImageReader | None:
-    """Return a reader of exactly the format that the content has; None for other formats."""
-    kind = picture_kind(path)
-    if not kind:
-        return None
-    reader = QImageReader(path)
-    reader.setDecideFormatFromContent(False)
-    reader.setAutoDetectImageFormat(False)
-    reader.setFormat(kind.encode())
-    reader.setAutoTransform(True)
-    return reader
-
-
-def picture_kind(path: str) -> str:
-    """Return "png", "jpeg" or "webp" by the first bytes of a file, "" for everything else."""
+    One file stays open for it, as a path may lead to another file, or to none, a moment later.
+    """
     try:
-        with Path(path).open("rb") as file:
-            head = file.read(_HEAD_BYTES)
+        file = open_regular(Path(path))
     # A path with a null character raises a ValueError.
     except (OSError, ValueError):
-        return ""
+        yield None
+        return
+    device = QFile()
+    with file, closing(device):
+        kind = _kind(file.read(_HEAD_BYTES))
+        if not kind or not device.open(file.fileno(), QFile.OpenModeFlag.ReadOnly):
+            yield None
+            return
+        device.seek(0)
+        reader = QImageReader(device, kind)
+        reader.setDecideFormatFromContent(False)
+        reader.setAutoDetectImageFormat(False)
+        reader.setAutoTransform(True)
+        yield reader
+
+
+def _kind(head: bytes) -> bytes:
+    """Return the format of a picture by its first bytes; empty for everything but three."""
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
+        return b"png"
     if head.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    return "webp" if head.startswith(b"RIFF") and head[8:12] == b"WEBP" else ""
+        return b"jpeg"
+    return b"webp" if head.startswith(b"RIFF") and head[8:12] == b"WEBP" else b""
 
 
 def _is_turned(reader: QImageReader) -> bool:

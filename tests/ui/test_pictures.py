@@ -1,15 +1,20 @@
 """Pictures of unknown origin: read within bounds, told by content, refused without a crash."""
 
+import os
 import struct
+import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from PIL import Image
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 
-from app.decoding import picture_kind
+from app import decoding
+from app.decoding import picture_size
 from engine.metadata.png import TextChunk, insert_text_chunks
+from engine.regular_file import open_regular
 from tests.metadata.readers.pictures import user_comment
 from tests.metadata.records import END, PNG, SIGNATURE, chunk
 from ui.pictures import (
@@ -45,9 +50,30 @@ def png_header(width: int, height: int) -> bytes:
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_format_of_a_picture_is_told_by_its_content(tmp_path: Path, form: str) -> None:
     path = drawn(tmp_path / "misnamed.gif", form)
-    kind = form if form in OURS else ""
-    assert picture_kind(str(path)) == kind
-    assert read_picture(str(path), ROOM).image.isNull() == (not kind)
+    ours = form in OURS
+    assert picture_size(str(path)).isEmpty() == (not ours)
+    assert read_picture(str(path), ROOM).image.isNull() == (not ours)
+
+
+def test_a_picture_that_vanishes_while_it_is_looked_at_is_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = drawn(tmp_path / "a.png", "png")
+
+    def opened(name: Path) -> BinaryIO:
+        file = open_regular(name)
+        # As if it were moved to the trash at this moment.
+        name.unlink()
+        return file
+
+    monkeypatch.setattr(decoding, "open_regular", opened)
+    assert read_whole(str(path)).image.size() == QSize(200, 100)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such pipes")
+def test_a_pipe_is_no_picture_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.png")
+    assert read_whole(str(tmp_path / "a.png")).image.isNull()
 
 
 def test_pictures_are_made_to_fit_and_small_ones_kept(tmp_path: Path) -> None:
