@@ -50,8 +50,12 @@ def part_label(component: str) -> str:
 
 def part_summary(part: ComponentInfo) -> str:
     """Return the size and the number type of a part."""
-    millions = QLocale().toString(round(part.parameters / 1e6))
-    count = translate("checkpoints", "{n} million weights").format(n=millions)
+    millions = round(part.parameters / 1e6)
+    if millions == 1:
+        count = translate("checkpoints", "1 million weights")
+    else:
+        text = translate("checkpoints", "{n} million weights")
+        count = text.format(n=QLocale().toString(millions))
     return " · ".join((count, file_size(part.bytes), "/".join(part.precisions)))
 
 

@@ -4321,6 +4321,10 @@
  <context>
   <name>checkpoints</name>
   <message>
+   <source>1 million weights</source>
+   <translation>1 Million Gewichte</translation>
+  </message>
+  <message>
    <source>Denoiser (UNet)</source>
    <translation>Entrauscher (UNet)</translation>
   </message>
