@@ -36,6 +36,7 @@ _COPIED = (
     "installers",
     "safelight_launcher.py",
     "tests",
+    "ui",
     "pyproject.toml",
 )
 _PATIENCE_S = 3600
