@@ -134,6 +134,7 @@ def main(folder: Path) -> None:
     """Make the pictures, and save what each page looks like."""
     if not os.environ.get("DISPLAY"):
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    folder.mkdir(parents=True, exist_ok=True)
     application = Application()
     with tempfile.TemporaryDirectory() as private:
         photographer = Photographer(application, folder, Path(private))
