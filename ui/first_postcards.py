@@ -8,7 +8,8 @@ from importlib.resources.abc import Traversable
 
 from app.form.examples import STARTER_EXAMPLES, StarterExample
 
-_FOLDER = resources.files("ui") / "postcards"
+# Beside the starter, which no installation packs into an archive: the list of models needs a path.
+_FOLDER = resources.files("starter") / "postcards"
 POSTCARDS = tuple(one for one in STARTER_EXAMPLES if one.postcard)
 
 

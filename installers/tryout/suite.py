@@ -20,6 +20,8 @@ from installers.tryout.program import TryoutError
 ROOMS = ("metadata", "checkpoints", "lora", "embeddings", "text", "output", "pictures", "ui")
 # What cannot hold in a tree.
 _NOT_HERE = (
+    # Qt's tool that compiles catalogues is for developers.
+    "ui/test_catalogues.py::test_the_compiled_catalogue_is_that_of_the_texts",
     # It compares with OpenVINO, which is a pack.
     "pictures/test_starter_pictures.py",
     # A copy that an installer made is what this test must not run in.

@@ -13,7 +13,8 @@ from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.test_session import PNG
 from tests.metadata.records import PLAIN
-from tests.ui.conftest import Desk
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_main_window import LONG
 
 
 def picture(path: Path, prompt: str) -> str:
@@ -30,7 +31,8 @@ def test_a_picture_without_a_prompt_has_a_title(desk: Desk, tmp_path: Path, prom
     desk.wait(lambda: title.text() == "Without a prompt")
 
 
-def test_a_picture_that_is_made_without_a_prompt_has_a_title(desk: Desk) -> None:
+def test_a_picture_that_is_made_without_a_prompt_has_a_title(make_desk: MakeDesk) -> None:
+    desk = make_desk(LONG)
     desk.session.generation.prompt = " "
     desk.session.start()
     desk.session.jobs.generate()
