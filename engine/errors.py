@@ -4,11 +4,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from engine.api.remedies import MakeSmaller, Remedy
-from engine.api.sentences import NO_WORDS, Sentence, sentence
+from engine.api.sentences import NO_WORDS, InEnglish, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 
-class EngineError(Exception):
+class EngineError(InEnglish, Exception):
     """A failure with a code, a sentence on what happened and one on what to do about it.
 
     `remedies` are actions that the window and the command line each show in their own way, so
@@ -30,16 +30,6 @@ class EngineError(Exception):
         self.advice = advice
         self.detail = detail
         self.remedies = remedies
-
-    @property
-    def message(self) -> str:
-        """The message in English."""
-        return str(self.text)
-
-    @property
-    def hint(self) -> str:
-        """The hint in English; may be empty."""
-        return str(self.advice)
 
     @property
     def info(self) -> ErrorInfo:

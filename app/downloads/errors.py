@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.api.sentences import NO_WORDS, Sentence, completed, sentence
+from engine.api.sentences import NO_WORDS, InEnglish, Sentence, completed, sentence
 
 
 class DownloadCode(StrEnum):
@@ -97,7 +97,7 @@ _HINTS = {
 }
 
 
-class DownloadProblem(msgspec.Struct, frozen=True, kw_only=True):
+class DownloadProblem(msgspec.Struct, InEnglish, frozen=True, kw_only=True):
     """A failed download as data: it can be kept and worded later.
 
     `bytes_needed` is the room that is missing on the disk, `status` an HTTP status, `detail` the
@@ -129,16 +129,6 @@ class DownloadProblem(msgspec.Struct, frozen=True, kw_only=True):
     def advice(self) -> Sentence:
         """A sentence on what to do about it; empty if there is nothing to do."""
         return _HINTS.get(self.code, NO_WORDS)
-
-    @property
-    def message(self) -> str:
-        """The message in English."""
-        return str(self.text)
-
-    @property
-    def hint(self) -> str:
-        """The hint in English; may be empty."""
-        return str(self.advice)
 
 
 class DownloadError(Exception):

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from engine.api.sentences import NO_WORDS, Sentence, sentence
+from engine.api.sentences import NO_WORDS, InEnglish, Sentence, sentence
 
 
 class UpdateCode(StrEnum):
@@ -26,7 +26,7 @@ class UpdateCode(StrEnum):
     CANCELLED = "cancelled"
 
 
-class UpdateError(Exception):
+class UpdateError(InEnglish, Exception):
     """An update that did not happen: a code, what happened, and what to do about it.
 
     `detail` is the technical cause, for a report.
@@ -40,16 +40,6 @@ class UpdateError(Exception):
         self.text = text
         self.advice = advice
         self.detail = detail
-
-    @property
-    def message(self) -> str:
-        """The message in English."""
-        return str(self.text)
-
-    @property
-    def hint(self) -> str:
-        """The hint in English; may be empty."""
-        return str(self.advice)
 
 
 def cancelled_error() -> UpdateError:

@@ -8,24 +8,14 @@ import msgspec
 from app.updates.wholeness import damage_of
 from app.versions.state import CANNOT_RUN, LeftVersion
 from app.versions.trees import version_folder
-from engine.api.sentences import Sentence, sentence
+from engine.api.sentences import InEnglish, Sentence, sentence
 
 
-class News(msgspec.Struct, frozen=True):
+class News(msgspec.Struct, InEnglish, frozen=True):
     """A version was left: what happened, and what to do about it, in sentences."""
 
     text: Sentence
     advice: Sentence
-
-    @property
-    def message(self) -> str:
-        """The message in English."""
-        return str(self.text)
-
-    @property
-    def hint(self) -> str:
-        """The hint in English."""
-        return str(self.advice)
 
 
 def news_of(left: Sequence[LeftVersion], versions: Path, version: str) -> list[News]:

@@ -6,7 +6,7 @@ of its language. A value may be a sentence itself, such as the reason of a failu
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -42,6 +42,30 @@ class Sentence(msgspec.Struct, frozen=True):
 NO_WORDS = Sentence("")
 # A text that is a string was written by an earlier version, and is shown as it is.
 Text: TypeAlias = str | Sentence
+
+
+class _Told(Protocol):
+    @property
+    def text(self) -> Text: ...
+
+    @property
+    def advice(self) -> Text: ...
+
+
+class InEnglish:
+    """A failure or other news, told by `text` and `advice`, in English: for logs and terminals."""
+
+    __slots__ = ()
+
+    @property
+    def message(self: _Told) -> str:
+        """The message in English."""
+        return str(self.text)
+
+    @property
+    def hint(self: _Told) -> str:
+        """The hint in English; may be empty."""
+        return str(self.advice)
 
 
 def sentence(template: str, **values: object) -> Sentence:

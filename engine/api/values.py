@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.api.remedies import Remedy
-from engine.api.sentences import Text
+from engine.api.sentences import InEnglish, Text
 
 
 class SamplerName(StrEnum):
@@ -246,7 +246,7 @@ class ErrorCode(StrEnum):
     INTERNAL = "internal"
 
 
-class ErrorInfo(msgspec.Struct, frozen=True):
+class ErrorInfo(msgspec.Struct, InEnglish, frozen=True):
     """A failure as data: its message, a hint for the user, and the technical detail for a report.
 
     `hint` reads the same in the window and on the command line; `remedies`, the best first, are
@@ -258,13 +258,3 @@ class ErrorInfo(msgspec.Struct, frozen=True):
     advice: Text = msgspec.field(default="", name="hint")
     detail: str = ""
     remedies: tuple[Remedy, ...] = ()
-
-    @property
-    def message(self) -> str:
-        """The message in English."""
-        return str(self.text)
-
-    @property
-    def hint(self) -> str:
-        """The hint in English; may be empty."""
-        return str(self.advice)
