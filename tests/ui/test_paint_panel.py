@@ -107,6 +107,14 @@ def test_the_eraser_the_right_button_and_alt_erase(desk: Desk, photo: Path) -> N
     assert painted(panel) < stroke
 
 
+def test_a_stroke_beside_the_canvas_draws_nothing(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    start = place(panel, 0.5, 0) - QPoint(0, 30)
+    drag(panel, start, start + QPoint(0, 2))
+    assert painted(panel) == 0
+    assert not panel.layer.can_undo
+
+
 def test_strokes_are_undone_and_redone_in_order(desk: Desk, photo: Path) -> None:
     panel = paint_on(desk, photo)
     seen = [painted(panel)]

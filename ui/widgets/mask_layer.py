@@ -96,8 +96,9 @@ class MaskLayer(QObject):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             draw(painter)
         part = around.toAlignedRect() & self.mask.rect()
-        self._touched |= part
-        self.drawn.emit(part)
+        if not part.isEmpty():
+            self._touched |= part
+            self.drawn.emit(part)
 
     def finish(self) -> None:
         """End the edit that was drawn; it can be undone."""
