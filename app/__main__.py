@@ -103,6 +103,7 @@ def _show(
     application: "Application", paths: "Paths", instance: "SingleInstance", files: Sequence[str]
 ) -> tuple[int, bool]:
     """Show the window until it is closed; return its status, and whether to start again."""
+    from app.ending import ends_in_time
     from app.logs import start_logging
     from app.versions.kept_files import forget_files
     from ui.application import has_fonts, make_window
@@ -128,8 +129,9 @@ def _show(
     session.start()
     open_files(files)
     status = application.exec()
-    session.close()
-    window.close_background()
+    with ends_in_time():
+        session.close()
+        window.close_background()
     return status, session.updates.restarts
 
 

@@ -291,13 +291,16 @@ class GalleryIndex(QObject):
         self._upkeep.pool.run(open_, self._on_opened)
 
     def close(self) -> None:
-        """Write marks, and stop; takes up to a second. What is not read yet is read next time."""
+        """Write marks, and stop; takes up to a second. What is not read yet is read next time.
+
+        A folder that does not answer holds all but the marks and the list of folders.
+        """
+        self._list.close()
+        self._marking.close()
         self._upkeep.close()
         self._searching.close()
-        self._marking.close()
         self._rows.close()
         self.thumbnails.close()
-        self._list.close()
         if self._marks is not None:
             self._marks.close()
 

@@ -27,6 +27,31 @@ status = open_window()
 print(*sorted(sys.modules))
 sys.exit(status)
 """
+# Opens the gallery on a folder that never answers, and closes the window while it is read.
+HELD_UP = """
+import os, sys, threading
+from PySide6.QtCore import QCoreApplication, QTimer
+import app.ending
+from app.session import Session
+app.ending.PATIENCE_S = 1.0
+listed, held = os.scandir, threading.Event()
+def scandir(path="."):
+    if os.environ["SAFELIGHT_OUTPUT"] in os.fspath(path):
+        held.set()
+        threading.Event().wait()
+    return listed(path)
+os.scandir = scandir
+started = Session.start
+def start(self):
+    started(self)
+    self.gallery_index
+    timer = QTimer(self)
+    timer.timeout.connect(lambda: held.is_set() and QCoreApplication.quit())
+    timer.start(20)
+Session.start = start
+from app.__main__ import open_window
+sys.exit(open_window())
+"""
 COMMAND = """
 import sys
 from app.__main__ import main
@@ -109,6 +134,16 @@ def test_the_window_starts_without_fonts(tmp_path: Path) -> None:
         f"<fontconfig><dir>{tmp_path}</dir><cachedir>{tmp_path}</cachedir></fontconfig>"
     )
     assert "ui.main_window" in loaded(run(OPEN, FONTCONFIG_FILE=str(fonts)))
+
+
+def test_the_window_closes_while_a_folder_never_answers() -> None:
+    output = Path(os.environ["SAFELIGHT_OUTPUT"])
+    (output / "one").mkdir(parents=True)
+    window = subprocess.Popen([sys.executable, "-c", HELD_UP], cwd=ROOT)
+    try:
+        assert window.wait(60) == 0
+    finally:
+        window.kill()
 
 
 def test_a_second_start_hands_its_files_over(qtbot: QtBot, tmp_path: Path) -> None:
