@@ -352,3 +352,17 @@ def test_without_a_start_picture_the_shown_one_is_painted_on(desk: Desk, photo: 
     assert desk.session.generation.input_path(InputRole.INIT) == str(photo)
     desk.window.form.inputs.drop.click()
     assert not desk.session.view.painting
+
+
+def test_a_picture_that_cannot_be_shown_is_not_painted_on(
+    desk: Desk, photo: Path, tmp_path: Path
+) -> None:
+    action = desk.window.actions_by_name[ActionName.PAINT]
+    desk.session.view.choose(str(photo))
+    desk.wait(action.isEnabled)
+    damaged = tmp_path / "damaged.png"
+    damaged.write_bytes(photo.read_bytes()[:20])
+    desk.session.view.choose(str(damaged))
+    desk.wait(lambda: not action.isEnabled())
+    action.trigger()
+    assert not desk.session.view.painting

@@ -64,7 +64,7 @@ class CanvasPanel(QWidget):
         self._background = Background(1, self)
         self._background.failed.connect(self.failed)
         self._wanted = 0
-        # The path of the picture in the view, and its size.
+        # The path of the picture in the view, and its size; empty if it cannot be shown.
         self._read_path: str | None = None
         self._size = QSize()
         # Made when it is first used.
@@ -160,8 +160,9 @@ class CanvasPanel(QWidget):
         painting = self._session.view.painting
         for name in PAINTING:
             self._actions[name].setEnabled(painting)
-        is_shown = self._read_path is not None and not self._session.pictures.is_live
-        self._actions[ActionName.PAINT].setEnabled(painting or self._has_start or is_shown)
+        can_start = self._read_path is not None and not self._size.isEmpty()
+        can_start = can_start and not self._session.pictures.is_live
+        self._actions[ActionName.PAINT].setEnabled(painting or self._has_start or can_start)
         if painting and self.paint is not None:
             self.paint.refresh_actions()
 
@@ -283,9 +284,10 @@ class CanvasPanel(QWidget):
             if number != self._wanted:
                 return
             self._read_path = path
-            self._size = QSize(picture.width, picture.height)
-            if not picture.image.isNull():
-                self.view.show_picture(levels, QSize(picture.width, picture.height))
+            is_whole = not picture.image.isNull()
+            self._size = QSize(picture.width, picture.height) if is_whole else QSize()
+            if is_whole:
+                self.view.show_picture(levels, self._size)
                 name = picture.request.prompt[:200] if picture.request else Path(path).name
                 self.view.setAccessibleDescription(name)
             else:
