@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-from tests import swiftshader
+from tests import ended, swiftshader
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Test processes that run side by side share the cores: a runtime's threads spin while they wait for
@@ -15,3 +15,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 settings.register_profile("safelight", deadline=None)
 settings.load_profile("safelight")
 swiftshader.offer()
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collected tests, which stay to the end: half the collector's time went to them."""
+    ended.spare_what_stays()
+
+
+def pytest_runtest_logfinish() -> None:
+    """Leave a test nothing of the one before."""
+    ended.delete_ended()
