@@ -16,12 +16,10 @@ from app.queue.jobs import Job
 from app.session import Session
 from tests.app.folders import folders_in
 from tests.app.supervised import PATIENCE_MS
+from tests.ended import delete_after_test
 
 # Servers of tests are on this machine, and no test waits for one.
 TERMS = Terms(stall_s=20, tries=3, first_wait_s=0.01, loopback_http=True)
-# Kept to the end: Python collects what is unreachable on whichever thread it notices, and Qt's
-# objects may only end on their own.
-_ended: list[Session] = []
 
 
 class Staged:
@@ -65,4 +63,4 @@ class Staged:
     def end(self) -> None:
         """Leave no process, thread or file open."""
         self.session.close()
-        _ended.append(self.session)
+        delete_after_test(self.session, self.queue, self.client, self.process)

@@ -23,6 +23,8 @@ from engine.metadata.record import read_record
 from tests.metadata.readers.pictures import jpeg, user_comment
 
 SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7")
+# For what is told beside the picture: its networks run in the tests of the picture itself.
+NO_NETWORKS = ("--backend", "null")
 
 
 def generate(out: Path, *arguments: str) -> int:
@@ -73,7 +75,8 @@ def test_pictures_are_written_as_the_settings_say(
 ) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / FILE).write_text('picture_format = "webp"\nfile_name = "{seed}"\n')
-    assert run(["generate", "a cat", "--steps", "1", "--size", "64x64", "--seed", "5"]) == 0
+    small = ("--steps", "1", "--size", "64x64", "--seed", "5")
+    assert run(["generate", "a cat", *small, *NO_NETWORKS]) == 0
     path = Path(capsys.readouterr().out.strip())
     assert path == tmp_path / "output" / "5.webp"
     assert read_record(path) is not None
@@ -82,7 +85,7 @@ def test_pictures_are_written_as_the_settings_say(
 def test_default_folder_is_the_output_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["generate", "a red house", *SMALL]) == 0
+    assert run(["generate", "a red house", *SMALL, *NO_NETWORKS]) == 0
     assert Path(capsys.readouterr().out.strip()).parent == tmp_path / "output"
 
 
@@ -126,9 +129,8 @@ def test_samplers_and_sizes_are_known_by_any_tools_spelling(
     tmp_path: Path, sampler: str, size: str, expected: tuple[SamplerName, ScheduleName]
 ) -> None:
     out = tmp_path / "out.png"
-    assert (
-        run(["generate", "a", *SMALL, "--sampler", sampler, "--size", size, "--out", str(out)]) == 0
-    )
+    asked = ("--sampler", sampler, "--size", size, *NO_NETWORKS)
+    assert run(["generate", "a", *SMALL, *asked, "--out", str(out)]) == 0
     record = read_record(out)
     assert record is not None
     assert (record.request.sampler, record.request.schedule) == expected
@@ -139,7 +141,8 @@ def test_signs_of_another_grammar_are_said_to_be_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.png"
-    assert run(["generate", "{2$$red|green} house", *SMALL, "--out", str(out)]) == 0
+    asked = ("{2$$red|green} house", *SMALL, *NO_NETWORKS)
+    assert run(["generate", *asked, "--out", str(out)]) == 0
     assert (
         "{2$$ in the prompt is no wildcard here; it was drawn as words." in capsys.readouterr().err
     )
@@ -148,7 +151,7 @@ def test_signs_of_another_grammar_are_said_to_be_words(
 def test_a_schedule_beside_the_samplers_own_name_for_one_counts(tmp_path: Path) -> None:
     out = tmp_path / "out.png"
     asked = ("--sampler", "DPM++ 2M Karras", "--schedule", "ddim_uniform")
-    assert run(["generate", "a", *SMALL, *asked, "--out", str(out)]) == 0
+    assert run(["generate", "a", *SMALL, *NO_NETWORKS, *asked, "--out", str(out)]) == 0
     record = read_record(out)
     assert record is not None
     assert record.request.schedule is ScheduleName.DDIM
@@ -171,12 +174,13 @@ def test_from_says_when_the_checkpoint_has_changed(
 ) -> None:
     copy, first = tmp_path / "copy", tmp_path / "first.png"
     shutil.copytree(starter_checkpoint(), copy)
-    assert generate(first, "--model", str(copy)) == 0
+    assert generate(first, "--model", str(copy), *NO_NETWORKS) == 0
     weights = copy / "unet" / "diffusion_pytorch_model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-4096:] = bytes(4096)
     weights.write_bytes(content)
-    assert run(["generate", "--from", str(first), "--out", str(tmp_path / "again.png")]) == 0
+    again = ("--from", str(first), "--out", str(tmp_path / "again.png"), *NO_NETWORKS)
+    assert run(["generate", *again]) == 0
     assert "model has changed" in capsys.readouterr().err
 
 
@@ -197,7 +201,7 @@ def test_from_takes_pictures_of_other_tools(
     other, again = tmp_path / "other.jpg", tmp_path / "again.png"
     line = "Steps: 2, Sampler: Euler a, Seed: 9, Size: 64x128, Model: mix, Version: v1.10.1"
     other.write_bytes(jpeg((0xE1, b"Exif\0\0" + user_comment(f"a house\n{line}"))))
-    assert run(["generate", "--from", str(other), "--out", str(again)]) == 0
+    assert run(["generate", "--from", str(other), "--out", str(again), *NO_NETWORKS]) == 0
     assert 'made with the model "mix"' in capsys.readouterr().err
     record = read_record(again)
     assert record is not None

@@ -1,6 +1,7 @@
 """The look follows the system, or SAFELIGHT_THEME; icons follow the look."""
 
 import re
+from collections.abc import Mapping
 from importlib import resources
 
 import pytest
@@ -8,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.settings.values import Look
+from tests.ended import delete_after_test
 from tests.ui.conftest import Desk
 from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours
 from ui.theme.icons import draw, icon_source
@@ -20,9 +22,16 @@ ICONS = sorted(
 )
 
 
+def theme_as_in(application: QApplication, environment: Mapping[str, str]) -> Theme:
+    """Return the theme of a test: it follows the system no longer than the test runs."""
+    theme = Theme(application, environment)
+    delete_after_test(theme)
+    return theme
+
+
 @pytest.mark.parametrize(("wish", "colours"), [("light", LIGHT), ("DARK", DARK)])
 def test_the_environment_decides(qapp: QApplication, wish: str, colours: Colours) -> None:
-    theme = Theme(qapp, {"SAFELIGHT_THEME": wish})
+    theme = theme_as_in(qapp, {"SAFELIGHT_THEME": wish})
     assert theme.colours is colours
     assert qapp.palette().window().color().name() == colours.window
 
@@ -31,7 +40,7 @@ def test_the_environment_decides(qapp: QApplication, wish: str, colours: Colours
     ("look", "colours"), [(Look.LIGHT, LIGHT), (Look.DARK, DARK), (Look.CONTRAST, CONTRAST)]
 )
 def test_a_look_that_was_set_acts_at_once(qapp: QApplication, look: Look, colours: Colours) -> None:
-    theme = Theme(qapp, {})
+    theme = theme_as_in(qapp, {})
     theme.use_look(look)
     assert theme.colours is colours
     assert qapp.palette().window().color().name() == colours.window
@@ -44,13 +53,13 @@ def _says_no(_effect: object) -> bool:
 
 
 def test_the_environment_comes_before_the_settings(qapp: QApplication) -> None:
-    theme = Theme(qapp, {"SAFELIGHT_THEME": "light"})
+    theme = theme_as_in(qapp, {"SAFELIGHT_THEME": "light"})
     theme.use_look(Look.CONTRAST)
     assert theme.colours is LIGHT
 
 
 def test_reduced_motion_stops_the_cursor_and_the_lists(qapp: QApplication) -> None:
-    theme = Theme(qapp, {})
+    theme = theme_as_in(qapp, {})
     theme.reduce_motion(True)
     assert qapp.styleHints().cursorFlashTime() == 0
     assert not qapp.isEffectEnabled(Qt.UIEffect.UI_AnimateCombo)
@@ -64,7 +73,7 @@ def test_a_system_without_motion_stays_without(
     before = qapp.styleHints().cursorFlashTime()
     qapp.styleHints().setCursorFlashTime(0)
     monkeypatch.setattr(qapp, "isEffectEnabled", _says_no)
-    theme = Theme(qapp, {})
+    theme = theme_as_in(qapp, {})
     monkeypatch.undo()
     theme.reduce_motion(False)
     try:
@@ -75,11 +84,11 @@ def test_a_system_without_motion_stays_without(
 
 def test_nonsense_follows_the_system(qapp: QApplication) -> None:
     dark = qapp.styleHints().colorScheme() is Qt.ColorScheme.Dark
-    assert Theme(qapp, {"SAFELIGHT_THEME": "mauve"}).colours is (DARK if dark else LIGHT)
+    assert theme_as_in(qapp, {"SAFELIGHT_THEME": "mauve"}).colours is (DARK if dark else LIGHT)
 
 
 def test_the_stylesheet_has_no_gap_left(qapp: QApplication) -> None:
-    theme = Theme(qapp, {})
+    theme = theme_as_in(qapp, {})
     for colours in (DARK, LIGHT):
         theme.use_colours(colours)
         assert theme.sheet
@@ -132,7 +141,7 @@ def test_every_icon_draws_in_the_colour_of_the_theme(qapp: QApplication, name: s
 
 
 def test_a_change_of_look_is_told_and_gives_new_icons(qapp: QApplication) -> None:
-    theme, told = Theme(qapp, {"SAFELIGHT_THEME": "dark"}), list[bool]()
+    theme, told = theme_as_in(qapp, {"SAFELIGHT_THEME": "dark"}), list[bool]()
     theme.changed.connect(lambda: told.append(True))
     before = theme.icon("dice").cacheKey()
     assert theme.icon("dice").cacheKey() == before
