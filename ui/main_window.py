@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QGuiApplication,
@@ -65,9 +65,7 @@ class MainWindow(QMainWindow):
         self.windows = SideWindows(session, theme, self)
         self.notices = NoticePanel(session, theme, actions, self.windows.show_runtimes)
         self.offer = OfferBar(session, theme, self.windows.show_runtimes)
-        self.messages = MessageOverlay(
-            self.places, self.offer, self.notices, self._room_for_messages
-        )
+        self.messages = MessageOverlay(self.places, self.offer, self.notices, self.queue)
         self._framed = QTimer(self, singleShot=True, interval=_FRAMED_MS)
         self._framed.timeout.connect(lambda: fit(self))
         column.addWidget(rule(Qt.Orientation.Horizontal))
@@ -112,7 +110,6 @@ class MainWindow(QMainWindow):
         on(ActionName.GENERATE_FIRST, lambda: session.jobs.generate(front=True))
         on(ActionName.CANCEL, session.jobs.cancel)
         on(ActionName.CANCEL_ALL, session.jobs.cancel_all)
-        self.places.opened.connect(self.messages.put)
         on(ActionName.QUEUE, lambda: self._show_queue(shown=self.queue.isHidden()))
         self.queue.closed.connect(lambda: self._show_queue(shown=False))
         on(ActionName.UNDO_LATEST, session.remedies.undo_latest)
@@ -181,23 +178,10 @@ class MainWindow(QMainWindow):
     def _on_screens_changed(self, _screen: QScreen) -> None:
         self._framed.start()
 
-    def _room_for_messages(self) -> QRect:
-        """Return the part of the places that messages may cover: the canvas, or the page."""
-        shown = self.canvas if self.places.place is Place.CREATE else self.places.page
-        room = QRect(shown.mapTo(self.places, QPoint(0, 0)), shown.size())
-        if not self.queue.isHidden():
-            beside = QRect(self.queue.geometry())
-            if self.isRightToLeft():
-                room.setLeft(max(room.left(), beside.right()))
-            else:
-                room.setRight(min(room.right(), beside.left()))
-        return room
-
     def _show_queue(self, *, shown: bool) -> None:
         had_focus = self.queue.isAncestorOf(self.focusWidget() or self)
         self.queue.setVisible(shown)
         self.dock.queue.setChecked(shown)
-        self.messages.put()
         if had_focus and not shown:
             self.dock.queue.setFocus()
 

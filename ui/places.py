@@ -107,6 +107,16 @@ class Entered(Protocol):
         ...
 
 
+@runtime_checkable
+class LendingRoom(Protocol):
+    """A page with controls that messages must not cover."""
+
+    @property
+    def room_for_messages(self) -> QWidget:
+        """The part that messages may lie over."""
+        ...
+
+
 class Rail(QWidget):
     """A column of buttons, one for each place; the settings are at its bottom."""
 
@@ -219,6 +229,11 @@ class Places(QWidget):
     def picture(self) -> str | None:
         """The path of the picture that the open page is about; None without one."""
         return self.page.picture if isinstance(self.page, ShowingPicture) else None
+
+    @property
+    def room_for_messages(self) -> QWidget:
+        """The part of the open page that messages may lie over."""
+        return self.page.room_for_messages if isinstance(self.page, LendingRoom) else self.page
 
     def open(self, place: Place) -> None:
         """Show a place's page; the next start opens it again."""

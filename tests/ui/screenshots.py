@@ -72,6 +72,7 @@ LORAS = {
     "charcoal": 768,
 }
 PATIENCE_S = 180
+_ROUNDS = 5
 
 
 class Photographer:
@@ -103,6 +104,9 @@ class Photographer:
         loop = QEventLoop()
         QTimer.singleShot(round(seconds * 1000), loop.quit)
         loop.exec()
+        # On a busy machine the time may pass in one event: what it began is to be laid out, too.
+        for _ in range(_ROUNDS):
+            QCoreApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
     def wait_for(self, what: str, condition: Callable[[], bool]) -> None:

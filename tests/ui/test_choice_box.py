@@ -192,8 +192,43 @@ def test_the_list_is_mirrored_with_its_box(qtbot: QtBot, theme: Theme) -> None:
     opened.close()
 
 
-def test_a_long_name_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:
+def test_the_list_is_as_high_as_what_was_found(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 20, height=600)
+    whole = opened.popup.geometry()
+    opened.press(KEY.Key_1, KEY.Key_5)
+    found, view = opened.popup.geometry(), opened.popup.list
+    assert found.topLeft() == whole.topLeft()
+    assert found.height() < whole.height() / 2
+    last = view.visualRect(opened.popup.rows.index(len(opened.shown) - 1, 0))
+    assert view.viewport().rect().contains(last)
+    opened.press(KEY.Key_Z)
+    assert opened.popup.height() >= opened.popup.minimumSizeHint().height()
+    opened.popup.search.clear()
+    assert opened.popup.geometry() == whole
+    opened.close()
+
+
+def test_a_list_above_its_box_keeps_its_height(qtbot: QtBot, theme: Theme) -> None:
+    opened = Opened(qtbot, theme, 20, at=1.0, height=600)
+    whole = opened.popup.geometry()
+    opened.press(KEY.Key_1, KEY.Key_5)
+    assert opened.popup.geometry() == whole
+    opened.close()
+
+
+def test_a_long_choice_is_cut_at_its_end(qtbot: QtBot, theme: Theme) -> None:
     box = ChoiceBox(theme)
+    qtbot.addWidget(box)
+    box.resize(160, box.height())
+    for end in ("one", "another"):
+        box.addItem(f"Auto · a schedule of a name that is long, {end}")
+    first = box.grab().toImage()
+    box.setCurrentIndex(1)
+    assert box.grab().toImage() == first
+
+
+def test_a_long_name_of_a_file_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:
+    box = ChoiceBox(theme, of_files=True)
     qtbot.addWidget(box)
     box.resize(160, box.height())
     for number in (1, 2):

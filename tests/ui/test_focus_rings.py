@@ -30,7 +30,7 @@ _LEAST = 3.0
 LOOKS = pytest.mark.parametrize(
     "colours", [DARK, LIGHT, CONTRAST], ids=["dark", "light", "contrast"]
 )
-_PUSHED = ("", "choice", "link", "flat", "chip", "filter")
+_PUSHED = ("", "choice", "link", "flat", "chip")
 _TOOLS = ("", "floating", "postcard", "outlined", "place", "status", "filter")
 
 
@@ -64,7 +64,7 @@ def controls(theme: Theme) -> dict[str, QWidget]:
     for role, button in (
         ("choice", QPushButton("Use")),
         ("chip", QPushButton("Use")),
-        ("filter", QPushButton("Use")),
+        ("filter", QToolButton()),
         ("outlined", QToolButton()),
         ("floating", QToolButton()),
         ("place", QToolButton()),

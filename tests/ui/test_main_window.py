@@ -54,7 +54,7 @@ def test_the_window_is_there_before_the_engine(desk: Desk) -> None:
 def test_a_picture_asked_for_early_is_made_when_the_engine_is_ready(desk: Desk) -> None:
     QTest.mouseClick(desk.window.dock.generate, LEFT)
     desk.wait(lambda: desk.session.jobs.waiting == 1)
-    desk.wait(lambda: desk.window.dock.queue.text() == "Queue · 1")
+    desk.wait(lambda: "1 waiting" in desk.window.dock.queue.accessibleName())
     desk.session.start()
     assert desk.wait_for_jobs(1)[0].state is JobState.DONE
 
@@ -67,7 +67,13 @@ def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
     desk.wait(lambda: "of 100000" in window.dock.status.title.text())
     desk.wait(lambda: "per step" in window.dock.status.detail.text())
     desk.wait(lambda: "Picture 1 of 3" in window.dock.status.title.text())
+    window.resize(1440, 900)
     desk.wait(lambda: window.dock.queue.text() == "Queue · 2")
+    # A narrow dock has room for what is being made, in place of the name.
+    window.resize(960, 640)
+    desk.wait(lambda: window.dock.queue.text() == "2")
+    left = window.dock.status.detail.fontMetrics().horizontalAdvance("about 10 min left")
+    desk.wait(lambda: window.dock.status.width() > 1.5 * left)
     assert window.dock.cancel.isEnabled()
     bar = window.dock.status.bar
     desk.wait(lambda: 0 < bar.value() < bar.maximum())

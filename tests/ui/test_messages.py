@@ -1,17 +1,22 @@
 """Notes lie over the page and leave by themselves; failures stay, and no picture gets smaller."""
 
+from pathlib import Path
+
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.notices.remedies import NoticeAction
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.ui.conftest import Desk
 from ui.actions import ActionName
+from ui.gallery.page import GalleryPage
+from ui.models.page import ModelsPage
 from ui.panels import notice_card
 from ui.panels.notice_card import NoticeCard
+from ui.places import Place
 
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
 
@@ -54,6 +59,38 @@ def test_messages_lie_over_the_canvas_and_take_nothing_from_it(desk: Desk) -> No
     # The queue is not covered.
     window.actions_by_name[ActionName.QUEUE].trigger()
     assert not overlay.geometry().intersects(window.queue.geometry())
+
+
+def test_messages_cover_no_button_of_a_page(desk: Desk, tmp_path: Path) -> None:
+    window = desk.window
+    window.resize(960, 640)
+    desk.session.notices.tell_error(ERROR)
+    window.places.open(Place.GALLERY)
+    (gallery,) = window.findChildren(GalleryPage)
+    window.places.open(Place.MODELS)
+    (models,) = window.findChildren(ModelsPage)
+    models.yours.details.show()
+    desk.wait(lambda: not covered(desk, models.yours.details))
+    models.show_view(1)
+    desk.wait(lambda: covered(desk, models.get))
+    models.show_view(0)
+    desk.wait(lambda: not covered(desk, models.yours.details))
+    window.places.open(Place.GALLERY)
+    desk.wait(lambda: not covered(desk, gallery.foot))
+    window.places.open(Place.CREATE)
+    image = QImage(64, 64, QImage.Format.Format_RGB32)
+    assert image.save(str(tmp_path / "picture.png"))
+    desk.session.view.choose(str(tmp_path / "picture.png"))
+    desk.wait(window.canvas.zoom.isVisible)
+    desk.wait(lambda: not covered(desk, window.canvas.zoom))
+
+
+def covered(desk: Desk, widget: QWidget) -> bool:
+    """Return True if messages lie over a part of a widget."""
+    messages, places = desk.window.messages, desk.window.places
+    place = QRect(widget.mapTo(places, QPoint(0, 0)), widget.size())
+    assert widget.isVisible()
+    return messages.isVisible() and messages.geometry().intersects(place)
 
 
 def test_a_note_stays_while_the_pointer_or_the_focus_is_on_it(desk: Desk) -> None:

@@ -24,6 +24,7 @@ from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from ui.actions import ActionName, Actions
 from ui.models.page import ModelsPage
+from ui.models.yours import YourModels
 from ui.theme.theme import Theme
 
 
@@ -101,6 +102,26 @@ def test_models_that_cannot_be_used_are_a_group_of_their_own(shown: Shown) -> No
     shown.tell(MIX)
     assert shown.names == ["folder/mix"]
     assert yours.broken.isHidden()
+
+
+@pytest.mark.parametrize("width", [830, 1370])
+def test_search_and_cards_have_their_room_in_every_window(shown: Shown, width: int) -> None:
+    yours = shown.page.yours
+    shown.tell(MIX, *(model(f"ink {n}") for n in range(20)))
+    shown.window.resize(width, 570)
+    shown.wait(lambda: yours.width() == width)
+    hint = yours.search.fontMetrics().horizontalAdvance(yours.search.placeholderText())
+    shown.wait(lambda: yours.search.width() > hint)
+    grid, cell = yours.list, yours.list.gridSize().width()
+    columns = grid.viewport().width() // cell
+    assert columns >= 2
+    # No further column would fit, and none is left empty.
+    assert grid.viewport().width() - columns * cell < cell / 4
+    shown.wait(lambda: len({row_top(yours, row) for row in range(columns)}) == 1)
+
+
+def row_top(yours: YourModels, row: int) -> int:
+    return yours.list.visualRect(yours.item_model.index(row, 0)).top()
 
 
 def test_search_kind_family_and_order_choose_what_is_shown(shown: Shown) -> None:

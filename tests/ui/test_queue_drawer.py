@@ -126,6 +126,7 @@ def test_a_job_is_edited_and_copied(desk: Desk, drawer: QueueDrawer) -> None:
 
 def test_the_queue_is_paused_and_the_dock_says_so(desk: Desk, drawer: QueueDrawer) -> None:
     QTest.mouseClick(drawer.pause, LEFT)
+    desk.window.resize(1440, 900)
     desk.wait(lambda: desk.window.dock.queue.text() == "Paused · 3")
     assert drawer.pause.text() == "Resume"
     assert "paused" in desk.window.dock.queue.accessibleName()

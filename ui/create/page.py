@@ -64,6 +64,11 @@ class CreatePage(QWidget):
         """The control that a key leads to."""
         return self.form.prompt
 
+    @property
+    def room_for_messages(self) -> QWidget:
+        """The part that messages may lie over."""
+        return self.canvas
+
     def _lay_out(self, column: QVBoxLayout) -> None:
         column.addWidget(self.canvas, 1)
         column.addWidget(self.info)

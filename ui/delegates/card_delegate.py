@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from ui.theme.fonts import scaled
 from ui.theme.metrics import RADIUS
 from ui.theme.theme import Theme
+from ui.widgets.labels import PARTED
 from ui.widgets.placing import covering
 
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -35,7 +36,8 @@ class CardDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.theme, self._weight = theme, weight
         lines = sum(QFontMetrics(one).height() for one in self._fonts(parent.font()))
-        self.cell = room + QSize(0, lines)
+        # The least size of a card, and the present one.
+        self.least = self.cell = room + QSize(0, lines)
 
     def sizeHint(  # noqa: N802 (Qt's name)
         self, option: QStyleOptionViewItem, index: AnyIndex
@@ -73,7 +75,7 @@ class CardDelegate(QStyledItemDelegate):
         for line, shown in zip(lines, self._fonts(font), strict=True):
             painter.setFont(shown)
             metrics = painter.fontMetrics()
-            words = metrics.elidedText(line.text[:_MOST_CHARACTERS], line.elide, place.width())
+            words = _shortened(metrics, line, place.width())
             painter.setPen(QColor(line.colour))
             room = QRect(place.left(), top, place.width(), metrics.height())
             painter.drawText(room, int(Qt.AlignmentFlag.AlignLeading), words)
@@ -85,6 +87,21 @@ class CardDelegate(QStyledItemDelegate):
         if self._weight is not None:
             name.setWeight(self._weight)
         return name, scaled(font, "caption")
+
+
+def _shortened(metrics: QFontMetrics, line: Line, width: int) -> str:
+    """Return a line that fits: without its last parts, else with … in its one part."""
+    text = line.text[:_MOST_CHARACTERS]
+    if line.elide is not Qt.TextElideMode.ElideRight:
+        return metrics.elidedText(text, line.elide, width)
+    first, *others = text.split(PARTED)
+    words = metrics.elidedText(first, line.elide, width)
+    for part in others:
+        longer = f"{words}{PARTED}{part}"
+        if metrics.horizontalAdvance(longer) > width:
+            break
+        words = longer
+    return words
 
 
 def rounded(frame: QRect) -> QPainterPath:

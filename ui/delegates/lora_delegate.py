@@ -22,7 +22,7 @@ class LoraDelegate(CardDelegate):
     def draw(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         """Draw one card."""
         room: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
-        picture = QRect(room.left() + S, room.top() + S, LORA_PICTURE, LORA_PICTURE)
+        picture = QRect(room.left() + S, room.top() + S, room.width() - 2 * S, LORA_PICTURE)
         is_suited = bool(index.data(SUITED_ROLE))
         self._draw_picture(painter, picture, index.data(Qt.ItemDataRole.DecorationRole), is_suited)
         if index.data(CHOSEN_ROLE):

@@ -19,10 +19,10 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.seed_field import SeedField
 from ui.widgets.stepper import Stepper
 
-# From these widths on, in pixels, the device has its name, Generate its key beside an estimate,
-# and the fields have their labels.
+# From these widths on, in pixels, the queue and the device have their names, Generate its key
+# beside an estimate, and the fields have their labels.
 _WIDE, _KEYED, _WIDER = 1120, 1340, 1400
-_SEED_WIDTH = 212
+_SEED_WIDTH, _SEED_LEAST = 212, 184
 
 
 class Dock(QWidget):
@@ -49,14 +49,15 @@ class Dock(QWidget):
         """Leave out the words that have no room."""
         super().resizeEvent(event)
         width = event.size().width()
-        self.device.show_words(shown=width >= _WIDE)
+        for button in (self.queue, self.device):
+            button.show_words(shown=width >= _WIDE)
+        self.seed.setFixedWidth(_SEED_WIDTH if width >= _WIDE else _SEED_LEAST)
         self.generate.keep_room(for_key=width >= _KEYED)
         for label in (self.count.label, self.seed.label):
             label.setVisible(width >= _WIDER)
 
     def _lay_out(self) -> None:
         self.setFixedHeight(DOCK_HEIGHT)
-        self.seed.setFixedWidth(_SEED_WIDTH)
         row = QHBoxLayout(self)
         row.setContentsMargins(S, 0, S, 0)
         row.setSpacing(M)

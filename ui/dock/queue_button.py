@@ -1,6 +1,6 @@
 """The button of the queue, with the number of pictures in it; it opens the drawer."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QLocale, QSize, Qt
 from PySide6.QtWidgets import QToolButton
 
 from app.queue.jobs import JobState
@@ -22,10 +22,17 @@ class QueueButton(QToolButton):
         self.setFixedHeight(CONTROL_HEIGHT)
         self.setProperty("role", "status")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._is_wide = True
         self.clicked.connect(actions[ActionName.QUEUE].trigger)
         on_queue_changes(self._queue, self, self._refresh)
         theme.changed.connect(self._refresh)
         self._refresh()
+
+    def show_words(self, *, shown: bool) -> None:
+        """Show the name, or only the number of pictures that wait."""
+        if shown != self._is_wide:
+            self._is_wide = shown
+            self._refresh()
 
     def _refresh(self) -> None:
         states = [job.state for job in self._queue.jobs]
@@ -49,6 +56,8 @@ class QueueButton(QToolButton):
         self.setToolTip(f"{name} ({self._actions.key(ActionName.QUEUE)})")
 
     def _words(self, waiting: int) -> str:
+        if not self._is_wide:
+            return QLocale().toString(waiting) if waiting else ""
         if self._queue.paused and waiting:
             return self.tr("Paused · {n}").format(n=waiting)
         if self._queue.paused:

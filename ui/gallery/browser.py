@@ -65,6 +65,9 @@ class Browser(QWidget):
             self.add,
         )
         self._stack = Stack()
+        # Below the room of the scroll bar, too.
+        self._stack.setProperty("role", "canvas")
+        self._stack.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         for page in (self.grid, self.nothing_found, self.no_pictures):
             self._stack.addWidget(page)
         column = QVBoxLayout(self)

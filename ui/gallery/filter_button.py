@@ -12,7 +12,7 @@ from ui.theme.metrics import ICON
 from ui.theme.theme import Theme
 from ui.widgets.labels import plain_tooltip
 
-FILTER_HEIGHT = 30
+_HEIGHT = 30
 _LONGEST = 28
 _LONGEST_CHOICE = 60
 
@@ -32,7 +32,19 @@ class Choice(NamedTuple):
         return all(getattr(query, name) == value for name, value in self.fields.items())
 
 
-class FilterButton(QToolButton):
+class Chip(QToolButton):
+    """A round button of the filters: all of one class, or their text would not be in one line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "filter")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(ICON, ICON))
+        self.setFixedHeight(_HEIGHT)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+
+class FilterButton(Chip):
     """A button with a menu of choices, one of them in force; it says which unless it is the usual.
 
     `fill` is asked for the choices, the usual one first; None is a line between them.
@@ -49,11 +61,6 @@ class FilterButton(QToolButton):
         self._name = name
         self._fill = fill
         self._query = GalleryQuery()
-        self.setProperty("role", "filter")
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(ICON, ICON))
-        self.setFixedHeight(FILTER_HEIGHT)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._choices = QMenu(self)
         self._choices.aboutToShow.connect(self._open)

@@ -95,6 +95,11 @@ class GalleryPage(QWidget):
         return self.browser.grid if self.browser.grid.isVisible() else self.browser.search.words
 
     @property
+    def room_for_messages(self) -> QWidget:
+        """The part that messages may lie over: the pictures, above the foot."""
+        return self._middle
+
+    @property
     def picture(self) -> str | None:
         """The path of the picture that is meant; None without one, or with several."""
         rows = self._index.rows(self.meant()[:2])

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QPushButton, Q
 from app.gallery.habits import GalleryHabits
 from app.gallery.query import GalleryQuery, Order, Rejected, Shape
 from app.gallery.rows import MOST_STARS, Count, Facets
-from ui.gallery.filter_button import FILTER_HEIGHT, Choice, FilterButton
+from ui.gallery.filter_button import Chip, Choice, FilterButton
 from ui.gallery.labels import stars_label
 from ui.theme.metrics import CONTROL_HEIGHT, M, S
 from ui.theme.theme import Theme
@@ -47,10 +47,9 @@ class SearchBar(QWidget):
         self.clear = QPushButton(self.tr("Clear"))
         self.clear.setProperty("role", "link")
         self.clear.setToolTip(self.tr("Show all pictures again"))
-        self.favourites = QPushButton(self.tr("Favourites"))
-        self.favourites.setProperty("role", "filter")
+        self.favourites = Chip()
+        self.favourites.setText(self.tr("Favourites"))
         self.favourites.setCheckable(True)
-        self.favourites.setFixedHeight(FILTER_HEIGHT)
         self._make_filters()
         self._paused = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._lay_out()

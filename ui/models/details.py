@@ -33,7 +33,7 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.filled_button import FilledButton
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import breakable, buddy_label, plain_label
+from ui.widgets.labels import breakable, buddy_label, plain_label, whole_parts
 from ui.widgets.placing import fitted
 from ui.widgets.scroll_area import scroll_area
 
@@ -53,7 +53,6 @@ class ModelDetails(QWidget):
         super().__init__()
         self._session, self._theme = session, theme
         self._model: ModelInfo | None = None
-        self.setFixedWidth(DETAILS_WIDTH)
         self.setProperty("role", "panel")
         self.picture = _Picture()
         self.name = plain_label("", "heading", wrap=True)
@@ -294,7 +293,7 @@ class _GapList(QWidget):
             column.addWidget(plain_label(text.format(part=part), "error", wrap=True))
             if not gap.fits:
                 continue
-            box = ChoiceBox(theme)
+            box = ChoiceBox(theme, of_files=True)
             box.setAccessibleName(self.tr("Files that fit: {part}").format(part=part))
             for fit in gap.fits:
                 family = session.checkpoints.family_title(fit.family)
@@ -349,6 +348,6 @@ class _Table(QWidget):
         grid.setColumnStretch(1, 1)
         for row, (name, text) in enumerate(facts):
             grid.addWidget(plain_label(name, "caption"), row, 0, Qt.AlignmentFlag.AlignTop)
-            value = plain_label(breakable(text), "note", wrap=True)
+            value = plain_label(whole_parts(breakable(text)), "note", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             grid.addWidget(value, row, 1)

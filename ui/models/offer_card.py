@@ -36,7 +36,7 @@ class OfferCard(QFrame):
         self._offer: Offer | None = None
         self.setProperty("role", "card")
         self.title = plain_label("", "heading", wrap=True)
-        self.files, self.kinds = ChoiceBox(theme), ChoiceBox(theme)
+        self.files, self.kinds = ChoiceBox(theme, of_files=True), ChoiceBox(theme)
         self.licence, self.weight, self.hash, self.hosts, self.place = (
             plain_label("", wrap=True) for _ in range(5)
         )

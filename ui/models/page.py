@@ -52,6 +52,12 @@ class ModelsPage(QWidget):
         """The control that a key leads to."""
         return self.yours.list if self.yours.isVisible() else self.views.buttons()[0]
 
+    @property
+    def room_for_messages(self) -> QWidget:
+        """The part that messages may lie over: not what is done with a model, beside the list."""
+        shown = self.stack.currentWidget()
+        return self.yours.list if shown is None or shown is self.yours else shown
+
     def show_view(self, view: int) -> None:
         """Show the user's models (0), where to get more (1), or the folders (2)."""
         self.views.button(view).setChecked(True)

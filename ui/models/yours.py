@@ -1,8 +1,8 @@
 """The user's models as cards: search, filters, and the pane about the current one."""
 
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
@@ -12,12 +12,15 @@ from ui.model_labels import count_label, kinds_label
 from ui.models.details import ModelDetails
 from ui.models.invitation import Invitation
 from ui.picture_actions import reveal
-from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
+from ui.theme.metrics import CONTROL_HEIGHT, DETAILS_WIDTH, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import buddy_label, plain_label, rule
+
+# Below this width the filters are below the search, and the pane about a model is narrower.
+_WIDE, _NARROW_DETAILS = 1080, 280
 
 
 class YourModels(QWidget):
@@ -65,20 +68,37 @@ class YourModels(QWidget):
         self.order.addItem(self.tr("Newest first"), ModelOrder.NEWEST.value)
         self.order.addItem(self.tr("Largest first"), ModelOrder.LARGEST.value)
 
-    def _lay_out(self) -> None:
-        top = QHBoxLayout()
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Put the filters below the search in a narrow window, and make the pane narrower."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= _WIDE
+        to = QBoxLayout.Direction
+        self._top.setDirection(to.LeftToRight if is_wide else to.TopToBottom)
+        self._top.setSpacing(M if is_wide else S)
+        self.details.setFixedWidth(DETAILS_WIDTH if is_wide else _NARROW_DETAILS)
+
+    def _make_top(self) -> QBoxLayout:
+        """Lay out the search and the filters beside or below it."""
+        top = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         top.setContentsMargins(L, 0, L, 0)
-        top.setSpacing(S)
         top.addWidget(self.search, 1)
         self.search.setAccessibleName(self.tr("Search"))
+        filters = QHBoxLayout()
+        filters.setSpacing(S)
         for name, box in (
             (self.tr("Kind"), self.kind),
             (self.tr("Family"), self.family),
             (self.tr("Sort"), self.order),
         ):
-            top.addSpacing(S)
-            top.addWidget(buddy_label(name, box))
-            top.addWidget(box)
+            filters.addWidget(buddy_label(name, box))
+            filters.addWidget(box, 1)
+            if box is not self.order:
+                filters.addSpacing(S)
+        top.addLayout(filters)
+        return top
+
+    def _lay_out(self) -> None:
+        self._top = top = self._make_top()
         foot = QHBoxLayout()
         foot.setContentsMargins(L, 0, L, S)
         foot.setSpacing(M)

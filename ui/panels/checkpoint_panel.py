@@ -32,7 +32,7 @@ class CheckpointPanel(QWidget):
         super().__init__()
         self._session, self._theme = session, theme
         self.model = CheckpointItemModel(session.checkpoints, self)
-        self.box = ChoiceBox(theme)
+        self.box = ChoiceBox(theme, of_files=True)
         self.box.setModel(self.model)
         self.open = IconButton(theme, "folder", self.tr("Open a file…"), outlined=True)
         self.open.set_name(self.tr("Open a file…"), actions.key(ActionName.OPEN))

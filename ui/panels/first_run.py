@@ -32,9 +32,9 @@ from ui.widgets.scroll_area import scroll_area
 # Below this width the cards are one below the other.
 _ABREAST = 660
 # From this width on the postcards are in one row, where the cards are not beside one another.
-_IN_A_ROW = 600
+_IN_A_ROW = 545
 _MOST_WIDTH = 860
-_POSTCARD, _COLUMNS = 68, 3
+_POSTCARD, _COLUMNS = 64, 3
 _LAMP = 56
 
 

@@ -94,7 +94,7 @@ class GapRow(QWidget):
         else:
             text = self.tr("{part} is missing, and none of your files has one that fits.")
         self.words = plain_label(text.format(part=part), "error", wrap=True)
-        self.box = ChoiceBox(theme)
+        self.box = ChoiceBox(theme, of_files=True)
         self.box.setAccessibleName(self.tr("Files that fit: {part}").format(part=part))
         for fit in gap.fits:
             family = checkpoints.family_title(fit.family)

@@ -41,7 +41,7 @@ class InfoPanel(QWidget):
         self.use = QPushButton(self.tr("Reuse"))
         self.use.setAccessibleDescription(actions[_USE].text())
         self.use.setToolTip(f"{actions[_USE].text()} ({actions.key(_USE)})")
-        self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"))
+        self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"), outlined=True)
         self.menu = QMenu(self)
         for name in REUSING:
             self.menu.addAction(actions[name])
@@ -76,7 +76,14 @@ class InfoPanel(QWidget):
         row.setContentsMargins(M, XS, S, XS)
         row.setSpacing(S)
         row.addLayout(words, 1)
-        for button in (self.watch, self.use, self.reuse, self.start, *self.buttons, self.details):
+        # The button and its menu stand together.
+        split = QHBoxLayout()
+        split.setSpacing(XS)
+        split.addWidget(self.use)
+        split.addWidget(self.reuse)
+        row.addWidget(self.watch)
+        row.addLayout(split)
+        for button in (self.start, *self.buttons, self.details):
             row.addWidget(button)
         row.addStrut(40)
 

@@ -118,16 +118,13 @@ class PaintBar(QWidget):
         for slider in (self.brush, self.feather):
             slider.setFixedWidth(_SLIDER_WIDTH + slider.label.sizeHint().width() // 2)
             flow.addWidget(slider)
+        names = self.tr("Left"), self.tr("Top"), self.tr("Right"), self.tr("Bottom")
         self.growth = _row(
             *(
-                part
-                for name, field in zip(
-                    (self.tr("Left"), self.tr("Top"), self.tr("Right"), self.tr("Bottom")),
-                    self.margins,
-                    strict=True,
-                )
-                for part in (buddy_label(name, field), field)
-            )
+                _row(buddy_label(name, field), field)
+                for name, field in zip(names, self.margins, strict=True)
+            ),
+            spacing=M,
         )
         flow.addWidget(self.growth)
         edits = (self.undo, self.redo, self.invert, self.clear, self.colour, self.open_file)
@@ -166,11 +163,11 @@ class ColourButton(QToolButton):
             painter.drawRoundedRect(patch, XS, XS)
 
 
-def _row(*widgets: QWidget) -> QWidget:
+def _row(*widgets: QWidget, spacing: int = XS) -> QWidget:
     group = QWidget()
     row = QHBoxLayout(group)
     row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(XS)
+    row.setSpacing(spacing)
     for widget in widgets:
         row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
     return group

@@ -26,7 +26,7 @@ class RefinerPanel(QWidget):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self._session, self._state = session, session.generation
-        self.box = ChoiceBox(theme)
+        self.box = ChoiceBox(theme, of_files=True)
         self.label = buddy_label(self.tr("Refiner"), self.box)
         self.box.setToolTip(self.tr("A model that draws the last steps"))
         field = DecimalField(*bounds_of(RefinerChoice, "switch_at"), step=0.05)

@@ -9,7 +9,6 @@ from app.downloads.contacts import Contact
 from app.session import Session
 from ui.settings.labels import moment
 from ui.settings.rows import Section, SettingRow
-from ui.theme.metrics import S
 from ui.widgets.labels import breakable, plain_label
 
 _MOST_SHOWN = 100
@@ -22,7 +21,6 @@ class HostsRow(SettingRow):
     def __init__(self, session: Session) -> None:
         self._session = session
         self.hosts = plain_label("", wrap=True)
-        self.hosts.setContentsMargins(S, 0, S, 0)
         super().__init__(
             translate("Settings", "Machines that were asked"),
             translate(

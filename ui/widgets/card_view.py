@@ -1,12 +1,13 @@
 """A grid of cards; without any, a sentence in their place."""
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QListView
 
 from ui.delegates.card_delegate import CardDelegate
 from ui.theme.metrics import L
 from ui.theme.theme import Theme
+from ui.widgets.quiet_bar import QuietBar
 
 _BATCH = 300
 
@@ -21,6 +22,7 @@ class CardView(QListView):
         """`name` is what a screen reader calls the list; `draw_by` is to follow."""
         super().__init__()
         self._theme, self._empty = theme, ""
+        self._delegate: CardDelegate | None = None
         self.setAccessibleName(name)
         self.setModel(item_model)
         self.setViewMode(QListView.ViewMode.IconMode)
@@ -32,14 +34,34 @@ class CardView(QListView):
         self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # It always has its room: the cards fill the same width with and without it.
+        self.setVerticalScrollBar(QuietBar())
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         theme.changed.connect(self.viewport().update)
 
     def draw_by(self, delegate: CardDelegate) -> None:
         """Have a delegate draw the cards; it says how large they are."""
+        self._delegate = delegate
         self.setItemDelegate(delegate)
-        self.setGridSize(delegate.cell)
+        self._fill_width()
+
+    def resizeEvent(self, e: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Share the width out among the cards of a row."""
+        super().resizeEvent(e)
+        self._fill_width()
+
+    def _fill_width(self) -> None:
+        if self._delegate is None:
+            return
+        # One pixel less: a list that is exactly as wide as its cards wraps the last.
+        room, least = self.viewport().width() - 1, self._delegate.least
+        columns = max(1, room // least.width())
+        cell = QSize(max(least.width(), room // columns), least.height())
+        if cell != self.gridSize():
+            self._delegate.cell = cell
+            self.setGridSize(cell)
 
     def tell(self, text: str) -> None:
         """Show a sentence in place of the cards; none if it is empty."""

@@ -14,9 +14,14 @@ from ui.widgets.wheel import PassedByWheel
 class ChoiceBox(PassedByWheel, QComboBox):
     """A combo box whose list is searched by typing and shows the sentence about each entry."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, *, of_files: bool = False
+    ) -> None:
+        """Create an empty box; the ends of the names `of_files` tell them apart, too."""
         super().__init__(parent)
         self._theme = theme
+        elide = Qt.TextElideMode
+        self._elide = elide.ElideMiddle if of_files else elide.ElideRight
         # Made when it is opened for the first time.
         self.popup: ChoicePopup | None = None
         self.setFixedHeight(CONTROL_HEIGHT)
@@ -63,7 +68,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
         return place & self.screen().availableGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the box, the text, elided in the middle if it is too long, and the arrow."""
+        """Draw the box, the text, elided if it is too long, and the arrow."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         style = self.style()
@@ -72,7 +77,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
         with QPainter(self) as painter:
             style.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option, painter, self)
             option.currentText = self.fontMetrics().elidedText(
-                option.currentText, Qt.TextElideMode.ElideMiddle, room.width()
+                option.currentText, self._elide, room.width()
             )
             style.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option, painter, self)
             left = XS + 1 if self.isRightToLeft() else self.width() - ICON - XS - 1

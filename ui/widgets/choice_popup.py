@@ -34,6 +34,8 @@ class ChoicePopup(QFrame):
     def __init__(self, theme: Theme, box: QComboBox) -> None:
         super().__init__(box, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self._box = box
+        self._room = QRect()
+        self._is_below = True
         self.setProperty("role", "choices")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFrameShape(QFrame.Shape.StyledPanel)
@@ -54,7 +56,7 @@ class ChoicePopup(QFrame):
 
     def open_in(self, room: QRect) -> None:
         """Show the entries below the box, or above it; `room` is the window's on the screen."""
-        box = self._box
+        box, self._room = self._box, room
         self.setLayoutDirection(box.layoutDirection())
         self.list.setAccessibleName(box.accessibleName())
         self._delegate.chosen = box.currentIndex()
@@ -62,7 +64,7 @@ class ChoicePopup(QFrame):
         self.search.clear()
         self.search.setVisible(box.count() > _SHORT)
         self.nothing.hide()
-        self._place(room)
+        self._place()
         self._go_to(self.rows.mapFromSource(box.model().index(box.currentIndex(), 0)).row())
         self.show()
         self.list.setFocus()
@@ -146,6 +148,9 @@ class ChoicePopup(QFrame):
     def _on_search(self, text: str) -> None:
         self.rows.search(text)
         self.nothing.setVisible(not self.rows.rowCount())
+        # Above the box the list stays as it is: the search would move while somebody types in it.
+        if self.isVisible() and self._is_below:
+            self._fit()
         self._go_to(0)
 
     def _lay_out(self) -> None:
@@ -165,9 +170,9 @@ class ChoicePopup(QFrame):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
 
-    def _place(self, room: QRect) -> None:
-        box = self._box
-        at = QRect(box.mapToGlobal(box.rect().topLeft()), box.size())
+    def _place(self) -> None:
+        """Choose the side of the box and the width, for all entries."""
+        room, at = self._room, self._at()
         rows = range(self.rows.rowCount())
         has_sentences = any(self.rows.index(row, 0).data(ABOUT_ROLE) for row in rows)
         width = min(max(at.width(), _WIDE if has_sentences else 0), room.width())
@@ -175,17 +180,29 @@ class ChoicePopup(QFrame):
         self._delegate.width = width - 2 * _FRAME - bar
         # Lists of thousands of files are quick only so; their entries have no sentences.
         self.list.setUniformItemSizes(not has_sentences)
-        head = (CONTROL_HEIGHT + XS if self.search.isVisibleTo(self) else 0) + 2 * _FRAME
         below, above = room.bottom() - at.bottom(), at.top() - room.top()
-        most = min(_HIGHEST, max(below, above)) - head
-        height = head + self._height_of_rows(most)
-        is_below = height <= below or below >= above
+        height = self._height(max(below, above))
+        self._is_below = height <= below or below >= above
         is_mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
         left = at.right() + 1 - width if is_mirrored else at.left()
         left = min(max(left, room.left()), room.right() + 1 - width)
-        self.setGeometry(
-            QRect(left, at.bottom() + 1 if is_below else at.top() - height, width, height)
-        )
+        top = at.bottom() + 1 if self._is_below else at.top() - height
+        self.setGeometry(QRect(left, top, width, height))
+
+    def _fit(self) -> None:
+        """Be as high as what was found, where the list is below the box."""
+        self.resize(self.width(), self._height(self._room.bottom() - self._at().bottom()))
+
+    def _at(self) -> QRect:
+        """Return the place of the box on the screen."""
+        return QRect(self._box.mapToGlobal(self._box.rect().topLeft()), self._box.size())
+
+    def _height(self, room: int) -> int:
+        """Return the height of the search with as many whole rows as there is room for."""
+        head = (CONTROL_HEIGHT + XS if self.search.isVisibleTo(self) else 0) + 2 * _FRAME
+        if self.nothing.isVisibleTo(self):
+            return head + XS + self.nothing.heightForWidth(self.width() - 2 * _FRAME) + XS
+        return head + self._height_of_rows(min(_HIGHEST, room) - head)
 
     def _height_of_rows(self, most: int) -> int:
         """Return the height of as many whole rows as fit, at least one."""

@@ -12,7 +12,9 @@ from ui.theme.metrics import S
 # The longest text of a label; an error's report has the whole text.
 _LONGEST = 400
 _PIECE = 24
-_ZERO_WIDTH_SPACE = "\u200b"
+_ZERO_WIDTH_SPACE, _NO_BREAK = "\u200b", "\u00a0"
+# Between the parts of a line, such as a size and a number format.
+PARTED = " · "
 # The most characters of a line of a tooltip, which Qt wraps only where the text is HTML.
 _MOST_OF_A_LINE = 100
 
@@ -93,6 +95,14 @@ def breakable(text: str) -> str:
     """
     words = " ".join(text[:_LONGEST].split()).split(" ")
     return " ".join(_ZERO_WIDTH_SPACE.join(_pieces(word)) for word in words)
+
+
+def whole_parts(text: str) -> str:
+    """Keep the parts of a text like "5.1 GB · f16" from being broken inside: "5.1" and "GB"."""
+    parts = text.split(PARTED)
+    if len(parts) == 1:
+        return text
+    return f"{_NO_BREAK}· ".join(part.replace(" ", _NO_BREAK) for part in parts)
 
 
 def _pieces(word: str) -> list[str]:

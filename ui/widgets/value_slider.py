@@ -105,10 +105,13 @@ class ValueSlider(DecimalField):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
-            for part, colour in ((groove, role.Mid), (passed, role.PlaceholderText)):
+            # Like the groove before it, where the value is of no use now.
+            before = role.PlaceholderText if self.isEnabled() else role.Mid
+            for part, colour in ((groove, role.Mid), (passed, before)):
                 painter.setBrush(colours.color(colour))
                 painter.drawRoundedRect(part, _GROOVE / 2, _GROOVE / 2)
-            painter.setBrush(colours.color(role.Highlight if self.underMouse() else role.Text))
+            is_hovered = self.underMouse() and self.isEnabled()
+            painter.setBrush(colours.color(role.Highlight if is_hovered else role.Text))
             painter.drawEllipse(middle, _HANDLE / 2, _HANDLE / 2)
             if self.hasFocus():
                 painter.setBrush(Qt.BrushStyle.NoBrush)
