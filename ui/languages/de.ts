@@ -3020,6 +3020,13 @@
   </message>
  </context>
  <context>
+  <name>RefinerItemModel</name>
+  <message>
+   <source>None</source>
+   <translation>Keiner</translation>
+  </message>
+ </context>
+ <context>
   <name>RefinerPanel</name>
   <message>
    <source>A model that draws the last steps</source>
@@ -3028,10 +3035,6 @@
   <message>
    <source>From</source>
    <translation>Ab</translation>
-  </message>
-  <message>
-   <source>None</source>
-   <translation>Keiner</translation>
   </message>
   <message>
    <source>Refiner</source>
