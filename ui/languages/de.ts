@@ -2227,6 +2227,10 @@
    <translation>Ein Ordner für Bilder</translation>
   </message>
   <message>
+   <source>A model for this picture</source>
+   <translation>Ein Modell für dieses Bild</translation>
+  </message>
+  <message>
    <source>Find {name}</source>
    <translation>{name} suchen</translation>
   </message>
