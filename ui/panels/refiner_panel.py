@@ -34,12 +34,8 @@ class RefinerPanel(QWidget):
         self._lay_out()
         self.box.activated.connect(self._on_chosen)
         self.switch.edited.connect(self._on_switch)
-        for signal in (
-            self._state.refiner_changed,
-            self._state.checkpoint_changed,
-            session.checkpoints.changed,
-            session.checkpoints.looked,
-        ):
+        self._state.changed.connect(self._on_form)
+        for signal in (session.checkpoints.changed, session.checkpoints.looked):
             signal.connect(self._refresh)
         self._refresh()
 
@@ -54,6 +50,10 @@ class RefinerPanel(QWidget):
         column.setSpacing(S)
         column.addLayout(row)
         column.addWidget(self.switch)
+
+    def _on_form(self, names: frozenset[str]) -> None:
+        if names & {"refiner", "checkpoint"}:
+            self._refresh()
 
     def _refresh(self, *_: object) -> None:
         refiner = self._state.refiner or RefinerChoice()
