@@ -1,8 +1,10 @@
 """Attributes that emit a signal when they change; the state objects of `app` consist of them."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints, overload
 
-from PySide6.QtCore import QObject, SignalInstance
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 Value = TypeVar("Value")
 
@@ -34,7 +36,41 @@ class Field(Generic[Value]):
             return
         state.__dict__[self._name] = value
         signal: SignalInstance = getattr(state, f"{self._name}_changed")
-        signal.emit(value)
+        if isinstance(state, FieldGroup):
+            # What follows from the change in other fields is told with it.
+            with state.at_once():
+                state.note(self._name)
+                signal.emit(value)
+        else:
+            signal.emit(value)
+
+
+class FieldGroup(QObject):
+    """An object whose fields tell of their changes one by one, and then together."""
+
+    # frozenset[str]: the names of the fields that were given other values at once.
+    changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._blocks = 0
+        self._untold: set[str] = set()
+
+    @contextmanager
+    def at_once(self) -> Generator[None]:
+        """Make the changes within this block one: `changed` is emitted once, where it ends."""
+        self._blocks += 1
+        try:
+            yield
+        finally:
+            self._blocks -= 1
+            if self._untold and not self._blocks:
+                names, self._untold = frozenset(self._untold), set()
+                self.changed.emit(names)
+
+    def note(self, name: str) -> None:
+        """Have a field among those that `changed` tells of."""
+        self._untold.add(name)
 
 
 class StatedField(NamedTuple):

@@ -55,11 +55,18 @@ class MessageOverlay(QWidget):
         """Take the size that the cards ask for."""
         done = super().event(event)
         if event.type() is QEvent.Type.LayoutRequest:
-            self.put()
+            self._put()
         return done
 
     def put(self) -> None:
         """Lie at the bottom of the room, in its middle, as high as the cards are."""
+        layout = self.layout()
+        assert layout is not None
+        # It asks for a layout, too: done at that request, the requests would never end.
+        layout.invalidate()
+        self._put()
+
+    def _put(self) -> None:
         self._notices.setVisible(not self._notices.is_empty)
         is_empty = self._notices.is_empty and self._offer.isHidden()
         self.setVisible(not is_empty)
@@ -68,7 +75,6 @@ class MessageOverlay(QWidget):
         room, covered = self._free_room(), self._places
         layout = self.layout()
         assert layout is not None
-        layout.invalidate()
         width = max(min(MESSAGE_WIDTH, room.width() - 2 * M), layout.minimumSize().width())
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else -1
         height = min(max(height, layout.minimumSize().height()), room.height() - M)

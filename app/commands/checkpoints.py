@@ -45,6 +45,10 @@ class CheckpointCommands(QObject):
         self._memory.keep(self._form.checkpoint, declaration)
         self._form.declaration = declaration
 
+    def declared(self, path: Path) -> CheckpointDeclaration:
+        """Return what the user declared of a checkpoint."""
+        return self._memory.of(path)
+
     def inspect(self) -> None:
         """Have the engine inspect the chosen checkpoint with its parts and its declaration."""
         form = self._form

@@ -118,6 +118,24 @@ class NoticeCommands:
 
         self._retries.changed(notice, found)
 
+    def use_other(self, notice: Notice, file: Path) -> None:
+        """Use another checkpoint, first for the notice's pictures; the form's, if it has theirs."""
+        self._notices.dismiss(notice.number)
+        jobs, chosen = self._retries.jobs(notice), str(self._state.form.checkpoint)
+        if not jobs or any(job.request.checkpoint == chosen for job in jobs):
+            self._checkpoint.open(file)
+        declared = self._checkpoint.declared(file)
+
+        def changed(job: Job) -> GenerateRequest:
+            return msgspec.structs.replace(
+                job.request,
+                checkpoint=str(file),
+                override=declared.override,
+                components=declared.components,
+            )
+
+        self._retries.changed(notice, changed)
+
     def supply(self, notice: Notice, files: Sequence[PartFile]) -> None:
         """Take parts from files, now for the notice's pictures and later for their checkpoint."""
         self._notices.dismiss(notice.number)

@@ -195,12 +195,13 @@ class FormChanges(QObject):
         if path == form.checkpoint:
             return
         self._models.note()
-        form.checkpoint = path
         choices = self._models.of(path)
         if form.inputs:
             # The size is that of the start picture.
             choices = with_size_of(choices, form)
-        form.put_choices(choices)
+        with form.at_once():
+            form.checkpoint = path
+            form.put_choices(choices)
 
     def _take(self, settings: PictureSettings, what: Reuse, name: str) -> None:
         request = settings_of(settings.request)
@@ -249,7 +250,8 @@ class FormChanges(QObject):
     ) -> None:
         """Change the form and tell of it; nothing is told if no value changed."""
         before = self._form.form
-        change()
+        with self._form.at_once():
+            change()
         if self._form.form != before:
             self._tell(message, before, remarks)
         elif remarks:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_type_hints
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from app.field import Field, fields_of
+from app.field import Field, FieldGroup, fields_of
 from app.library.checkpoint_declarations import NO_DECLARATION, CheckpointDeclaration
 from engine.api import fields as request_fields
 from engine.api.conventions import Convention
@@ -32,7 +32,7 @@ from engine.api.values import ConventionName, PrecisionName, SamplerName, Schedu
 STARTER_PROMPT = "a red house by the sea at night"
 
 
-class RequestControls(QObject):
+class RequestControls(FieldGroup):
     """The fields of a request that have a control, by their names in `GenerateRequest`.
 
     None in a choice means that the checkpoint decides. Ranges are those that `GenerateRequest`
@@ -153,18 +153,11 @@ class FormFields(RequestControls):
     declaration_changed = Signal(object)
     seed_locked_changed = Signal(bool)
     extras_changed = Signal(object)
-    # Emitted after each field's own signal.
-    form_changed = Signal()
 
     # For the chosen checkpoint: its override, and the files for its missing parts.
     declaration: Field[CheckpointDeclaration] = Field(NO_DECLARATION)
     seed_locked: Field[bool] = Field(default=False)
     extras: Field[Extras] = Field(NO_EXTRAS)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        for name in Form.__struct_fields__:
-            getattr(self, f"{name}_changed").connect(self._on_field_changed)
 
     @property
     def form(self) -> "Form":
@@ -174,11 +167,9 @@ class FormFields(RequestControls):
     def put(self, form: "Form") -> None:
         """Replace all values with these."""
         # In this order, because a change of the checkpoint also sets the declaration.
-        for name in Form.__struct_fields__:
-            setattr(self, name, getattr(form, name))
-
-    def _on_field_changed(self) -> None:
-        self.form_changed.emit()
+        with self.at_once():
+            for name in Form.__struct_fields__:
+                setattr(self, name, getattr(form, name))
 
 
 if TYPE_CHECKING:

@@ -86,6 +86,8 @@ class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _CHOICES = ("width", "height", "steps", "guidance", "sampler", "schedule")
+# The fields that `EffectiveSettings` follow from.
+EFFECTIVE_FIELDS = frozenset({*_CHOICES, "inputs", "strength", "suggestions", "mask_options"})
 # The other settings of a picture that a checkpoint or the engine decides unless the user does.
 OPTIONS = (
     "clip_skip",
@@ -151,8 +153,7 @@ class GenerationState(FormFields):
     def __init__(self, checkpoint: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.checkpoint = checkpoint
-        for name in (*_CHOICES, "inputs", "strength", "suggestions", "mask_options"):
-            getattr(self, f"{name}_changed").connect(self._on_choice_changed)
+        self.changed.connect(self._on_changed)
 
     @property
     def effective(self) -> EffectiveSettings:
@@ -196,8 +197,9 @@ class GenerationState(FormFields):
 
     def put_choices(self, choices: Choices) -> None:
         """Replace size, method and all options of a picture."""
-        for name in Choices.__struct_fields__:
-            setattr(self, name, getattr(choices, name))
+        with self.at_once():
+            for name in Choices.__struct_fields__:
+                setattr(self, name, getattr(choices, name))
 
     @property
     def has_choices(self) -> bool:
@@ -300,18 +302,22 @@ class GenerationState(FormFields):
 
         The settings of this computer stay.
         """
-        if request.checkpoint is not None:
-            self.checkpoint = Path(request.checkpoint)
-        # The request's `components` and `zero_terminal_snr` are the form's own.
-        self.declaration = CheckpointDeclaration(override=request.override)
-        self.seed_locked = request.seed is not None
-        for name in PICTURE_CONTROLS:
-            if name != "checkpoint" and (name != "seed" or self.seed_locked):
-                setattr(self, name, getattr(request, name))
-        self.extras = Extras(**{name: getattr(request, name) for name in Extras.__struct_fields__})
+        with self.at_once():
+            if request.checkpoint is not None:
+                self.checkpoint = Path(request.checkpoint)
+            # The request's `components` and `zero_terminal_snr` are the form's own.
+            self.declaration = CheckpointDeclaration(override=request.override)
+            self.seed_locked = request.seed is not None
+            for name in PICTURE_CONTROLS:
+                if name != "checkpoint" and (name != "seed" or self.seed_locked):
+                    setattr(self, name, getattr(request, name))
+            self.extras = Extras(
+                **{name: getattr(request, name) for name in Extras.__struct_fields__}
+            )
 
-    def _on_choice_changed(self) -> None:
-        self.effective_changed.emit()
+    def _on_changed(self, names: frozenset[str]) -> None:
+        if names & EFFECTIVE_FIELDS:
+            self.effective_changed.emit()
 
 
 def fitting_size(width: int, height: int, side: int) -> tuple[int, int]:

@@ -34,7 +34,7 @@ class OutlookState(QObject):
         self._pause.timeout.connect(self._ask)
         client.job_planned.connect(self._on_planned)
         client.query_failed.connect(self._on_failed)
-        for changed in (form.form_changed, client.job_finished, client.job_cancelled):
+        for changed in (form.changed, client.job_finished, client.job_cancelled):
             changed.connect(self._on_changed)
 
     @property

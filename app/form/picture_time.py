@@ -4,12 +4,14 @@ from PySide6.QtCore import QObject, Signal
 
 from app.engine.device_state import DeviceState
 from app.engine.speed import PictureKind, seconds_per_picture
-from app.form.generation import GenerationState
+from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
 
 _DENOISER = "denoiser"
+# The fields of the form that a picture's time follows from.
+_TIMED = EFFECTIVE_FIELDS | {"checkpoint"}
 
 
 class PictureTime(QObject):
@@ -29,13 +31,12 @@ class PictureTime(QObject):
         self._form, self._checkpoints = form, checkpoints
         self._devices, self._pace = devices, pace
         for signal in (
-            form.effective_changed,
-            form.checkpoint_changed,
             checkpoints.looked,
             devices.devices_changed,
             pace.changed,
         ):
             signal.connect(self._on_changed)
+        form.changed.connect(self._on_form)
 
     @property
     def of_form(self) -> float | None:
@@ -64,6 +65,10 @@ class PictureTime(QObject):
         form = self._form.effective
         is_guided = form.guidance != 1.0
         return PictureKind(parameters, form.width, form.height, form.steps, is_guided)
+
+    def _on_form(self, names: frozenset[str]) -> None:
+        if names & _TIMED:
+            self.changed.emit()
 
     def _on_changed(self, *_: object) -> None:
         self.changed.emit()

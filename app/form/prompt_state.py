@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine.client import EngineClient
 from app.field import Field
-from app.form.generation import MOST_CHARACTERS, GenerationState
+from app.form.generation import EFFECTIVE_FIELDS, MOST_CHARACTERS, GenerationState
 from app.form.unknown_words import UnknownWordState
 from app.library.checkpoint_store import ENGINE_FAILURES, CheckpointStore
 from engine.api.checkpoints import CheckpointInfo
@@ -18,6 +18,10 @@ _SOON_MS = 120
 # Hints wait for this pause in typing: an unfinished word or bracket needs none.
 _PAUSE_MS = 900
 NO_CHECK = PromptCheck()
+# The fields of the form that decide how a prompt is read, beside its text.
+_READ_WITH = EFFECTIVE_FIELDS | {
+    *("convention", "expand_wildcards", "seed", "seed_locked", "checkpoint"),
+}
 
 
 class PromptState(QObject):
@@ -124,16 +128,8 @@ class PromptStates(QObject):
         self.unknown = UnknownWordState(generation, checkpoints.starter, self)
         generation.prompt_changed.connect(self.prompt.on_typed)
         generation.negative_prompt_changed.connect(self.negative.on_typed)
-        for changed in (
-            generation.convention_changed,
-            generation.expand_wildcards_changed,
-            generation.effective_changed,
-            generation.seed_changed,
-            generation.seed_locked_changed,
-            generation.checkpoint_changed,
-            checkpoints.looked,
-        ):
-            changed.connect(self._on_changed)
+        generation.changed.connect(self._on_form)
+        checkpoints.looked.connect(self._on_changed)
 
     def start(self) -> None:
         """Start checking both prompts."""
@@ -162,6 +158,10 @@ class PromptStates(QObject):
             expand_wildcards=form.expand_wildcards,
             seed=form.seed if form.seed_locked and form.seed is not None else 0,
         )
+
+    def _on_form(self, names: frozenset[str]) -> None:
+        if names & _READ_WITH:
+            self._on_changed()
 
     def _on_changed(self) -> None:
         self.prompt.on_changed()

@@ -46,7 +46,7 @@ class SessionMemory(QObject):
         unwritable = sentence("What is in the window cannot be kept for the next start.")
         self._writer = FileWriter(folder / FILE, self._content, unwritable, self)
         self.failed = self._writer.failed
-        form.form_changed.connect(self._writer.changed)
+        form.changed.connect(self._writer.changed)
 
     def keep_place(self, place: WindowPlace) -> None:
         """Keep the window's new place and size."""

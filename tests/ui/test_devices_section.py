@@ -150,12 +150,12 @@ def test_the_cache_is_shown_by_model_and_cleared_by_it(
         CachedModel("", ("c",), 5, 1e9),
     )
     assert "35" in section.cache.about.text()
-    section.cache.clear_buttons[0].click()
+    section.cache.rows[0].clear.click()
     section.cache.clear_all.click()
     assert cleared == [("a", "b"), ("a", "b", "c")]
     desk.client.cache_listed.emit(CacheListed(query=9, artifacts=()))
     assert section.cache.about.text() == "Nothing is kept."
-    assert section.cache.clear_buttons == []
+    assert section.cache.rows == ()
 
 
 def test_a_runtime_that_suits_is_named_as_the_way_to_be_faster(
@@ -184,16 +184,18 @@ def test_the_cache_of_a_model_is_rebuilt_with_progress(
     desk.client.cache_listed.emit(CacheListed(query=5, artifacts=found))
 
     def buttons() -> list[QPushButton]:
-        every = section.cache.rebuild_buttons
+        every = (row.rebuild for row in section.cache.rows)
         return [button for button in every if not button.isHidden()]
 
     # What serves every model, or one that is gone, cannot be made for a model.
     (button,) = buttons()
+    button.setFocus()
     button.click()
     assert asked == [(("a",), str(starter))]
     desk.client.cache_rebuilding.emit(CacheRebuilding(query=9, done=1, total=3))
     assert buttons()[0].text() == "Preparing… 33 %"
-    assert not buttons()[0].isEnabled()
+    button.click()
+    assert len(asked) == 1
     error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "Not now.")
     desk.client.query_failed.emit(QueryFailed(query=9, error=error))
     assert desk.session.notices.notices[-1].message == "Not now."
@@ -202,3 +204,6 @@ def test_the_cache_of_a_model_is_rebuilt_with_progress(
     desk.client.cache_listed.emit(CacheListed(query=9, artifacts=found[:1]))
     assert desk.session.cache.rebuilding is None
     assert len(desk.session.cache.models or ()) == 1
+    # Who pressed it by the keyboard is still there.
+    assert buttons() == [button]
+    assert button.hasFocus()

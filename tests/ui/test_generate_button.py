@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS, size_fit
 from app.queue.pace import Pace
 from tests.ui.conftest import Desk, MakeDesk
+from ui.dock.generate_button import GenerateButton
 from ui.labels import size_remark
 
 LEFT = Qt.MouseButton.LeftButton
@@ -41,6 +42,26 @@ def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.Mon
     button.setFixedWidth(190)
     desk.wait(lambda: button.text() == "Generate 4")
     assert "about 90 s" in button.accessibleName()
+
+
+def test_generate_speaks_once_of_a_form_that_is_replaced(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, set_text = list[str](), GenerateButton.setText
+
+    def say(button: GenerateButton, words: str) -> None:
+        said.append(words)
+        set_text(button, words)
+
+    monkeypatch.setattr(GenerateButton, "setText", say)
+    form, changes = desk.session.generation, desk.session.changes
+    before = form.form
+    other = {"checkpoint": tmp_path / "other.safetensors", "width": 640, "height": 768}
+    numbers = {"steps": 12, "guidance": 3.5, "count": 3, "seed": 5, "seed_locked": True}
+    changes.undo(msgspec.structs.replace(before, prompt="a boat", **other, **numbers))
+    assert said == ["Generate 3 · same seed"]
+    changes.undo(before)
+    assert said[1:] == ["Generate"]
 
 
 def test_generate_cannot_be_pressed_for_a_broken_file_and_says_why(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -25,6 +25,17 @@ def tell(desk: Desk, *messages: str) -> tuple[NoticeCard, ...]:
     for message in messages:
         desk.session.notices.tell(message, actions=(NoticeAction.UNDO_CHANGE,), undo=lambda: None)
     return desk.window.notices.cards
+
+
+class Requests(QObject):
+    """Counts the layouts that a widget is asked for."""
+
+    count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
+        """Count."""
+        self.count += event.type() is QEvent.Type.LayoutRequest
+        return False
 
 
 @pytest.fixture
@@ -91,6 +102,16 @@ def covered(desk: Desk, widget: QWidget) -> bool:
     place = QRect(widget.mapTo(places, QPoint(0, 0)), widget.size())
     assert widget.isVisible()
     return messages.isVisible() and messages.geometry().intersects(place)
+
+
+def test_a_message_that_lies_still_has_the_window_at_rest(desk: Desk) -> None:
+    desk.session.notices.tell_error(ERROR)
+    desk.wait(desk.window.messages.isVisible)
+    requests = Requests()
+    desk.window.messages.installEventFilter(requests)
+    for _ in range(100):
+        QCoreApplication.processEvents()
+    assert requests.count < 10
 
 
 def test_a_note_stays_while_the_pointer_or_the_focus_is_on_it(desk: Desk) -> None:

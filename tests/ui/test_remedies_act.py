@@ -202,12 +202,11 @@ def find_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch
 
 def choose_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch) -> None:
     desk = failed(make_desk, ErrorCode.CHECKPOINT_CORRUPT, ChooseCheckpoint())
-    patch.setattr(
-        "ui.main_window.QFileDialog.getOpenFileName",
-        answering((str(folder / "other.safetensors"), "")),
-    )
+    chooses(patch, str(folder / "other.safetensors"))
     press(desk, A.CHOOSE_CHECKPOINT)
-    desk.wait(lambda: desk.session.generation.checkpoint == folder / "other.safetensors")
+    assert desk.session.generation.checkpoint == folder / "other.safetensors"
+    # The picture that failed is made with it.
+    assert made(desk).request.checkpoint == str(folder / "other.safetensors")
     assert all(one.notice.error is None for one in desk.window.notices.cards)
 
 

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 
+from app.form.generation import EFFECTIVE_FIELDS
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.labels import duration
@@ -12,6 +13,8 @@ from ui.widgets.filled_button import FilledButton
 
 # The text is kept this far from the shortcut, which is left out where there is no room for both.
 _APART = 16
+# The fields of the form that the words follow from.
+_SAID = EFFECTIVE_FIELDS | {"checkpoint", "count", "seed", "seed_locked"}
 
 
 class GenerateButton(FilledButton):
@@ -24,17 +27,12 @@ class GenerateButton(FilledButton):
         self.setMinimumWidth(GENERATE_LEAST)
         self.setMaximumWidth(GENERATE_WIDEST)
         self.clicked.connect(actions[ActionName.GENERATE].trigger)
-        form = session.generation
         for signal in (
             session.obstacle.found_changed,
             session.pace.changed,
-            form.checkpoint_changed,
-            form.effective_changed,
-            form.count_changed,
-            form.seed_changed,
-            form.seed_locked_changed,
         ):
             signal.connect(self._refresh)
+        session.generation.changed.connect(self._on_form)
         actions.keys_changed.connect(self._refresh)
         self._show_direction()
         self._refresh()
@@ -95,6 +93,10 @@ class GenerateButton(FilledButton):
         self.setProperty("mirrored", self.isRightToLeft())
         self.style().unpolish(self)
         self.style().polish(self)
+
+    def _on_form(self, names: frozenset[str]) -> None:
+        if names & _SAID:
+            self._refresh()
 
     def _refresh(self, *_: object) -> None:
         obstacle = self._session.obstacle.found

@@ -413,14 +413,10 @@
   </message>
  </context>
  <context>
-  <name>CacheTable</name>
+  <name>CacheRow</name>
   <message>
    <source>Clear</source>
    <translation>Leeren</translation>
-  </message>
-  <message>
-   <source>Clear all</source>
-   <translation>Alles leeren</translation>
   </message>
   <message>
    <source>Clear what is kept for {name}</source>
@@ -431,16 +427,8 @@
    <translation>Löscht es und bereitet das Modell jetzt neu vor.</translation>
   </message>
   <message>
-   <source>Looking at what is kept…</source>
-   <translation>Wird angesehen…</translation>
-  </message>
-  <message>
    <source>Make what is kept for {name} anew</source>
    <translation>Neu erstellen, was für {name} aufbewahrt wird</translation>
-  </message>
-  <message>
-   <source>Nothing is kept.</source>
-   <translation>Nichts ist aufbewahrt.</translation>
   </message>
   <message>
    <source>Preparing… {n} %</source>
@@ -449,6 +437,21 @@
   <message>
    <source>Rebuild</source>
    <translation>Neu erstellen</translation>
+  </message>
+ </context>
+ <context>
+  <name>CacheTable</name>
+  <message>
+   <source>Clear all</source>
+   <translation>Alles leeren</translation>
+  </message>
+  <message>
+   <source>Looking at what is kept…</source>
+   <translation>Wird angesehen…</translation>
+  </message>
+  <message>
+   <source>Nothing is kept.</source>
+   <translation>Nichts ist aufbewahrt.</translation>
   </message>
   <message>
    <source>{size} in all. What is cleared is made again when it is needed.</source>
@@ -2227,6 +2230,10 @@
    <translation>Ein Ordner für Bilder</translation>
   </message>
   <message>
+   <source>A model for this picture</source>
+   <translation>Ein Modell für dieses Bild</translation>
+  </message>
+  <message>
    <source>Find {name}</source>
    <translation>{name} suchen</translation>
   </message>
@@ -3020,6 +3027,13 @@
   </message>
  </context>
  <context>
+  <name>RefinerItemModel</name>
+  <message>
+   <source>None</source>
+   <translation>Keiner</translation>
+  </message>
+ </context>
+ <context>
   <name>RefinerPanel</name>
   <message>
    <source>A model that draws the last steps</source>
@@ -3028,10 +3042,6 @@
   <message>
    <source>From</source>
    <translation>Ab</translation>
-  </message>
-  <message>
-   <source>None</source>
-   <translation>Keiner</translation>
   </message>
   <message>
    <source>Refiner</source>

@@ -37,7 +37,7 @@ class OwnSettings(QWidget):
         column.addWidget(self.words)
         column.addWidget(self.forget, 0, Qt.AlignmentFlag.AlignLeading)
         self.forget.clicked.connect(self._forget)
-        for signal in (self._changes.remembered_changed, session.generation.form_changed):
+        for signal in (self._changes.remembered_changed, session.generation.changed):
             signal.connect(self._refresh)
 
     def show_model(self, model: Path | None) -> None:

@@ -121,9 +121,8 @@ class AdvancedPanel(QWidget):
         self.guidance.reset.connect(lambda: self._on_guidance(None))
         self.faster.box.clicked.connect(self._on_faster)
         self.reset.clicked.connect(self._session.changes.reset)
-        state.form_changed.connect(self._refresh)
+        state.changed.connect(self._refresh)
         self._session.pace.changed.connect(self._refresh)
-        state.suggestions_changed.connect(self._refresh)
 
     def _refresh(self, *_: object) -> None:
         state = self._state

@@ -227,7 +227,8 @@ class FormPanel(QScrollArea):
         self.size_remark.setVisible(bool(remark))
 
     def _on_size(self, width: int, height: int) -> None:
-        self._state.width, self._state.height = width, height
+        with self._state.at_once():
+            self._state.width, self._state.height = width, height
 
     def _on_adjusted(self, typed: int, taken: int) -> None:
         effective = self._state.effective

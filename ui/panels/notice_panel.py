@@ -24,11 +24,6 @@ from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.notice_bar import NoticeBar
 
-# The window's action that lets the user choose, for each remedy that needs a choice.
-_CHOSEN_BY = {
-    NoticeAction.CHOOSE_CHECKPOINT: ActionName.OPEN,
-    NoticeAction.CHOOSE_START_PICTURE: ActionName.OPEN_START,
-}
 # The window's action to which a remedy leads.
 _OPENED_BY = {
     NoticeAction.OPEN_PICTURE: ActionName.OPEN,
@@ -57,7 +52,7 @@ class NoticePanel(QWidget):
         super().__init__()
         self._session, self._theme, self._actions = session, theme, actions
         self._show_runtimes = show_runtimes
-        # The notice whose button last asked for a choice.
+        # The notice whose button last asked for a start picture.
         self._asking: Notice | None = None
         self.engine_bar = NoticeBar(theme, self._problem_report)
         self.engine_bar.dismiss.hide()
@@ -87,7 +82,6 @@ class NoticePanel(QWidget):
         session.engine.state_changed.connect(self._refresh_engine)
         session.engine.problem_changed.connect(self._refresh_engine)
         session.notices.changed.connect(self._refresh_notices)
-        session.generation.checkpoint_changed.connect(self._on_chosen)
         session.generation.inputs_changed.connect(self._on_chosen)
         self._force_stop.clicked.connect(session.engine.force_stop)
         self._start_again.clicked.connect(session.engine.start_again)
@@ -146,6 +140,7 @@ class NoticePanel(QWidget):
         asked: dict[NoticeAction, Callable[[Notice], object]] = {
             NoticeAction.CHOOSE_FOLDER: self._choose_folder,
             NoticeAction.FIND_CHECKPOINT: self._find_checkpoint,
+            NoticeAction.CHOOSE_CHECKPOINT: self._choose_checkpoint,
             NoticeAction.SUPPLY_PARTS: self._supply_parts,
         }
         shown: dict[NoticeAction, Callable[[], object]] = {
@@ -156,10 +151,10 @@ class NoticePanel(QWidget):
         }
         if action in asked:
             asked[action](notice)
-        elif action in _CHOSEN_BY:
+        elif action is NoticeAction.CHOOSE_START_PICTURE:
             # The notice stays until the user has chosen.
             self._asking = notice
-            self._actions[_CHOSEN_BY[action]].trigger()
+            self._actions[ActionName.OPEN_START].trigger()
         else:
             remedies.act(notice, action)
             if action in shown:
@@ -192,6 +187,11 @@ class NoticePanel(QWidget):
         if file:
             self._session.remedies.use_found(notice, Path(file))
 
+    def _choose_checkpoint(self, notice: Notice) -> None:
+        file = self._asked_model(self.tr("A model for this picture"))
+        if file:
+            self._session.remedies.use_other(notice, Path(file))
+
     def _supply_parts(self, notice: Notice) -> None:
         files = fitting_files(notice)
         if not files:
@@ -209,7 +209,7 @@ class NoticePanel(QWidget):
         return QFileDialog.getOpenFileName(self, title, before, models)[0]
 
     def _on_chosen(self, *_: object) -> None:
-        """Dismiss the notice that asked for a choice; reading the chosen file may take a moment."""
+        """Dismiss the notice that asked for a start picture; to read it may take a moment."""
         if self._asking is not None:
             self._session.remedies.dismiss(self._asking)
             self._asking = None

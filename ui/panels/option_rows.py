@@ -7,7 +7,7 @@ from typing import Any, Union, cast, get_args, get_origin
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.form.generation import GenerationState
+from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.form.options import (
     GROUPS,
     OptionGroup,
@@ -154,9 +154,10 @@ class OptionRows(QWidget):
         column.setSpacing(S)
         for row in self.rows.values():
             column.addWidget(row)
-        changed = {f"{option.partition('.')[0]}_changed" for option in self.rows}
-        for name in changed | {"effective_changed", "inputs_changed", "suggestions_changed"}:
-            getattr(form, name).connect(self._refresh)
+        own = frozenset(option.partition(".")[0] for option in self.rows)
+        # The fields of the form that values and rows follow from.
+        self._shown = own | EFFECTIVE_FIELDS
+        form.changed.connect(self._on_form)
         self._refresh()
 
     @property
@@ -172,7 +173,11 @@ class OptionRows(QWidget):
     def _row(self, option: str, theme: Theme) -> OptionRow:
         return OptionRow(option, theme, lambda value: set_option(self._form, option, value))
 
-    def _refresh(self, *_: object) -> None:
+    def _on_form(self, names: frozenset[str]) -> None:
+        if names & self._shown:
+            self._refresh()
+
+    def _refresh(self) -> None:
         for option, row in self.rows.items():
             row.show_value(option_value(self._form, option))
             row.setVisible(is_shown(self._form, option))

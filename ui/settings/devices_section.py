@@ -1,22 +1,21 @@
 """The answers about this computer: what makes the pictures, how fast, and what would help."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.commands.pack_rows import PackStage
-from app.engine.cache_state import CachedModel
 from app.engine.speed import SD_1_5, SDXL
 from app.session import Session
 from engine.api.machine import DeviceInfo
 from ui.device_labels import device_name, device_times, device_words
-from ui.labels import duration, file_size
+from ui.labels import duration
 from ui.machine_labels import device_sentence, found_words
-from ui.outlook_labels import cached_words, outlook_words
+from ui.outlook_labels import outlook_words
 from ui.pack_labels import purpose
+from ui.settings.cache_table import CacheTable
 from ui.theme.metrics import XS, M, S
 from ui.widgets.labels import breakable, plain_label
 
@@ -197,89 +196,6 @@ class DeviceRow(QWidget):
         column.setSpacing(XS)
         column.addLayout(first)
         column.addWidget(self.words)
-
-
-class CacheTable(QWidget):
-    """The cached data by model, each with a button that clears it."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._cache = session.cache
-        self._checkpoints = session.checkpoints
-        self._starter = session.checkpoints.starter.name
-        self.about = plain_label("", wrap=True)
-        self.clear_all = QPushButton(self.tr("Clear all"))
-        self.clear_all.setAutoDefault(False)
-        self.clear_buttons: list[QPushButton] = []
-        self.rebuild_buttons: list[QPushButton] = []
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(XS)
-        foot = QHBoxLayout()
-        foot.addWidget(self.clear_all)
-        foot.addStretch()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S)
-        column.addWidget(self.about)
-        column.addLayout(self._rows)
-        column.addLayout(foot)
-        self._cache.models_changed.connect(self._refresh)
-        self._cache.rebuilding_changed.connect(self._refresh)
-        self.clear_all.clicked.connect(lambda: self._cache.clear(self._cache.models or ()))
-        self._refresh()
-
-    def _refresh(self, *_: object) -> None:
-        models = self._cache.models
-        _empty(self._rows)
-        self.rebuild_buttons = []
-        self.clear_buttons = [self._add_row(model) for model in models or ()]
-        self.clear_all.setVisible(len(models or ()) > 1)
-        if models is None:
-            self.about.setText(self.tr("Looking at what is kept…"))
-        elif not models:
-            self.about.setText(self.tr("Nothing is kept."))
-        else:
-            text = self.tr("{size} in all. What is cleared is made again when it is needed.")
-            self.about.setText(text.format(size=file_size(self._cache.bytes)))
-
-    def _add_row(self, model: CachedModel) -> QPushButton:
-        name, facts = cached_words(model, self._starter)
-        widget = QWidget()
-        row = QHBoxLayout(widget)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(S)
-        row.addWidget(plain_label(breakable(name), wrap=True), 1)
-        row.addWidget(plain_label(facts, "caption"))
-        clear = QPushButton(self.tr("Clear"))
-        clear.setAutoDefault(False)
-        clear.setAccessibleName(self.tr("Clear what is kept for {name}").format(name=name))
-        clear.clicked.connect(lambda: self._cache.clear([model]))
-        rebuild = self._rebuild_button(model, name)
-        self.rebuild_buttons.append(rebuild)
-        row.addWidget(rebuild)
-        row.addWidget(clear)
-        self._rows.addWidget(widget)
-        return clear
-
-    def _rebuild_button(self, model: CachedModel, name: str) -> QPushButton:
-        button = QPushButton(self.tr("Rebuild"))
-        button.setAutoDefault(False)
-        button.setAccessibleName(self.tr("Make what is kept for {name} anew").format(name=name))
-        button.setToolTip(self.tr("Clears it, and prepares the model again now."))
-        path = self._paths().get(model.checkpoint)
-        state = self._cache.rebuilding
-        button.setEnabled(state is None)
-        if state is not None and state[0] == model.checkpoint:
-            button.setText(self.tr("Preparing… {n} %").format(n=state[1]))
-        if path is None:
-            button.hide()
-        else:
-            button.clicked.connect(lambda: self._cache.rebuild(model, path))
-        return button
-
-    def _paths(self) -> dict[str, Path]:
-        """Return the checkpoints by the names that they have in the cache."""
-        return {entry.path.name: entry.path for entry in self._checkpoints.entries}
 
 
 def _empty(layout: QVBoxLayout) -> None:

@@ -134,7 +134,7 @@ class FileNameField(QWidget):
         bind_shown(self.pattern, self._settings.changed, self._kept, self._show)
         self.pattern.textEdited.connect(self.take)
         self.usual.clicked.connect(lambda: self._settings.change(file_name=USUAL.file_name))
-        session.generation.form_changed.connect(self._refresh)
+        session.generation.changed.connect(self._refresh)
 
     def take(self, pattern: str) -> None:
         """Take a pattern over where it makes sense; else tell why not."""

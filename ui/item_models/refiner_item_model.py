@@ -1,0 +1,80 @@
+"""The item model of the checkpoints that may refine a picture."""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.library.checkpoint_store import CheckpointStore
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.values import ErrorInfo
+from ui.labels import checkpoint_label
+
+Index = QModelIndex | QPersistentModelIndex
+_NAMED_SO = "refiner"
+
+
+class RefinerItemModel(QAbstractListModel):
+    """An item model with a row for no refiner, then one for each possible refiner.
+
+    The first ones have "refiner" in their names.
+    """
+
+    def __init__(self, store: CheckpointStore, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        # (path, name) of all checkpoints: texts, as thousands of paths are slow to compare.
+        self._listed: list[tuple[str, str]] = []
+        # Paths of those that are known not to be refiners.
+        self._others: set[str] = set()
+        self._offered: list[tuple[str, str]] = []
+        store.changed.connect(self._list)
+        store.looked.connect(self._on_looked)
+        self._list()
+
+    def offer(self, checkpoint: Path, refiner: str | None) -> None:
+        """Offer what may refine the pictures of a checkpoint, and the chosen refiner."""
+        left_out = self._others | {str(checkpoint)}
+        offered = [one for one in self._listed if one[0] not in left_out]
+        if refiner is not None and all(path != refiner for path, _ in offered):
+            offered.append((refiner, Path(refiner).stem))
+        offered.sort(key=lambda one: _NAMED_SO not in one[1].lower())
+        if offered != self._offered:
+            self.beginResetModel()
+            self._offered = offered
+            self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
+        """Return the number of rows."""
+        return 0 if parent.isValid() else 1 + len(self._offered)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a checkpoint's name, or its path as the description for screen readers."""
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._offered[index.row() - 1][1] if index.row() else self.tr("None")
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return self.path_at(index.row())
+        return None
+
+    def path_at(self, row: int) -> str | None:
+        """Return the path of the checkpoint in a row; None for no refiner."""
+        return self._offered[row - 1][0] if row else None
+
+    def row_of(self, path: str | None) -> int:
+        """Return the row of a checkpoint; the row of no refiner where it is not offered."""
+        rows = (row for row, (one, _) in enumerate(self._offered, 1) if one == path)
+        return next(rows, 0)
+
+    def _list(self) -> None:
+        entries = self._store.entries
+        self._listed = [(str(entry.path), checkpoint_label(entry)) for entry in entries]
+        for entry in entries:
+            self._on_looked(entry.path, self._store.answer(entry.path))
+
+    def _on_looked(self, path: Path, answer: CheckpointInfo | ErrorInfo | None) -> None:
+        if isinstance(answer, CheckpointInfo) and not answer.features.refines:
+            self._others.add(str(path))
+        else:
+            self._others.discard(str(path))
