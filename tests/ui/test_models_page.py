@@ -23,6 +23,8 @@ from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from ui.actions import ActionName, Actions
+from ui.models.folders import FoldersView
+from ui.models.get import GetModels
 from ui.models.page import ModelsPage
 from ui.theme.theme import Theme
 
@@ -212,6 +214,8 @@ def test_with_only_the_starter_models_are_invited(
     shown.wait(lambda: yours.item_model.index(0).data(Qt.ItemDataRole.DecorationRole) is not None)
     assert yours.details.trash.isHidden()
     assert yours.invitation.isVisible()
+    # Views that nobody saw are not made.
+    assert not shown.page.findChildren(GetModels) + shown.page.findChildren(FoldersView)
     yours.invitation.get.click()
     assert shown.page.stack.currentWidget() is shown.page.get
     asked: list[object] = []

@@ -1,6 +1,6 @@
 """The place of the settings: a search and the sections at the side, the rows beside them."""
 
-import time
+from collections.abc import Iterator
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -26,6 +26,7 @@ from ui.settings.sections import (
     updates_section,
 )
 from ui.settings.shortcuts import Shortcuts
+from ui.slices import Slices
 from ui.spoken import say
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
@@ -34,9 +35,7 @@ from ui.widgets.scroll_area import scroll_area
 
 _NAVIGATION_WIDTH = 200
 _CONTENT_WIDTH = 760
-# Seconds in which rows are made in one piece, the rows that are shown together, and the sections
-# that are there at once.
-_MAKING_S = 0.004
+# The rows that are shown together, and the sections that are there at once.
 _TOGETHER = 10
 _FIRST_SECTIONS = 2
 _RESTING_MS = 600
@@ -75,8 +74,6 @@ class SettingsPage(QWidget):
         # When the typing rests: each letter finds something else.
         self._saying = QTimer(self, singleShot=True, interval=_RESTING_MS)
         self._saying.timeout.connect(self._say_found)
-        self._filling = QTimer(self, interval=0)
-        self._filling.timeout.connect(self._make_some)
         self._found: list[SettingRow] = []
         self._shown = 0
         self._lay_out()
@@ -84,7 +81,7 @@ class SettingsPage(QWidget):
         # What is seen at once.
         while self._unfinished and self._unfinished[0] < _FIRST_SECTIONS:
             self._make_row()
-        self._filling.start()
+        self._filling = Slices(self._make_rows(), self)
 
     @property
     def entry(self) -> QWidget:
@@ -95,11 +92,9 @@ class SettingsPage(QWidget):
         """Make all rows that are not there yet."""
         if not self._unfinished:
             return
-        self._filling.stop()
         # Hidden, so that all of it is laid out once.
         self._rows.hide()
-        while self._unfinished:
-            self._make_row()
+        self._filling.finish()
         self._rows.show()
         # What is scrolled to has its place only once it is laid out.
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
@@ -122,13 +117,11 @@ class SettingsPage(QWidget):
         # The page may not have been laid out yet.
         QTimer.singleShot(0, self, self._go_to_shortcuts)
 
-    def _make_some(self) -> None:
-        """Make rows for a few milliseconds, that scrolling and typing stay smooth."""
-        until = time.perf_counter() + _MAKING_S
-        while self._unfinished and time.perf_counter() < until:
+    def _make_rows(self) -> Iterator[None]:
+        """Make the rows that are not there yet, one for each value."""
+        while self._unfinished:
             self._make_row()
-        if not self._unfinished:
-            self._filling.stop()
+            yield
 
     def _make_row(self) -> None:
         """Make a row; show it with others, as all of the page is laid out for it."""
