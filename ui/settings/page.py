@@ -1,6 +1,7 @@
 """The place of the settings: a search and the sections at the side, the rows beside them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -35,9 +36,10 @@ from ui.widgets.scroll_area import scroll_area
 
 _NAVIGATION_WIDTH = 200
 _CONTENT_WIDTH = 760
-# The rows that are shown together, and the sections that are there at once.
-_TOGETHER = 10
-_FIRST_SECTIONS = 2
+# The rows that are shown together, and the sections that are there at once: what is styled and
+# laid out in one turn.
+_TOGETHER = 6
+_FIRST_SECTIONS = 1
 _RESTING_MS = 600
 
 
@@ -74,6 +76,8 @@ class SettingsPage(QWidget):
         # When the typing rests: each letter finds something else.
         self._saying = QTimer(self, singleShot=True, interval=_RESTING_MS)
         self._saying.timeout.connect(self._say_found)
+        # What a person asked for before all rows were there.
+        self._waiting: Callable[[], None] | None = None
         self._found: list[SettingRow] = []
         self._shown = 0
         self._lay_out()
@@ -101,7 +105,9 @@ class SettingsPage(QWidget):
 
     def look_for(self, words: str) -> None:
         """Mark the rows with all of these words, and scroll to the first."""
-        self.complete()
+        self._once_complete(partial(self._mark, words))
+
+    def _mark(self, words: str) -> None:
         wanted = words.casefold().split()
         rows = [row for section in self.sections for row in section.made]
         self._found = [row for row in rows if wanted and row.matches(wanted)]
@@ -115,13 +121,22 @@ class SettingsPage(QWidget):
     def show_shortcuts(self) -> None:
         """Scroll to the shortcuts."""
         # The page may not have been laid out yet.
-        QTimer.singleShot(0, self, self._go_to_shortcuts)
+        QTimer.singleShot(0, self, lambda: self._once_complete(self._go_to_shortcuts))
 
     def _make_rows(self) -> Iterator[None]:
         """Make the rows that are not there yet, one for each value."""
         while self._unfinished:
             self._make_row()
             yield
+        if self._waiting is not None:
+            self._waiting()
+
+    def _once_complete(self, act: Callable[[], None]) -> None:
+        """Act on all rows, once they are there; the latest act counts."""
+        if self._unfinished:
+            self._waiting = act
+        else:
+            act()
 
     def _make_row(self) -> None:
         """Make a row; show it with others, as all of the page is laid out for it."""
@@ -165,7 +180,6 @@ class SettingsPage(QWidget):
         )
 
     def _go_to_shortcuts(self) -> None:
-        self.complete()
         first = self.shortcuts.rows[ActionName.CREATE]
         first.key.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._go_to(self._section_of(first))
@@ -269,9 +283,8 @@ class SettingsPage(QWidget):
 
     def _go_to(self, section: int) -> None:
         if 0 <= section < len(self.headings):
-            self.complete()
             self._mark_section(section)
-            self._scroll_top(self.headings[section], M)
+            self._once_complete(lambda: self._scroll_top(self.headings[section], M))
 
     def _scroll_to(self, row: SettingRow) -> None:
         self._scroll_top(row, self.area.viewport().height() // 4)
