@@ -27,6 +27,7 @@ from ui.message_overlay import MessageOverlay
 from ui.panels.notice_panel import NoticePanel
 from ui.panels.offer_bar import OfferBar
 from ui.places import Place, Places
+from ui.read_ahead import read_ahead
 from ui.side_windows import SideWindows
 from ui.theme.app_icon import app_icon
 from ui.theme.theme import Theme
@@ -35,6 +36,8 @@ from ui.window_place import fit, place_of
 
 # The delay after which a window manager has put its frame around the window.
 _FRAMED_MS = 200
+# The delay after which a window that was opened has drawn itself and started the engine.
+_SETTLED_MS = 1500
 # Actions that change the form, which the user then sees.
 _OF_THE_FORM = (ActionName.EDIT_PROMPT, ActionName.OPEN_START, ActionName.START_FROM, *REUSING)
 
@@ -68,6 +71,8 @@ class MainWindow(QMainWindow):
         self.messages = MessageOverlay(self.places, self.offer, self.notices, self.queue)
         self._framed = QTimer(self, singleShot=True, interval=_FRAMED_MS)
         self._framed.timeout.connect(lambda: fit(self))
+        self._settled = QTimer(self, singleShot=True, interval=_SETTLED_MS)
+        self._settled.timeout.connect(lambda: read_ahead(session.background, self))
         column.addWidget(rule(Qt.Orientation.Horizontal))
         column.addWidget(self.dock)
         self.setMenuBar(MenuBar(actions, self))
@@ -154,6 +159,7 @@ class MainWindow(QMainWindow):
         """Fit the window into its screen, once the window manager has made its frame."""
         super().showEvent(event)
         self._framed.start()
+        self._settled.start()
 
     def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 (Qt's name)
         """Save the window's place."""

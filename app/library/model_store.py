@@ -58,9 +58,9 @@ class ModelStore(QObject):
         return tuple(self.listing.files.values())
 
     @property
-    def own(self) -> tuple[ModelInfo, ...]:
-        """The files in the folders without the starter."""
-        return tuple(one for one in self.models if not self.is_starter(one))
+    def has_own(self) -> bool:
+        """True if the folders have a file beside the starter."""
+        return any(not self.is_starter(one) for one in self.listing.files.values())
 
     def is_starter(self, model: ModelInfo) -> bool:
         """Return True for the model that comes with the application."""

@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.library.model_notes import ModelNotes
+from app.library.model_store import ModelStore
 from engine.api.model_files import ModelInfo, ModelKind
 from tests.app.sessions import Staged
 from tests.checkpoints.files import write_sparse
@@ -35,7 +36,14 @@ def listed(staged: Staged) -> Staged:
 
 
 def kinds(staged: Staged) -> dict[str, ModelKind]:
-    return {model.name: model.kind for model in staged.session.models.store.own if model.is_read}
+    return {model.name: model.kind for model in own(staged.session.models.store) if model.is_read}
+
+
+def own(store: ModelStore) -> list[ModelInfo]:
+    """Return the files without the starter."""
+    found = [model for model in store.models if not store.is_starter(model)]
+    assert store.has_own == bool(found)
+    return found
 
 
 def test_files_of_every_kind_come_and_go_without_being_asked_for(staged: Staged) -> None:
@@ -102,11 +110,11 @@ def test_a_hash_is_computed_when_it_is_asked_for(staged: Staged) -> None:
     store = listed(staged).session.models.store
     told: list[str] = []
     store.hash_changed.connect(told.append)
-    assert store.own[0].sha256 == ""
+    assert own(store)[0].sha256 == ""
     store.hash(str(path))
     assert store.hashed_percent(str(path)) == 0
-    staged.wait(lambda: bool(store.own[0].sha256))
-    assert store.own[0].sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    staged.wait(lambda: bool(own(store)[0].sha256))
+    assert own(store)[0].sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert store.hashed_percent(str(path)) is None
     assert set(told) == {str(path)}
     # Now that it is known, nothing is read again.
@@ -125,7 +133,7 @@ def test_a_hash_that_cannot_be_computed_is_given_up_and_asked_for_again(staged: 
     assert store.hashed_percent(str(path)) is None
     store.hash(str(path))
     assert not store.is_unhashed(str(path))
-    staged.wait(lambda: bool(store.own[0].sha256))
+    staged.wait(lambda: bool(own(store)[0].sha256))
 
 
 def test_the_starter_is_listed_by_its_name_and_is_not_thrown_away(

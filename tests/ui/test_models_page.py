@@ -23,6 +23,9 @@ from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from ui.actions import ActionName, Actions
+from ui.item_models.model_item_model import ModelItemModel
+from ui.models.folders import FoldersView
+from ui.models.get import GetModels
 from ui.models.page import ModelsPage
 from ui.models.yours import YourModels
 from ui.theme.theme import Theme
@@ -233,6 +236,8 @@ def test_with_only_the_starter_models_are_invited(
     shown.wait(lambda: yours.item_model.index(0).data(Qt.ItemDataRole.DecorationRole) is not None)
     assert yours.details.trash.isHidden()
     assert yours.invitation.isVisible()
+    # Views that nobody saw are not made.
+    assert not shown.page.findChildren(GetModels) + shown.page.findChildren(FoldersView)
     yours.invitation.get.click()
     assert shown.page.stack.currentWidget() is shown.page.get
     asked: list[object] = []
@@ -405,3 +410,16 @@ def test_keys_reach_the_page_once_it_is_shown(shown: Shown) -> None:
     assert shown.page.yours.list.hasFocus()
     QTest.keyClick(shown.page.yours.list, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert shown.page.yours.search.hasFocus()
+
+
+def test_a_list_that_changed_is_filled_once(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled: list[str] = []
+    is_wanted = ModelItemModel._is_wanted  # pyright: ignore[reportPrivateUsage]
+
+    def noted(item_model: ModelItemModel, model: ModelInfo, words: list[str]) -> bool:
+        filled.append(model.name)
+        return is_wanted(item_model, model, words)
+
+    monkeypatch.setattr(ModelItemModel, "_is_wanted", noted)
+    shown.tell(model("ink wash"), model("pixel art"))
+    assert sorted(filled) == ["ink wash", "pixel art"]

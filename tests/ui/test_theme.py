@@ -5,14 +5,16 @@ from collections.abc import Mapping
 from importlib import resources
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from app.settings.values import Look
 from tests.ended import delete_after_test
 from tests.ui.conftest import Desk
 from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours
-from ui.theme.icons import draw, icon_source
+from ui.theme.icons import draw, draw_icon, icon_source
+from ui.theme.metrics import ICON
 from ui.theme.theme import Theme
 
 ICONS = sorted(
@@ -138,6 +140,29 @@ def test_every_icon_draws_in_the_colour_of_the_theme(qapp: QApplication, name: s
     ]
     assert painted
     assert all(pixel.red() > 250 and pixel.green() < 5 for pixel in painted)
+
+
+def test_an_icon_is_drawn_once_it_is_seen_and_for_the_ratio_of_the_screen(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[float] = []
+
+    def draw_noted(source: str, colour: str, side: int, ratio: float) -> QPixmap:
+        drawn.append(ratio)
+        return draw(source, colour, side, ratio)
+
+    monkeypatch.setattr("ui.theme.icons.draw", draw_noted)
+    icon = draw_icon("dice", "#ff0000", "#00ff00")
+    assert drawn == []
+    size = QSize(ICON, ICON)
+    for _ in range(2):
+        assert icon.pixmap(size, 2.0).width() == 2 * ICON
+        assert icon.pixmap(size, 1.0).width() == ICON
+    assert drawn == [2.0, 1.0]
+    grey = icon.pixmap(size, 1.0, QIcon.Mode.Disabled).toImage()
+    colours = {grey.pixelColor(x, y).name() for x in range(ICON) for y in range(ICON)}
+    assert "#00ff00" in colours
+    assert "#ff0000" not in colours
 
 
 def test_a_change_of_look_is_told_and_gives_new_icons(qapp: QApplication) -> None:

@@ -1,6 +1,7 @@
 """The page of the Gallery: folders at the side, pictures in the middle, details beside them."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
@@ -53,7 +54,7 @@ class GalleryPage(QWidget):
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
-        self._session, self._actions = session, actions
+        self._session, self._theme, self._actions = session, theme, actions
         self._index, self._habits = session.gallery_index, session.gallery_habits
         self._tiles = TileStore(self._index.thumbnails, self)
         self._loader = PictureLoader(self)
@@ -61,8 +62,6 @@ class GalleryPage(QWidget):
             worker.failed.connect(session.notices.tell_error)
         self.folders = FoldersPane(self._index, theme)
         self.browser = Browser(self._index, self._tiles, self._habits, theme)
-        self.viewer = Viewer(self._loader, theme, actions)
-        self.comparison = Comparison(self._loader, theme, actions)
         self.details = PictureDetails(theme)
         self.details.setFixedWidth(_DETAILS)
         self.foot = Foot(theme, actions)
@@ -80,12 +79,34 @@ class GalleryPage(QWidget):
         self._show_habits()
         self._refresh()
 
+    @cached_property
+    def viewer(self) -> Viewer:
+        """The viewer of one picture, which is made when it is first wanted."""
+        viewer = Viewer(self._loader, self._theme, self._actions)
+        self._middle.addWidget(viewer)
+        viewer.stepped.connect(self.browser.step)
+        viewer.jumped.connect(self._jump)
+        viewer.closed.connect(self.browse)
+        # A viewer that fills the screen is a window of its own.
+        viewer.addActions([self._actions[name] for name in _ON_PAGE])
+        viewer.view.addAction(self._actions[ActionName.TRASH])
+        return viewer
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The comparison of pictures, which is made when it is first wanted."""
+        comparison = Comparison(self._loader, self._theme, self._actions)
+        self._middle.addWidget(comparison)
+        comparison.closed.connect(self.browse)
+        comparison.focus_moved.connect(self._refresh)
+        return comparison
+
     def meant(self) -> list[int]:
         """Return the ids of the pictures that actions are about."""
-        if self._shown is self.comparison:
-            focused = self.comparison.focused
+        if isinstance(self._shown, Comparison):
+            focused = self._shown.focused
             return [focused.id] if focused is not None else []
-        if self._shown is self.viewer:
+        if isinstance(self._shown, Viewer):
             return [row.id for row in self._current_row()]
         return self.browser.chosen
 
@@ -126,8 +147,7 @@ class GalleryPage(QWidget):
         return super().event(event)
 
     def _lay_out(self) -> None:
-        for widget in (self.browser, self.viewer, self.comparison):
-            self._middle.addWidget(widget)
+        self._middle.addWidget(self.browser)
         middle = QVBoxLayout()
         middle.setSpacing(0)
         middle.addWidget(self._middle, 1)
@@ -143,7 +163,7 @@ class GalleryPage(QWidget):
         row.addWidget(self.details)
 
     def _connect(self) -> None:
-        browser, viewer, grid = self.browser, self.viewer, self.browser.grid
+        browser, grid = self.browser, self.browser.grid
         browser.opened.connect(self._open_viewer)
         browser.changed.connect(self._refresh)
         browser.add.clicked.connect(self.folders.add_folder)
@@ -155,11 +175,6 @@ class GalleryPage(QWidget):
         self._index.facets_changed.connect(self._on_counted)
         self._index.progress.connect(self.foot.show_reading)
         self._index.marked.connect(self._on_marked)
-        viewer.stepped.connect(browser.step)
-        viewer.jumped.connect(self._jump)
-        viewer.closed.connect(self.browse)
-        self.comparison.closed.connect(self.browse)
-        self.comparison.focus_moved.connect(self._refresh)
         actions = self._actions
         for name, act in (
             (ActionName.COMPARE, self._compare),
@@ -169,16 +184,13 @@ class GalleryPage(QWidget):
             (ActionName.DETAILS, self._if_seen(self._toggle_details)),
             (ActionName.LARGER_TILES, lambda: grid.use_side(grid.side + SIDE_STEP)),
             (ActionName.SMALLER_TILES, lambda: grid.use_side(grid.side - SIDE_STEP)),
-            (ActionName.FULL_SCREEN, viewer.toggle_full_screen),
+            (ActionName.FULL_SCREEN, self._toggle_full_screen),
         ):
             actions[name].triggered.connect(act)
         self.addActions([actions[name] for name in _ON_PAGE])
-        # A viewer that fills the screen is a window of its own.
-        viewer.addActions([actions[name] for name in _ON_PAGE])
         for name in (ActionName.LARGER_TILES, ActionName.SMALLER_TILES):
             grid.addAction(actions[name])
-        for widget in (grid, viewer.view):
-            widget.addAction(actions[ActionName.TRASH])
+        grid.addAction(actions[ActionName.TRASH])
 
     # Pages in the middle.
 
@@ -201,8 +213,10 @@ class GalleryPage(QWidget):
             self._refresh()
 
     def browse(self) -> None:
-        self.viewer.leave_full_screen()
-        self.comparison.clear()
+        if isinstance(self._shown, Viewer):
+            self._shown.leave_full_screen()
+        if isinstance(self._shown, Comparison):
+            self._shown.clear()
         self._show(self.browser)
         self.browser.grid.setFocus()
         self._refresh()
@@ -211,6 +225,10 @@ class GalleryPage(QWidget):
         self.browse()
         self.browser.search.words.setFocus()
         self.browser.search.words.selectAll()
+
+    def _toggle_full_screen(self) -> None:
+        if isinstance(self._shown, Viewer):
+            self._shown.toggle_full_screen()
 
     def _jump(self, way: int) -> None:
         self.browser.step(way * self.browser.count)
@@ -237,7 +255,7 @@ class GalleryPage(QWidget):
         if self.isVisible():
             self._deeds.enable(len(meant))
             self._actions[ActionName.COMPARE].setEnabled(is_browsing and len(meant) in COMPARED)
-        if self._shown is self.viewer:
+        if isinstance(self._shown, Viewer):
             self._refresh_viewer()
         self._refresh_details(rows if len(meant) == 1 else [], len(meant))
 
@@ -268,7 +286,8 @@ class GalleryPage(QWidget):
         self._session.background.run(lambda: read_facts(row.path), show)
 
     def _on_marked(self) -> None:
-        for pane in self.comparison.panes:
+        panes = self._shown.panes if isinstance(self._shown, Comparison) else ()
+        for pane in panes:
             row = self._index.row(pane.row.id)
             if row is not None:
                 pane.show_row(row)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.commands.models import model_name
 from app.library.gallery import Picture
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
@@ -26,6 +26,10 @@ Index = QModelIndex | QPersistentModelIndex
 LINE_ROLE = Qt.ItemDataRole.UserRole + 1
 KIND_ROLE = Qt.ItemDataRole.UserRole + 2
 BROKEN_ROLE = Qt.ItemDataRole.UserRole + 3
+
+
+# A list is sorted anew whenever one of its files changes.
+_MOST_NAMES = 20_000
 
 
 class ModelOrder(StrEnum):
@@ -74,6 +78,8 @@ class ModelItemModel(QAbstractListModel):
 
         Those that cannot be used are a group of their own: `broken` shows it alone.
         """
+        if (kind, family, broken) == (self._kind, self._family, self._broken):
+            return
         self._kind, self._family, self._broken = kind, family, broken
         self._fill()
 
@@ -173,7 +179,13 @@ class ModelItemModel(QAbstractListModel):
 
 
 def _by_name(model: ModelInfo) -> tuple[int, str]:
-    return 0, f"{model_name(model)}\n{model.name}".casefold()
+    return 0, _in_order(model.name)
+
+
+@lru_cache(_MOST_NAMES)
+def _in_order(name: str) -> str:
+    """Return what a name is sorted by: that of the file, then the folders."""
+    return f"{name.rpartition('/')[2]}\n{name}".casefold()
 
 
 _KEYS: dict[ModelOrder, Callable[[ModelInfo], tuple[int, str]]] = {

@@ -1,5 +1,6 @@
 """The page of models: yours, where to get more, and the folders that are looked into."""
 
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, Qt
@@ -31,13 +32,11 @@ class ModelsPage(QWidget):
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
-        self._session = session
+        self._session, self._theme = session, theme
         self.setAcceptDrops(True)
         self.pictures = ThumbnailStore(MODEL_PICTURE, parent=self)
         self.pictures.failed.connect(session.notices.tell_error)
         self.yours = YourModels(session, theme, self.pictures)
-        self.get = GetModels(session, theme)
-        self.folders = FoldersView(session, theme)
         self.stack = Stack()
         self.views = QButtonGroup(self)
         self._lay_out()
@@ -46,6 +45,20 @@ class ModelsPage(QWidget):
         invitation.get.clicked.connect(lambda: self.show_view(1))
         invitation.folder.clicked.connect(self._add_folder)
         invitation.file.clicked.connect(actions[ActionName.OPEN].trigger)
+
+    @cached_property
+    def get(self) -> GetModels:
+        """The view of where to get more, which is made when it is first shown."""
+        view = GetModels(self._session, self._theme)
+        self.stack.addWidget(view)
+        return view
+
+    @cached_property
+    def folders(self) -> FoldersView:
+        """The view of the folders, which is made when it is first shown."""
+        view = FoldersView(self._session, self._theme)
+        self.stack.addWidget(view)
+        return view
 
     @property
     def entry(self) -> QWidget:
@@ -61,7 +74,8 @@ class ModelsPage(QWidget):
     def show_view(self, view: int) -> None:
         """Show the user's models (0), where to get more (1), or the folders (2)."""
         self.views.button(view).setChecked(True)
-        self.stack.setCurrentIndex(view)
+        shown = self.yours if view == 0 else self.get if view == 1 else self.folders
+        self.stack.setCurrentWidget(shown)
 
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
@@ -78,20 +92,15 @@ class ModelsPage(QWidget):
         top.setSpacing(S)
         top.addWidget(plain_label(self.tr("Models"), "title"))
         top.addSpacing(M)
-        for view, (name, widget) in enumerate(
-            (
-                (self.tr("Yours"), self.yours),
-                (self.tr("Get models"), self.get),
-                (self.tr("Folders"), self.folders),
-            )
-        ):
+        names = (self.tr("Yours"), self.tr("Get models"), self.tr("Folders"))
+        for view, name in enumerate(names):
             button = QPushButton(name)
             button.setCheckable(True)
             button.setProperty("role", "choice")
             button.setMinimumWidth(button.fontMetrics().horizontalAdvance(name) + 2 * M)
             self.views.addButton(button, view)
             top.addWidget(button)
-            self.stack.addWidget(widget)
+        self.stack.addWidget(self.yours)
         top.addStretch()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -212,7 +212,7 @@ class YourModels(QWidget):
         unread = sum(not model.is_read for model in store.models) if store.is_listing else 0
         shown, group = self.item_model.rowCount(), self.item_model.group_size
         self.count.setText(count_label(shown, group, unread))
-        self.invitation.setVisible(store.is_listed and not store.own)
+        self.invitation.setVisible(store.is_listed and not store.has_own)
         if shown:
             self.list.tell("")
         elif group:

@@ -1,6 +1,7 @@
 """The place of the settings: a search and the sections at the side, the rows beside them."""
 
-import time
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -26,6 +27,7 @@ from ui.settings.sections import (
     updates_section,
 )
 from ui.settings.shortcuts import Shortcuts
+from ui.slices import Slices
 from ui.spoken import say
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
@@ -34,11 +36,10 @@ from ui.widgets.scroll_area import scroll_area
 
 _NAVIGATION_WIDTH = 200
 _CONTENT_WIDTH = 760
-# Seconds in which rows are made in one piece, the rows that are shown together, and the sections
-# that are there at once.
-_MAKING_S = 0.004
-_TOGETHER = 10
-_FIRST_SECTIONS = 2
+# The rows that are shown together, and the sections that are there at once: what is styled and
+# laid out in one turn.
+_TOGETHER = 6
+_FIRST_SECTIONS = 1
 _RESTING_MS = 600
 
 
@@ -75,8 +76,8 @@ class SettingsPage(QWidget):
         # When the typing rests: each letter finds something else.
         self._saying = QTimer(self, singleShot=True, interval=_RESTING_MS)
         self._saying.timeout.connect(self._say_found)
-        self._filling = QTimer(self, interval=0)
-        self._filling.timeout.connect(self._make_some)
+        # What a person asked for before all rows were there.
+        self._waiting: Callable[[], None] | None = None
         self._found: list[SettingRow] = []
         self._shown = 0
         self._lay_out()
@@ -84,7 +85,7 @@ class SettingsPage(QWidget):
         # What is seen at once.
         while self._unfinished and self._unfinished[0] < _FIRST_SECTIONS:
             self._make_row()
-        self._filling.start()
+        self._filling = Slices(self._make_rows(), self)
 
     @property
     def entry(self) -> QWidget:
@@ -95,18 +96,18 @@ class SettingsPage(QWidget):
         """Make all rows that are not there yet."""
         if not self._unfinished:
             return
-        self._filling.stop()
         # Hidden, so that all of it is laid out once.
         self._rows.hide()
-        while self._unfinished:
-            self._make_row()
+        self._filling.finish()
         self._rows.show()
         # What is scrolled to has its place only once it is laid out.
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     def look_for(self, words: str) -> None:
         """Mark the rows with all of these words, and scroll to the first."""
-        self.complete()
+        self._once_complete(partial(self._mark, words))
+
+    def _mark(self, words: str) -> None:
         wanted = words.casefold().split()
         rows = [row for section in self.sections for row in section.made]
         self._found = [row for row in rows if wanted and row.matches(wanted)]
@@ -120,15 +121,22 @@ class SettingsPage(QWidget):
     def show_shortcuts(self) -> None:
         """Scroll to the shortcuts."""
         # The page may not have been laid out yet.
-        QTimer.singleShot(0, self, self._go_to_shortcuts)
+        QTimer.singleShot(0, self, lambda: self._once_complete(self._go_to_shortcuts))
 
-    def _make_some(self) -> None:
-        """Make rows for a few milliseconds, that scrolling and typing stay smooth."""
-        until = time.perf_counter() + _MAKING_S
-        while self._unfinished and time.perf_counter() < until:
+    def _make_rows(self) -> Iterator[None]:
+        """Make the rows that are not there yet, one for each value."""
+        while self._unfinished:
             self._make_row()
-        if not self._unfinished:
-            self._filling.stop()
+            yield
+        if self._waiting is not None:
+            self._waiting()
+
+    def _once_complete(self, act: Callable[[], None]) -> None:
+        """Act on all rows, once they are there; the latest act counts."""
+        if self._unfinished:
+            self._waiting = act
+        else:
+            act()
 
     def _make_row(self) -> None:
         """Make a row; show it with others, as all of the page is laid out for it."""
@@ -172,7 +180,6 @@ class SettingsPage(QWidget):
         )
 
     def _go_to_shortcuts(self) -> None:
-        self.complete()
         first = self.shortcuts.rows[ActionName.CREATE]
         first.key.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._go_to(self._section_of(first))
@@ -276,9 +283,8 @@ class SettingsPage(QWidget):
 
     def _go_to(self, section: int) -> None:
         if 0 <= section < len(self.headings):
-            self.complete()
             self._mark_section(section)
-            self._scroll_top(self.headings[section], M)
+            self._once_complete(lambda: self._scroll_top(self.headings[section], M))
 
     def _scroll_to(self, row: SettingRow) -> None:
         self._scroll_top(row, self.area.viewport().height() // 4)

@@ -3,23 +3,53 @@
 from functools import cache
 from importlib import resources
 
-from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-
-from ui.theme.metrics import ICON
-
-_RATIOS = (1, 2, 3)
 
 
 def draw_icon(name: str, colour: str, disabled: str) -> QIcon:
-    """Draw an icon, enabled and disabled, for device pixel ratios of 1, 2 and 3."""
-    source = icon_source(name)
-    icon = QIcon()
-    for mode, shade in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, disabled)):
-        for ratio in _RATIOS:
-            icon.addPixmap(draw(source, shade, ICON, ratio), mode)
-    return icon
+    """Return an icon, enabled and disabled; it is drawn when it is seen."""
+    return QIcon(_Drawing(name, colour, disabled))
+
+
+class _Drawing(QIconEngine):
+    """Draws an icon in the sizes that it is asked for, each once.
+
+    A look has dozens of icons, most of them on pages that nobody sees.
+    """
+
+    def __init__(self, name: str, colour: str, disabled: str) -> None:
+        super().__init__()
+        self._name, self._colour, self._disabled = name, colour, disabled
+        self._drawn: dict[tuple[str, int, float], QPixmap] = {}
+
+    def clone(self) -> QIconEngine:
+        """Return an engine of the same icon."""
+        return _Drawing(self._name, self._colour, self._disabled)
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """Return the drawing for a screen of 96 dots an inch."""
+        return self.scaledPixmap(size, mode, state, 1.0)
+
+    def scaledPixmap(  # noqa: N802 (Qt's name)
+        self, size: QSize, mode: QIcon.Mode, _state: QIcon.State, scale: float
+    ) -> QPixmap:
+        """Return the drawing for a size in device-independent pixels, at a device pixel ratio."""
+        shade = self._disabled if mode is QIcon.Mode.Disabled else self._colour
+        side = min(size.width(), size.height())
+        key = shade, side, scale
+        if key not in self._drawn:
+            self._drawn[key] = draw(icon_source(self._name), shade, side, scale)
+        return self._drawn[key]
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        """Draw the icon in the middle of a rectangle."""
+        ratio = painter.device().devicePixelRatioF()
+        side = min(rect.width(), rect.height())
+        place = QRect(0, 0, side, side)
+        place.moveCenter(rect.center())
+        painter.drawPixmap(place, self.scaledPixmap(place.size(), mode, state, ratio))
 
 
 @cache

@@ -11,8 +11,17 @@ class FoldingRow(QBoxLayout):
         """Create the row; `least` is the least width in pixels of text beside buttons."""
         super().__init__(QBoxLayout.Direction.LeftToRight)
         self._words, self._buttons, self._least = words, buttons, least
+        # Qt asks for the heights at several widths again and again, from each layout around.
+        self._heights: dict[int, int] = {}
+        self._least_size = QSize()
         self.addLayout(words, 1)
         self.addLayout(buttons)
+
+    def invalidate(self) -> None:
+        """Forget what was measured: a text or a button is another."""
+        super().invalidate()
+        self._heights.clear()
+        self._least_size = QSize()
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802 (Qt's name)
         """Return True: the text wraps."""
@@ -20,13 +29,9 @@ class FoldingRow(QBoxLayout):
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802 (Qt's name)
         """Return the height at a width, folded or not as at that width."""
-        hint = self._buttons.sizeHint()
-        if hint.isEmpty():
-            return self._height_of_words(width)
-        if self._folds(width):
-            return self._height_of_words(width) + self.spacing() + hint.height()
-        left = width - hint.width() - self.spacing()
-        return max(self._height_of_words(left), hint.height())
+        if width not in self._heights:
+            self._heights[width] = self._measured(width)
+        return self._heights[width]
 
     def minimumHeightForWidth(self, width: int) -> int:  # noqa: N802 (Qt's name)
         """Return the full height: no part may be cut off."""
@@ -34,8 +39,11 @@ class FoldingRow(QBoxLayout):
 
     def minimumSize(self) -> QSize:  # noqa: N802 (Qt's name)
         """Return the least size, which is that of the folded row."""
-        words, buttons = self._words.minimumSize(), self._buttons.minimumSize()
-        return QSize(max(words.width(), buttons.width()), super().minimumSize().height())
+        if not self._least_size.isValid():
+            words, buttons = self._words.minimumSize(), self._buttons.minimumSize()
+            width = max(words.width(), buttons.width())
+            self._least_size = QSize(width, super().minimumSize().height())
+        return self._least_size
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802 (Qt's name)
         """Fold or unfold the row for the width, and lay it out."""
@@ -47,6 +55,15 @@ class FoldingRow(QBoxLayout):
             leading = Qt.AlignmentFlag.AlignLeading
             self.setAlignment(self._buttons, leading if folds else Qt.AlignmentFlag(0))
         super().setGeometry(rect)
+
+    def _measured(self, width: int) -> int:
+        hint = self._buttons.sizeHint()
+        if hint.isEmpty():
+            return self._height_of_words(width)
+        if self._folds(width):
+            return self._height_of_words(width) + self.spacing() + hint.height()
+        left = width - hint.width() - self.spacing()
+        return max(self._height_of_words(left), hint.height())
 
     def _folds(self, width: int) -> bool:
         hint = self._buttons.sizeHint().width()

@@ -12,7 +12,9 @@ from app.notices.remedies import NoticeAction
 from engine.api.values import InputRole
 from tests.ui.gallery.conftest import Shown, write_picture
 from ui.actions import ActionName
+from ui.gallery.compare import Comparison
 from ui.gallery.differences import differing
+from ui.gallery.viewer import Viewer
 from ui.picture_facts import Fact
 from ui.places import Place
 
@@ -55,6 +57,8 @@ def test_a_rejected_picture_is_hidden_and_shown_again(shown: Shown) -> None:
 
 def test_the_viewer_goes_through_the_pictures_and_back(shown: Shown) -> None:
     shown.grid.choose(1)
+    # What nobody saw is not made.
+    assert not shown.page.findChildren(Viewer) + shown.page.findChildren(Comparison)
     QTest.keyClick(shown.grid, KEY.Key_Space)
     viewer = shown.page.viewer
     assert viewer.isVisible()
