@@ -92,6 +92,9 @@ _REASONS = (
     sentence("Direct3D 12, Vulkan or Metal; on Linux libvulkan.so.1 must be there too"),
     sentence("the only one that is known to work here"),
     sentence("{other} failed in an earlier job"),
+    sentence("{other} failed in this job"),
+    sentence("{other} is being prepared"),
+    sentence("{other} could not be prepared"),
     sentence("not measured yet"),
     sentence("measured, and {other} was not"),
     sentence("about as fast as {other} here"),
@@ -193,6 +196,11 @@ _KINDS = (
     sentence("an image projector"),
     sentence("an upscaler"),
 )
+# The models that embeddings are for, of which some have names that are the same everywhere.
+_PURPOSES = (
+    sentence("SDXL's second text encoder"),
+    sentence("text encoders of width {widths}"),
+)
 _PLACE = re.compile(r"\\{(\w+)\\}")
 
 
@@ -205,6 +213,11 @@ def known_kind(text: str) -> Text:
     """Return the sentence of a kind of file, such as "an upscaler"; an unknown one stays a text."""
     # Names within it are the same in every language.
     return _found(text, _KINDS, _MOST_DEEP - 1)
+
+
+def known_purpose(text: str) -> Text:
+    """Return the sentence of an embedding's purpose; an unknown one stays a text."""
+    return _found(text, _PURPOSES, _MOST_DEEP - 1)
 
 
 @cache

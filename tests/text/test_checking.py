@@ -126,7 +126,7 @@ def test_vectors_of_embeddings_count_and_their_troubles_are_hints() -> None:
     comfy = msgspec.structs.replace(question, text="a embedding:none house", convention=COMFY)
     (hint,) = check_prompt(comfy, None, embeddings=known).hints
     assert (hint.kind, hint.position, hint.length) == (HintKind.EMBEDDING, 12, 4)
-    assert '"none" was not found' in hint.subject
+    assert '"none" was not found' in str(hint.subject)
 
 
 def test_a_list_that_does_not_exist_is_named_where_it_stands() -> None:

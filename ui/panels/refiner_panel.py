@@ -5,10 +5,12 @@ from pathlib import Path
 import msgspec
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
+from app.library.checkpoints import ListedCheckpoint
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.fields import bounds_of
 from engine.api.request import RefinerChoice
+from ui.checkpoint_labels import model_about
 from ui.labels import checkpoint_label
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -75,7 +77,8 @@ class RefinerPanel(QWidget):
         self.box.clear()
         self.box.addItem(self.tr("None"), None)
         for path, name in offered:
-            self.box.add_choice(name, path, path)
+            about = model_about(self._session, ListedCheckpoint(name, Path(path)))
+            self.box.add_choice(name, path, about)
 
     def _offered(self, chosen: str | None) -> list[tuple[str, str]]:
         """Return (path, name) of possible refiners; first those with "refiner" in their names."""
