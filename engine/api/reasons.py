@@ -202,6 +202,9 @@ _PURPOSES = (
     sentence("text encoders of width {widths}"),
 )
 _PLACE = re.compile(r"\\{(\w+)\\}")
+# Versions of drivers and of Python look like numbers and stay as they are.
+_NUMBER = re.compile(r"(?P<digits>\d{1,9}(?:\.\d{1,9})?)(?P<percent>%?)")
+_PERCENT = sentence("{n}%")
 
 
 def known_reason(text: str) -> Text:
@@ -230,6 +233,16 @@ def _patterns(table: tuple[Sentence, ...]) -> tuple[tuple[re.Pattern[str], Sente
     )
 
 
+def _value(name: str, text: str, table: tuple[Sentence, ...], depth: int) -> Text | float:
+    """Return what stands in a place: a number that languages write differently, or a reason."""
+    number = _NUMBER.fullmatch(text)
+    if number is not None and number["percent"]:
+        return completed(_PERCENT, n=float(number["digits"]))
+    if number is not None and name == "ratio":
+        return float(number["digits"])
+    return _found(text, table, depth)
+
+
 def _found(text: str, table: tuple[Sentence, ...], depth: int) -> Text:
     if depth == _MOST_DEEP or len(text) > _LONGEST:
         return text
@@ -237,6 +250,6 @@ def _found(text: str, table: tuple[Sentence, ...], depth: int) -> Text:
         found = pattern.fullmatch(text)
         if found is not None:
             inner = found.groupdict().items()
-            values = {name: _found(value, table, depth + 1) for name, value in inner}
+            values = {name: _value(name, value, table, depth + 1) for name, value in inner}
             return completed(reason, **values)
     return text

@@ -7721,6 +7721,10 @@
    <translation>{n} s</translation>
   </message>
   <message>
+   <source>{n}%</source>
+   <translation>{n} %</translation>
+  </message>
+  <message>
    <source>{other} could not be prepared</source>
    <translation>{other} konnte nicht vorbereitet werden</translation>
   </message>
