@@ -145,7 +145,7 @@ def test_a_slip_in_the_name_of_an_embedding_is_told_with_the_name() -> None:
             PromptQuestion(text=text, convention=A1111), convention=convention
         )
         hints = check_prompt(question, None, embeddings=known).hints
-        return [(text[h.position : h.position + h.length], h.subject) for h in hints]
+        return [(text[h.position : h.position + h.length], str(h.subject)) for h in hints]
 
     assert slips("a house, (easynegtive:1.2), dog") == [("easynegtive", "EasyNegative")]
     assert slips("bad-hadns-5.") == [("bad-hadns-5", "bad-hands-5")]
