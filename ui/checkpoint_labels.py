@@ -4,6 +4,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.library.checkpoints import ListedCheckpoint
+from app.session import Session
 from engine.api.checkpoints import CheckpointInfo, ComponentInfo, FittingFile
 from engine.api.request import ComponentFiles
 from engine.api.values import PredictionType
@@ -36,6 +38,38 @@ def prediction_about(prediction: PredictionType) -> str:
         PredictionType.EDM_V: translate("checkpoints", "Models such as CosXL."),
         PredictionType.FLOW: translate("checkpoints", "Models on straight paths, such as Flux."),
     }[prediction]
+
+
+def family_about(family: str) -> str:
+    """Return a sentence about a family of models; empty for one that came after this version."""
+    return {
+        "sd1": translate(
+            "checkpoints", "512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them."
+        ),
+        "sd2": translate("checkpoints", "512 or 768 pixels: 2.0, 2.1 and few others."),
+        "sdxl": translate(
+            "checkpoints", "1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI."
+        ),
+        "sdxl_refiner": translate(
+            "checkpoints", "Draws the last steps of SDXL's pictures, and none of its own."
+        ),
+    }.get(family, "")
+
+
+def model_about(session: Session, entry: ListedCheckpoint) -> str:
+    """Return a line about a model to choose: its family and size where known, and its folder."""
+    if entry.path == session.checkpoints.starter:
+        return translate("checkpoints", "Small, quick and always there: it comes with Safelight.")
+    family, size = "", 0
+    answer = session.checkpoints.answer(entry.path)
+    listed = session.models.store.info(str(entry.path))
+    if isinstance(answer, CheckpointInfo):
+        family, size = answer.family, sum(part.bytes for part in answer.components)
+    elif listed is not None:
+        family, size = next(iter(listed.families), ""), listed.size
+    title = session.checkpoints.family_title(family) if family else ""
+    folder = translate("checkpoints", "in {folder}").format(folder=entry.path.parent)
+    return " · ".join(filter(None, (title, file_size(size) if size else "", folder)))
 
 
 def part_label(component: str) -> str:

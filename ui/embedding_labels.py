@@ -1,9 +1,10 @@
 """Facts about embeddings in the user's language."""
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.notices.wording import worded
 from engine.api.embeddings import EmbeddingInfo
+from engine.api.reasons import known_purpose
 
 translate = QCoreApplication.translate
 
@@ -15,8 +16,12 @@ def embedding_summary(info: EmbeddingInfo | None) -> str:
     if info.vectors == 1:
         vectors = translate("embeddings", "1 vector")
     else:
-        vectors = translate("embeddings", "{n} vectors").format(n=info.vectors)
-    return " · ".join(filter(None, (info.purpose, vectors)))
+        vectors = translate("embeddings", "{n} vectors").format(n=QLocale().toString(info.vectors))
+    return " · ".join(filter(None, (_purpose(info), vectors)))
+
+
+def _purpose(info: EmbeddingInfo) -> str:
+    return worded(known_purpose(info.purpose))
 
 
 def embedding_reason(info: EmbeddingInfo | None, *, is_suited: bool) -> str:
@@ -28,5 +33,5 @@ def embedding_reason(info: EmbeddingInfo | None, *, is_suited: bool) -> str:
         return text.format(problem=worded(info.problem))
     if not is_suited:
         text = translate("embeddings", "Has no effect: it is for {purpose}, the model is another.")
-        return text.format(purpose=info.purpose)
+        return text.format(purpose=_purpose(info))
     return ""

@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 from app.form.generation import SizeFit, size_fit
 from app.form.starter_words import UnknownWord
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
+from app.notices.wording import worded
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.limits import MIN_SIDE
 from engine.api.prompts import Hint, HintKind, PromptCheck
@@ -234,10 +235,11 @@ def cut_text(check: PromptCheck) -> str:
 
 def hint_text(hint: Hint) -> str:
     """Return a sentence about a hint; its place is underlined in the prompt."""
-    sign = hint.subject[:60]
+    sign = worded(hint.subject)
+    if hint.kind in (HintKind.REFUSED, HintKind.EMBEDDING):
+        return sign
+    sign = sign[:60]
     match hint.kind:
-        case HintKind.REFUSED | HintKind.EMBEDDING:
-            return hint.subject
         case HintKind.UNPAIRED:
             closes = sign in tuple(")]}>")
             text = (
@@ -252,7 +254,7 @@ def hint_text(hint: Hint) -> str:
             return translate("labels", "No list called “{name}”.").format(name=sign)
         case HintKind.NEAR_NAME:
             return translate("labels", "Did you mean the embedding “{name}”?").format(name=sign)
-        case HintKind.FOREIGN:
+        case _:
             text = translate("labels", "{sign} is no wildcard here; it is drawn as words.")
             return text.format(sign=sign)
 

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.engine.machine_use import idle_adapter, used_adapter
+from app.notices.wording import worded_reason
 from engine.api.machine import AdapterInfo, DeviceInfo, MachineInfo
 from ui.labels import duration, file_size
 
@@ -33,7 +34,7 @@ def adapter_words(adapter: AdapterInfo) -> str:
         parts.append(translate("machine", "driver {name}").format(name=driver))
     if adapter.unusable:
         text = translate("machine", "not for pictures: {reason}")
-        parts.append(text.format(reason=adapter.unusable))
+        parts.append(text.format(reason=worded_reason(adapter.unusable)))
     return " · ".join(parts)
 
 

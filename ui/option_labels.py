@@ -80,7 +80,7 @@ _OPTIONS: Mapping[str, _Words] = {
         "–",  # noqa: RUF001 (an en dash between two numbers)
     ),
     "guidance_options.rescale": _Words(
-        QT_TRANSLATE_NOOP("options", "Rescale"),
+        QT_TRANSLATE_NOOP("options", "CFG rescale"),
         QT_TRANSLATE_NOOP("options", "Takes back the harsh contrast of high guidance."),
     ),
     "seed_options.variation_strength": _Words(
@@ -94,27 +94,31 @@ _OPTIONS: Mapping[str, _Words] = {
         QT_TRANSLATE_NOOP("options", "The seed of the variation; left empty, always a new one."),
     ),
     "seed_options.resize_from": _Words(
-        QT_TRANSLATE_NOOP("options", "Seed's size"),
+        QT_TRANSLATE_NOOP("options", "Resize seed from"),
         QT_TRANSLATE_NOOP(
-            "options", "The noise of a picture of this size, cropped or extended to the new size."
+            "options",
+            "As in A1111: the noise of a picture of this size, cropped or extended.",
         ),
         "×",  # noqa: RUF001 (the multiplication sign is what is meant)
     ),
     "seed_options.eta_seed_delta": _Words(
-        QT_TRANSLATE_NOOP("options", "Steps' seed +"),
+        QT_TRANSLATE_NOOP("options", "Eta noise seed delta"),
         QT_TRANSLATE_NOOP(
-            "options", "A number added to the seed for the noise of the steps (ENSD)."
+            "options",
+            "ENSD in A1111: added to the seed of the noise that ancestral samplers add at each "
+            "step. Many pictures were made with 31337.",
         ),
     ),
     "seed_options.batch_index": _Words(
-        QT_TRANSLATE_NOOP("options", "Batch index"),
+        QT_TRANSLATE_NOOP("options", "Number in batch"),
         QT_TRANSLATE_NOOP(
-            "options", "The picture's place, from 0, in a batch with the noise of one seed."
+            "options",
+            "Repeats one picture of a batch that ComfyUI made of one seed; the first is 0.",
         ),
     ),
     "seed_options.batch_size": _Words(
         QT_TRANSLATE_NOOP("options", "Batch size"),
-        QT_TRANSLATE_NOOP("options", "How many pictures that batch had."),
+        QT_TRANSLATE_NOOP("options", "How many pictures that batch of ComfyUI's had."),
     ),
     "size_options.original": _Words(
         QT_TRANSLATE_NOOP("options", "Original size"),

@@ -112,5 +112,5 @@ def _text_case(checkpoint: IdentifiedCheckpoint, component: Component) -> _Case:
 
     config = checkpoint.components[component].config
     skip = checkpoint.architecture.features.clip_skip
-    label = FAMILIES.named(checkpoint.family).label(component)
+    label = str(FAMILIES.named(checkpoint.family).label(component))
     return _Case(label, clip_text_of(checkpoint).network(component, skip), feeds)

@@ -4,6 +4,8 @@ import argparse
 import shlex
 from collections.abc import Iterator
 
+import msgspec
+
 from app.cli import inspect_lora, overrides
 from app.cli.remedies import part_option
 from app.cli.terminal import ByteBar, print_json, say
@@ -60,10 +62,16 @@ def run(options: argparse.Namespace) -> int:
         sha256, tensors = found.whole, found.tensors
     output = inspect(checkpoint, sha256, PartsIndex(paths.models, known).gaps(checkpoint))
     if options.json:
-        print_json(output)
+        print_json(_in_english(output))
     else:
         _print(output, tensors)
     return 0
+
+
+def _in_english(info: CheckpointInfo) -> CheckpointInfo:
+    """Return a description for programs, whose sentences are texts."""
+    gaps = tuple(msgspec.structs.replace(gap, label=str(gap.label)) for gap in info.gaps)
+    return msgspec.structs.replace(info, gaps=gaps, evidence=tuple(map(str, info.evidence)))
 
 
 def _lora(name: str, paths: Paths) -> LoraInfo | None:

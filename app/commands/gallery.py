@@ -30,7 +30,18 @@ class GalleryCommands(QObject):
 
     def rate(self, ids: Sequence[int], stars: int) -> None:
         """Give pictures 0 to 5 stars."""
-        self._tell(self._index.rate(ids, stars), self.tr("{n} pictures have other stars."))
+        self._tell(self._index.rate(ids, stars), self._stars(stars))
+
+    def _stars(self, stars: int) -> str:
+        """Return the message about several pictures that got so many stars."""
+        match stars:
+            case 0:
+                return self.tr("{n} pictures have no stars any more.")
+            case 1:
+                return self.tr("{n} pictures have 1 star now.")
+            case _:
+                text = self.tr("{n} pictures have {stars} stars now.")
+                return text.replace("{stars}", str(stars))
 
     def favour(self, ids: Sequence[int], *, favourite: bool) -> None:
         """Make pictures favourites, or ordinary ones."""

@@ -9,6 +9,7 @@ from app.background import Background
 from app.field import Field
 from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
+from app.notices.wording import worded
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.file_paths import is_file
 
@@ -72,7 +73,7 @@ class ObstacleState(QObject):
         if answer is None or not answer.missing:
             return None
         labels = {gap.component: gap.label for gap in answer.gaps}
-        parts = ", ".join(labels.get(part, part) for part in answer.missing)
+        parts = ", ".join(worded(labels.get(part, part)) for part in answer.missing)
         return ErrorInfo(
             ErrorCode.CHECKPOINT_INCOMPLETE,
             self.tr("{name} lacks a part: {parts}.").format(

@@ -3,12 +3,15 @@
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from engine.api.reasons import known_reason
-from engine.api.sentences import Sentence, Text, filled
+from engine.api.sentences import Sentence, Text, completed, filled, sentence
 
 # Qt takes whole numbers of 64 bits with a sign; seeds have no sign.
 _MOST = 2**63 - 1
 # The context of these sentences in the catalogues of languages.
 CONTEXT = "engine"
+_WORDS_OF_OTHERS = sentence("“{words}”")
+# The place in the sentences of `engine.api.reasons` that holds another reason.
+_REASON = "reason"
 
 
 def worded(text: Text) -> str:
@@ -17,13 +20,27 @@ def worded(text: Text) -> str:
 
 
 def worded_reason(text: str) -> str:
-    """Return a reason that a backend, a trial or a pack gave, in the window's language."""
-    return worded(known_reason(text))
+    """Return a reason that a backend, a trial or a pack gave, in the window's language.
+
+    The words of a driver or a library stay as they are, in quotes.
+    """
+    return worded(_quoted(known_reason(text)))
 
 
 def worded_both(text: Text, advice: Text) -> str:
     """Return what happened and what to do about it in the window's language."""
     return " ".join(filter(None, (worded(text), worded(advice))))
+
+
+def _quoted(reason: Text) -> Text:
+    """Put a text that no sentence of ours is into quotes, also where it is the reason in one."""
+    if not isinstance(reason, Sentence):
+        return completed(_WORDS_OF_OTHERS, words=reason.strip()) if reason.strip() else ""
+    values = {
+        name: _quoted(value) if name == _REASON and isinstance(value, str | Sentence) else value
+        for name, value in reason.values
+    }
+    return completed(reason, **values)
 
 
 def _translated(template: str) -> str:

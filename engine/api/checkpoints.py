@@ -4,6 +4,7 @@ import msgspec
 
 from engine.api.features import Features
 from engine.api.request import CheckpointOverride
+from engine.api.sentences import Text
 from engine.api.values import SamplerName, ScheduleName
 
 
@@ -59,7 +60,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     component: str
-    label: str
+    label: Text
     fits: tuple[FittingFile, ...] = ()
 
 
@@ -74,7 +75,7 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     default_size: int
     components: tuple[ComponentInfo, ...]
     missing: tuple[str, ...]
-    evidence: tuple[str, ...]
+    evidence: tuple[Text, ...]
     ignored_keys: int
     digest: str
     # SHA-256 of the whole file; None for folders, and until it is computed.

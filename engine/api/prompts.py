@@ -6,6 +6,7 @@ import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.features import TextLength
+from engine.api.sentences import Text
 
 
 class PromptQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +51,7 @@ class Hint(msgspec.Struct, frozen=True):
 
     kind: HintKind
     position: int
-    subject: str
+    subject: Text
     length: int = 1
 
 

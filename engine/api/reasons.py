@@ -92,6 +92,9 @@ _REASONS = (
     sentence("Direct3D 12, Vulkan or Metal; on Linux libvulkan.so.1 must be there too"),
     sentence("the only one that is known to work here"),
     sentence("{other} failed in an earlier job"),
+    sentence("{other} failed in this job"),
+    sentence("{other} is being prepared"),
+    sentence("{other} could not be prepared"),
     sentence("not measured yet"),
     sentence("measured, and {other} was not"),
     sentence("about as fast as {other} here"),
@@ -193,7 +196,15 @@ _KINDS = (
     sentence("an image projector"),
     sentence("an upscaler"),
 )
+# The models that embeddings are for, of which some have names that are the same everywhere.
+_PURPOSES = (
+    sentence("SDXL's second text encoder"),
+    sentence("text encoders of width {widths}"),
+)
 _PLACE = re.compile(r"\\{(\w+)\\}")
+# Versions of drivers and of Python look like numbers and stay as they are.
+_NUMBER = re.compile(r"(?P<digits>\d{1,9}(?:\.\d{1,9})?)(?P<percent>%?)")
+_PERCENT = sentence("{n}%")
 
 
 def known_reason(text: str) -> Text:
@@ -207,6 +218,11 @@ def known_kind(text: str) -> Text:
     return _found(text, _KINDS, _MOST_DEEP - 1)
 
 
+def known_purpose(text: str) -> Text:
+    """Return the sentence of an embedding's purpose; an unknown one stays a text."""
+    return _found(text, _PURPOSES, _MOST_DEEP - 1)
+
+
 @cache
 def _patterns(table: tuple[Sentence, ...]) -> tuple[tuple[re.Pattern[str], Sentence], ...]:
     """Return a pattern for each sentence, those with the most fixed words first."""
@@ -217,6 +233,16 @@ def _patterns(table: tuple[Sentence, ...]) -> tuple[tuple[re.Pattern[str], Sente
     )
 
 
+def _value(name: str, text: str, table: tuple[Sentence, ...], depth: int) -> Text | float:
+    """Return what stands in a place: a number that languages write differently, or a reason."""
+    number = _NUMBER.fullmatch(text)
+    if number is not None and number["percent"]:
+        return completed(_PERCENT, n=float(number["digits"]))
+    if number is not None and name == "ratio":
+        return float(number["digits"])
+    return _found(text, table, depth)
+
+
 def _found(text: str, table: tuple[Sentence, ...], depth: int) -> Text:
     if depth == _MOST_DEEP or len(text) > _LONGEST:
         return text
@@ -224,6 +250,6 @@ def _found(text: str, table: tuple[Sentence, ...], depth: int) -> Text:
         found = pattern.fullmatch(text)
         if found is not None:
             inner = found.groupdict().items()
-            values = {name: _found(value, table, depth + 1) for name, value in inner}
+            values = {name: _value(name, value, table, depth + 1) for name, value in inner}
             return completed(reason, **values)
     return text

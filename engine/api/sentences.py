@@ -5,7 +5,7 @@ of its language. A value may be a sentence itself, such as the reason of a failu
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -80,6 +80,12 @@ def sentence(template: str, **values: object) -> Sentence:
 def completed(text: Sentence, **values: object) -> Sentence:
     """Return a sentence of a table with the values of its places."""
     return Sentence(text.template, tuple((name, _value(one)) for name, one in values.items()))
+
+
+def joined(texts: Iterable[Text], between: str = "; ") -> Sentence:
+    """Return texts as one; the signs `between` them are the same in every language."""
+    values = tuple((f"text_{number}", one) for number, one in enumerate(texts))
+    return Sentence(between.join(f"{{{name}}}" for name, _ in values), values)
 
 
 def as_it_is(text: str) -> Sentence:

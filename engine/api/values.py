@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.api.remedies import Remedy
-from engine.api.sentences import InEnglish, Text
+from engine.api.sentences import InEnglish, Sentence, Text, as_it_is, sentence
 
 
 class SamplerName(StrEnum):
@@ -164,18 +164,18 @@ class PredictionType(StrEnum):
     FLOW = "flow"
 
     @property
-    def label(self) -> str:
+    def label(self) -> Sentence:
         """The name of the prediction type within a sentence."""
         return _PREDICTIONS[self]
 
 
 _PREDICTIONS = {
-    PredictionType.EPSILON: "noise prediction",
-    PredictionType.V: "v-prediction",
-    PredictionType.SAMPLE: "prediction of the picture",
-    PredictionType.EDM: "EDM",
-    PredictionType.EDM_V: "EDM with v-prediction",
-    PredictionType.FLOW: "flow matching",
+    PredictionType.EPSILON: sentence("noise prediction"),
+    PredictionType.V: sentence("v-prediction"),
+    PredictionType.SAMPLE: sentence("prediction of the picture"),
+    PredictionType.EDM: as_it_is("EDM"),
+    PredictionType.EDM_V: sentence("EDM with v-prediction"),
+    PredictionType.FLOW: sentence("flow matching"),
 }
 
 

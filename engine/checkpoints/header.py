@@ -83,7 +83,11 @@ def parse_header(raw: bytes, path: Path) -> Header:
     cursor = 0
     for begin, end, name in sorted(spans):
         if begin != cursor:
-            fault = "overlaps another" if begin < cursor else "leaves a gap before it"
+            fault = (
+                sentence("overlaps another")
+                if begin < cursor
+                else sentence("leaves a gap before it")
+            )
             raise corrupt(
                 path, sentence("tensor {quoted} {fault}", quoted=quoted(name), fault=fault)
             )

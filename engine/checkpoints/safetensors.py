@@ -150,17 +150,17 @@ def _not_safetensors(path: Path, start: bytes) -> EngineError:
 _UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 
-def _amount(size: int) -> str:
+def _amount(size: int) -> Sentence:
     for unit, factor in _UNITS:
         if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} bytes"
+            return sentence("{size:.1f} {unit}", size=size / factor, unit=unit)
+    return sentence("{size} bytes", size=size)
 
 
-def _of(part: int, whole: int) -> str:
+def _of(part: int, whole: int) -> Sentence:
     """Return "3.1 of 6.9 GB", in the largest unit that distinguishes the two."""
     for unit, factor in _UNITS:
-        have, want = f"{part / factor:.1f}", f"{whole / factor:.1f}"
-        if whole >= factor and have != want:
-            return f"{have} of {want} {unit}"
-    return f"{part} of {whole} bytes"
+        have, want = part / factor, whole / factor
+        if whole >= factor and f"{have:.1f}" != f"{want:.1f}":
+            return sentence("{part:.1f} of {whole:.1f} {unit}", part=have, whole=want, unit=unit)
+    return sentence("{part} of {whole} bytes", part=part, whole=whole)

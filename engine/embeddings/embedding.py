@@ -77,4 +77,4 @@ _PURPOSES: Mapping[tuple[int, ...], str] = {
 
 
 def _listed(widths: Iterable[int]) -> str:
-    return " and ".join(map(str, widths))
+    return ", ".join(map(str, widths))

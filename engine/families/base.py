@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
+from engine.api.sentences import NO_WORDS, Sentence, joined, sentence
 from engine.api.values import PredictionType
 from engine.checkpoints.index import FileState
 from engine.checkpoints.sidecars import Card
@@ -45,7 +46,7 @@ class DenoiserFacts:
 
     prediction: PredictionType = PredictionType.EPSILON
     # The evidence for the prediction type; a sentence puts the text after "because".
-    reason: str = ""
+    reason: Sentence = NO_WORDS
     # True if the training levels reach pure noise (Lin et al. 2023).
     zero_terminal_snr: bool = False
     # The side of the latents in training, in cells; None for the family's usual side.
@@ -58,6 +59,13 @@ class DenoiserFacts:
     unstated: FileState | None = None
     cards: tuple[Card, ...] = ()
 
+    @property
+    def words(self) -> Sentence:
+        """The prediction type and the reason for it."""
+        return sentence(
+            "{prediction} because {reason}", prediction=self.prediction.label, reason=self.reason
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class VaeFacts:
@@ -65,8 +73,8 @@ class VaeFacts:
 
     scale: float | None = None
     shift: float | None = None
-    # The evidence that this VAE can run in float16 although the family's usual one cannot, or "".
-    fits_f16: str = ""
+    # The evidence that this VAE can run in float16 although the family's usual one cannot, or None.
+    fits_f16: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +91,20 @@ class Parts:
 
     sources: Mapping[Component, ComponentSource]
     digest: str
-    evidence: tuple[str, ...]
+    evidence: tuple[Sentence, ...]
     ignored_keys: int = 0
     denoiser: DenoiserFacts = DenoiserFacts()
     vae: VaeFacts = VaeFacts()
     text: TextFacts = TextFacts()
+
+    def words_of(self, label: Sentence, path: Path) -> Sentence:
+        """Return the evidence for the component with this label, which was taken from `path`."""
+        return sentence(
+            "{part} from {file}: {evidence}",
+            part=label,
+            file=path.name,
+            evidence=joined(self.evidence),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +119,7 @@ class IdentifiedCheckpoint:
     default_size: int
     missing: tuple[Component, ...]
     # The reasons for this family and variant, as text for the user.
-    evidence: tuple[str, ...]
+    evidence: tuple[Sentence, ...]
     # The components and their facts, from which the checkpoint was assembled.
     parts: Parts
     # A function that makes the architecture of a checkpoint of this family.

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
+from engine.api.sentences import Sentence
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.hints import NO_HINTS, CheckpointHints, LearntHints
 
@@ -26,10 +27,10 @@ def with_hints(
     return replace(checkpoint, hints=hints, latent=latent)
 
 
-def with_evidence(checkpoint: IdentifiedCheckpoint, *words: str) -> IdentifiedCheckpoint:
+def with_evidence(checkpoint: IdentifiedCheckpoint, *words: Sentence) -> IdentifiedCheckpoint:
     """Return the checkpoint with more evidence, inserted before the last line, the conclusion."""
-    *shapes, last = checkpoint.evidence or ("",)
-    return replace(checkpoint, evidence=tuple(filter(None, (*shapes, *words, last))))
+    evidence = checkpoint.evidence
+    return replace(checkpoint, evidence=(*evidence[:-1], *words, *evidence[-1:]))
 
 
 def _together(given: CheckpointHints, learnt: CheckpointHints) -> CheckpointHints:

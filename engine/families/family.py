@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from engine.api.prompts import PromptQuestion
 from engine.api.request import CheckpointOverride
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
@@ -33,7 +34,7 @@ class Family(ABC):
     # The commonly known name if longer than the title, else empty.
     full_title: str = ""
     # The names of the components in a sentence.
-    labels: ClassVar[Mapping[Component, str]]
+    labels: ClassVar[Mapping[Component, Sentence]]
     # The subfolders of a diffusers folder that the family reads, each with its component.
     subfolders: ClassVar[Mapping[str, Component]]
 
@@ -46,7 +47,7 @@ class Family(ABC):
         return self.recognise(listing) is not None
 
     @abstractmethod
-    def rule_out(self, listing: Listing) -> str | None:
+    def rule_out(self, listing: Listing) -> Sentence | None:
         """Return the reason a file cannot be of this family; None where it may be."""
 
     @abstractmethod
@@ -107,9 +108,9 @@ class Family(ABC):
         """
         return count_clip_tokens(text, question, embeddings)
 
-    def label(self, component: Component) -> str:
+    def label(self, component: Component) -> Sentence:
         """Return the name of a component in a sentence; the family need not have the component."""
-        return self.labels.get(component, component.value.replace("_", " "))
+        return self.labels.get(component) or as_it_is(component.value.replace("_", " "))
 
     # --- parts of other files ---
 
@@ -146,7 +147,7 @@ class Family(ABC):
             digest=combined_digest(parts.digest, component, other.digest),
             evidence=(
                 *parts.evidence,
-                f"{self.label(component)} from {path.name}: {'; '.join(other.evidence)}",
+                other.words_of(self.label(component), path),
             ),
         )
 
@@ -155,6 +156,9 @@ class Family(ABC):
         if override.prediction is None:
             return parts
         stated = replace(
-            parts.denoiser, prediction=override.prediction, reason="you say so", unstated=None
+            parts.denoiser,
+            prediction=override.prediction,
+            reason=sentence("you say so"),
+            unstated=None,
         )
         return replace(parts, denoiser=stated)

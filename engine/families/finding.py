@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine.api.reasons import known_kind
 from engine.api.remedies import DeclareFamily, UseAsPart
-from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.errors import EngineError
@@ -65,7 +65,7 @@ def family_of_file(
     if wanted is not None and wanted is not family:
         reason = wanted.rule_out(listing)
         if reason is not None:
-            raise _ruled_out(path, wanted, found, as_it_is(reason))
+            raise _ruled_out(path, wanted, found, reason)
         if family is not None:
             shapes = sentence("its shapes are {family}'s", family=family.title)
             raise _ruled_out(path, wanted, found, shapes)
@@ -96,7 +96,7 @@ def family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> F
         sentence(
             "The folder {path} is for {pipeline} and has no UNet; this version runs {titles}.",
             path=folder.path.name,
-            pipeline=folder.pipeline or "no pipeline",
+            pipeline=folder.pipeline or sentence("no pipeline"),
             titles=FAMILIES.titles,
         ),
         _choose(),

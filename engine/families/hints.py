@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.untrusted_json import JsonError, read_json
@@ -47,7 +47,7 @@ class LearntHints:
     """Defaults for a kind of checkpoint, and the evidence for the kind as text for the user."""
 
     hints: CheckpointHints
-    evidence: str
+    evidence: Sentence
 
 
 NO_HINTS = CheckpointHints()

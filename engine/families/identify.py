@@ -6,12 +6,13 @@ is called before a network runs.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 from engine.api.checkpoints import Gap
 from engine.api.remedies import PartFile, SupplyParts
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex, read_folder
 from engine.checkpoints.files import read_index
@@ -85,7 +86,7 @@ def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ())
     """
     if checkpoint.missing:
         label = FAMILIES.named(checkpoint.family).label
-        names = " and no ".join(label(component) for component in checkpoint.missing)
+        names = reduce(_and_no, (label(component) for component in checkpoint.missing))
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
             sentence("{path} has no {names}.", path=checkpoint.path.name, names=names),
@@ -104,6 +105,10 @@ def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ())
     require_tokenizers(checkpoint)
 
 
+def _and_no(first: Sentence, second: Sentence) -> Sentence:
+    return sentence("{first} and no {second}", first=first, second=second)
+
+
 def require_tokenizers(checkpoint: IdentifiedCheckpoint) -> None:
     """Raise EngineError where a text encoder lacks the tokenizer that it needs."""
     FAMILIES.named(checkpoint.family).require_tokenizers(checkpoint)
@@ -120,6 +125,9 @@ def _assemble(
     checkpoint = family.assemble(path, parts)
     cards = [(card, FAMILIES.called(card.base_model)) for card in parts.denoiser.cards]
     others = (card for card, named in cards if named not in (None, family))
-    words = (f"{card.words}, but its shapes are {family.title}'s" for card in others)
+    words = (
+        sentence("{card}, but its shapes are {family}'s", card=card.words, family=family.title)
+        for card in others
+    )
     checkpoint = with_evidence(checkpoint, *words)
     return with_hints(checkpoint, hints, family.learnt_hints(checkpoint, folder))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from engine.api.reasons import known_kind
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
@@ -41,7 +42,9 @@ def _read_from_file(family: Family, component: Component, path: Path, read: Read
     listing = Listing(index.tensors)
     found = recognise(listing)
     if found.kind is not None and component not in family.lone_parts(listing, found.kind):
-        raise _refused(family, component, path, sentence("it is {title}", title=found.kind.title))
+        raise _refused(
+            family, component, path, sentence("it is {title}", title=known_kind(found.kind.title))
+        )
     if found.family and not family.takes_from(found.family, component):
         raise _refused(
             family,

@@ -9,7 +9,7 @@ from engine.errors import EngineError
 from engine.families.base import Component
 
 
-def cannot_supply(label: str, component: Component, path: Path, why: Sentence) -> EngineError:
+def cannot_supply(label: Sentence, component: Component, path: Path, why: Sentence) -> EngineError:
     """Return the error for a file without a fitting component; `label` names the component."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,

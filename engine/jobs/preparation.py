@@ -15,7 +15,7 @@ from time import perf_counter
 from backends import hardware
 from backends.base import Device
 from backends.registry import title
-from engine.api.sentences import sentence
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.cancel import CancelToken
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
@@ -235,7 +235,7 @@ def _seconds(estimate: JobEstimate, candidate: Candidate) -> float | None:
 def _notice(
     wanted: JobEstimate, first: Candidate, meanwhile: Candidate, wait: float | None
 ) -> ErrorInfo:
-    about = f", about {_duration(wait)}" if wait is not None else ""
+    about = NO_WORDS if wait is None else sentence(", about {time}", time=_duration(wait))
     return ErrorInfo(
         ErrorCode.PREPARING,
         sentence(
@@ -250,10 +250,10 @@ def _notice(
     )
 
 
-def _duration(seconds: float) -> str:
+def _duration(seconds: float) -> Sentence:
     if seconds < 90:
-        return f"{10 * math.ceil(seconds / 10)} s"
-    return f"{math.ceil(seconds / 60)} min"
+        return sentence("{n} s", n=10 * math.ceil(seconds / 10))
+    return sentence("{n} min", n=math.ceil(seconds / 60))
 
 
 def _ignore(_done: int, _total: int) -> None:

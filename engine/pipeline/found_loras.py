@@ -9,7 +9,7 @@ import msgspec
 from engine.api.lora import LoraChoice
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
-from engine.api.sentences import NO_WORDS, Sentence, sentence
+from engine.api.sentences import NO_WORDS, Sentence, joined, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
 from engine.text.lora_presets import own_presets
@@ -102,17 +102,30 @@ def _plain(name: str) -> str:
 
 def _missing(name: str, digits: str | None, lookup: LoraLookup) -> ErrorInfo:
     first = next(iter(lookup.folders), None)
-    place = f"into {first}" if first else "into a folder loras in the folder of models"
-    hint = f"Put its file {place}."
+    hints = [
+        sentence("Put its file into {folder}.", folder=first)
+        if first
+        else sentence("Put its file into a folder loras in the folder of models.")
+    ]
     if digits:
-        hint += f" Civitai finds it by the hash {digits[:_MOST_CHARACTERS]}."
+        hash_ = digits[:_MOST_CHARACTERS]
+        hints.append(sentence("Civitai finds it by the hash {hash}.", hash=hash_))
         if lookup.unhashed:
-            hint += f" {lookup.unhashed} of the files there are not hashed yet, and one may be it."
+            hints.append(
+                sentence(
+                    "{count} of the files there are not hashed yet, and one may be it.",
+                    count=lookup.unhashed,
+                )
+            )
     # Of a path the folder may be another machine's.
     path = PureWindowsPath(name.replace("/", "\\"))
     shown = (path.name if path.anchor else name)[:_MOST_CHARACTERS]
-    message = f"The LoRA {shown} was not found; the picture was made without it."
-    return ErrorInfo(ErrorCode.LORA_NOT_FOUND, message, hint, remedies=(NameLoraFolder(),))
+    return ErrorInfo(
+        ErrorCode.LORA_NOT_FOUND,
+        sentence("The LoRA {shown} was not found; the picture was made without it.", shown=shown),
+        joined(hints, " "),
+        remedies=(NameLoraFolder(),),
+    )
 
 
 def doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
@@ -139,7 +152,7 @@ def doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
 
 def _shared(name: str, file: FoundFile) -> ErrorInfo:
     others, shown = len(file.others), name[:_MOST_CHARACTERS]
-    more = f" and {others - 1} more" if others > 1 else ""
+    more = sentence(" and {count} more", count=others - 1) if others > 1 else NO_WORDS
     return _warning(
         sentence(
             "Several files are called {shown}: {path} is used, not {others}{more}.",

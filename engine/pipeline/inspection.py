@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, ComponentInfo, Gap
+from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.sidecars import Card
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline.resolve import suggested_settings
@@ -47,11 +48,13 @@ def _card(cards: Sequence[Card]) -> CheckpointCard:
     )
 
 
-def _about_another_file(checkpoint: IdentifiedCheckpoint, sha256: str | None) -> tuple[str, ...]:
+def _about_another_file(
+    checkpoint: IdentifiedCheckpoint, sha256: str | None
+) -> tuple[Sentence, ...]:
     """Return a remark for each card whose hashes do not include this file's."""
     cards = (card for card in checkpoint.parts.denoiser.cards if card.hashes)
     return tuple(
-        f"{card.source} is about another file: it names another SHA-256"
+        sentence("{card} is about another file: it names another SHA-256", card=card.source)
         for card in cards
         if sha256 is not None and sha256 not in card.hashes
     )

@@ -7,12 +7,15 @@ from engine.errors import EngineError
 
 
 def check_range(name: str, value: float, low: float, high: float) -> None:
-    """Raise EngineError(REQUEST_INVALID) unless `low` <= `value` <= `high`, and for NaN."""
+    """Raise EngineError(REQUEST_INVALID) unless `low` <= `value` <= `high`, and for NaN.
+
+    The catalogues of languages have the names that `engine.api.fields` bounds.
+    """
     if not low <= value <= high:  # also true for NaN
         raise invalid(
             sentence(
                 "The {name} is {value:,}; it must be from {low:,} to {high:,}.",
-                name=name,
+                name=Sentence(name),
                 value=value,
                 low=low,
                 high=high,

@@ -199,15 +199,17 @@ def _defaults(
 
 
 def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoint) -> None:
-    for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
+    for name, text in (
+        (sentence("prompt"), request.prompt),
+        (sentence("negative prompt"), request.negative_prompt),
+    ):
         if len(text) > MAX_PROMPT_CHARACTERS:
-            most = f"at most {MAX_PROMPT_CHARACTERS:,} are accepted"
             raise invalid(
                 sentence(
-                    "The {name} has {count:,} characters; {most}.",
+                    "The {name} has {count:,} characters; at most {most:,} are accepted.",
                     name=name,
                     count=len(text),
-                    most=most,
+                    most=MAX_PROMPT_CHARACTERS,
                 )
             )
     for number in bounded(request):
@@ -225,8 +227,8 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
 
 def _check_method(request: ResolvedRequest, features: Features) -> None:
     for name, chosen, offered in (
-        ("sampler", request.sampler, features.samplers),
-        ("schedule", request.schedule, features.schedules),
+        (sentence("sampler"), request.sampler, features.samplers),
+        (sentence("schedule"), request.schedule, features.schedules),
     ):
         if offered is not None and chosen not in offered:
             names = ", ".join(one.label for one in offered)
@@ -258,7 +260,10 @@ def _seed_options(options: SeedOptions) -> SeedOptions:
 
 
 def _check_multiples(request: ResolvedRequest, multiple: int) -> None:
-    for name, value in (("width", request.width), ("height", request.height)):
+    for name, value in (
+        (sentence("width"), request.width),
+        (sentence("height"), request.height),
+    ):
         if value % multiple:
             below = value - value % multiple
             raise invalid(

@@ -102,7 +102,10 @@ def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) ->
     roles = [image.role for image in request.inputs]
     for image in request.inputs:
         _check_input(image)
-    for role, what in ((InputRole.INIT, "picture"), (InputRole.MASK, "mask")):
+    for role, what in (
+        (InputRole.INIT, sentence("picture")),
+        (InputRole.MASK, sentence("mask")),
+    ):
         if roles.count(role) > 1:
             raise invalid(
                 sentence("Only one {what} can be used at a time.", what=what),
@@ -127,7 +130,7 @@ def _check_input(image: InputImage) -> None:
         hint = sentence("Use the strength to say how much of it is redrawn.")
         raise invalid(sentence("A picture to be redrawn has no weight or range."), hint)
     if problem := why_no_file(image.path):
-        kind = "mask" if image.role is InputRole.MASK else "picture"
+        kind = sentence("mask") if image.role is InputRole.MASK else sentence("picture")
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
             sentence(

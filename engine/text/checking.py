@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from engine.api.conventions import EmbeddingSpelling
 from engine.api.prompts import EncoderCount, Hint, HintKind, PromptCheck, PromptQuestion
+from engine.api.sentences import Text
 from engine.embeddings.embedding import Encoder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.errors import EngineError
@@ -138,7 +139,7 @@ def _read(question: PromptQuestion, wildcards: Path | None) -> tuple[str, list[H
     except EngineError as error:
         # In an expanded text the position is a different one.
         position = error.position if isinstance(error, PromptError) and meant == text else 0
-        return meant, [Hint(HintKind.REFUSED, position, error.message)]
+        return meant, [Hint(HintKind.REFUSED, position, error.text)]
     return meant, []
 
 
@@ -149,7 +150,7 @@ def _wildcard_hint(text: str, error: NoListError) -> Hint:
     return Hint(HintKind.WILDCARD, error.position, error.name, len(named) if is_here else 1)
 
 
-def _embedding_hint(text: str, name: str, reason: str) -> Hint:
+def _embedding_hint(text: str, name: str, reason: Text) -> Hint:
     place = text.casefold().find(name.casefold())
     # In an expanded text the name may come from a wildcard.
     return Hint(HintKind.EMBEDDING, max(place, 0), reason, len(name) if place >= 0 else 1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from engine.api.conventions import Chunking, Convention
 from engine.api.prompts import EncoderCount
+from engine.api.sentences import Text
 from engine.errors import EngineError
 from engine.text.chunks import CHUNK_TOKENS, MAX_CHUNKS, chunk_starts, measure_prompt
 from engine.text.embedded import EmbeddingReader
@@ -32,7 +33,7 @@ class TokenCount:
     cut_at: int | None = None
     complete: bool = True
     chunk_starts: tuple[int, ...] = ()
-    told: tuple[tuple[str, str], ...] = ()
+    told: tuple[tuple[str, Text], ...] = ()
     # The tokens of each text encoder, where they differ.
     encoders: tuple[EncoderCount, ...] = ()
 

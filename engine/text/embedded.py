@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine.api.conventions import EmbeddingSpelling
+from engine.api.sentences import Text
 from engine.api.values import ErrorInfo
 from engine.embeddings.embedding import Embedding, Encoder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings, Found
@@ -76,7 +77,7 @@ class EmbeddingReader:
     vectors: list[tuple[Embedding, int]] = field(default_factory=list[tuple[Embedding, int]])
     told: dict[str, ErrorInfo] = field(default_factory=dict[str, ErrorInfo])
     # The names that the warnings are about, by their messages.
-    named: dict[str, str] = field(default_factory=dict[str, str])
+    named: dict[Text, str] = field(default_factory=dict[Text, str])
     # By name, in the order in which the texts name them.
     used: dict[str, Embedding] = field(default_factory=dict[str, Embedding])
     _starts: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
@@ -248,7 +249,7 @@ class EmbeddingReader:
 
     def _tell(self, name: str, warning: ErrorInfo) -> None:
         self.told.setdefault(warning.message, warning)
-        self.named.setdefault(warning.message, name)
+        self.named.setdefault(warning.text, name)
 
 
 def plain_pieces(tokenizer: ClipTokenizer, text: str, limit: int) -> Sequence[list[Slot]]:

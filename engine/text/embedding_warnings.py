@@ -1,5 +1,6 @@
 """Warnings about embeddings that a prompt names and that are not used as written."""
 
+from engine.api.reasons import known_purpose
 from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
@@ -24,7 +25,7 @@ def for_others(name: str, embedding: Embedding) -> ErrorInfo:
             'The embedding "{shown}" is for {purpose}, not for this model; its name '
             "was read as words.",
             shown=_shown(name),
-            purpose=embedding.purpose,
+            purpose=known_purpose(embedding.purpose),
         ),
         sentence("Choose a model that it was made for."),
     )
@@ -36,7 +37,7 @@ def without_effect(name: str, embedding: Embedding) -> ErrorInfo:
         sentence(
             'The embedding "{shown}" is for {purpose}; a text encoder of this model left it out.',
             shown=_shown(name),
-            purpose=embedding.purpose,
+            purpose=known_purpose(embedding.purpose),
         ),
         sentence("Choose a model that it was made for."),
     )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
+from engine.api.sentences import Sentence, sentence
 from engine.text.lora_elements import MOST_WEIGHT, ElementRule, element_rules
 from engine.text.lora_presets import BUILT_IN, BlockPresets
 
@@ -74,7 +75,7 @@ def block_weights(
     inherited: float = 1.0,
     presets: BlockPresets = BUILT_IN,
     random: Random | None = None,
-) -> BlockWeights | str:
+) -> BlockWeights | Sentence:
     """Return the weights that `lbw=` names; `inherited` replaces X, `random` draws R and U.
 
     Returns the reason as the end of a sentence if the text names none.
@@ -82,9 +83,13 @@ def block_weights(
     listed = [part.strip() for part in presets.weights.get(text, text).split(",")]
     blocks = _FORMS.get(len(listed))
     if len(listed) == 1:
-        return f"there is no preset called {text[:40]!r}"
+        return sentence("there is no preset called {name!r}", name=text[:40])
     if blocks is None:
-        return f"{len(listed)} weights are given, and {_lengths()} are possible"
+        return sentence(
+            "{count} weights are given, and {possible} are possible",
+            count=len(listed),
+            possible=_lengths(),
+        )
     if drawn := _RANDOM.keys() & {*listed}:
         random = random or Random(0)
         listed = [_drawn(part, random) if part in drawn else part for part in listed]
@@ -93,21 +98,21 @@ def block_weights(
     for block, part in zip(blocks, listed, strict=True):
         weight = _weight(part, inherited)
         if weight is None:
-            return f"{part[:20]!r} is no weight"
+            return sentence("{text!r} is no weight", text=part[:20])
         given[block] = weight
     return BlockWeights(tuple(given.get(block, 0.0) for block in BLOCKS), text)
 
 
 def with_elements(
     blocks: BlockWeights | None, name: str, presets: BlockPresets
-) -> BlockWeights | str:
+) -> BlockWeights | Sentence:
     """Return weights by block with the set of elements of a name, or the reason why not."""
     text = presets.elements.get(name)
     if text is None:
-        return f"there is no set of elements called {name[:40]!r}"
+        return sentence("there is no set of elements called {name!r}", name=name[:40])
     rules = element_rules(text, BLOCKS)
-    if isinstance(rules, str):
-        return f"in the set of elements {name[:40]!r}, {rules}"
+    if isinstance(rules, Sentence):
+        return sentence("in the set of elements {name!r}, {problem}", name=name[:40], problem=rules)
     if blocks is None:
         return BlockWeights((1.0,) * len(BLOCKS), f"lbwe={name}", rules)
     return BlockWeights(blocks.weights, f"{blocks.text}:lbwe={name}", rules)
@@ -130,6 +135,6 @@ def _weight(text: str, inherited: float) -> float | None:
     return weight if abs(weight) <= MOST_WEIGHT else None
 
 
-def _lengths() -> str:
+def _lengths() -> Sentence:
     *most, last = map(str, _FORMS)
-    return f"{', '.join(most)} or {last}"
+    return sentence("{most} or {last}", most=", ".join(most), last=last)

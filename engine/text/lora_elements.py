@@ -8,6 +8,8 @@ the layers that both are true of, instead of the block's (`scripts/lora_block_we
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from engine.api.sentences import Sentence, sentence
+
 # As far as a strength may go.
 MOST_WEIGHT = 100.0
 _NOT = "NOT"
@@ -38,7 +40,7 @@ class ElementRule:
         return self.blocks.allow(name) and self.elements.allow(name)
 
 
-def element_rules(text: str, blocks: tuple[str, ...]) -> tuple[ElementRule, ...] | str:
+def element_rules(text: str, blocks: tuple[str, ...]) -> tuple[ElementRule, ...] | Sentence:
     """Return the rules of a set of elements, or the reason as the end of a sentence.
 
     `blocks` are the names of blocks in order, for ranges of them. Parts of another form than a rule
@@ -55,9 +57,11 @@ def element_rules(text: str, blocks: tuple[str, ...]) -> tuple[ElementRule, ...]
                 ElementRule(_words(_ranges(where, blocks)), _words(what.split(" ")), weight)
             )
         except ValueError:
-            return f"{part.strip()[:40]!r} is no rule of blocks, elements and a weight"
+            return sentence(
+                "{text!r} is no rule of blocks, elements and a weight", text=part.strip()[:40]
+            )
         if not abs(weight) <= MOST_WEIGHT:
-            return f"{number.strip()[:20]!r} is no weight"
+            return sentence("{text!r} is no weight", text=number.strip()[:20])
     return tuple(rules)
 
 

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
+from engine.api.sentences import Text, sentence
 from engine.errors import EngineError
 from engine.text.timeline import schedule_prompt
 
@@ -52,7 +53,11 @@ Strengths = tuple[float, ...]
 
 
 class StrengthError(ValueError):
-    """A text that is no strength; the message is the reason, as the end of a sentence."""
+    """A text that is no strength; `reason` is the end of a sentence."""
+
+    def __init__(self, reason: Text) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 def strengths_over(text: str, run: RunLength) -> Strengths:
@@ -88,7 +93,7 @@ def _in_brackets(text: str, run: RunLength) -> Strengths:
     try:
         changes = schedule_prompt(text, run.asked_evaluations)
     except EngineError as error:
-        raise StrengthError(error.info.message) from None
+        raise StrengthError(error.info.text) from None
     strengths: list[float] = []
     for change in changes:
         strengths += [_number(change.text)] * (change.until - len(strengths))
@@ -98,7 +103,7 @@ def _in_brackets(text: str, run: RunLength) -> Strengths:
 def _point(text: str) -> tuple[float, float | None]:
     strength, *place = _AT.split(text)
     if len(place) > 1:
-        raise StrengthError(f"{text[:40]!r} is no strength at a place")
+        raise StrengthError(sentence("{text!r} is no strength at a place", text=text[:40]))
     return _number(strength), _finite(place[0]) if place else None
 
 
@@ -106,7 +111,11 @@ def _number(text: str) -> float:
     strength = _finite(text)
     if not _BOUNDS.low <= strength <= _BOUNDS.high:
         low, high = _BOUNDS.whole
-        raise StrengthError(f"{text.strip()[:40]} is not from {low} to {high}")
+        raise StrengthError(
+            sentence(
+                "{text} is not from {low} to {high}", text=text.strip()[:40], low=low, high=high
+            )
+        )
     return strength
 
 
@@ -116,7 +125,7 @@ def _finite(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise StrengthError(f"{text.strip()[:40]!r} is no number")
+        raise StrengthError(sentence("{text!r} is no number", text=text.strip()[:40]))
     return number
 
 

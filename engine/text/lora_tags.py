@@ -16,7 +16,7 @@ from random import Random
 
 from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
 from engine.api.lora import MAX_LORAS
-from engine.api.sentences import NO_WORDS, Sentence, as_it_is, sentence
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.text.compel import parse_compel
 from engine.text.lora_blocks import BlockWeights, block_weights, is_block_text, with_elements
 from engine.text.lora_presets import BUILT_IN, BlockPresets
@@ -171,13 +171,13 @@ class _TagReader:
             text = sentence(
                 "{tag} in the prompt: the picture is made without it: {why}.",
                 tag=self._tag,
-                why=as_it_is(str(error)),
+                why=error.reason,
             )
             self.remarks.append((text, NO_WORDS))
             return None
         for name in _ENLARGED:
             if name in self._named:
-                self._remark(f"{name}=", "no picture is enlarged within its run")
+                self._remark(f"{name}=", sentence("no picture is enlarged within its run"))
         return LoraUse(self._name, denoiser, text[0], blocks, self._rank())
 
     def _strengths(self) -> tuple[Strengths, Strengths]:
@@ -248,21 +248,21 @@ class _TagReader:
         try:
             return int(float(text) * self._run.steps if "." in text else int(text))
         except (ValueError, OverflowError):
-            raise StrengthError(f"{text.strip()[:40]!r} is no number of steps") from None
+            reason = sentence("{text!r} is no number of steps", text=text.strip()[:40])
+            raise StrengthError(reason) from None
 
     def _rank(self) -> int | None:
         text = self._named.get("dyn", self._plain[2] if len(self._plain) > 2 else None)
         if text is None:
             return None
         if not text.strip().isdecimal():
-            self._remark("dyn=", f"{text.strip()[:40]!r} is no number of ranks")
+            why = sentence("{text!r} is no number of ranks", text=text.strip()[:40])
+            self._remark("dyn=", why)
             return None
         return int(text)
 
-    def _remark(self, part: str, why: str) -> None:
-        text = sentence(
-            "{part} in {tag} has no effect: {why}.", part=part, tag=self._tag, why=as_it_is(why)
-        )
+    def _remark(self, part: str, why: Sentence) -> None:
+        text = sentence("{part} in {tag} has no effect: {why}.", part=part, tag=self._tag, why=why)
         self.remarks.append((text, NO_WORDS))
 
 

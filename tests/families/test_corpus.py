@@ -26,7 +26,7 @@ def test_each_checkpoint_of_the_corpus_is_of_one_family(tmp_path: Path, name: st
     assert checkpoint.missing == entry.missing
     assert checkpoint.prediction is entry.prediction
     title = next(family.title for family in FAMILIES if family.name == entry.family)
-    assert checkpoint.evidence[-1].startswith(f"{title}, {entry.prediction.label} because ")
+    assert str(checkpoint.evidence[-1]).startswith(f"{title}, {entry.prediction.label} because ")
 
 
 def test_the_corpus_is_whole() -> None:

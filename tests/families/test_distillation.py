@@ -45,7 +45,7 @@ def test_by_its_name_at_last(
 ) -> None:
     checkpoint = called(tmp_path, name)
     assert first(checkpoint) == settings
-    assert "the name of the file" in checkpoint.evidence[-2]
+    assert "the name of the file" in str(checkpoint.evidence[-2])
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_card_comes_before_the_name(tmp_path: Path) -> None:
     (tmp_path / "x-turbo.civitai.info").write_text(json.dumps({"baseModel": "SDXL Lightning"}))
     checkpoint = called(tmp_path, "x-turbo")
     assert first(checkpoint)[0] is SamplerName.EULER
-    assert "x-turbo.civitai.info" in checkpoint.evidence[-2]
+    assert "x-turbo.civitai.info" in str(checkpoint.evidence[-2])
     titled = called(tmp_path, "y", **{"modelspec.title": "My SDXL Hyper 4 steps"})
     assert first(titled) == (SamplerName.EULER, TRAILING, 4, 1.0)
 

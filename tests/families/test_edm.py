@@ -55,7 +55,7 @@ def test_playground_by_its_keys(tmp_path: Path) -> None:
     assert checkpoint.latent.scale == 0.5
     assert checkpoint.latent.statistics == LatentStatistics(MEAN, DEVIATION)
     assert checkpoint.latent.preview == PLAYGROUND.preview
-    assert "keys edm_mean, edm_std" in checkpoint.evidence[-1]
+    assert "keys edm_mean, edm_std" in str(checkpoint.evidence[-1])
 
 
 def test_latents_of_playground_are_normalised_by_channel(tmp_path: Path) -> None:
@@ -181,4 +181,4 @@ def test_a_person_can_say_that_a_denoiser_was_trained_by_levels(tmp_path: Path) 
     said = identify(path, override=CheckpointOverride(prediction=PredictionType.EDM))
     assert levels_of(said) == EdmLevels(0.002, 80.0, 0.5)
     assert said.latent.statistics == PLAYGROUND.statistics
-    assert "you say so" in said.evidence[-1]
+    assert "you say so" in str(said.evidence[-1])

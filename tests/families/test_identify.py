@@ -71,7 +71,7 @@ def test_sd15(tmp_path: Path) -> None:
     assert checkpoint.missing == ()
     assert checkpoint.ignored_keys == 0
     assert checkpoint.tokenizer is None
-    assert checkpoint.evidence == (
+    assert tuple(map(str, checkpoint.evidence)) == (
         "CLIP text encoder, 12 layers 768 wide",
         "UNet of widths 320-640-1280-1280 with convolutional projections, "
         "4 channels in, context 768 wide",

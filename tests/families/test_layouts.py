@@ -208,6 +208,6 @@ def test_a_text_encoder_of_another_family_beside_an_sd1_unet(tmp_path: Path) -> 
     assert (checkpoint.family, checkpoint.missing) == ("sd1", (TEXT,))
     assert checkpoint.ignored_keys == len(listings.open_clip())
     left_out = "second text encoder (OpenCLIP bigG) left out: not of SD 1.x"
-    assert left_out in checkpoint.evidence
+    assert left_out in map(str, checkpoint.evidence)
     with pytest.raises(EngineError, match="has no text encoder"):
         require_complete(checkpoint)

@@ -98,9 +98,9 @@ def test_a_prediction_is_said_of_files_and_folders(
         checkpoint = said(path, prediction=prediction)
         assert checkpoint.prediction is prediction
         assert checkpoint.parts.denoiser.unstated is None
-        assert "because you say so" in checkpoint.evidence[-1]
+        assert "because you say so" in str(checkpoint.evidence[-1])
         differs = prediction is not PredictionType.V
-        assert ("(found: v-prediction because" in checkpoint.evidence[-1]) == differs
+        assert ("(found: v-prediction because" in str(checkpoint.evidence[-1])) == differs
 
 
 def test_a_prediction_is_said_of_a_denoiser_from_another_file_too(tmp_path: Path) -> None:
@@ -119,5 +119,5 @@ def test_evidence_in_words(tmp_path: Path) -> None:
     names = {**listings.sdxl(), "v_pred": (0,), "ztsnr": (0,)}
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
     because = "SDXL, v-prediction because key v_pred; key ztsnr"
-    assert checkpoint.evidence[-1] == because
+    assert str(checkpoint.evidence[-1]) == because
     assert checkpoint.zero_terminal_snr

@@ -61,7 +61,7 @@ def test_a_unet_file_is_completed_by_parts_alone_and_parts_of_others(
     assert supplied.path == checkpoint.path
     assert supplied.digest not in {checkpoint.digest, identify(whole).digest}
     vae_line = "VAE from vae.safetensors: VAE of widths 32-32-32-32, 4 latent channels"
-    assert vae_line in supplied.evidence
+    assert vae_line in map(str, supplied.evidence)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_denoiser_brings_its_prediction_and_size(tmp_path: Path, whole: Path) 
         checkpoint = supply(identify(whole), ComponentFiles(denoiser=str(place)))
         assert checkpoint.prediction is PredictionType.V
         assert checkpoint.default_size == 64
-        assert "prediction_type v_prediction" in checkpoint.evidence[-1]
+        assert "prediction_type v_prediction" in str(checkpoint.evidence[-1])
     inpainting = listings.ldm_unet(replace(listings.SMALL_UNET, in_channels=9))
     path = write_sparse(tmp_path / "inpainting.safetensors", inpainting)
     checkpoint = supply(identify(folder), ComponentFiles(denoiser=str(path)))

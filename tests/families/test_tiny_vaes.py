@@ -77,7 +77,7 @@ def test_a_tiny_vae_is_found_for_its_space_alone(tmp_path: Path) -> None:
     for space, name in ((SD, "SD 1 and 2"), (SDXL, "SDXL")):
         found = find_tiny_decoder(tmp_path, space.name, read_index)
         assert found is not None
-        assert f"of {name} by its name" in found.evidence[0]
+        assert f"of {name} by its name" in str(found.evidence[0])
     assert find_tiny_decoder(tmp_path, "another", read_index) is None
     assert find_tiny_decoder(tmp_path / "nowhere", SD.name, read_index) is None
 
@@ -90,7 +90,7 @@ def test_a_tiny_vae_replaces_the_vae_of_a_checkpoint(tmp_path: Path) -> None:
     # It speaks the denoiser's latents as they are, in which the linear previews stay right.
     assert (supplied.latent.scale, supplied.latent.space) == (1.0, SD.name)
     assert supplied.latent.preview == SD.preview
-    assert any("TAESD" in line for line in supplied.evidence)
+    assert any("TAESD" in str(line) for line in supplied.evidence)
 
 
 def test_a_tiny_vae_in_a_diffusers_folder_is_read(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_v_prediction_in_the_file(
 ) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names, metadata=metadata))
     assert checkpoint.prediction is PredictionType.V
-    assert says in checkpoint.evidence[-1]
+    assert says in str(checkpoint.evidence[-1])
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_levels_that_reach_noise_alone(
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names, metadata=metadata))
     assert checkpoint.zero_terminal_snr
     assert checkpoint.prediction is PredictionType.V
-    assert says in checkpoint.evidence[-1]
+    assert says in str(checkpoint.evidence[-1])
     usual = identify(write_sparse(tmp_path / "y.safetensors", KEYED))
     assert not usual.zero_terminal_snr
 
@@ -59,7 +59,7 @@ def test_noise_prediction_otherwise(tmp_path: Path, metadata: dict[str, str]) ->
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", SMALL, metadata=metadata))
     assert checkpoint.prediction is PredictionType.EPSILON
     because = "noise prediction because nothing says otherwise"
-    assert checkpoint.evidence[-1] == f"SD 1.x, {because}"
+    assert str(checkpoint.evidence[-1]) == f"SD 1.x, {because}"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_the_users_sidecar_comes_before_the_file(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text("parameterization: eps\n")
     checkpoint = identify(path)
     assert checkpoint.prediction is PredictionType.EPSILON
-    assert "x.yaml" in checkpoint.evidence[-1]
+    assert "x.yaml" in str(checkpoint.evidence[-1])
 
 
 def sd2_file(
@@ -105,7 +105,7 @@ def sd2_file(
 def test_sd2_shows_in_its_weights_what_it_predicts(tmp_path: Path) -> None:
     guessed = identify(sd2_file(tmp_path / "768.safetensors", 0.12))
     assert guessed.prediction is PredictionType.V
-    assert "norm1.bias is 0.12" in guessed.evidence[-1]
+    assert "norm1.bias is 0.12" in str(guessed.evidence[-1])
     base = identify(sd2_file(tmp_path / "base.safetensors", 0.05))
     assert base.prediction is PredictionType.EPSILON
     inpainting = identify(sd2_file(tmp_path / "inpainting.safetensors", 0.12, in_channels=9))

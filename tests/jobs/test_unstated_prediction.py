@@ -82,7 +82,7 @@ def test_the_first_picture_is_right_already(
     found = bench.known()
     assert (found.prediction, found.parts.denoiser.unstated) == (prediction, None)
     reason = "because one step of the denoiser shows it"
-    assert found.evidence[-1] == f"SD 2.x, {prediction.label} {reason}"
+    assert str(found.evidence[-1]) == f"SD 2.x, {prediction.label} {reason}"
     again, said = bench.picture(), bench.picture(prediction)
     assert asked == [1]
     for image in (again, said):

@@ -144,7 +144,7 @@ def test_a_checkpoint_with_parts_from_elsewhere(talk: Conversation, tiny: Path) 
     components = ComponentFiles(vae=str(tiny / "vae"))
     talk.send(InspectCheckpoint(query=3, path=str(tiny), components=components))
     evidence = talk.wait_for(CheckpointInspected).checkpoint.evidence
-    assert any("VAE from vae" in line for line in evidence)
+    assert any("VAE from vae" in str(line) for line in evidence)
 
 
 def test_a_family_that_cannot_be_loaded_is_named_and_the_others_work(

@@ -126,7 +126,7 @@ def test_vectors_of_embeddings_count_and_their_troubles_are_hints() -> None:
     comfy = msgspec.structs.replace(question, text="a embedding:none house", convention=COMFY)
     (hint,) = check_prompt(comfy, None, embeddings=known).hints
     assert (hint.kind, hint.position, hint.length) == (HintKind.EMBEDDING, 12, 4)
-    assert '"none" was not found' in hint.subject
+    assert '"none" was not found' in str(hint.subject)
 
 
 def test_a_list_that_does_not_exist_is_named_where_it_stands() -> None:
@@ -145,7 +145,7 @@ def test_a_slip_in_the_name_of_an_embedding_is_told_with_the_name() -> None:
             PromptQuestion(text=text, convention=A1111), convention=convention
         )
         hints = check_prompt(question, None, embeddings=known).hints
-        return [(text[h.position : h.position + h.length], h.subject) for h in hints]
+        return [(text[h.position : h.position + h.length], str(h.subject)) for h in hints]
 
     assert slips("a house, (easynegtive:1.2), dog") == [("easynegtive", "EasyNegative")]
     assert slips("bad-hadns-5.") == [("bad-hadns-5", "bad-hands-5")]

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from app.notices.wording import CONTEXT
+
 # A text: its context, and its words in English.
 Source: TypeAlias = tuple[str, str]
 
@@ -22,7 +24,10 @@ _PACKAGES = ("app", "engine", "ui")
 # Functions that are given the context, and those whose texts are all in one.
 _WITH_CONTEXT = frozenset({"translate", "QT_TRANSLATE_NOOP"})
 _PACK_TEXTS = ("summary", "gain", "needs", "unavailable")
-_CONTEXTS = {"sentence": "engine", "_about": "Settings", "summary": "labels"}
+_CONTEXTS = {"sentence": CONTEXT, "_about": "Settings", "summary": "labels"}
+# Functions that bound a field; sentences name it by their third argument, else by its own name.
+_BOUNDING = frozenset({"within", "length_within", "each_within", "span_within"})
+_NAME_PLACE = 2
 
 
 def collected() -> list[Source]:
@@ -96,8 +101,24 @@ def _texts(node: ast.AST, scope: str) -> Iterator[Source]:
     """Yield the texts below a node, which is in the class `scope`."""
     if isinstance(node, ast.Call):
         yield from _text_of(node, scope)
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        yield from _name_of_field(node.annotation, node.target.id)
     for child in ast.iter_child_nodes(node):
         yield from _texts(child, child.name if isinstance(child, ast.ClassDef) else scope)
+
+
+def _name_of_field(annotation: ast.expr, name: str) -> Iterator[Source]:
+    """Yield the names by which sentences tell that a field is out of its bounds."""
+    for node in ast.walk(annotation):
+        function = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+        if not isinstance(node, ast.Call) or function not in _BOUNDING:
+            continue
+        given = node.args[_NAME_PLACE] if len(node.args) > _NAME_PLACE else None
+        called = given.value if isinstance(given, ast.Constant) else name
+        if function == "span_within":
+            yield from ((CONTEXT, f"{end} of {called}") for end in ("start", "end"))
+        else:
+            yield CONTEXT, str(called)
 
 
 def _text_of(call: ast.Call, scope: str) -> Iterator[Source]:

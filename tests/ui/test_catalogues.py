@@ -9,7 +9,7 @@ import shiboken6
 from PySide6.QtCore import QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.notices.wording import worded
+from app.notices.wording import worded, worded_reason
 from app.settings.values import Language
 from engine.api.sentences import sentence
 from tests.tools.catalogues import (
@@ -20,6 +20,7 @@ from tests.tools.catalogues import (
     write_catalogue,
 )
 from tests.ui.conftest import MakeDesk
+from tests.ui.gallery.conftest import PROMPTS, Shown
 from tests.ui.test_languages import words
 from ui.languages.use import use_language
 
@@ -75,6 +76,23 @@ def test_the_window_in_german_has_no_english_left(qapp: QApplication, make_desk:
     assert shown & english == set()
 
 
+def test_no_button_below_the_pictures_is_cut_off(qapp: QApplication, make_desk: MakeDesk) -> None:
+    use_language(qapp, Language.GERMAN, {})
+    desk = make_desk()
+    shown = Shown(desk, PROMPTS)
+    shown.choose(PROMPTS[0])
+    bar = shown.page.foot.bar
+    buttons = (bar.use, bar.start)
+    for width, shown_words in ((1280, ""), (1440, "Einstellungen verwenden"), (1280, "")):
+        desk.window.resize(width, 720)
+        desk.wait(lambda: all(one.width() >= one.sizeHint().width() for one in buttons))
+        desk.wait(lambda words=shown_words: bar.use.text() == words)
+        assert [one.accessibleName() for one in buttons] == [
+            "Einstellungen verwenden",
+            "Hiervon ausgehen",
+        ]
+
+
 def test_numbers_in_sentences_are_written_as_in_german(qapp: QApplication) -> None:
     use_language(qapp, Language.GERMAN, {})
     said = sentence(
@@ -85,6 +103,25 @@ def test_numbers_in_sentences_are_written_as_in_german(qapp: QApplication) -> No
         high=4096,
     )
     assert worded(said) == "Seed: Der Wert ist 12.345; er muss zwischen 0,5 und 4.096 liegen."
+
+
+def test_numbers_in_reasons_are_written_as_in_german(qapp: QApplication) -> None:
+    use_language(qapp, Language.GERMAN, {})
+    assert worded_reason("1.9x faster than CUDA here") == "hier 1,9-mal so schnell wie CUDA"
+    assert worded_reason("it is off by 2.5%") == "es liegt um 2,5\N{NO-BREAK SPACE}% daneben"
+    assert "580.82" in worded_reason("driver 580.82 is too old: CUDA needs 590.1 or newer")
+
+
+def test_the_words_of_a_driver_are_in_quotes(qapp: QApplication) -> None:
+    use_language(qapp, Language.GERMAN, {})
+    assert worded_reason("device was removed") == "„device was removed“"
+    assert (
+        worded_reason("It failed: device was removed.") == "Es hat versagt: „device was removed“."
+    )
+    assert (
+        worded_reason("It failed: out of memory.") == "Es hat versagt: der Speicher reicht nicht."
+    )
+    assert worded_reason("") == ""
 
 
 def test_words_of_qt_are_german(qapp: QApplication) -> None:

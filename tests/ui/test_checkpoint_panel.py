@@ -9,6 +9,9 @@ from PySide6.QtWidgets import QLabel
 from app.library.checkpoint_declarations import NO_DECLARATION
 from engine.api.request import ComponentFiles
 from engine.api.values import PredictionType
+from engine.families.identify import identify
+from engine.families.registry import FAMILIES
+from engine.pipeline.inspection import inspect
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import VAE
@@ -16,7 +19,9 @@ from tests.families.test_identify import SMALL
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.unstated_checkpoint import PREDICTS_NOISE, write_unstated
+from ui.checkpoint_labels import family_about
 from ui.dialogs.checkpoint_dialog import CheckpointDialog
+from ui.widgets.choice_rows import ABOUT_ROLE
 
 
 @pytest.fixture
@@ -134,3 +139,31 @@ def test_texts_of_strangers_are_shown_as_plain_text(desk: Desk, tmp_path: Path) 
     assert content is not None
     formats = {label.textFormat() for label in content.findChildren(QLabel)}
     assert formats == {Qt.TextFormat.PlainText}
+
+
+def test_the_starter_is_called_by_its_title(desk: Desk) -> None:
+    dialog = desk.window.form.checkpoint.show_details()
+    shown = {label.text() for label in dialog.facts.findChildren(QLabel)}
+    assert "Safelight starter" in shown
+    assert "model" not in shown
+
+
+def test_each_model_to_choose_has_a_line_about_it(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / "dreams"
+    folder.mkdir()
+    path = write_sparse(folder / "dreamer.safetensors", listings.original())
+    store = desk.session.checkpoints
+    store.add(path)
+    model = desk.window.form.checkpoint.model
+    about = [model.data(model.index(row, 0), ABOUT_ROLE) for row in range(model.rowCount())]
+    assert about[0].endswith("it comes with Safelight.")
+    assert about[-1] == f"in {folder}"
+    store._keep(path, inspect(identify(path)))  # pyright: ignore[reportPrivateUsage]
+    line = model.data(model.index(len(about) - 1, 0), ABOUT_ROLE)
+    assert line.endswith(f"2.1 GB · in {folder}")
+    assert line.startswith(store.family_title("sd1"))
+
+
+def test_every_family_to_choose_has_a_line_about_it() -> None:
+    assert all(family_about(family) for family in FAMILIES.names)
+    assert family_about("unheard of") == ""

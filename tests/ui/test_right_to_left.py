@@ -11,7 +11,10 @@ from pytestqt.qtbot import QtBot
 from engine.api.request import GenerateRequest
 from tests.ui.conftest import Desk
 from ui.labels import settings_summary, size_label
+from ui.picture_facts import Fact
+from ui.theme.theme import Theme
 from ui.widgets.labels import plain_label
+from ui.widgets.picture_details import PictureDetails
 
 LTR, RTL = Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft
 HEBREW = "בית אדום ליד הים"
@@ -48,7 +51,7 @@ def test_in_a_summary_too() -> None:
     assert place_of("512", text, RTL) < place_of("768", text, RTL)
 
 
-def ink(label: QLabel) -> tuple[int, int]:
+def ink(label: QWidget) -> tuple[int, int]:
     """The first and the last column that is not of the ground's colour."""
     image = label.grab().toImage()
     ground = image.pixel(0, 0)
@@ -106,3 +109,18 @@ def test_generate_and_its_key_are_apart(desk: Desk, direction: Qt.LayoutDirectio
     assert gaps
     words, key = (inked[:middle], inked[middle:])[:: 1 if direction == LTR else -1]
     assert sum(words) > sum(key)
+
+
+@pytest.mark.parametrize("text", ["dreamer", HEBREW])
+def test_the_facts_of_a_picture_begin_where_the_window_begins(
+    qtbot: QtBot, theme: Theme, text: str
+) -> None:
+    details = PictureDetails(theme)
+    qtbot.addWidget(details)
+    details.show_facts((Fact("Model", text),))
+    details.resize(300, 200)
+    for direction in (RTL, LTR, RTL):
+        details.setLayoutDirection(direction)
+        details.grab()
+        left, right = ink(details.rows[0].value)
+        assert (right < 10 < left) if direction is RTL else (left < 10 < right)

@@ -20,7 +20,7 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
 from ui.checkpoint_labels import part_label, part_summary, prediction_line
-from ui.labels import size_label, variant_label
+from ui.labels import checkpoint_label, size_label, variant_label
 from ui.panels.declaration_panel import DeclarationPanel
 from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme
@@ -88,7 +88,15 @@ class CheckpointDialog(QDialog):
         self.reset.setEnabled(declared != NO_DECLARATION)
         path = self._session.generation.checkpoint
         answer = self._session.checkpoints.answer(path)
-        self.facts.setWidget(self._content(path.name, answer))
+        name = next(
+            (
+                checkpoint_label(entry)
+                for entry in self._session.checkpoints.entries
+                if entry.path == path
+            ),
+            path.name,
+        )
+        self.facts.setWidget(self._content(name, answer))
 
     def _title(self, family: str) -> str:
         return self._session.checkpoints.family_title(family)
@@ -104,7 +112,7 @@ class CheckpointDialog(QDialog):
                 column.addWidget(_Table(self._facts(answer)))
                 column.addWidget(plain_label(self.tr("Why"), "heading"))
                 for line in reversed(answer.evidence):  # the conclusion first
-                    column.addWidget(plain_label(breakable(line), "caption", wrap=True))
+                    column.addWidget(plain_label(breakable(worded(line)), "caption", wrap=True))
             case ErrorInfo():
                 text = breakable(f"{worded(answer.text)} {advice(answer)}")
                 column.addWidget(plain_label(text, "error", wrap=True))

@@ -88,9 +88,16 @@ class Foot(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        room = self.width() - self.bar.sizeHint().width() - 2 * self.details.width() - 8 * S
+        self.bar.show_words(shown=True)
+        room = self._room()
+        self.bar.show_words(shown=room >= 0)
+        room = self._room()
         self.side.setVisible(self._is_browsing and room >= _SLIDER)
         self.numbers.setVisible(room - _SLIDER >= self.numbers.sizeHint().width())
+
+    def _room(self) -> int:
+        """Return the width that the buttons leave for the number of pictures and the slider."""
+        return self.width() - self.bar.sizeHint().width() - 2 * self.details.width() - 8 * S
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()

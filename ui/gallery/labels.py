@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from app.gallery.rows import FolderState, GalleryRow, Trouble
+from app.paths import starter_checkpoint
 from ui.labels import size_label, when
 
 translate = QCoreApplication.translate
@@ -41,6 +42,12 @@ def folder_label(state: FolderState) -> str:
 def tool_label(tool: str) -> str:
     """Return the name of the other program that made a picture, empty for our own and unknown."""
     return "" if tool == _OWN_TOOL else tool
+
+
+def model_label(row: GalleryRow) -> str:
+    """Return the name of the model that made a picture; the starter's file has none of its own."""
+    is_starter = row.model == starter_checkpoint().name and row.tool == _OWN_TOOL
+    return translate("labels", "Safelight starter") if is_starter else row.model
 
 
 def count_label(count: int) -> str:
@@ -113,7 +120,7 @@ def spoken(row: GalleryRow) -> str:
     """Return what a screen reader says of a picture: prompt, model, date, marks, trouble."""
     parts = [" ".join(row.prompt[:_TOLD_CHARACTERS].split()) or name_of(row)]
     if row.model:
-        parts.append(row.model)
+        parts.append(model_label(row))
     if tool_label(row.tool):
         parts.append(translate("gallery", "made by {tool}").format(tool=row.tool))
     parts.append(when(row.modified_ns))
@@ -136,7 +143,7 @@ def marks_words(row: GalleryRow) -> list[str]:
 def hover_lines(row: GalleryRow) -> tuple[str, ...]:
     """Return the lines of a tile's tooltip."""
     facts = [size_label(row.width, row.height)] if row.width else []
-    facts += [text for text in (row.model, tool_label(row.tool)) if text]
+    facts += [text for text in (model_label(row), tool_label(row.tool)) if text]
     lines = (
         " ".join(row.prompt[:_TOLD_CHARACTERS].split()),
         " · ".join(facts),

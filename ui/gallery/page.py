@@ -14,6 +14,7 @@ from app.gallery.rows import GalleryRow, Trouble
 from app.session import Session
 from ui.actions import RATING, ActionName, Actions
 from ui.gallery.browser import Browser
+from ui.gallery.chosen_facts import MOST_TOLD, chosen_facts
 from ui.gallery.compare import Comparison
 from ui.gallery.deeds import PictureDeeds
 from ui.gallery.folders_pane import FoldersPane
@@ -30,8 +31,6 @@ from ui.widgets.labels import rule
 from ui.widgets.picture_details import PictureDetails
 from ui.widgets.stack import Stack
 
-# The chosen pictures whose marks the buttons show.
-_MOST_SHOWN = 100
 # The least width of the pictures beside the panes, in device-independent pixels.
 _LEAST_MIDDLE = 640
 _DETAILS = 288
@@ -247,7 +246,7 @@ class GalleryPage(QWidget):
     def _refresh(self) -> None:
         """Show the pictures that are meant in the viewer, the details and the buttons."""
         meant = self.meant()
-        rows = self._index.rows(meant[:_MOST_SHOWN])
+        rows = self._index.rows(meant[:MOST_TOLD])
         is_browsing = self._shown is self.browser
         self._show_panes()
         self.foot.show_choice(rows, len(meant), self.browser.count)
@@ -257,7 +256,7 @@ class GalleryPage(QWidget):
             self._actions[ActionName.COMPARE].setEnabled(is_browsing and len(meant) in COMPARED)
         if isinstance(self._shown, Viewer):
             self._refresh_viewer()
-        self._refresh_details(rows if len(meant) == 1 else [], len(meant))
+        self._refresh_details(rows, len(meant))
 
     def _refresh_viewer(self) -> None:
         number, rows = self.browser.current, self._current_row()
@@ -271,9 +270,9 @@ class GalleryPage(QWidget):
     def _refresh_details(self, rows: list[GalleryRow], count: int) -> None:
         self._detailed += 1
         number = self._detailed
-        if not rows:
+        if count != 1 or not rows:
             self.details.heading.setText(chosen_words(count))
-            self.details.show_facts(())
+            self.details.show_facts(chosen_facts(rows, count) if rows else ())
             return
         row = rows[0]
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
 
 from app.gallery.rows import GalleryRow
@@ -30,7 +31,7 @@ class PictureBar(QWidget):
         self.favourite = MarkButton(theme, actions, ActionName.FAVOURITE, "heart", "heart_full")
         self.reject = MarkButton(theme, actions, ActionName.REJECT, "reject", "reject")
         self.rating = RatingField(theme)
-        self.use = QPushButton(self.tr("Use settings"))
+        self.use = WordButton(theme, self.tr("Use settings"), "create")
         key = actions.key(ActionName.USE_SETTINGS)
         self.use.setAccessibleDescription(actions[ActionName.USE_SETTINGS].text())
         self.use.setToolTip(f"{actions[ActionName.USE_SETTINGS].text()} ({key})")
@@ -38,8 +39,9 @@ class PictureBar(QWidget):
         self.menu = QMenu(self)
         for name in REUSING:
             self.menu.addAction(actions[name])
-        self.start = QPushButton(self.tr("Start from this"))
-        self.start.setToolTip(actions.key(ActionName.START_FROM))
+        self.start = WordButton(theme, self.tr("Start from this"), "picture")
+        key = actions.key(ActionName.START_FROM)
+        self.start.setToolTip(f"{actions[ActionName.START_FROM].text()} ({key})")
         self.compare = _button(theme, actions, ActionName.COMPARE, "side_by_side")
         self.files = [_button(theme, actions, name, icon) for name, icon in _FILE_BUTTONS]
         for button in (self.use, self.start):
@@ -64,6 +66,11 @@ class PictureBar(QWidget):
         self.compare.setEnabled(count in COMPARED)
         self.files[0].setVisible(one)
 
+    def show_words(self, *, shown: bool) -> None:
+        """Show words on the buttons that have any, else their icons."""
+        for button in (self.use, self.start):
+            button.show_words(shown=shown)
+
     def _lay_out(self) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -80,6 +87,25 @@ class PictureBar(QWidget):
 
 # The numbers of pictures that can be compared.
 COMPARED = range(2, 5)
+
+
+class WordButton(QPushButton):
+    """A button with words, or with an icon alone where there is no room for them."""
+
+    def __init__(self, theme: Theme, words: str, icon: str) -> None:
+        super().__init__(words)
+        self._theme, self._words, self._icon = theme, words, icon
+        self.setAccessibleName(words)
+        theme.changed.connect(self._draw)
+
+    def show_words(self, *, shown: bool) -> None:
+        """Show the words or the icon."""
+        if shown != bool(self.text()):
+            self.setText(self._words if shown else "")
+            self._draw()
+
+    def _draw(self) -> None:
+        self.setIcon(QIcon() if self.text() else self._theme.icon(self._icon))
 
 
 class MarkButton(IconButton):

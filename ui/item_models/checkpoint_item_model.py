@@ -5,8 +5,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.library.checkpoint_store import CheckpointStore
+from app.session import Session
+from ui.checkpoint_labels import model_about
 from ui.labels import checkpoint_label
+from ui.widgets.choice_rows import ABOUT_ROLE
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -14,18 +16,19 @@ Index = QModelIndex | QPersistentModelIndex
 class CheckpointItemModel(QAbstractListModel):
     """An item model with one row for each checkpoint in the store."""
 
-    def __init__(self, store: CheckpointStore, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._store = store
-        self._entries = store.entries
-        store.changed.connect(self._on_changed)
+        self._session = session
+        self._store = session.checkpoints
+        self._entries = self._store.entries
+        self._store.changed.connect(self._on_changed)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
         """Return the number of checkpoints."""
         return 0 if parent.isValid() else len(self._entries)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a checkpoint's name, or its path as the description for screen readers."""
+        """Return a checkpoint's name, a line about it, or its path for screen readers."""
         if not index.isValid():
             return None
         entry = self._entries[index.row()]
@@ -36,6 +39,8 @@ class CheckpointItemModel(QAbstractListModel):
             return label
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return str(entry.path)
+        if role == ABOUT_ROLE:
+            return model_about(self._session, entry)
         return None
 
     def path_at(self, row: int) -> Path:

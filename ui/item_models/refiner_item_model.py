@@ -5,10 +5,13 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.library.checkpoint_store import CheckpointStore
+from app.library.checkpoints import ListedCheckpoint
+from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
+from ui.checkpoint_labels import model_about
 from ui.labels import checkpoint_label
+from ui.widgets.choice_rows import ABOUT_ROLE
 
 Index = QModelIndex | QPersistentModelIndex
 _NAMED_SO = "refiner"
@@ -20,9 +23,10 @@ class RefinerItemModel(QAbstractListModel):
     The first ones have "refiner" in their names.
     """
 
-    def __init__(self, store: CheckpointStore, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._store = store
+        self._session = session
+        self._store = store = session.checkpoints
         # (path, name) of all checkpoints: texts, as thousands of paths are slow to compare.
         self._listed: list[tuple[str, str]] = []
         # Paths of those that are known not to be refiners.
@@ -49,13 +53,18 @@ class RefinerItemModel(QAbstractListModel):
         return 0 if parent.isValid() else 1 + len(self._offered)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a checkpoint's name, or its path as the description for screen readers."""
+        """Return a checkpoint's name, a line about it, or its path for screen readers."""
         if not index.isValid():
             return None
+        if not index.row():
+            return self.tr("None") if role == Qt.ItemDataRole.DisplayRole else None
+        path, name = self._offered[index.row() - 1]
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._offered[index.row() - 1][1] if index.row() else self.tr("None")
+            return name
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
-            return self.path_at(index.row())
+            return path
+        if role == ABOUT_ROLE:
+            return model_about(self._session, ListedCheckpoint(name, Path(path)))
         return None
 
     def path_at(self, row: int) -> str | None:

@@ -1403,8 +1403,16 @@
    <translation>{n} Bilder sind nicht mehr abgelehnt.</translation>
   </message>
   <message>
-   <source>{n} pictures have other stars.</source>
-   <translation>{n} Bilder haben andere Sterne.</translation>
+   <source>{n} pictures have 1 star now.</source>
+   <translation>{n} Bilder haben jetzt 1 Stern.</translation>
+  </message>
+  <message>
+   <source>{n} pictures have no stars any more.</source>
+   <translation>{n} Bilder haben keine Sterne mehr.</translation>
+  </message>
+  <message>
+   <source>{n} pictures have {stars} stars now.</source>
+   <translation>{n} Bilder haben jetzt {stars} Sterne.</translation>
   </message>
  </context>
  <context>
@@ -4335,8 +4343,24 @@
    <translation>1 Million Gewichte</translation>
   </message>
   <message>
+   <source>1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI.</source>
+   <translation>1024 Pixel, mehr Details, mehr Zeit: auch Pony, Illustrious, NoobAI.</translation>
+  </message>
+  <message>
+   <source>512 or 768 pixels: 2.0, 2.1 and few others.</source>
+   <translation>512 oder 768 Pixel: 2.0, 2.1 und wenige andere.</translation>
+  </message>
+  <message>
+   <source>512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them.</source>
+   <translation>512 Pixel, schnell, die meisten LoRAs: 1.4, 1.5 und was daraus entstand.</translation>
+  </message>
+  <message>
    <source>Denoiser (UNet)</source>
    <translation>Entrauscher (UNet)</translation>
+  </message>
+  <message>
+   <source>Draws the last steps of SDXL's pictures, and none of its own.</source>
+   <translation>Zeichnet die letzten Schritte von SDXL-Bildern, allein keine.</translation>
   </message>
   <message>
    <source>Few models, and some distilled ones.</source>
@@ -4357,6 +4381,10 @@
   <message>
    <source>Second text encoder</source>
    <translation>Zweiter Textencoder</translation>
+  </message>
+  <message>
+   <source>Small, quick and always there: it comes with Safelight.</source>
+   <translation>Klein, schnell und immer da: kommt mit Safelight.</translation>
   </message>
   <message>
    <source>Stable Diffusion 2 at 768 pixels, and models called v-pred.</source>
@@ -4385,6 +4413,10 @@
   <message>
    <source>flow</source>
    <translation>Flow</translation>
+  </message>
+  <message>
+   <source>in {folder}</source>
+   <translation>in {folder}</translation>
   </message>
   <message>
    <source>the picture</source>
@@ -4490,6 +4522,14 @@
  </context>
  <context>
   <name>engine</name>
+  <message>
+   <source> and {count} more</source>
+   <translation> und {count} weitere</translation>
+  </message>
+  <message>
+   <source>, about {time}</source>
+   <translation>, etwa {time}</translation>
+  </message>
   <message>
    <source>--accept-licences accepts them.</source>
    <translation>--accept-licences nimmt sie an.</translation>
@@ -4623,6 +4663,10 @@
    <translation>Höchstens {max_count} sind möglich.</translation>
   </message>
   <message>
+   <source>CLIP text encoder, {layers} layers {width} wide</source>
+   <translation>CLIP-Textencoder, {layers} Schichten, {width} breit</translation>
+  </message>
+  <message>
    <source>CUDA or cuDNN is absent, or of another version than {name} needs ({reason})</source>
    <translation>CUDA oder cuDNN fehlt oder hat eine andere Version, als {name} braucht ({reason})</translation>
   </message>
@@ -4731,6 +4775,10 @@
    <translation>Die Originaldatei eines Bildes von Safelight, AUTOMATIC1111, ComfyUI oder ähnlichen wählen.</translation>
   </message>
   <message>
+   <source>Civitai finds it by the hash {hash}.</source>
+   <translation>Civitai findet sie über den Hash {hash}.</translation>
+  </message>
+  <message>
    <source>Closing other programs may help.</source>
    <translation>Andere Programme zu schließen kann helfen.</translation>
   </message>
@@ -4785,6 +4833,10 @@
   <message>
    <source>Dropping it would give wrong pictures. Use a version of the model without it.</source>
    <translation>Ihn wegzulassen ergäbe falsche Bilder. Eine Version des Modells ohne ihn verwenden.</translation>
+  </message>
+  <message>
+   <source>EDM with v-prediction</source>
+   <translation>EDM mit v-Vorhersage</translation>
   </message>
   <message>
    <source>Families: {names}.{problem}</source>
@@ -5235,12 +5287,20 @@
    <translation>Ihren Encoder danebenlegen, als taesd_encoder neben taesd_decoder.</translation>
   </message>
   <message>
+   <source>Put its file into a folder loras in the folder of models.</source>
+   <translation>Die Datei gehört in einen Ordner „loras“ im Modellordner.</translation>
+  </message>
+  <message>
    <source>Put its file into the folder of embeddings, or take its name out of the prompt.</source>
    <translation>Die Datei in den Ordner der Embeddings legen oder den Namen aus dem Prompt nehmen.</translation>
   </message>
   <message>
    <source>Put its file into the folder of embeddings. Its hash is {hash}; civitai.com finds it by that.</source>
    <translation>Die Datei in den Ordner der Embeddings legen. Ihr Hash ist {hash}; civitai.com findet sie damit.</translation>
+  </message>
+  <message>
+   <source>Put its file into {folder}.</source>
+   <translation>Die Datei gehört in {folder}.</translation>
   </message>
   <message>
    <source>PyTorch checkpoint</source>
@@ -5261,6 +5321,10 @@
   <message>
    <source>Run git lfs pull.</source>
    <translation>git lfs pull ausführen.</translation>
+  </message>
+  <message>
+   <source>SDXL's second text encoder</source>
+   <translation>den zweiten Textencoder von SDXL</translation>
   </message>
   <message>
    <source>Safelight ended twice while it made this picture.</source>
@@ -5409,6 +5473,10 @@
   <message>
    <source>The LoRA {shown} has another hash than the one that was asked for.</source>
    <translation>Die LoRA {shown} hat einen anderen Hash als verlangt.</translation>
+  </message>
+  <message>
+   <source>The LoRA {shown} was not found; the picture was made without it.</source>
+   <translation>Das LoRA {shown} wurde nicht gefunden; das Bild entstand ohne es.</translation>
   </message>
   <message>
    <source>The UNet of {path} adds {added_width} numbers to the time, as no {title} UNet does.</source>
@@ -5835,8 +5903,8 @@
    <translation>{label} von {path}: {weight!r} wird in Teilen skaliert, was diese Version nicht liest.</translation>
   </message>
   <message>
-   <source>The {name} has {count:,} characters; {most}.</source>
-   <translation>{name}: {count:,} Zeichen; {most}.</translation>
+   <source>The {name} has {count:,} characters; at most {most:,} are accepted.</source>
+   <translation>{name}: {count:,} Zeichen; höchstens {most:,} sind möglich.</translation>
   </message>
   <message>
    <source>The {name} is {value:,}; it must be from {low:,} to {high:,}.</source>
@@ -6003,6 +6071,10 @@
    <translation>Neu eingeben.</translation>
   </message>
   <message>
+   <source>UNet of widths {widths} with {kind} projections, {channels} channels in, context {context} wide</source>
+   <translation>UNet mit den Breiten {widths} und Projektionen ({kind}), {channels} Kanäle am Eingang, Kontext {context} breit</translation>
+  </message>
+  <message>
    <source>Unpack it, and choose the model that is in it.</source>
    <translation>Entpacken und das Modell darin wählen.</translation>
   </message>
@@ -6033,6 +6105,14 @@
   <message>
    <source>Use the strength to say how much of it is redrawn.</source>
    <translation>Mit der Stärke angeben, wie viel davon neu gezeichnet wird.</translation>
+  </message>
+  <message>
+   <source>VAE fit for float16 because {why}</source>
+   <translation>VAE rechnet in float16, denn {why}</translation>
+  </message>
+  <message>
+   <source>VAE of widths {widths}, {channels} latent channels</source>
+   <translation>VAE mit den Breiten {widths}, {channels} latente Kanäle</translation>
   </message>
   <message>
    <source>Version {version} could not be run, so {used} is used again.</source>
@@ -6255,6 +6335,10 @@
    <translation>ein Sprachmodell</translation>
   </message>
   <message>
+   <source>a latent consistency model: key {key}</source>
+   <translation>ein Latent-Consistency-Modell: Schlüssel {key}</translation>
+  </message>
+  <message>
    <source>a latent upscaler ({name})</source>
    <translation>ein Latent-Upscaler ({name})</translation>
   </message>
@@ -6363,6 +6447,10 @@
    <translation>hier etwa so schnell wie {other}</translation>
   </message>
   <message>
+   <source>aesthetic score</source>
+   <translation>Ästhetikwert</translation>
+  </message>
+  <message>
    <source>an AnimateDiff motion module</source>
    <translation>ein AnimateDiff-Bewegungsmodul</translation>
   </message>
@@ -6419,8 +6507,48 @@
    <translation>so verlangt</translation>
   </message>
   <message>
+   <source>batch index</source>
+   <translation>Nummer im Stapel</translation>
+  </message>
+  <message>
+   <source>batch size</source>
+   <translation>Stapelgröße</translation>
+  </message>
+  <message>
+   <source>blur of the mask</source>
+   <translation>Weichzeichnung der Maske</translation>
+  </message>
+  <message>
+   <source>churn</source>
+   <translation>Churn</translation>
+  </message>
+  <message>
+   <source>churn_from</source>
+   <translation>Churn ab</translation>
+  </message>
+  <message>
+   <source>churn_to</source>
+   <translation>Churn bis</translation>
+  </message>
+  <message>
+   <source>clip skip</source>
+   <translation>Clip Skip</translation>
+  </message>
+  <message>
+   <source>convolutional</source>
+   <translation>Faltung</translation>
+  </message>
+  <message>
+   <source>count</source>
+   <translation>Anzahl</translation>
+  </message>
+  <message>
    <source>crashed inside native code</source>
    <translation>ist in nativem Code abgestürzt</translation>
+  </message>
+  <message>
+   <source>denoiser (UNet)</source>
+   <translation>Entrauscher (UNet)</translation>
   </message>
   <message>
    <source>developing it</source>
@@ -6435,16 +6563,36 @@
    <translation>Treiber {version} ist zu alt: {name} braucht {least} oder neuer</translation>
   </message>
   <message>
+   <source>end of guidance</source>
+   <translation>Ende der Guidance</translation>
+  </message>
+  <message>
    <source>ended unexpectedly</source>
    <translation>hat sich unerwartet beendet</translation>
+  </message>
+  <message>
+   <source>eta</source>
+   <translation>Eta</translation>
+  </message>
+  <message>
+   <source>eta seed delta</source>
+   <translation>Eta-Seed-Delta (ENSD)</translation>
   </message>
   <message>
    <source>exists already</source>
    <translation>gibt es schon</translation>
   </message>
   <message>
+   <source>feather</source>
+   <translation>Weichzeichnen</translation>
+  </message>
+  <message>
    <source>finishing it</source>
    <translation>es fertiggestellt wurde</translation>
+  </message>
+  <message>
+   <source>flow matching</source>
+   <translation>Flow Matching</translation>
   </message>
   <message>
    <source>for pictures of {channels} channels</source>
@@ -6457,6 +6605,26 @@
   <message>
    <source>for {channels} latent channels</source>
    <translation>für {channels} Latent-Kanäle</translation>
+  </message>
+  <message>
+   <source>guidance</source>
+   <translation>Guidance</translation>
+  </message>
+  <message>
+   <source>guidance rescale</source>
+   <translation>Reskalierung der Guidance</translation>
+  </message>
+  <message>
+   <source>height</source>
+   <translation>Höhe</translation>
+  </message>
+  <message>
+   <source>image guidance</source>
+   <translation>Bild-Guidance</translation>
+  </message>
+  <message>
+   <source>in the set of elements {name!r}, {problem}</source>
+   <translation>im Elementsatz {name!r}: {problem}</translation>
   </message>
   <message>
    <source>is what the new model is made of</source>
@@ -6481,6 +6649,10 @@
   <message>
    <source>it has no Metal driver</source>
    <translation>es hat keinen Metal-Treiber</translation>
+  </message>
+  <message>
+   <source>it has no UNet for pictures</source>
+   <translation>sie enthält kein UNet für Bilder</translation>
   </message>
   <message>
    <source>it has no decoder</source>
@@ -6619,6 +6791,26 @@
    <translation>es entpackt sich zu mehr, als seine Liste sagt</translation>
   </message>
   <message>
+   <source>its UNet is not told the picture's size</source>
+   <translation>ihr UNet erfährt die Bildgröße nicht</translation>
+  </message>
+  <message>
+   <source>its UNet is told the picture's size</source>
+   <translation>ihr UNet erfährt die Bildgröße</translation>
+  </message>
+  <message>
+   <source>its UNet projects by convolution</source>
+   <translation>ihr UNet projiziert durch Faltung</translation>
+  </message>
+  <message>
+   <source>its UNet projects by linear layers</source>
+   <translation>ihr UNet projiziert durch lineare Schichten</translation>
+  </message>
+  <message>
+   <source>its configuration says {words}</source>
+   <translation>seine Konfiguration sagt {words}</translation>
+  </message>
+  <message>
    <source>its driver has no OpenCL for OpenVINO: install Intel's current graphics driver</source>
    <translation>sein Treiber hat kein OpenCL für OpenVINO: den aktuellen Grafiktreiber von Intel installieren</translation>
   </message>
@@ -6687,6 +6879,10 @@
    <translation>ihr Name sagt {value}</translation>
   </message>
   <message>
+   <source>its name says {words}</source>
+   <translation>sein Name sagt {words}</translation>
+  </message>
+  <message>
    <source>its numbers are none</source>
    <translation>seine Zahlen sind keine</translation>
   </message>
@@ -6715,6 +6911,42 @@
    <translation>{name!r} darin skaliert kein eigenes Gewicht</translation>
   </message>
   <message>
+   <source>key {key}</source>
+   <translation>Schlüssel {key}</translation>
+  </message>
+  <message>
+   <source>key {key} is {value:g}</source>
+   <translation>Schlüssel {key} ist {value:g}</translation>
+  </message>
+  <message>
+   <source>keys {first}, {second}</source>
+   <translation>Schlüssel {first}, {second}</translation>
+  </message>
+  <message>
+   <source>leaves a gap before it</source>
+   <translation>lässt davor eine Lücke</translation>
+  </message>
+  <message>
+   <source>length of the negative prompt</source>
+   <translation>Länge des negativen Prompts</translation>
+  </message>
+  <message>
+   <source>length of the negative prompt's template</source>
+   <translation>Länge der Vorlage des negativen Prompts</translation>
+  </message>
+  <message>
+   <source>length of the prompt</source>
+   <translation>Länge des Prompts</translation>
+  </message>
+  <message>
+   <source>length of the prompt's template</source>
+   <translation>Länge der Vorlage des Prompts</translation>
+  </message>
+  <message>
+   <source>linear</source>
+   <translation>linear</translation>
+  </message>
+  <message>
    <source>listing its tensors takes longer than any model's</source>
    <translation>das Auflisten ihrer Tensoren dauert länger als bei jedem Modell</translation>
   </message>
@@ -6723,12 +6955,28 @@
    <translation>hat eine Datei verloren, die sie gerade las</translation>
   </message>
   <message>
+   <source>margin</source>
+   <translation>Rand</translation>
+  </message>
+  <message>
+   <source>mask</source>
+   <translation>Maske</translation>
+  </message>
+  <message>
    <source>measured, and {other} was not</source>
    <translation>gemessen, {other} dagegen nicht</translation>
   </message>
   <message>
+   <source>memory limit</source>
+   <translation>Speichergrenze</translation>
+  </message>
+  <message>
    <source>met an instruction this processor does not have</source>
    <translation>traf auf einen Befehl, den dieser Prozessor nicht hat</translation>
+  </message>
+  <message>
+   <source>metadata: {words}</source>
+   <translation>Metadaten: {words}</translation>
   </message>
   <message>
    <source>misses a library</source>
@@ -6737,6 +6985,14 @@
   <message>
    <source>more than {max_choices:,} words would be drawn</source>
    <translation>mehr als {max_choices:,} Wörter würden gezogen</translation>
+  </message>
+  <message>
+   <source>negative aesthetic score</source>
+   <translation>Negativer Ästhetikwert</translation>
+  </message>
+  <message>
+   <source>negative prompt</source>
+   <translation>Negativer Prompt</translation>
   </message>
   <message>
    <source>no AMD graphics card found</source>
@@ -6763,12 +7019,68 @@
    <translation>keine Kernel für {card}, nur für {others}</translation>
   </message>
   <message>
+   <source>no picture is enlarged within its run</source>
+   <translation>hier wird kein Bild innerhalb seines Laufs vergrößert</translation>
+  </message>
+  <message>
+   <source>no pipeline</source>
+   <translation>keine Pipeline</translation>
+  </message>
+  <message>
+   <source>noise prediction</source>
+   <translation>Rauschvorhersage</translation>
+  </message>
+  <message>
+   <source>noise_scale</source>
+   <translation>Rauschstärke</translation>
+  </message>
+  <message>
    <source>not measured yet</source>
    <translation>noch nicht gemessen</translation>
   </message>
   <message>
    <source>nothing can follow .blend()</source>
    <translation>auf .blend() kann nichts folgen</translation>
+  </message>
+  <message>
+   <source>nothing says otherwise</source>
+   <translation>nichts spricht dagegen</translation>
+  </message>
+  <message>
+   <source>number of LoRA hashes</source>
+   <translation>Zahl der LoRA-Hashes</translation>
+  </message>
+  <message>
+   <source>number of LoRAs</source>
+   <translation>Zahl der LoRAs</translation>
+  </message>
+  <message>
+   <source>number of discards_next_to_last</source>
+   <translation>Zahl von discards_next_to_last</translation>
+  </message>
+  <message>
+   <source>number of embedding hashes</source>
+   <translation>Zahl der Embedding-Hashes</translation>
+  </message>
+  <message>
+   <source>number of embedding_spellings</source>
+   <translation>Zahl von embedding_spellings</translation>
+  </message>
+  <message>
+   <source>number of pictures</source>
+   <translation>Zahl der Bilder</translation>
+  </message>
+  <message>
+   <source>number of steps</source>
+   <translation>Zahl der Schritte</translation>
+  </message>
+  <message>
+   <source>of this family, as no name says otherwise</source>
+   <translation>von dieser Familie, da kein Name etwas anderes sagt</translation>
+  </message>
+  <message>
+   <source>of {family} by its name</source>
+   <translation>dem Namen nach von {family}</translation>
   </message>
   <message>
    <source>one for {before} times</source>
@@ -6781,6 +7093,10 @@
   <message>
    <source>one for {colours}</source>
    <translation>für {colours}</translation>
+  </message>
+  <message>
+   <source>one step of the denoiser shows it</source>
+   <translation>ein Schritt des Entrauschers zeigt es</translation>
   </message>
   <message>
    <source>one that leaves room for the {label} in {width}</source>
@@ -6807,6 +7123,22 @@
    <translation>ließ ihren Stapel überlaufen</translation>
   </message>
   <message>
+   <source>overlaps another</source>
+   <translation>überlappt einen anderen</translation>
+  </message>
+  <message>
+   <source>padding of the mask</source>
+   <translation>Umfeld der Maske</translation>
+  </message>
+  <message>
+   <source>picture</source>
+   <translation>Bild</translation>
+  </message>
+  <message>
+   <source>prediction of the picture</source>
+   <translation>Bildvorhersage</translation>
+  </message>
+  <message>
    <source>preparing the networks</source>
    <translation>die Netze vorbereitet wurden</translation>
   </message>
@@ -6815,8 +7147,16 @@
    <translation>auf {projected_width} Zahlen projiziert</translation>
   </message>
   <message>
+   <source>prompt</source>
+   <translation>Prompt</translation>
+  </message>
+  <message>
    <source>ran out of memory</source>
    <translation>hatte keinen Speicher mehr</translation>
+  </message>
+  <message>
+   <source>range of a picture</source>
+   <translation>Bereich eines Bilds</translation>
   </message>
   <message>
    <source>reading the model</source>
@@ -6827,16 +7167,96 @@
    <translation>der Prompt gelesen wurde</translation>
   </message>
   <message>
+   <source>refiner's start</source>
+   <translation>Beginn des Refiners</translation>
+  </message>
+  <message>
+   <source>rho</source>
+   <translation>Rho</translation>
+  </message>
+  <message>
    <source>safetensors file</source>
    <translation>safetensors-Datei</translation>
+  </message>
+  <message>
+   <source>sampled as {title}, which is trained so</source>
+   <translation>berechnet wie {title}, das so trainiert ist</translation>
+  </message>
+  <message>
+   <source>sampled as {title}: {where} says {words!r}</source>
+   <translation>berechnet wie {title}: {where} sagt {words!r}</translation>
+  </message>
+  <message>
+   <source>sampler</source>
+   <translation>Sampler</translation>
   </message>
   <message>
    <source>saving it</source>
    <translation>es gespeichert wurde</translation>
   </message>
   <message>
+   <source>schedule</source>
+   <translation>Zeitplan</translation>
+  </message>
+  <message>
+   <source>second text encoder (OpenCLIP bigG)</source>
+   <translation>Zweiter Textencoder (OpenCLIP bigG)</translation>
+  </message>
+  <message>
+   <source>seed</source>
+   <translation>Seed</translation>
+  </message>
+  <message>
+   <source>side of the crop</source>
+   <translation>Seite des Ausschnitts</translation>
+  </message>
+  <message>
+   <source>side of the negative crop</source>
+   <translation>Seite des negativen Ausschnitts</translation>
+  </message>
+  <message>
+   <source>side of the negative original size</source>
+   <translation>Seite der negativen Originalgröße</translation>
+  </message>
+  <message>
+   <source>side of the negative target size</source>
+   <translation>Seite der negativen Zielgröße</translation>
+  </message>
+  <message>
+   <source>side of the original size</source>
+   <translation>Seite der Originalgröße</translation>
+  </message>
+  <message>
+   <source>side of the seed's size</source>
+   <translation>Seite der Größe des Seeds</translation>
+  </message>
+  <message>
+   <source>side of the target size</source>
+   <translation>Seite der Zielgröße</translation>
+  </message>
+  <message>
+   <source>sigma_max</source>
+   <translation>Größtes Sigma</translation>
+  </message>
+  <message>
+   <source>sigma_min</source>
+   <translation>Kleinstes Sigma</translation>
+  </message>
+  <message>
    <source>some of its numbers are not finite</source>
    <translation>einige ihrer Zahlen sind nicht endlich</translation>
+  </message>
+  <message>
+   <source>start of guidance</source>
+   <translation>Beginn der Guidance</translation>
+  </message>
+  <message>
+   <source>strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>strength of a LoRA</source>
+   <translation>Stärke eines LoRAs</translation>
   </message>
   <message>
    <source>tensor name {quoted} is not plain text</source>
@@ -6859,6 +7279,18 @@
    <translation>Tensor {quoted} {fault}</translation>
   </message>
   <message>
+   <source>text encoder</source>
+   <translation>Textencoder</translation>
+  </message>
+  <message>
+   <source>text encoders of width {widths}</source>
+   <translation>Textencoder der Breite {widths}</translation>
+  </message>
+  <message>
+   <source>text strength of a LoRA</source>
+   <translation>Textstärke eines LoRAs</translation>
+  </message>
+  <message>
    <source>the compiler cannot be started: {reason}</source>
    <translation>der Compiler lässt sich nicht starten: {reason}</translation>
   </message>
@@ -6879,8 +7311,16 @@
    <translation>der Eintrag des Tensors {name} in ihrem Kopf ist falsch</translation>
   </message>
   <message>
+   <source>the file is called {name}</source>
+   <translation>die Datei heißt {name}</translation>
+  </message>
+  <message>
    <source>the files of {names} are mixed: uninstall {others}, then install the one that is wanted</source>
    <translation>die Dateien von {names} sind vermischt: {others} deinstallieren, dann das gewünschte installieren</translation>
+  </message>
+  <message>
+   <source>the folder has no scheduler</source>
+   <translation>der Ordner hat keinen Scheduler</translation>
   </message>
   <message>
    <source>the graphics processor stopped answering: {reason}</source>
@@ -6889,6 +7329,10 @@
   <message>
    <source>the merge {first!r} {second!r} is not in the vocabulary</source>
    <translation>die Verbindung {first!r} {second!r} ist nicht im Vokabular</translation>
+  </message>
+  <message>
+   <source>the name of the file</source>
+   <translation>der Dateiname</translation>
   </message>
   <message>
    <source>the one before</source>
@@ -6927,6 +7371,10 @@
    <translation>das besondere Token {token!r} ist nicht im Vokabular</translation>
   </message>
   <message>
+   <source>the spread of {key} is {spread:.2f}</source>
+   <translation>die Streuung von {key} ist {spread:.2f}</translation>
+  </message>
+  <message>
    <source>the system lacks {library}</source>
    <translation>dem System fehlt {library}</translation>
   </message>
@@ -6947,6 +7395,14 @@
    <translation>es gibt keine Liste „{name}“, weil {folder}, wo sie gesucht werden, eine Datei ist</translation>
   </message>
   <message>
+   <source>there is no preset called {name!r}</source>
+   <translation>es gibt keine Vorlage namens {name!r}</translation>
+  </message>
+  <message>
+   <source>there is no set of elements called {name!r}</source>
+   <translation>es gibt keinen Elementsatz namens {name!r}</translation>
+  </message>
+  <message>
    <source>there is no such folder</source>
    <translation>diesen Ordner gibt es nicht</translation>
   </message>
@@ -6957,6 +7413,30 @@
   <message>
    <source>this build of ONNX Runtime has no {name}</source>
    <translation>dieser Build von ONNX Runtime hat kein {name}</translation>
+  </message>
+  <message>
+   <source>tile of the VAE</source>
+   <translation>Kachel des VAE</translation>
+  </message>
+  <message>
+   <source>tiny VAE (TAESD), {channels} latent channels</source>
+   <translation>Kleines VAE (TAESD), {channels} latente Kanäle</translation>
+  </message>
+  <message>
+   <source>tiny VAE (TAESD), {channels} latent channels, {naming}</source>
+   <translation>Kleines VAE (TAESD), {channels} latente Kanäle, {naming}</translation>
+  </message>
+  <message>
+   <source>v-prediction</source>
+   <translation>v-Vorhersage</translation>
+  </message>
+  <message>
+   <source>variation seed</source>
+   <translation>Seed der Variation</translation>
+  </message>
+  <message>
+   <source>variation strength</source>
+   <translation>Stärke der Variation</translation>
   </message>
   <message>
    <source>was aborted by native code</source>
@@ -6971,12 +7451,28 @@
    <translation>wurde vom System beendet</translation>
   </message>
   <message>
+   <source>weight of a picture</source>
+   <translation>Gewicht eines Bilds</translation>
+  </message>
+  <message>
+   <source>width</source>
+   <translation>Breite</translation>
+  </message>
+  <message>
    <source>without text_projection</source>
    <translation>ohne text_projection</translation>
   </message>
   <message>
    <source>you may not write there</source>
    <translation>dort darf nicht geschrieben werden</translation>
+  </message>
+  <message>
+   <source>you say so</source>
+   <translation>so angegeben von Hand</translation>
+  </message>
+  <message>
+   <source>you say so (found: {found})</source>
+   <translation>so angegeben von Hand (gefunden: {found})</translation>
   </message>
   <message>
    <source>{amount} follow its last tensor</source>
@@ -7003,6 +7499,14 @@
    <translation>{before} ist auf {device} gescheitert; {after} macht mit dem Übrigen weiter.</translation>
   </message>
   <message>
+   <source>{card} is about another file: it names another SHA-256</source>
+   <translation>{card} meint eine andere Datei: Dort steht ein anderer SHA-256</translation>
+  </message>
+  <message>
+   <source>{card}, but its shapes are {family}'s</source>
+   <translation>{card}, aber die Formen sind die von {family}</translation>
+  </message>
+  <message>
    <source>{choose} If its parts are nevertheless an ordinary one's, say of which family.</source>
    <translation>{choose} Sind die Teile dennoch die üblichen, die Familie angeben.</translation>
   </message>
@@ -7011,12 +7515,24 @@
    <translation>{count} der geänderten Gewichte sind als fp8 gespeichert, dessen Stufen so grob sind, dass ein Teil der Änderungen der LoRAs verloren geht.</translation>
   </message>
   <message>
+   <source>{count} of the files there are not hashed yet, and one may be it.</source>
+   <translation>{count} der Dateien dort haben noch keinen Hash; eine davon kann es sein.</translation>
+  </message>
+  <message>
    <source>{count} of the {total_keys} keys of {path} were not applied.</source>
    <translation>{count} der {total_keys} Schlüssel von {path} wurden nicht angewandt.</translation>
   </message>
   <message>
    <source>{count} pictures at a time cannot be queued.</source>
    <translation>{count} Bilder auf einmal können nicht eingereiht werden.</translation>
+  </message>
+  <message>
+   <source>{count} weights are given, and {possible} are possible</source>
+   <translation>{count} Gewichte sind angegeben, möglich sind {possible}</translation>
+  </message>
+  <message>
+   <source>{family}, {why}</source>
+   <translation>{family}, {why}</translation>
   </message>
   <message>
    <source>{file} and {n:,} more</source>
@@ -7033,6 +7549,10 @@
   <message>
    <source>{file} is not downloaded from {host}: the connection would not be encrypted.</source>
    <translation>{file} wird nicht von {host} heruntergeladen: Die Verbindung wäre nicht verschlüsselt.</translation>
+  </message>
+  <message>
+   <source>{first} and no {second}</source>
+   <translation>{first} und {second}</translation>
   </message>
   <message>
    <source>{folder} has no {file_name}.</source>
@@ -7105,6 +7625,10 @@
   <message>
    <source>{mean} and {deviation} are no means and deviations</source>
    <translation>{mean} und {deviation} sind keine Mittelwerte und Abweichungen</translation>
+  </message>
+  <message>
+   <source>{most} or {last}</source>
+   <translation>{most} oder {last}</translation>
   </message>
   <message>
    <source>{n:,} MB</source>
@@ -7199,8 +7723,32 @@
    <translation>{node} darf nicht geöffnet werden: sich in die Gruppe render eintragen und neu anmelden</translation>
   </message>
   <message>
+   <source>{n} min</source>
+   <translation>{n} min</translation>
+  </message>
+  <message>
+   <source>{n} s</source>
+   <translation>{n} s</translation>
+  </message>
+  <message>
+   <source>{n}%</source>
+   <translation>{n} %</translation>
+  </message>
+  <message>
+   <source>{other} could not be prepared</source>
+   <translation>{other} konnte nicht vorbereitet werden</translation>
+  </message>
+  <message>
    <source>{other} failed in an earlier job</source>
    <translation>{other} hat bei einem früheren Bild versagt</translation>
+  </message>
+  <message>
+   <source>{other} failed in this job</source>
+   <translation>{other} ist in diesem Auftrag gescheitert</translation>
+  </message>
+  <message>
+   <source>{other} is being prepared</source>
+   <translation>{other} wird gerade vorbereitet</translation>
   </message>
   <message>
    <source>{parent}/{file} asks for what this version does not run: {names}.</source>
@@ -7219,8 +7767,24 @@
    <translation>{parent}/{path} ist beschädigt: {what}.</translation>
   </message>
   <message>
+   <source>{part:.1f} of {whole:.1f} {unit}</source>
+   <translation>{part:.1f} von {whole:.1f} {unit}</translation>
+  </message>
+  <message>
+   <source>{part} from {file}: {evidence}</source>
+   <translation>{part} aus {file}: {evidence}</translation>
+  </message>
+  <message>
    <source>{part} in {tag} has no effect: {why}.</source>
    <translation>{part} in {tag} wirkt nicht: {why}.</translation>
+  </message>
+  <message>
+   <source>{part} left out: not of {family}</source>
+   <translation>{part} weggelassen: gehört nicht zu {family}</translation>
+  </message>
+  <message>
+   <source>{part} of {whole} bytes</source>
+   <translation>{part} von {whole} Byte</translation>
   </message>
   <message>
    <source>{path} bundles embeddings, for which a checkpoint has no place: {names}.</source>
@@ -7268,7 +7832,7 @@
   </message>
   <message>
    <source>{path} has no {names}.</source>
-   <translation>{path} hat keine {names}.</translation>
+   <translation>In {path} fehlt: {names}.</translation>
   </message>
   <message>
    <source>{path} has two weights in one place, and a LoRA changes one of them.</source>
@@ -7387,6 +7951,10 @@
    <translation>{path} wurde nicht geöffnet: Die Datei verlangt {name}.</translation>
   </message>
   <message>
+   <source>{prediction} because {reason}</source>
+   <translation>{prediction}, denn {reason}</translation>
+  </message>
+  <message>
    <source>{problem} {device} goes on with what is left.</source>
    <translation>{problem} {device} macht mit dem Übrigen weiter.</translation>
   </message>
@@ -7403,8 +7971,16 @@
    <translation>{sign} im Prompt ist hier kein Platzhalter; es wurde wörtlich gezeichnet.</translation>
   </message>
   <message>
+   <source>{size:.1f} {unit}</source>
+   <translation>{size:.1f} {unit}</translation>
+  </message>
+  <message>
    <source>{sizes} sizes beside it in {numbers} numbers</source>
    <translation>{sizes} Größen daneben in {numbers} Zahlen</translation>
+  </message>
+  <message>
+   <source>{size} bytes</source>
+   <translation>{size} Byte</translation>
   </message>
   <message>
    <source>{tag} in the prompt: the picture is made without it: {why}.</source>
@@ -7417,6 +7993,34 @@
   <message>
    <source>{target} {reason}.</source>
    <translation>{target}: {reason}.</translation>
+  </message>
+  <message>
+   <source>{text!r} is no number</source>
+   <translation>{text!r} ist keine Zahl</translation>
+  </message>
+  <message>
+   <source>{text!r} is no number of ranks</source>
+   <translation>{text!r} ist keine Zahl von Rängen</translation>
+  </message>
+  <message>
+   <source>{text!r} is no number of steps</source>
+   <translation>{text!r} ist keine Zahl von Schritten</translation>
+  </message>
+  <message>
+   <source>{text!r} is no rule of blocks, elements and a weight</source>
+   <translation>{text!r} ist keine Regel aus Blöcken, Elementen und einem Gewicht</translation>
+  </message>
+  <message>
+   <source>{text!r} is no strength at a place</source>
+   <translation>{text!r} ist keine Stärke an einer Stelle</translation>
+  </message>
+  <message>
+   <source>{text!r} is no weight</source>
+   <translation>{text!r} ist kein Gewicht</translation>
+  </message>
+  <message>
+   <source>{text} is not from {low} to {high}</source>
+   <translation>{text} liegt nicht zwischen {low} und {high}</translation>
   </message>
   <message>
    <source>{times} {message}</source>
@@ -7449,6 +8053,10 @@
   <message>
    <source>{width} wide</source>
    <translation>{width} breit</translation>
+  </message>
+  <message>
+   <source>“{words}”</source>
+   <translation>„{words}“</translation>
   </message>
  </context>
  <context>
@@ -7737,6 +8345,10 @@
    <translation>Gerät</translation>
   </message>
   <message>
+   <source>Different</source>
+   <translation>Verschieden</translation>
+  </message>
+  <message>
    <source>Embeddings</source>
    <translation>Embeddings</translation>
   </message>
@@ -7751,6 +8363,10 @@
   <message>
    <source>LoRAs</source>
    <translation>LoRAs</translation>
+  </message>
+  <message>
+   <source>Made by</source>
+   <translation>Erzeugt mit</translation>
   </message>
   <message>
    <source>Made with</source>
@@ -7779,6 +8395,10 @@
   <message>
    <source>Prompt</source>
    <translation>Prompt</translation>
+  </message>
+  <message>
+   <source>Rating</source>
+   <translation>Bewertung</translation>
   </message>
   <message>
    <source>Refiner</source>
@@ -7825,8 +8445,24 @@
    <translation>Gebrauchte Zeit</translation>
   </message>
   <message>
+   <source>Together</source>
+   <translation>Zusammen</translation>
+  </message>
+  <message>
+   <source>and {n} others</source>
+   <translation>und {n} weitere</translation>
+  </message>
+  <message>
+   <source>{first} to {last}</source>
+   <translation>{first} bis {last}</translation>
+  </message>
+  <message>
    <source>{lora}, not found</source>
    <translation>{lora}, nicht gefunden</translation>
+  </message>
+  <message>
+   <source>{pictures} of {n} that are chosen</source>
+   <translation>{pictures} von {n} gewählten</translation>
   </message>
  </context>
  <context>
@@ -9058,12 +9694,12 @@
    <translation>Ein Faktor für das Rauschen, das Schritte hinzufügen (s_noise).</translation>
   </message>
   <message>
-   <source>A number added to the seed for the noise of the steps (ENSD).</source>
-   <translation>Eine Zahl, die für das Rauschen der Schritte zum Seed addiert wird (ENSD).</translation>
-  </message>
-  <message>
    <source>As f16, where numbers would get too large.</source>
    <translation>Wie f16, wo Zahlen zu groß würden.</translation>
+  </message>
+  <message>
+   <source>As in A1111: the noise of a picture of this size, cropped or extended.</source>
+   <translation>Wie in A1111: das Rauschen eines Bilds dieser Größe, beschnitten oder erweitert.</translation>
   </message>
   <message>
    <source>Auto</source>
@@ -9084,10 +9720,6 @@
   <message>
    <source>Avoided target</source>
    <translation>Gemiedenes Ziel</translation>
-  </message>
-  <message>
-   <source>Batch index</source>
-   <translation>Platz im Stapel</translation>
   </message>
   <message>
    <source>Batch size</source>
@@ -9112,6 +9744,10 @@
   <message>
    <source>Blend</source>
    <translation>Übergang</translation>
+  </message>
+  <message>
+   <source>CFG rescale</source>
+   <translation>CFG-Reskalierung</translation>
   </message>
   <message>
    <source>Churn</source>
@@ -9142,8 +9778,16 @@
    <translation>Zeichnet die Umgebung der Maske in voller Größe und setzt sie ins Bild ein.</translation>
   </message>
   <message>
+   <source>ENSD in A1111: added to the seed of the noise that ancestral samplers add at each step. Many pictures were made with 31337.</source>
+   <translation>ENSD in A1111: wird zum Seed des Rauschens addiert, das Ancestral-Sampler in jedem Schritt hinzufügen. Viele Bilder entstanden mit 31337.</translation>
+  </message>
+  <message>
    <source>Eta</source>
    <translation>Eta</translation>
+  </message>
+  <message>
+   <source>Eta noise seed delta</source>
+   <translation>Eta-Seed-Delta (ENSD)</translation>
   </message>
   <message>
    <source>Exact; twice the memory, often slower.</source>
@@ -9190,8 +9834,8 @@
    <translation>Wie viele der Schritte wenig Rauschen haben.</translation>
   </message>
   <message>
-   <source>How many pictures that batch had.</source>
-   <translation>Wie viele Bilder jener Stapel hatte.</translation>
+   <source>How many pictures that batch of ComfyUI's had.</source>
+   <translation>So viele Bilder hatte dieser Stapel von ComfyUI.</translation>
   </message>
   <message>
    <source>How much around the mask is drawn with it, in pixels.</source>
@@ -9242,6 +9886,10 @@
    <translation>Nichts</translation>
   </message>
   <message>
+   <source>Number in batch</source>
+   <translation>Nummer im Stapel</translation>
+  </message>
+  <message>
    <source>Off</source>
    <translation>Aus</translation>
   </message>
@@ -9266,8 +9914,12 @@
    <translation>Schnelle Schritte nach etwas Vorbereitung.</translation>
   </message>
   <message>
-   <source>Rescale</source>
-   <translation>Reskalierung</translation>
+   <source>Repeats one picture of a batch that ComfyUI made of one seed; the first is 0.</source>
+   <translation>Wiederholt ein Bild eines Stapels, den ComfyUI aus einem Seed erzeugte; das erste ist 0.</translation>
+  </message>
+  <message>
+   <source>Resize seed from</source>
+   <translation>Seed-Größe (A1111)</translation>
   </message>
   <message>
    <source>Rho</source>
@@ -9276,10 +9928,6 @@
   <message>
    <source>Second seed</source>
    <translation>Zweiter Seed</translation>
-  </message>
-  <message>
-   <source>Seed's size</source>
-   <translation>Größe zum Seed</translation>
   </message>
   <message>
    <source>Sigma max</source>
@@ -9291,11 +9939,7 @@
   </message>
   <message>
    <source>Soft edge</source>
-   <translation>Weiche Kante</translation>
-  </message>
-  <message>
-   <source>Steps' seed +</source>
-   <translation>Schritt-Seed +</translation>
+   <translation>Weichzeichnen</translation>
   </message>
   <message>
    <source>Takes back the harsh contrast of high guidance.</source>
@@ -9354,10 +9998,6 @@
    <translation>Der höchste Speicherbedarf eines Bildes, in GB.</translation>
   </message>
   <message>
-   <source>The noise of a picture of this size, cropped or extended to the new size.</source>
-   <translation>Das Rauschen eines Bildes dieser Größe, auf die neue Größe beschnitten oder erweitert.</translation>
-  </message>
-  <message>
    <source>The noise that is added before each step (s_churn).</source>
    <translation>Das Rauschen, das vor jedem Schritt hinzukommt (s_churn).</translation>
   </message>
@@ -9372,10 +10012,6 @@
   <message>
    <source>The picture itself</source>
    <translation>Das Bild selbst</translation>
-  </message>
-  <message>
-   <source>The picture's place, from 0, in a batch with the noise of one seed.</source>
-   <translation>Der Platz des Bildes, ab 0, in einem Stapel mit dem Rauschen eines Seeds.</translation>
   </message>
   <message>
    <source>The quicker way for the picture.</source>

@@ -1,11 +1,14 @@
 """The user's models as cards: search, filters, and the pane about the current one."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
+from ui.checkpoint_labels import family_about
 from ui.delegates.model_delegate import ModelDelegate
 from ui.item_models.model_item_model import ModelItemModel, ModelOrder
 from ui.model_labels import count_label, kinds_label
@@ -180,7 +183,12 @@ class YourModels(QWidget):
             self.tr("All"),
             [(kinds_label(kind), kind.value) for kind in ModelKind if kind in kinds],
         )
-        _offer(self.family, self.tr("All"), sorted((title(family), family) for family in families))
+        _offer(
+            self.family,
+            self.tr("All"),
+            sorted((title(family), family) for family in families),
+            family_about,
+        )
         broken = len(models) - len(usable)
         if not broken:
             self.broken.setChecked(False)
@@ -221,7 +229,12 @@ class YourModels(QWidget):
             self.list.tell("" if store.is_listed else self.tr("Looking for your models…"))
 
 
-def _offer(box: ChoiceBox, every: str, choices: list[tuple[str, str]]) -> None:
+def _offer(
+    box: ChoiceBox,
+    every: str,
+    choices: list[tuple[str, str]],
+    about: Callable[[str], str] = lambda _: "",
+) -> None:
     """Fill a box with choices after that of all; the present choice stays if it is among them."""
     wanted = [(every, None), *choices]
     if [(box.itemText(row), box.itemData(row)) for row in range(box.count())] == wanted:
@@ -229,5 +242,5 @@ def _offer(box: ChoiceBox, every: str, choices: list[tuple[str, str]]) -> None:
     chosen = box.currentData()
     box.clear()
     for text, value in wanted:
-        box.addItem(text, value)
+        box.add_choice(text, value, about(value) if value is not None else "")
     box.setCurrentIndex(max(0, box.findData(chosen)) if chosen is not None else 0)

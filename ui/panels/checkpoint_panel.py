@@ -31,7 +31,7 @@ class CheckpointPanel(QWidget):
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
         self._session, self._theme = session, theme
-        self.model = CheckpointItemModel(session.checkpoints, self)
+        self.model = CheckpointItemModel(session, self)
         self.box = ChoiceBox(theme, of_files=True)
         self.box.setModel(self.model)
         self.open = IconButton(theme, "folder", self.tr("Open a file…"), outlined=True)

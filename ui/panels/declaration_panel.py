@@ -7,7 +7,7 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import DECLARABLE_PREDICTIONS
 from engine.api.values import PredictionType
-from ui.checkpoint_labels import prediction_about, prediction_label
+from ui.checkpoint_labels import family_about, prediction_about, prediction_label
 from ui.option_labels import automatic
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -63,7 +63,7 @@ class DeclarationPanel(QWidget):
         for family in self._session.checkpoints.families:
             row = self.family.findData(family.name)
             if row < 0:
-                self.family.addItem(family.title, family.name)
+                self.family.add_choice(family.title, family.name, family_about(family.name))
             else:
                 self.family.setItemText(row, family.title)
 

@@ -22,7 +22,7 @@ class RefinerPanel(QWidget):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self._session, self._state = session, session.generation
-        self.model = RefinerItemModel(session.checkpoints, self)
+        self.model = RefinerItemModel(session, self)
         self.box = ChoiceBox(theme, of_files=True)
         self.box.setModel(self.model)
         self.label = buddy_label(self.tr("Refiner"), self.box)

@@ -2,9 +2,17 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.picture_facts import Fact, facts_text
 from ui.theme.metrics import XS, M, S
@@ -105,6 +113,20 @@ class _Value(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
+        self._align()
+
+    def changeEvent(self, e: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """Have the text begin where the window's texts do, in whatever direction it is read."""
+        super().changeEvent(e)
+        if e.type() is QEvent.Type.LayoutDirectionChange:
+            self._align()
+
+    def _align(self) -> None:
+        leading = QStyle.visualAlignment(self.layoutDirection(), Qt.AlignmentFlag.AlignLeading)
+        option = self.document().defaultTextOption()
+        # Qt turns it round in lines that are read from right to left, unless it is absolute.
+        option.setAlignment(leading | Qt.AlignmentFlag.AlignAbsolute)
+        self.document().setDefaultTextOption(option)
 
     def show_text(self, name: str, text: str) -> None:
         """Show another text, of this name."""

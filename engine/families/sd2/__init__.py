@@ -6,6 +6,7 @@ prediction type: noise (2.0 base and 2.1 base) or v (768).
 
 import numpy as np
 
+from engine.api.sentences import sentence
 from engine.api.values import PredictionType
 from engine.families.base import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts
@@ -50,7 +51,7 @@ def guessed_training(unet: ComponentSource) -> Training | None:
     spread = float(np.std(as_source(bias).read().astype(np.float32)))
     if not spread > _SPREAD_OF_V:
         return None
-    reason = f"the spread of {_TELLING} is {spread:.2f}"
+    reason = sentence("the spread of {key} is {spread:.2f}", key=_TELLING, spread=spread)
     return Training(PredictionType.V, reason, is_stated=False)
 
 

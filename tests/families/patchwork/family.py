@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from engine.api.features import Features, GuidanceKind, TextLength
 from engine.api.prompts import PromptQuestion
+from engine.api.sentences import Sentence, as_it_is
 from engine.api.values import PredictionType, SamplerName, ScheduleName
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex
@@ -39,9 +40,9 @@ from tests.families.patchwork.text import ByteText, count_bytes
 SIGN = "patchwork.net.patches.weight"
 LATENT_CHANNELS = 16
 LABELS = {
-    Component.TEXT_ENCODER: "byte encoder",
-    Component.DENOISER: "denoiser (transformer)",
-    Component.VAE: "VAE",
+    Component.TEXT_ENCODER: as_it_is("byte encoder"),
+    Component.DENOISER: as_it_is("denoiser (transformer)"),
+    Component.VAE: as_it_is("VAE"),
 }
 _AFFINE = r"(weight|bias)"
 KEYS = KeyLayout(
@@ -79,16 +80,16 @@ class Patchwork(Family):
 
     name = "patchwork"
     title = "Patchwork"
-    labels: ClassVar[Mapping[Component, str]] = LABELS
+    labels: ClassVar[Mapping[Component, Sentence]] = LABELS
     subfolders: ClassVar[Mapping[str, Component]] = {}
 
     def recognise(self, listing: Listing) -> str | None:
         """Tell it by the convolution that cuts patches."""
         return "a transformer over patches" if SIGN in listing.tensors else None
 
-    def rule_out(self, listing: Listing) -> str | None:
+    def rule_out(self, listing: Listing) -> Sentence | None:
         """Without that convolution a file is none."""
-        return None if SIGN in listing.tensors else "it has no patches"
+        return None if SIGN in listing.tensors else as_it_is("it has no patches")
 
     def draws_with(self, pipeline: str) -> bool:
         """There are no folders of it."""
@@ -108,8 +109,10 @@ class Patchwork(Family):
                 weights = KEYS.canonical(component, tensors, index.path).weights
                 config = _config(component, weights, index.path)
                 sources[component] = ComponentSource(component, config, weights)
-        evidence = tuple(f"{LABELS[one]} of Patchwork" for one in sources)
-        denoiser = DenoiserFacts(prediction=PredictionType.FLOW, reason="all of its kind do")
+        evidence = tuple(as_it_is(f"{LABELS[one]} of Patchwork") for one in sources)
+        denoiser = DenoiserFacts(
+            prediction=PredictionType.FLOW, reason=as_it_is("all of its kind do")
+        )
         return Parts(sources, index.digest, evidence, keys.ignored, denoiser=denoiser)
 
     def read_folder(self, folder: DiffusersFolder) -> Parts:
@@ -137,7 +140,7 @@ class Patchwork(Family):
         hints = CheckpointHints(
             sampler=SamplerName.EULER, schedule=ScheduleName.SIMPLE, steps=4, guidance=3.5
         )
-        return LearntHints(hints, "Patchwork is made in few steps")
+        return LearntHints(hints, as_it_is("Patchwork is made in few steps"))
 
     def count_tokens(
         self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
@@ -156,7 +159,7 @@ def architecture(checkpoint: IdentifiedCheckpoint) -> Architecture:
             negative_prompt=False,
             guidance=(GuidanceKind.EMBEDDED,),
             size_multiple=16,
-            texts=(TextLength(label=LABELS[Component.TEXT_ENCODER], tokens=40),),
+            texts=(TextLength(label=str(LABELS[Component.TEXT_ENCODER]), tokens=40),),
             samplers=FLOW_SAMPLERS,
             schedules=FLOW_SCHEDULES,
         ),

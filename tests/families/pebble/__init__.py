@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from backends.base import FileSlice
+from engine.api.sentences import Sentence, as_it_is
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.families.architecture import Architecture
@@ -47,9 +48,9 @@ def _network(words: str, prefix: str) -> NetworkKeys:
 
 KEYS = KeyLayout(
     labels={
-        Component.TEXT_ENCODER: "reader of the text",
-        Component.DENOISER: "denoiser (transformer)",
-        Component.VAE: "VAE",
+        Component.TEXT_ENCODER: as_it_is("reader of the text"),
+        Component.DENOISER: as_it_is("denoiser (transformer)"),
+        Component.VAE: as_it_is("VAE"),
     },
     networks={
         Component.TEXT_ENCODER: _network(r"mixing|feed", "layer"),
@@ -69,7 +70,7 @@ class PebbleFamily(Family):
 
     name = "pebble"
     title = "Pebble"
-    labels: ClassVar[Mapping[Component, str]] = KEYS.labels
+    labels: ClassVar[Mapping[Component, Sentence]] = KEYS.labels
     subfolders: ClassVar[Mapping[str, Component]] = {
         "transformer": Component.DENOISER,
         "text_encoder": Component.TEXT_ENCODER,
@@ -81,9 +82,9 @@ class PebbleFamily(Family):
         found = any(name.endswith(MARK) for name in listing.tensors)
         return "a transformer of mixing blocks" if found else None
 
-    def rule_out(self, listing: Listing) -> str | None:
+    def rule_out(self, listing: Listing) -> Sentence | None:
         """All that is not recognised."""
-        return None if self.recognise(listing) else "it has no mixing blocks"
+        return None if self.recognise(listing) else as_it_is("it has no mixing blocks")
 
     def draws_with(self, pipeline: str) -> bool:
         """The family's own pipeline."""
@@ -120,7 +121,7 @@ class PebbleFamily(Family):
             latent=LatentFormat(CHANNELS, 8, 1.0),
             default_size=64,
             missing=tuple(one for one in self.labels if one not in parts.sources),
-            evidence=(*parts.evidence, self.title),
+            evidence=(*parts.evidence, as_it_is(self.title)),
             parts=parts,
             make_architecture=_not_run,
         )
@@ -144,7 +145,9 @@ def _source(
 
 
 def _parts(sources: Mapping[Component, ComponentSource], digest: str) -> Parts:
-    evidence = tuple(f"{KEYS.labels[one]} of {source.config}" for one, source in sources.items())
+    evidence = tuple(
+        as_it_is(f"{KEYS.labels[one]} of {source.config}") for one, source in sources.items()
+    )
     return Parts(sources, digest, evidence)
 
 

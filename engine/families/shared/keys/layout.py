@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from backends.base import DType, FileSlice
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component
@@ -78,7 +78,7 @@ class KeyLayout:
     """The rules for the keys of a family's single files."""
 
     # The names of the components in sentences.
-    labels: Mapping[Component, str]
+    labels: Mapping[Component, Sentence]
     networks: Mapping[Component, NetworkKeys]
     # The component of keys with each prefix; a longer prefix comes before its own beginning.
     prefixes: Mapping[str, Component]
@@ -174,7 +174,7 @@ class KeyLayout:
         return re.compile("|".join(map(re.escape, self.prefixes)) or r"(?!)")
 
 
-def _unknown_key(label: str, name: str, path: Path) -> EngineError:
+def _unknown_key(label: Sentence, name: str, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         sentence(
@@ -187,7 +187,7 @@ def _unknown_key(label: str, name: str, path: Path) -> EngineError:
     )
 
 
-def _unreadable_type(label: str, tensor: StoredWeight, path: Path) -> EngineError:
+def _unreadable_type(label: Sentence, tensor: StoredWeight, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
         sentence(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.base import DType, FileSlice
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.keys.numbering import damaged
@@ -32,7 +32,7 @@ class ScaledKeys:
     ignored: int
 
 
-def with_scales(label: str, tensors: Mapping[str, FileSlice], path: Path) -> ScaledKeys:
+def with_scales(label: Sentence, tensors: Mapping[str, FileSlice], path: Path) -> ScaledKeys:
     """Join each weight of a component with its scale; `label` names the component in errors.
 
     Raises EngineError: CHECKPOINT_UNREADABLE for a scale that is not one number,
@@ -60,7 +60,7 @@ def with_scales(label: str, tensors: Mapping[str, FileSlice], path: Path) -> Sca
     return ScaledKeys(weights, ignored + len(scaled))
 
 
-def _not_one_number(label: str, weight: str, path: Path) -> EngineError:
+def _not_one_number(label: Sentence, weight: str, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
         sentence(

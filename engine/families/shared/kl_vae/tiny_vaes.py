@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from engine.api.sentences import sentence
+from engine.api.sentences import as_it_is, sentence
 from engine.checkpoints.diffusers_configs import PipelineFile, read_config
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
@@ -28,6 +28,7 @@ from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.weights.sources import StoredWeight
 
 _SUFFIXES = SAFETENSORS_SUFFIXES | {".pth", ".pt"}
+_LABEL = as_it_is("VAE")
 _MOST_BYTES = 32 << 20
 _MOST_FILES = 5000
 _NAME = re.compile(r"taesd(?!3)", re.IGNORECASE)
@@ -73,7 +74,7 @@ def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | No
     named = named_space(path)
     if named not in (None, space):
         raise cannot_supply(
-            "VAE",
+            _LABEL,
             Component.VAE,
             path,
             sentence("its name says {value}", value=named and named.name),
@@ -81,7 +82,7 @@ def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | No
     parts = tiny_vae_parts(index, read)
     config = parts.sources[Component.VAE].config
     if isinstance(config, TinyVaeConfig) and not config.decoder_blocks:
-        raise cannot_supply("VAE", Component.VAE, path, sentence("it has no decoder"))
+        raise cannot_supply(_LABEL, Component.VAE, path, sentence("it has no decoder"))
     return parts
 
 
@@ -99,10 +100,13 @@ def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:
         digest = combined_digest(digest, other.digest)
     config = _config(weights, index.path)
     space = named_space(index.path)
-    naming = (
-        f"of {space.name} by its name" if space else "of this family, as no name says otherwise"
+    evidence = sentence(
+        "tiny VAE (TAESD), {channels} latent channels, {naming}",
+        channels=config.latent_channels,
+        naming=sentence("of {family} by its name", family=space.name)
+        if space
+        else sentence("of this family, as no name says otherwise"),
     )
-    evidence = f"tiny VAE (TAESD), {config.latent_channels} latent channels, {naming}"
     source = ComponentSource(Component.VAE, config, weights)
     return Parts({Component.VAE: source}, digest, (evidence,))
 

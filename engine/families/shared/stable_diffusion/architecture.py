@@ -96,7 +96,7 @@ class StableDiffusionMaker:
             size_multiple=checkpoint.latent.downscale,
             texts=tuple(
                 TextLength(
-                    label=LABELS[one],
+                    label=str(LABELS[one]),
                     tokens=_TOKENS,
                     chunked=True,
                     key=encoder.key,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import PredictionType, SamplerName, ScheduleName
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -78,11 +79,12 @@ def learnt_hints(
     """
     unet = checkpoint.components.get(Component.DENOISER)
     if unet and isinstance(unet.config, UNetConfig) and unet.config.guidance_width:
-        return LearntHints(_LCM_GUIDED, "a latent consistency model: key time_embedding.cond_proj")
+        key = "time_embedding.cond_proj"
+        return LearntHints(_LCM_GUIDED, sentence("a latent consistency model: key {key}", key=key))
     if checkpoint.prediction is PredictionType.EDM:
-        return LearntHints(_PLAYGROUND, "sampled as Playground 2.5, which is trained so")
+        return LearntHints(_PLAYGROUND, _trained_as("Playground 2.5"))
     if checkpoint.prediction is PredictionType.EDM_V:
-        return LearntHints(_COSXL, "sampled as CosXL, which is trained so")
+        return LearntHints(_COSXL, _trained_as("CosXL"))
     for words, where in _names(checkpoint):
         found = _named(words, where)
         if found is not None:
@@ -91,19 +93,20 @@ def learnt_hints(
         return None
     if scheduler.class_name in _SCHEDULERS:
         what = f"scheduler/scheduler_config.json: {scheduler.class_name}"
-        return LearntHints(_SCHEDULERS[scheduler.class_name], what)
+        return LearntHints(_SCHEDULERS[scheduler.class_name], as_it_is(what))
     if scheduler.timestep_spacing == "trailing":
         what = "scheduler/scheduler_config.json: timestep_spacing trailing"
-        return LearntHints(CheckpointHints(schedule=_TRAILING, any_sampler=True), what)
+        return LearntHints(CheckpointHints(schedule=_TRAILING, any_sampler=True), as_it_is(what))
     return None
 
 
-def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
+def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, Sentence]]:
     """Yield the checkpoint's names, each with its source as text for the user."""
     for card in checkpoint.parts.denoiser.cards:
-        yield card.base_model, card.source
-        yield card.title, card.source
-    yield _name(checkpoint.path), "the name of the file"
+        source = as_it_is(card.source)
+        yield card.base_model, source
+        yield card.title, source
+    yield _name(checkpoint.path), sentence("the name of the file")
 
 
 def _name(path: Path) -> str:
@@ -112,7 +115,11 @@ def _name(path: Path) -> str:
     return path.parent.parent.name.rpartition("--")[2] if cached else path.stem
 
 
-def _named(words: str, where: str) -> LearntHints | None:
+def _trained_as(title: str) -> Sentence:
+    return sentence("sampled as {title}, which is trained so", title=title)
+
+
+def _named(words: str, where: Sentence) -> LearntHints | None:
     plain = _BORDER.sub(" ", words).casefold().strip()
     for title, pattern, hints in _NAMED:
         if not pattern.search(plain):
@@ -120,5 +127,8 @@ def _named(words: str, where: str) -> LearntHints | None:
         steps = _STEPS.search(plain)
         if steps and 1 <= int(steps[1]) <= 50:
             hints = msgspec.structs.replace(hints, steps=int(steps[1]))
-        return LearntHints(hints, f"sampled as {title}: {where} says {words!r}")
+        evidence = sentence(
+            "sampled as {title}: {where} says {words!r}", title=title, where=where, words=words
+        )
+        return LearntHints(hints, evidence)
     return None

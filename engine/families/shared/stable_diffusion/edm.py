@@ -6,7 +6,7 @@ those of ComfyUI (`comfy/supported_models.py`, SDXL.model_type), the schedulers 
 
 import numpy as np
 
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.checkpoints.index import TensorIndex
@@ -35,13 +35,14 @@ def usual_levels(prediction: PredictionType) -> EdmLevels | None:
     return _USUAL_LEVELS.get(prediction)
 
 
-def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | None:
+def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, Sentence] | None:
     """Read an EDM denoiser's prediction type, levels and evidence from keys; None for others.
 
     Raises EngineError(CHECKPOINT_CORRUPT) for invalid levels.
     """
     if _MEAN in index.tensors and _DEVIATION in index.tensors:
-        return PredictionType.EDM, _USUAL_LEVELS[PredictionType.EDM], f"keys {_MEAN}, {_DEVIATION}"
+        keys = sentence("keys {first}, {second}", first=_MEAN, second=_DEVIATION)
+        return PredictionType.EDM, _USUAL_LEVELS[PredictionType.EDM], keys
     if _HIGHEST not in index.tensors:
         return None
     usual = _USUAL_LEVELS[PredictionType.EDM_V]
@@ -55,7 +56,8 @@ def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | N
                 "its levels go from {lowest:g} to {highest:g}", lowest=lowest, highest=highest
             ),
         )
-    return PredictionType.EDM_V, levels, f"key {_HIGHEST} is {highest:g}"
+    key = sentence("key {key} is {value:g}", key=_HIGHEST, value=highest)
+    return PredictionType.EDM_V, levels, key
 
 
 def statistics_of_file(index: TensorIndex) -> LatentStatistics | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.families.base import Component, ComponentSource
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
@@ -9,24 +10,37 @@ from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
 
-def described(sources: Mapping[Component, ComponentSource]) -> tuple[str, ...]:
+def described(sources: Mapping[Component, ComponentSource]) -> tuple[Sentence, ...]:
     """Return a description of each component, from its configuration."""
     return tuple(_describe(source.config) for source in sources.values())
 
 
-def _describe(config: object) -> str:
+def _describe(config: object) -> Sentence:
     if isinstance(config, UNetConfig):
         widths = "-".join(str(block.width) for block in config.down)
-        kind = "linear" if config.linear_projection else "convolutional"
-        return (
-            f"UNet of widths {widths} with {kind} projections, "
-            f"{config.in_channels} channels in, context {config.context_width} wide"
+        return sentence(
+            "UNet of widths {widths} with {kind} projections, {channels} channels in, "
+            "context {context} wide",
+            widths=widths,
+            kind=sentence("linear") if config.linear_projection else sentence("convolutional"),
+            channels=config.in_channels,
+            context=config.context_width,
         )
     if isinstance(config, VaeConfig):
         widths = "-".join(str(width) for width in config.widths)
-        return f"VAE of widths {widths}, {config.latent_channels} latent channels"
+        return sentence(
+            "VAE of widths {widths}, {channels} latent channels",
+            widths=widths,
+            channels=config.latent_channels,
+        )
     if isinstance(config, TinyVaeConfig):
-        return f"tiny VAE (TAESD), {config.latent_channels} latent channels"
+        return sentence(
+            "tiny VAE (TAESD), {channels} latent channels", channels=config.latent_channels
+        )
     if isinstance(config, ClipTextConfig):
-        return f"CLIP text encoder, {config.layers} layers {config.width} wide"
-    return type(config).__name__
+        return sentence(
+            "CLIP text encoder, {layers} layers {width} wide",
+            layers=config.layers,
+            width=config.width,
+        )
+    return as_it_is(type(config).__name__)

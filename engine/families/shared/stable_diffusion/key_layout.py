@@ -3,17 +3,18 @@
 import re
 from collections.abc import Mapping
 
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.families.base import Component
 from engine.families.shared.clip.keys import CLIP_KEYS, PROJECTED_CLIP_KEYS
 from engine.families.shared.keys.layout import KeyLayout
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
 from engine.families.shared.unet.keys import UNET_KEYS
 
-LABELS: Mapping[Component, str] = {
-    Component.TEXT_ENCODER: "text encoder",
-    Component.TEXT_ENCODER_2: "second text encoder (OpenCLIP bigG)",
-    Component.DENOISER: "denoiser (UNet)",
-    Component.VAE: "VAE",
+LABELS: Mapping[Component, Sentence] = {
+    Component.TEXT_ENCODER: sentence("text encoder"),
+    Component.TEXT_ENCODER_2: sentence("second text encoder (OpenCLIP bigG)"),
+    Component.DENOISER: sentence("denoiser (UNet)"),
+    Component.VAE: as_it_is("VAE"),
 }
 _PREFIXES: Mapping[str, Component] = {
     "model.diffusion_model.": Component.DENOISER,

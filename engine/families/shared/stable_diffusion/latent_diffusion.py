@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.api.request import CheckpointOverride
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_configs import VaeFile
 from engine.checkpoints.diffusers_folder import (
@@ -111,7 +112,7 @@ SDXL_TEXT = TextUse(
 class LatentDiffusion(Family):
     """A family of latent diffusion with a UNet, given by its constants."""
 
-    labels: ClassVar[Mapping[Component, str]] = LABELS
+    labels: ClassVar[Mapping[Component, Sentence]] = LABELS
     subfolders: ClassVar[Mapping[str, Component]] = SUBFOLDERS
 
     name: str
@@ -164,7 +165,7 @@ class LatentDiffusion(Family):
         """Tell whether a file holds a whole UNet for pictures, of any family."""
         return unet_signs(listing.text) is not None
 
-    def rule_out(self, listing: Listing) -> str | None:
+    def rule_out(self, listing: Listing) -> Sentence | None:
         """Return the reason a file's UNet cannot be of this family; None where it may be."""
         return what_rules_out(
             listing.text, convolutional=self.convolutional, adds_time_ids=bool(self.time_ids)
@@ -272,11 +273,11 @@ class LatentDiffusion(Family):
             index.digest,
             (
                 *described(sources),
-                *(f"{LABELS[one]} left out: not of {self.title}" for one in foreign),
+                *(self._left_out(one) for one in foreign),
             ),
             ignored,
             self._denoiser_facts(index, sources.get(Component.DENOISER)),
-            VaeFacts(fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else ""),
+            VaeFacts(fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else None),
         )
 
     def _denoiser_facts(self, index: TensorIndex, unet: ComponentSource | None) -> DenoiserFacts:
@@ -372,8 +373,13 @@ class LatentDiffusion(Family):
         usual = (predicts_v and self.v_default_size) or self.default_size
         return parts.denoiser.sample_size * downscale if parts.denoiser.sample_size else usual
 
-    def _conclusion(self, parts: Parts) -> str:
-        return f"{self.title}, {parts.denoiser.prediction.label} because {parts.denoiser.reason}"
+    def _conclusion(self, parts: Parts) -> Sentence:
+        return sentence("{family}, {why}", family=self.title, why=parts.denoiser.words)
+
+    def _left_out(self, component: Component) -> Sentence:
+        return sentence(
+            "{part} left out: not of {family}", part=LABELS[component], family=self.title
+        )
 
     def _text_layers(self, parts: Parts) -> int:
         first = parts.sources.get(next(iter(self.text_encoders)))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.api.request import CheckpointOverride
+from engine.api.sentences import sentence
 from engine.api.values import PredictionType
 from engine.checkpoints.index import combined_digest
 from engine.families.base import Component, Parts, TextFacts
@@ -21,7 +22,7 @@ def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> P
         digest=combined_digest(parts.digest, component, other.digest),
         evidence=(
             *parts.evidence,
-            f"{LABELS[component]} from {path.name}: {'; '.join(other.evidence)}",
+            other.words_of(LABELS[component], path),
         ),
     )
     match component:
@@ -60,8 +61,9 @@ def with_override(parts: Parts, override: CheckpointOverride) -> Parts:
     if stated is None:
         return parts
     facts = parts.denoiser
-    found = f"{facts.prediction.label} because {facts.reason}"
-    reason = "you say so" + ("" if stated is facts.prediction else f" (found: {found})")
+    reason = sentence("you say so")
+    if stated is not facts.prediction:
+        reason = sentence("you say so (found: {found})", found=facts.words)
     # Only EDM's prediction types keep levels; the others have timesteps.
     levels = facts.levels if stated in _BY_LEVELS else None
     facts = replace(facts, prediction=stated, reason=reason, levels=levels, unstated=None)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, as_it_is, joined, sentence
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, unusual
 from engine.checkpoints.faults import unreadable
@@ -26,7 +26,7 @@ class Training:
     """The prediction type, and its evidence as text that follows "because" in a sentence."""
 
     prediction: PredictionType
-    evidence: str
+    evidence: Sentence
     # True if the training levels reach pure noise (Lin et al. 2023).
     zero_terminal_snr: bool = False
     # True if the file states the prediction type; else a probe run may correct it.
@@ -53,16 +53,27 @@ def training_of_file(
 ) -> Training:
     """Return the training of a single file's denoiser: stated, else guessed, else epsilon."""
     answers = (rule(index) for rule in _RULES)
-    usual = Training(PredictionType.EPSILON, "nothing says otherwise", is_stated=False)
+    usual = Training(PredictionType.EPSILON, sentence("nothing says otherwise"), is_stated=False)
     answer = next((answer for answer in answers if answer), None) or guess() or usual
     kohya = "ss_zero_terminal_snr"
     if index.metadata.get(kohya, "").lower() == "true":
-        return replace(
-            answer, zero_terminal_snr=True, evidence=f"{answer.evidence}; metadata: {kohya}"
-        )
+        return _to_noise_alone(answer, _stated_by_metadata(kohya))
     if "ztsnr" in index.tensors:
-        return replace(answer, zero_terminal_snr=True, evidence=f"{answer.evidence}; key ztsnr")
+        return _to_noise_alone(answer, _stated_by_key("ztsnr"))
     return answer
+
+
+def _to_noise_alone(training: Training, evidence: Sentence) -> Training:
+    evidence = joined([training.evidence, evidence])
+    return replace(training, zero_terminal_snr=True, evidence=evidence)
+
+
+def _stated_by_metadata(words: str) -> Sentence:
+    return sentence("metadata: {words}", words=words)
+
+
+def _stated_by_key(key: str) -> Sentence:
+    return sentence("key {key}", key=key)
 
 
 def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Training:
@@ -71,12 +82,12 @@ def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Trainin
     Raises EngineError(CHECKPOINT_UNKNOWN_FAMILY) for an unsupported scheduler configuration.
     """
     if scheduler is None:
-        return Training(PredictionType.EPSILON, "the folder has no scheduler")
+        return Training(PredictionType.EPSILON, sentence("the folder has no scheduler"))
     where = "scheduler/scheduler_config.json"
     levels = edm_of_scheduler(scheduler)
     if levels is not None:
         evidence = f"{where}: {scheduler.class_name}, prediction_type {scheduler.prediction_type}"
-        return Training(levels[0], evidence, levels=levels[1])
+        return Training(levels[0], as_it_is(evidence), levels=levels[1])
     prediction = _PREDICTIONS.get(scheduler.prediction_type)
     odd = unusual(scheduler, NoiseConstants)
     if prediction is None or odd:
@@ -93,7 +104,7 @@ def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Trainin
         )
     ending = ", rescale_betas_zero_snr" if scheduler.rescale_betas_zero_snr else ""
     evidence = f"{where}: prediction_type {scheduler.prediction_type}{ending}"
-    return Training(prediction, evidence, scheduler.rescale_betas_zero_snr)
+    return Training(prediction, as_it_is(evidence), scheduler.rescale_betas_zero_snr)
 
 
 def _from_sidecar(index: TensorIndex) -> Training | None:
@@ -108,7 +119,8 @@ def _from_sidecar(index: TensorIndex) -> Training | None:
     found = _PARAMETERIZATION.search(text)
     if not found:
         return None
-    return Training(_PREDICTIONS[found[1]], f"{sidecar.name}: parameterization {found[1]}")
+    words = f"{sidecar.name}: parameterization {found[1]}"
+    return Training(_PREDICTIONS[found[1]], as_it_is(words))
 
 
 def _from_modelspec(index: TensorIndex) -> Training | None:
@@ -116,7 +128,8 @@ def _from_modelspec(index: TensorIndex) -> Training | None:
     prediction = _PREDICTIONS.get(stated)
     if prediction is None:
         return None
-    return Training(prediction, f"metadata: modelspec.prediction_type {stated}")
+    words = f"modelspec.prediction_type {stated}"
+    return Training(prediction, _stated_by_metadata(words))
 
 
 def _from_edm_keys(index: TensorIndex) -> Training | None:
@@ -126,24 +139,28 @@ def _from_edm_keys(index: TensorIndex) -> Training | None:
 
 
 def _from_key(index: TensorIndex) -> Training | None:
-    return Training(PredictionType.V, "key v_pred") if "v_pred" in index.tensors else None
+    if "v_pred" not in index.tensors:
+        return None
+    return Training(PredictionType.V, _stated_by_key("v_pred"))
 
 
 def _from_kohya(index: TensorIndex) -> Training | None:
-    stated = index.metadata.get("ss_v_parameterization", "").lower()
-    return (
-        Training(PredictionType.V, "metadata: ss_v_parameterization") if stated == "true" else None
-    )
+    name = "ss_v_parameterization"
+    if index.metadata.get(name, "").lower() != "true":
+        return None
+    return Training(PredictionType.V, _stated_by_metadata(name))
 
 
 def _from_probe(index: TensorIndex) -> Training | None:
-    return Training(index.probed, "one step of the denoiser shows it") if index.probed else None
+    if not index.probed:
+        return None
+    return Training(index.probed, sentence("one step of the denoiser shows it"))
 
 
 def _from_cards(index: TensorIndex) -> Training | None:
     """Read the training from the name of the base model on a card, such as "SD 2.1 768"."""
     card = next((card for card in cards_of(index) if _is_of_sd2_768(card)), None)
-    return Training(PredictionType.V, card.words, is_stated=False) if card else None
+    return Training(PredictionType.V, as_it_is(card.words), is_stated=False) if card else None
 
 
 def _is_of_sd2_768(card: Card) -> bool:
@@ -159,7 +176,11 @@ def _from_name(index: TensorIndex) -> Training | None:
     """
     if "1step_x0" not in index.path.stem.lower():
         return None
-    return Training(PredictionType.SAMPLE, "the file is called 1step_x0", is_stated=False)
+    return Training(
+        PredictionType.SAMPLE,
+        sentence("the file is called {name}", name="1step_x0"),
+        is_stated=False,
+    )
 
 
 _RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_configs import VaeFile
 from engine.families.base import Parts
 from engine.families.latents import LatentFormat, LatentStatistics
@@ -55,18 +56,20 @@ def statistics_of_folder(vae: VaeFile | None) -> LatentStatistics | None:
     return LatentStatistics(vae.latents_mean, vae.latents_std)
 
 
-def name_that_fits_f16(path: Path) -> str:
-    """Return the evidence in a file's name that its VAE runs in float16; empty for none."""
-    return "its name says fp16-fix" if _FITS_F16.search(path.name) else ""
+def name_that_fits_f16(path: Path) -> Sentence | None:
+    """Return the evidence in a file's name that its VAE runs in float16; None without any."""
+    fits = _FITS_F16.search(path.name) is not None
+    return sentence("its name says {words}", words="fp16-fix") if fits else None
 
 
-def configuration_that_fits_f16(vae: VaeFile | None) -> str:
-    """Return the evidence in a VAE's configuration that it runs in float16; empty for none."""
-    fits = vae is not None and not vae.force_upcast
-    return "its configuration says force_upcast = false" if fits else ""
+def configuration_that_fits_f16(vae: VaeFile | None) -> Sentence | None:
+    """Return the evidence in a VAE's configuration that it runs in float16; None without any."""
+    if vae is None or vae.force_upcast:
+        return None
+    return sentence("its configuration says {words}", words="force_upcast = false")
 
 
-def words_of_vae(parts: Parts) -> tuple[str, ...]:
+def words_of_vae(parts: Parts) -> tuple[Sentence, ...]:
     """Return a sentence that the VAE runs in float16, or nothing without evidence."""
     why = parts.vae.fits_f16
-    return (f"VAE fit for float16 because {why}",) if why else ()
+    return (sentence("VAE fit for float16 because {why}", why=why),) if why else ()

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.api.sentences import Sentence, sentence
+
 _WAY_UP = ("output_blocks.", "up_blocks.")
 _CONVOLUTIONAL = re.compile(r"proj_in\.weight \[\d+,\d+,1,1\]")
 _CONTEXT = re.compile(r"attn2\.to_k\.weight \[\d+,(\d+)\]")
@@ -64,13 +66,17 @@ def has_linear_unet(
     return fits
 
 
-def what_rules_out(text: str, *, convolutional: bool, adds_time_ids: bool) -> str | None:
+def what_rules_out(text: str, *, convolutional: bool, adds_time_ids: bool) -> Sentence | None:
     """Return the reason a listing has no UNet of this kind; None where it may have one."""
     signs = unet_signs(text)
     if signs is None:
-        return "it has no UNet for pictures"
+        return sentence("it has no UNet for pictures")
     if signs.convolutional != convolutional:
-        return f"its UNet projects by {'convolution' if signs.convolutional else 'linear layers'}"
+        if signs.convolutional:
+            return sentence("its UNet projects by convolution")
+        return sentence("its UNet projects by linear layers")
     if signs.added != adds_time_ids:
-        return f"its UNet is {'' if signs.added else 'not '}told the picture's size"
+        if signs.added:
+            return sentence("its UNet is told the picture's size")
+        return sentence("its UNet is not told the picture's size")
     return None
