@@ -65,4 +65,4 @@ class PackMemory:
 
     def close(self) -> None:
         """Write what the disk did not take."""
-        self._file.close()
+        self._file.flush()

@@ -49,4 +49,4 @@ class KeptList:
 
     def close(self) -> None:
         """Write what the disk did not take."""
-        self._file.close()
+        self._file.flush()

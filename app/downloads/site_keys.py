@@ -47,4 +47,4 @@ class SiteKeys:
 
     def close(self) -> None:
         """Write what the disk did not take."""
-        self._file.close()
+        self._file.flush()

@@ -80,4 +80,4 @@ class FolderList:
 
     def close(self) -> None:
         """Write what the disk did not take."""
-        self._file.close()
+        self._file.flush()

@@ -55,7 +55,7 @@ class GalleryHabits:
 
     def close(self) -> None:
         """Write what the disk did not take."""
-        self._file.close()
+        self._file.flush()
 
     def keep_search(self, words: str) -> None:
         """Keep a search as the latest one."""

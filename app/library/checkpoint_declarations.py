@@ -60,4 +60,4 @@ class CheckpointMemory:
 
     def close(self) -> None:
         """Write what the disk did not take."""
-        self._file.close()
+        self._file.flush()

@@ -73,4 +73,4 @@ class LoraMemory:
 
     def close(self) -> None:
         """Write what the disk did not take."""
-        self._file.close()
+        self._file.flush()

@@ -50,7 +50,7 @@ class ModelNotes:
 
     def close(self) -> None:
         """Write what is not on the disk yet."""
-        self._file.close()
+        self._file.flush()
 
 
 def _key(model: ModelInfo) -> str:

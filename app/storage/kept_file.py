@@ -12,8 +12,8 @@ _log = logging.getLogger(__name__)
 class KeptFile:
     """A file that is replaced as a whole; what the disk does not take is written later.
 
-    Each new content and `close` try again. A failure is only logged: the window's own state is on
-    the same disk, and tells of it. May be used from any thread.
+    Each new content and each `flush` try again. A failure is only logged: the window's own state is
+    on the same disk, and tells of it. May be used from any thread.
     """
 
     def __init__(self, path: Path, *, durable: bool = False) -> None:
@@ -43,7 +43,3 @@ class KeptFile:
                 _log.warning("%s cannot be written: %s", self._path.name, error)
             else:
                 self._unwritten = None
-
-    def close(self) -> None:
-        """Try a last time to write what is not written yet. Touches the disk."""
-        self.flush()

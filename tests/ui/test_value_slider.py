@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -12,6 +12,7 @@ from tests.ui.conftest import Desk
 from ui.theme.theme import Theme
 from ui.widgets.number_field import DecimalField, WholeField
 from ui.widgets.slider_field import SliderField
+from ui.widgets.value_slider import ValueSlider
 
 # What the display of tests says of windows that are no whole application.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -134,3 +135,16 @@ def test_whole_numbers_stay_whole(qtbot: QtBot) -> None:
     steps.slider.setValue(31)
     assert told == [31]
     assert isinstance(told[0], int)
+
+
+def test_it_is_grey_while_it_is_disabled(qtbot: QtBot, theme: Theme) -> None:
+    slider = ValueSlider((0.0, 10.0), 1.0, (0.0, 10.0))
+    qtbot.addWidget(slider)
+    slider.setValue(5.0)
+    theme.dress(slider)
+    slider.show()
+    bright = QColor(theme.colours.text)
+    assert slider.grab().toImage().pixelColor(slider.handle().toPoint()) == bright
+    slider.setEnabled(False)
+    grey = QColor(theme.colours.outline)
+    assert slider.grab().toImage().pixelColor(slider.handle().toPoint()) == grey

@@ -105,13 +105,14 @@ class ValueSlider(DecimalField):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
-            # Like the groove before it, where the value is of no use now.
-            before = role.PlaceholderText if self.isEnabled() else role.Mid
+            # All of it is grey while the value is of no use; stylesheets have no disabled palette.
+            is_used = self.isEnabled()
+            before = role.PlaceholderText if is_used else role.Mid
             for part, colour in ((groove, role.Mid), (passed, before)):
                 painter.setBrush(colours.color(colour))
                 painter.drawRoundedRect(part, _GROOVE / 2, _GROOVE / 2)
-            is_hovered = self.underMouse() and self.isEnabled()
-            painter.setBrush(colours.color(role.Highlight if is_hovered else role.Text))
+            handle = role.Highlight if self.underMouse() else role.Text
+            painter.setBrush(colours.color(handle if is_used else role.Mid))
             painter.drawEllipse(middle, _HANDLE / 2, _HANDLE / 2)
             if self.hasFocus():
                 painter.setBrush(Qt.BrushStyle.NoBrush)
