@@ -19,6 +19,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
         self._theme = theme
         # Made when it is opened for the first time.
         self.popup: ChoicePopup | None = None
+        self._has_sentences = False
         self.setFixedHeight(CONTROL_HEIGHT)
         # Long names are cut off rather than widening the panel.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -29,6 +30,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
         """Add an entry with the sentence `about` it, a trusted text."""
         self.addItem(text, value)
         self.setItemData(self.count() - 1, about, ABOUT_ROLE)
+        self._has_sentences |= bool(about)
 
     def add_heading(self, text: str) -> None:
         """Begin a group with a heading, which can be selected neither by mouse nor by typing."""
@@ -43,7 +45,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
             self.popup = ChoicePopup(self._theme, self)
             self.popup.chosen.connect(self._on_chosen)
             self.popup.closed.connect(self.update)
-        self.popup.open_in(self._room())
+        self.popup.open_in(self._room(), has_sentences=self._has_sentences)
 
     def hidePopup(self) -> None:  # noqa: N802 (Qt's name)
         """Close the list."""

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListView, QVBoxLayo
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.theme.theme import Theme
-from ui.widgets.choice_rows import ABOUT_ROLE, ChoiceDelegate, ChoiceFilter, is_heading
+from ui.widgets.choice_rows import ChoiceDelegate, ChoiceFilter, is_heading
 from ui.widgets.labels import plain_label
 
 # A list with more entries shows its search at once, a shorter one as soon as somebody types.
@@ -52,8 +52,11 @@ class ChoicePopup(QFrame):
         for part in (self.search, self.list, self.list.viewport()):
             part.installEventFilter(self)
 
-    def open_in(self, room: QRect) -> None:
-        """Show the entries below the box, or above it; `room` is the window's on the screen."""
+    def open_in(self, room: QRect, *, has_sentences: bool) -> None:
+        """Show the entries below the box, or above it; `room` is the window's on the screen.
+
+        `has_sentences` is True where there is a sentence about some entry.
+        """
         box = self._box
         self.setLayoutDirection(box.layoutDirection())
         self.list.setAccessibleName(box.accessibleName())
@@ -62,7 +65,7 @@ class ChoicePopup(QFrame):
         self.search.clear()
         self.search.setVisible(box.count() > _SHORT)
         self.nothing.hide()
-        self._place(room)
+        self._place(room, has_sentences=has_sentences)
         self._go_to(self.rows.mapFromSource(box.model().index(box.currentIndex(), 0)).row())
         self.show()
         self.list.setFocus()
@@ -165,11 +168,9 @@ class ChoicePopup(QFrame):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
 
-    def _place(self, room: QRect) -> None:
+    def _place(self, room: QRect, *, has_sentences: bool) -> None:
         box = self._box
         at = QRect(box.mapToGlobal(box.rect().topLeft()), box.size())
-        rows = range(self.rows.rowCount())
-        has_sentences = any(self.rows.index(row, 0).data(ABOUT_ROLE) for row in rows)
         width = min(max(at.width(), _WIDE if has_sentences else 0), room.width())
         bar = self.list.verticalScrollBar().sizeHint().width()
         self._delegate.width = width - 2 * _FRAME - bar

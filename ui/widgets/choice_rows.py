@@ -1,6 +1,7 @@
 """The entries of a list to choose from: those that a search finds, and their drawing."""
 
 from PySide6.QtCore import (
+    QAbstractItemModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -9,6 +10,7 @@ from PySide6.QtCore import (
     QSize,
     QSortFilterProxyModel,
     Qt,
+    SignalInstance,
 )
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
@@ -37,10 +39,26 @@ class ChoiceFilter(QSortFilterProxyModel):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._words: list[str] = []
+        # What is searched of each entry, None for a heading; read once for a state of the list.
+        self._texts: list[str | None] = []
+        # The rows with all words, and headings above them.
+        self._found: set[int] = set()
+
+    def setSourceModel(self, sourceModel: QAbstractItemModel) -> None:  # noqa: N802, N803 (Qt's names)
+        """Show the entries of a list."""
+        before = self.sourceModel()
+        for signal in _changes(before) if before is not None else ():  # pyright: ignore[reportUnnecessaryComparison] (there is none at first)
+            signal.disconnect(self._read_again)
+        # Before Qt's own connections, which ask for the rows.
+        for signal in _changes(sourceModel):
+            signal.connect(self._read_again)
+        self._read_again()
+        super().setSourceModel(sourceModel)
 
     def search(self, text: str) -> None:
         """Show the entries that have every word of a text in their names or sentences."""
         self._words = text.casefold().split()
+        self._find()
         self.invalidate()
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -54,22 +72,37 @@ class ChoiceFilter(QSortFilterProxyModel):
         self, source_row: int, source_parent: AnyIndex
     ) -> bool:
         """Tell whether an entry is shown."""
-        model = self.sourceModel()
-        if not self._words:
-            return True
-        if not is_heading(model.index(source_row, 0)):
-            return self._fits(model.index(source_row, 0))
-        for row in range(source_row + 1, model.rowCount()):
-            if is_heading(model.index(row, 0)):
-                return False
-            if self._fits(model.index(row, 0)):
-                return True
-        return False
+        if self._words and not self._texts:
+            self._find()
+        return not self._words or source_row in self._found
 
-    def _fits(self, index: AnyIndex) -> bool:
-        texts = index.data(), index.data(ABOUT_ROLE)
-        known = "\n".join(str(text) for text in texts if text).casefold()
-        return all(word in known for word in self._words)
+    def _read_again(self) -> None:
+        self._texts = []
+
+    def _find(self) -> None:
+        if not self._words:
+            return
+        self._texts = self._texts or self._read()
+        self._found, heading = set(), -1
+        for row, text in enumerate(self._texts):
+            if text is None:
+                heading = row
+            elif all(word in text for word in self._words):
+                self._found |= {row, heading}
+
+    def _read(self) -> list[str | None]:
+        model = self.sourceModel()
+        entries = (model.index(row, 0) for row in range(model.rowCount()))
+        return [None if is_heading(one) else _searched(one) for one in entries]
+
+
+def _changes(model: QAbstractItemModel) -> tuple[SignalInstance, ...]:
+    return model.modelReset, model.dataChanged, model.rowsInserted, model.rowsRemoved
+
+
+def _searched(entry: QModelIndex) -> str:
+    texts = entry.data(), entry.data(ABOUT_ROLE)
+    return "\n".join(str(text) for text in texts if text).casefold()
 
 
 class ChoiceDelegate(QStyledItemDelegate):
