@@ -276,6 +276,18 @@ GROWTHS: dict[str, tuple[Callable[[PaintPanel], QPoint], QPoint, tuple[bool, ...
 }
 
 
+def test_a_picture_that_cannot_be_read_is_not_painted_on(desk: Desk, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"no picture")
+    read, paint = list[object](), desk.window.actions_by_name[ActionName.PAINT]
+    desk.window.canvas.shown.connect(read.append)
+    desk.session.view.choose(str(broken))
+    desk.wait(lambda: bool(read))
+    paint.trigger()
+    assert not paint.isEnabled()
+    assert desk.session.generation.inputs == ()
+
+
 @pytest.mark.parametrize("name", GROWTHS)
 def test_an_edge_that_is_dragged_grows_the_canvas(desk: Desk, photo: Path, name: str) -> None:
     where, by, grown = GROWTHS[name]

@@ -160,7 +160,9 @@ class CanvasPanel(QWidget):
         painting = self._session.view.painting
         for name in PAINTING:
             self._actions[name].setEnabled(painting)
-        is_shown = self._read_path is not None and not self._session.pictures.is_live
+        # A picture that cannot be read has no size.
+        is_read = self._read_path is not None and not self._size.isEmpty()
+        is_shown = is_read and not self._session.pictures.is_live
         self._actions[ActionName.PAINT].setEnabled(painting or self._has_start or is_shown)
         if painting and self.paint is not None:
             self.paint.refresh_actions()
