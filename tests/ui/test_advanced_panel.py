@@ -225,3 +225,16 @@ def test_settings_of_this_computer_stay_when_a_picture_is_reused(
     form.load_request(GenerateRequest(prompt="", clip_skip=2))
     request = form.build_request()
     assert (request.precision, request.backend, request.clip_skip) == (precision, "cpu", 2)
+
+
+def test_the_headings_are_told_once_for_a_change_and_not_for_a_letter(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = list[str]()
+    panel, form = desk.window.form.advanced, desk.session.generation
+    monkeypatch.setattr(panel.section.head, "tell", told.append)
+    QTest.keyClicks(desk.window.form.prompt, "a boat")
+    assert told == []
+    with form.at_once():
+        form.width, form.steps, form.clip_skip = 640, 12, 2
+    assert len(told) == 1

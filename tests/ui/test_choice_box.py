@@ -1,7 +1,7 @@
 """A choice opens a list of our own, within its window, searched by typing, whole by keys."""
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QStringListModel, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
@@ -11,6 +11,7 @@ from tests.app.supervised import PATIENCE_MS
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.choice_popup import ChoicePopup
+from ui.widgets.choice_rows import ChoiceFilter
 
 # What the display of tests says of windows that are no whole application.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -143,6 +144,34 @@ def test_typing_searches_names_and_sentences(qtbot: QtBot, theme: Theme) -> None
     opened.press(KEY.Key_Return)
     assert opened.box.currentData() == 3
     opened.close()
+
+
+class Counted(QStringListModel):
+    """A list that counts how often its entries are read."""
+
+    reads = 0
+
+    def data(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        self.reads += 1
+        return super().data(index, role)
+
+
+def test_a_long_list_is_read_once_for_all_searches(qapp: QApplication) -> None:
+    entries, rows = Counted([f"Entry {row}" for row in range(500)]), ChoiceFilter(qapp)
+    rows.setSourceModel(entries)
+    rows.search("1")
+    before = entries.reads
+    for text in ("12", "123", "", "49"):
+        rows.search(text)
+    assert rows.rowCount() == 15
+    assert entries.reads == before
+    # A list that changes meanwhile is searched as it is now.
+    entries.setStringList(["Entry 49", "Entry 50"])
+    assert rows.rowCount() == 1
 
 
 def test_a_short_list_has_its_search_once_somebody_types(qtbot: QtBot, theme: Theme) -> None:

@@ -29,6 +29,8 @@ from ui.widgets.tick_box import TickBox
 # The ranges of the sliders; the fields accept more.
 _USUAL_STEPS, _USUAL_GUIDANCE = (1, 60), (1, 15)
 ADVANCED = "advanced"
+# Fields of the form that change at each key, and nothing here follows from.
+_TEXTS = frozenset({"prompt", "negative_prompt"})
 
 
 class AdvancedPanel(QWidget):
@@ -121,10 +123,14 @@ class AdvancedPanel(QWidget):
         self.guidance.reset.connect(lambda: self._on_guidance(None))
         self.faster.box.clicked.connect(self._on_faster)
         self.reset.clicked.connect(self._session.changes.reset)
-        state.changed.connect(self._refresh)
+        state.changed.connect(self._on_form)
         self._session.pace.changed.connect(self._refresh)
 
-    def _refresh(self, *_: object) -> None:
+    def _on_form(self, names: frozenset[str]) -> None:
+        if names - _TEXTS:
+            self._refresh()
+
+    def _refresh(self) -> None:
         state = self._state
         self.faster.box.setChecked(state.guidance_options.range == FASTER_GUIDANCE)
         self.faster.setVisible(GuidanceKind.CFG in state.suggestions.features.guidance)

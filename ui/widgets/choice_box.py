@@ -10,6 +10,9 @@ from ui.widgets.choice_popup import ChoicePopup
 from ui.widgets.choice_rows import ABOUT_ROLE
 from ui.widgets.wheel import PassedByWheel
 
+# So many entries are asked for sentences.
+_TELLING = 50
+
 
 class ChoiceBox(PassedByWheel, QComboBox):
     """A combo box whose list is searched by typing and shows the sentence about each entry."""
@@ -20,8 +23,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
         """Create an empty box; the ends of the names `of_files` tell them apart, too."""
         super().__init__(parent)
         self._theme = theme
-        elide = Qt.TextElideMode
-        self._elide = elide.ElideMiddle if of_files else elide.ElideRight
+        self._of_files = of_files
         # Made when it is opened for the first time.
         self.popup: ChoicePopup | None = None
         self.setFixedHeight(CONTROL_HEIGHT)
@@ -45,10 +47,10 @@ class ChoiceBox(PassedByWheel, QComboBox):
         if not self.count():
             return
         if self.popup is None:
-            self.popup = ChoicePopup(self._theme, self)
+            self.popup = ChoicePopup(self._theme, self, of_files=self._of_files)
             self.popup.chosen.connect(self._on_chosen)
             self.popup.closed.connect(self.update)
-        self.popup.open_in(self._room())
+        self.popup.open_in(self._room(), has_sentences=self._has_sentences())
 
     def hidePopup(self) -> None:  # noqa: N802 (Qt's name)
         """Close the list."""
@@ -60,6 +62,10 @@ class ChoiceBox(PassedByWheel, QComboBox):
         self.setCurrentIndex(row)
         self.activated.emit(row)
         self.textActivated.emit(self.itemText(row))
+
+    def _has_sentences(self) -> bool:
+        """Return True where there is a sentence about some entry; of many, the first tell."""
+        return any(self.itemData(row, ABOUT_ROLE) for row in range(min(self.count(), _TELLING)))
 
     def _room(self) -> QRect:
         """Return the room for the list: the part of the window that is on the screen."""
@@ -76,8 +82,9 @@ class ChoiceBox(PassedByWheel, QComboBox):
         room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
         with QPainter(self) as painter:
             style.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option, painter, self)
+            elide = Qt.TextElideMode.ElideMiddle if self._of_files else Qt.TextElideMode.ElideRight
             option.currentText = self.fontMetrics().elidedText(
-                option.currentText, self._elide, room.width()
+                option.currentText, elide, room.width()
             )
             style.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option, painter, self)
             left = XS + 1 if self.isRightToLeft() else self.width() - ICON - XS - 1

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListView, QVBoxLayo
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.theme.theme import Theme
-from ui.widgets.choice_rows import ABOUT_ROLE, ChoiceDelegate, ChoiceFilter, is_heading
+from ui.widgets.choice_rows import ChoiceDelegate, ChoiceFilter, is_heading
 from ui.widgets.labels import plain_label
 
 # A list with more entries shows its search at once, a shorter one as soon as somebody types.
@@ -31,7 +31,8 @@ class ChoicePopup(QFrame):
     chosen = Signal(int)
     closed = Signal()
 
-    def __init__(self, theme: Theme, box: QComboBox) -> None:
+    def __init__(self, theme: Theme, box: QComboBox, *, of_files: bool = False) -> None:
+        """Create the closed popup of a box; thousands of files are shown and searched quickly."""
         super().__init__(box, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self._box = box
         self._room = QRect()
@@ -47,15 +48,19 @@ class ChoicePopup(QFrame):
         self.search.setAccessibleName(self.tr("Search"))
         self.nothing = plain_label(self.tr("Nothing has these words."), "note", wrap=True)
         self.list = QListView()
-        self.rows = ChoiceFilter(self)
-        self._delegate = ChoiceDelegate(theme, self.list)
+        self.rows = ChoiceFilter(self, of_files=of_files)
+        self._delegate = ChoiceDelegate(theme, self.list, of_files=of_files)
+        self.list.setUniformItemSizes(of_files)
         self._lay_out()
         self.search.textChanged.connect(self._on_search)
         for part in (self.search, self.list, self.list.viewport()):
             part.installEventFilter(self)
 
-    def open_in(self, room: QRect) -> None:
-        """Show the entries below the box, or above it; `room` is the window's on the screen."""
+    def open_in(self, room: QRect, *, has_sentences: bool) -> None:
+        """Show the entries below the box, or above it; `room` is the window's on the screen.
+
+        `has_sentences` is True where there is a sentence about some entry.
+        """
         box, self._room = self._box, room
         self.setLayoutDirection(box.layoutDirection())
         self.list.setAccessibleName(box.accessibleName())
@@ -64,7 +69,7 @@ class ChoicePopup(QFrame):
         self.search.clear()
         self.search.setVisible(box.count() > _SHORT)
         self.nothing.hide()
-        self._place()
+        self._place(has_sentences=has_sentences)
         self._go_to(self.rows.mapFromSource(box.model().index(box.currentIndex(), 0)).row())
         self.show()
         self.list.setFocus()
@@ -170,16 +175,13 @@ class ChoicePopup(QFrame):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
 
-    def _place(self) -> None:
+    def _place(self, *, has_sentences: bool) -> None:
         """Choose the side of the box and the width, for all entries."""
         room, at = self._room, self._at()
-        rows = range(self.rows.rowCount())
-        has_sentences = any(self.rows.index(row, 0).data(ABOUT_ROLE) for row in rows)
         width = min(max(at.width(), _WIDE if has_sentences else 0), room.width())
         bar = self.list.verticalScrollBar().sizeHint().width()
         self._delegate.width = width - 2 * _FRAME - bar
-        # Lists of thousands of files are quick only so; their entries have no sentences.
-        self.list.setUniformItemSizes(not has_sentences)
+        self._delegate.has_sentences = has_sentences
         below, above = room.bottom() - at.bottom(), at.top() - room.top()
         height = self._height(max(below, above))
         self._is_below = height <= below or below >= above

@@ -1,6 +1,7 @@
 """The entries of a list to choose from: those that a search finds, and their drawing."""
 
 from PySide6.QtCore import (
+    QAbstractItemModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -9,6 +10,7 @@ from PySide6.QtCore import (
     QSize,
     QSortFilterProxyModel,
     Qt,
+    SignalInstance,
 )
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
@@ -34,13 +36,31 @@ def is_heading(index: AnyIndex) -> bool:
 class ChoiceFilter(QSortFilterProxyModel):
     """The entries that have every word of a search in them; a heading while its group has one."""
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QObject, *, of_files: bool = False) -> None:
+        """Have no entries yet; those `of_files` are searched by their paths."""
         super().__init__(parent)
+        self._of_files = of_files
         self._words: list[str] = []
+        # What is searched of each entry, None for a heading; read once for a state of the list.
+        self._texts: list[str | None] = []
+        # The rows with all words, and headings above them.
+        self._found: set[int] = set()
+
+    def setSourceModel(self, sourceModel: QAbstractItemModel) -> None:  # noqa: N802, N803 (Qt's names)
+        """Show the entries of a list."""
+        before = self.sourceModel()
+        for signal in _changes(before) if before is not None else ():  # pyright: ignore[reportUnnecessaryComparison] (there is none at first)
+            signal.disconnect(self._read_again)
+        # Before Qt's own connections, which ask for the rows.
+        for signal in _changes(sourceModel):
+            signal.connect(self._read_again)
+        self._read_again()
+        super().setSourceModel(sourceModel)
 
     def search(self, text: str) -> None:
-        """Show the entries that have every word of a text in their names or sentences."""
+        """Show the entries that have every word of a text in their names, sentences or paths."""
         self._words = text.casefold().split()
+        self._find()
         self.invalidate()
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -54,30 +74,50 @@ class ChoiceFilter(QSortFilterProxyModel):
         self, source_row: int, source_parent: AnyIndex
     ) -> bool:
         """Tell whether an entry is shown."""
-        model = self.sourceModel()
-        if not self._words:
-            return True
-        if not is_heading(model.index(source_row, 0)):
-            return self._fits(model.index(source_row, 0))
-        for row in range(source_row + 1, model.rowCount()):
-            if is_heading(model.index(row, 0)):
-                return False
-            if self._fits(model.index(row, 0)):
-                return True
-        return False
+        if self._words and not self._texts:
+            self._find()
+        return not self._words or source_row in self._found
 
-    def _fits(self, index: AnyIndex) -> bool:
-        texts = index.data(), index.data(ABOUT_ROLE)
-        known = "\n".join(str(text) for text in texts if text).casefold()
-        return all(word in known for word in self._words)
+    def _read_again(self) -> None:
+        self._texts = []
+
+    def _find(self) -> None:
+        if not self._words:
+            return
+        self._texts = self._texts or self._read()
+        self._found, heading = set(), -1
+        for row, text in enumerate(self._texts):
+            if text is None:
+                heading = row
+            elif all(word in text for word in self._words):
+                self._found |= {row, heading}
+
+    def _read(self) -> list[str | None]:
+        model = self.sourceModel()
+        entries = (model.index(row, 0) for row in range(model.rowCount()))
+        about = Qt.ItemDataRole.AccessibleDescriptionRole if self._of_files else ABOUT_ROLE
+        return [None if is_heading(one) else _searched(one, about) for one in entries]
+
+
+def _changes(model: QAbstractItemModel) -> tuple[SignalInstance, ...]:
+    return model.modelReset, model.dataChanged, model.rowsInserted, model.rowsRemoved
+
+
+def _searched(entry: QModelIndex, about: int) -> str:
+    texts = entry.data(), entry.data(about)
+    return "\n".join(str(text) for text in texts if text).casefold()
 
 
 class ChoiceDelegate(QStyledItemDelegate):
-    """A delegate that draws an entry with a sentence below it, and headings in small muted text."""
+    """A delegate that draws an entry with a sentence below it, and headings in small muted text.
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    Entries `of_files` are of one height, with a sentence of one line.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget, *, of_files: bool = False) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._of_files = theme, of_files
+        self.has_sentences = False
         # The row of the present choice in the box, and the width of the list.
         self.chosen, self.width = -1, 0
 
@@ -85,15 +125,18 @@ class ChoiceDelegate(QStyledItemDelegate):
         self, option: QStyleOptionViewItem, index: AnyIndex
     ) -> QSize:
         """Return the size of an entry with its sentence, or of a heading."""
-        about = "" if is_heading(index) else index.data(ABOUT_ROLE)
-        if not about:
-            return QSize(self.width, CONTROL_HEIGHT)
         font: QFont = option.font  # pyright: ignore[reportAttributeAccessIssue]
         caption = QFontMetrics(_caption(font))
+        name = QFontMetrics(font).height() + 2 * XS + 2
+        if self._of_files and self.has_sentences:
+            return QSize(self.width, name + caption.lineSpacing())
+        about = "" if is_heading(index) or not self.has_sentences else index.data(ABOUT_ROLE)
+        if not about:
+            return QSize(self.width, CONTROL_HEIGHT)
         room = self._room(QRect(0, 0, self.width, 0), Qt.LayoutDirection.LeftToRight).width()
         wanted = caption.boundingRect(QRect(0, 0, room, 9999), _WRAPPED, str(about)).height()
         lines = min(wanted, _MOST_LINES * caption.lineSpacing())
-        return QSize(self.width, QFontMetrics(font).height() + lines + 2 * XS + 2)
+        return QSize(self.width, name + lines)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         """Draw an entry or a heading."""
@@ -149,7 +192,12 @@ class ChoiceDelegate(QStyledItemDelegate):
         painter.setFont(_caption(font))
         painter.setPen(muted)
         top = _aligned(direction, Qt.AlignmentFlag.AlignTop)
-        painter.drawText(room, top | _WRAPPED, _cut(painter.fontMetrics(), about, room.width()))
+        caption = painter.fontMetrics()
+        if self._of_files:
+            about = caption.elidedText(about, Qt.TextElideMode.ElideMiddle, room.width())
+        else:
+            about = _cut(caption, about, room.width())
+        painter.drawText(room, top | _WRAPPED, about)
 
     def _is_chosen(self, index: AnyIndex) -> bool:
         model = index.model()
