@@ -400,8 +400,8 @@ def test_a_runtime_that_no_card_can_use_is_not_offered(shop: Shop, open_desk: Ma
     assert desk.session.packs.offer is None
     assert not desk.window.offer.isVisible()
     # The card may be one that Safelight does not recognise.
-    card = desk.window.windows.show_runtimes().cards["tiny"]
-    assert not card.buttons[PackAction.INSTALL].isHidden()
+    dialog = desk.window.windows.show_runtimes("tiny")
+    assert not dialog.cards["tiny"].buttons[PackAction.INSTALL].isHidden()
 
 
 def test_a_failure_that_a_runtime_cures_leads_to_it(shop: Shop, open_desk: MakeDesk) -> None:
