@@ -24,7 +24,7 @@ class Slices(QObject):
         self._turns.start()
 
     def finish(self) -> None:
-        """Do the rest at once."""
+        """Do the rest at once, if there is any."""
         self._turns.stop()
         for _ in self._work:
             pass

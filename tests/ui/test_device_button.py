@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel
 from app.engine.device_state import DeviceState
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CHOICE, DEVICES
+from tests.ui.finished import finish
 from tests.ui.test_accessibility import unnamed
 from ui.device_labels import short_device_name
 from ui.dialogs.device_dialog import DeviceDialog
@@ -28,6 +29,7 @@ def texts(row: DeviceRow) -> list[str]:
 
 def rows(dialog: DeviceDialog) -> list[list[str]]:
     dialog.section.all_shown.setChecked(True)
+    finish(dialog.section)
     return [texts(row) for row in dialog.section.findChildren(DeviceRow)]
 
 

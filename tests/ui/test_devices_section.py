@@ -16,6 +16,7 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ArtifactKind, ErrorCode, ErrorInfo
 from tests.ui.conftest import Desk
 from tests.ui.devices import CARD, CHOICE, DEVICES
+from tests.ui.finished import finish
 from tests.ui.packs import ROWS
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_first_run import MACHINE
@@ -70,6 +71,9 @@ def test_a_change_of_the_form_changes_the_time_and_no_row(
 ) -> None:
     """To make ten rows anew takes longer than a frame, and the form changes often."""
     section.all_shown.setChecked(True)
+    # They come in slices: all at once would hold the window up.
+    assert not section.findChildren(DeviceRow)
+    finish(section)
     rows = section.findChildren(DeviceRow)
     assert len(rows) == len(DEVICES)
     section.times.setText("as it was")

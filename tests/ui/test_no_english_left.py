@@ -32,6 +32,7 @@ from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CHOICE, DEVICES
+from tests.ui.finished import finish
 from tests.ui.gallery.conftest import PROMPTS, Shown
 from tests.ui.packs import MACHINE, ROWS, UPDATE
 from tests.ui.shown_texts import shown_texts
@@ -299,6 +300,7 @@ def test_the_windows_beside_are_translated(make_desk: MakeDesk, name: str) -> No
         dialog.section.all_shown.click()
     if isinstance(dialog, RuntimesDialog):
         dialog.others_shown.setChecked(True)
+    finish(dialog)
     assert english() == set()
 
 

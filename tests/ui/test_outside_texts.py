@@ -44,6 +44,7 @@ from tests.app.loras import lora
 from tests.metadata.records import PNG
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import device, right
+from tests.ui.finished import finish
 from tests.ui.packs import OPENVINO, UPDATE
 from tests.ui.test_models_page import model
 from tests.ui.test_wheel import DIALOGS, lacking
@@ -348,6 +349,7 @@ def walk_of(desk: Desk, theme: Theme) -> Walk:
         dialog.show()
         for section in dialog.findChildren(DevicesSection):
             section.all_shown.setChecked(True)
+            finish(section)
         QApplication.processEvents()
         walk.look(dialog)
         dialog.reject()

@@ -1,6 +1,6 @@
 """The list of runtimes: what this computer has, what is in use, and the packs that can be added."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
@@ -14,10 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.commands.pack_rows import PackRow
 from app.session import Session
 from ui.device_labels import device_name
 from ui.machine_labels import adapter_words, processor_words
 from ui.panels.pack_card import PackCard
+from ui.slices import Slices
 from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import breakable, plain_label, rule
@@ -63,11 +65,14 @@ class RuntimesDialog(QDialog):
 
     def reveal(self, pack: str) -> None:
         """Scroll to a pack's card and put the focus on its first button."""
-        card = self.cards.get(pack)
-        if card is None:
+        row = next((row for row in self._session.packs.rows if row.id == pack), None)
+        if row is None:
             return
-        if card.row.reason:
+        if row.reason:
             self.others_shown.setChecked(True)
+            for _ in self._make_others():
+                pass
+        card = self.cards[pack]
         self.rows.ensureWidgetVisible(card)
         button = next((one for one in card.buttons.values() if not one.isHidden()), card.more)
         button.setFocus()
@@ -152,9 +157,9 @@ class RuntimesDialog(QDialog):
         for row in rows:
             if row.id in self.cards:
                 self.cards[row.id].show_row(row)
-            else:
-                self.cards[row.id] = PackCard(self._theme, row, self._session.packs.act)
-        order = [(row.id, bool(row.reason)) for row in rows]
+            elif not row.reason:
+                self._make_card(row)
+        order = [(row.id, bool(row.reason)) for row in rows if row.id in self.cards]
         if order != self._order:
             self._order = order
             for name, is_other in order:
@@ -162,9 +167,25 @@ class RuntimesDialog(QDialog):
         self.others_shown.setVisible(any(row.reason for row in rows))
         self._show_others()
 
+    def _make_card(self, row: PackRow) -> PackCard:
+        card = self.cards[row.id] = PackCard(self._theme, row, self._session.packs.act)
+        return card
+
+    def _make_others(self) -> Iterator[None]:
+        """Make the cards of packs for other computers, one for each value."""
+        for row in self._session.packs.rows:
+            if row.reason and row.id not in self.cards:
+                card = self._make_card(row)
+                self._order.append((row.id, True))
+                self.others.addWidget(card)
+                card.setVisible(self.others_shown.isChecked())
+                yield
+
     def _show_others(self, *_: object) -> None:
         shown = self.others_shown.isChecked()
-        others = [card for card in self.cards.values() if card.row.reason]
+        others = [row for row in self._session.packs.rows if row.reason]
+        if shown and any(row.id not in self.cards for row in others):
+            Slices(self._make_others(), self)
         text = (
             self.tr("Hide what is for other computers")
             if shown

@@ -1,6 +1,6 @@
 """The answers about this computer: what makes the pictures, how fast, and what would help."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -16,6 +16,7 @@ from ui.machine_labels import device_sentence, found_words
 from ui.outlook_labels import outlook_words
 from ui.pack_labels import purpose
 from ui.settings.cache_table import CacheTable
+from ui.slices import Slices
 from ui.theme.metrics import XS, M, S
 from ui.widgets.labels import breakable, plain_label
 
@@ -38,6 +39,7 @@ class DevicesSection(QWidget):
         self.again = QPushButton(self.tr("Check again"))
         self.all_shown = QPushButton()
         self.rows = QVBoxLayout()
+        self._listed: list[tuple[DeviceInfo, str]] = []
         self._lay_out()
         self._connect()
         self._refresh()
@@ -170,10 +172,22 @@ class DevicesSection(QWidget):
         text = self.tr("Hide all runtimes") if shown else self.tr("All runtimes ({n})")
         self.all_shown.setText(text.format(n=len(state.devices)))
         self.all_shown.setVisible(bool(state.devices))
-        _empty(self.rows)
-        for device in state.devices if shown else ():
-            choice = state.choice if device is state.chosen else ""
+        listed = [
+            (device, state.choice if device is state.chosen else "")
+            for device in (state.devices if shown else ())
+        ]
+        if listed != self._listed:
+            self._listed = listed
+            _empty(self.rows)
+            Slices(self._make_rows(listed), self)
+
+    def _make_rows(self, listed: list[tuple[DeviceInfo, str]]) -> Iterator[None]:
+        """Make the rows of devices, one for each value, unless others are wanted meanwhile."""
+        for device, choice in listed:
+            if listed is not self._listed:
+                return
             self.rows.addWidget(DeviceRow(device, choice))
+            yield
 
 
 class DeviceRow(QWidget):
