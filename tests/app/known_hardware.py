@@ -18,15 +18,18 @@ def write_verdicts(folder: Path, *, untried: str = "") -> None:
     OpenVINO is there for those that ask for it. `untried` names a backend that is left out.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _FILE).write_bytes(_verdicts(machine_fingerprint(), untried))
+    (folder / _FILE).write_bytes(_verdicts(untried))
 
 
 @cache
-def _verdicts(fingerprint: str, untried: str) -> bytes:
-    """Return the stored verdicts; made once, as each is written durably."""
+def _verdicts(untried: str) -> bytes:
+    """Return the stored verdicts; made once for all tests.
+
+    Each is written durably, and listing what this machine has takes longer than many a test.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / _FILE
-        _keep_verdicts(VerdictStore(path, fingerprint), untried)
+        _keep_verdicts(VerdictStore(path, machine_fingerprint()), untried)
         return path.read_bytes()
 
 

@@ -2,7 +2,8 @@
 
 import ast
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -25,34 +26,54 @@ FOR_TESTS = {
 }
 
 
+@dataclass(frozen=True)
+class Names:
+    """The names in a source file. Its tree is not kept: all of them are half a gigabyte."""
+
+    # Those that are called, and those that are read, in annotations too.
+    called: frozenset[str]
+    read: frozenset[str]
+    # Attributes that are read, after the last name of what they are asked of.
+    asked: frozenset[tuple[str, str]]
+    # Class and name of each public method, property and signal.
+    members: tuple[tuple[str, str], ...]
+
+
 @cache
-def trees(*folders: str) -> tuple[tuple[Path, ast.Module], ...]:
-    files = [file for folder in folders for file in _files(ROOT / folder)]
-    return tuple((file, ast.parse(file.read_text(encoding="utf-8"))) for file in files)
+def names_in(file: Path) -> Names:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = tuple(ast.walk(tree))
+    calls = (node.func for node in nodes if isinstance(node, ast.Call))
+    return Names(
+        frozenset(function.id for function in calls if isinstance(function, ast.Name)),
+        frozenset(node.id for node in nodes if isinstance(node, ast.Name)),
+        frozenset(
+            (terminal(node.value), node.attr)
+            for node in nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+        ),
+        tuple(members(tree)),
+    )
+
+
+@cache
+def files_of(*folders: str) -> tuple[Path, ...]:
+    return tuple(file for folder in folders for file in _files(ROOT / folder))
 
 
 def _files(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
-@cache
 def made(*folders: str) -> set[str]:
     """The names that are called."""
-    nodes = (node for _, tree in trees(*folders) for node in ast.walk(tree))
-    calls = (node.func for node in nodes if isinstance(node, ast.Call))
-    return {function.id for function in calls if isinstance(function, ast.Name)}
+    return {name for file in files_of(*folders) for name in names_in(file).called}
 
 
-@cache
 def named(*folders: str, leaving_out: Path | None = None) -> set[str]:
     """The names that are read, in annotations too."""
-    return {
-        node.id
-        for file, tree in trees(*folders)
-        if file != leaving_out
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name)
-    }
+    files = (file for file in files_of(*folders) if file != leaving_out)
+    return {name for file in files for name in names_in(file).read}
 
 
 def names_of(union: object) -> list[str]:
@@ -88,24 +109,13 @@ def members(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield kind.name, found
 
 
-def uses(trees: Iterable[tuple[Path, ast.Module]]) -> set[str]:
-    """The names of attributes that are read."""
-    return {
-        node.attr
-        for _, tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-    }
-
-
 def test_every_public_member_of_the_app_and_the_window_is_used() -> None:
-    product = trees("app", "ui")
-    used = uses(trees("app", "ui", "engine", "benchmarks"))
+    asking = files_of("app", "ui", "engine", "benchmarks")
+    used = {name for file in asking for _, name in names_in(file).asked}
     unused = {
         f"{kind}.{name}"
-        for file, tree in product
-        if file.is_relative_to(ROOT / "app") or file.is_relative_to(ROOT / "ui")
-        for kind, name in members(tree)
+        for file in files_of("app", "ui")
+        for kind, name in names_in(file).members
         if name not in used and not name.endswith(SIGNAL_OF_A_FIELD)
     }
     assert unused == FOR_TESTS | OF_QT
@@ -123,13 +133,12 @@ def test_every_public_member_of_a_central_object_is_asked_of_it(owner: str) -> N
     """A use of another object's member of the same name does not count."""
     path, variables = OWNERS[owner]
     asked = {
-        node.attr
-        for _, tree in trees("app", "ui")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and terminal(node.value).lstrip("_") in variables
+        name
+        for file in files_of("app", "ui")
+        for of, name in names_in(file).asked
+        if of.lstrip("_") in variables
     }
-    ((_, tree),) = trees(path)
-    found = {name for kind, name in members(tree) if kind == owner}
+    found = {name for kind, name in names_in(ROOT / path).members if kind == owner}
     assert found - asked == set()
 
 

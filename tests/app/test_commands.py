@@ -21,6 +21,7 @@ from engine.checkpoints.full_hash import FullHash
 from engine.devices.choice import Devices
 from engine.devices.fingerprint import machine_fingerprint
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore
+from tests.app.known_hardware import write_verdicts
 from tests.single_file import write_single_file
 
 
@@ -220,6 +221,20 @@ def test_a_checkpoint_is_found_by_path_and_by_name(tmp_path: Path) -> None:
     assert find_checkpoint(str(tmp_path), tmp_path, starter) == tmp_path
 
 
+def test_doctor_tries_the_processor_and_makes_a_picture_on_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_verdicts(tmp_path / "cache", untried="cpu")
+    # The verdicts on the other backends are failures.
+    assert run(["doctor", "--json"]) == 1
+    checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
+    assert "Its results are correct: " in checks["trial of cpu"]["detail"]
+    assert checks["trial of cpu"]["ok"]
+    assert checks["picture on cpu"]["ok"]
+    assert "not usable" not in checks["picture on cpu"]["detail"]
+
+
+@pytest.mark.oracle
 def test_doctor_tries_every_backend_and_makes_a_picture_on_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 import shiboken6
@@ -21,7 +22,11 @@ CODES = ("en", "de", "pseudo")
 PLACE = re.compile(r"\{(\w+)(!r)?(:[^}]*)?\}")
 CATALOGUE = read_catalogue(LANGUAGES / "de.ts")
 GERMAN = {source: forms for (_, source), forms in CATALOGUE.items()}
-ENGINE = sorted(text for context, text in collected() if context == CONTEXT)
+
+
+@cache
+def texts_of_the_engine() -> tuple[str, ...]:
+    return tuple(sorted(text for context, text in collected() if context == CONTEXT))
 
 
 @pytest.fixture(params=CODES)
@@ -74,7 +79,7 @@ def test_the_meaning_of_every_code_is_told(language: str, desk: Desk) -> None:
 
 
 def test_every_sentence_is_said(language: str) -> None:
-    for template in ENGINE:
+    for template in texts_of_the_engine():
         values = {
             name: 1234 if form and not quoted else f"⟨{name}⟩"
             for name, quoted, form in PLACE.findall(template)

@@ -1,10 +1,11 @@
-"""A program that downloads a file and dies at every line of the code that touches the disk.
+"""A program that downloads a file and dies at lines of the code that touches the disk.
 
-    python -m tests.app.downloads.killed URL FOLDER SIZE SHA256
+    python -m tests.app.downloads.killed URL FOLDER SIZE SHA256 EVERY
 
-For each line it forks a child that is killed there, and prints a JSON object: the line, the names
-of the files that the child left, and the SHA-256 of the file if it has its name. A second child
-then goes on with the download and is not killed; the hash of its file is printed, too.
+For each such line, as it is run, it forks a child that is killed there, and prints a JSON object:
+the line, the names of the files that the child left, and the SHA-256 of the file if it has its
+name. A second child then goes on with the download and is not killed; the hash of its file is
+printed, too. It dies at each line where EVERY is 1, at each third one where it is 3.
 """
 
 import hashlib
@@ -36,11 +37,11 @@ def _hash_of(path: Path) -> str:
 
 def main() -> None:
     """Kill one child after the other, until one comes to its end."""
-    url, place, size, sha256 = sys.argv[1:]
+    url, place, size, sha256, every = sys.argv[1:]
     source = Source(url, (), "file.bin", int(size), sha256)
-    folder, number, killed = Path(place), 0, signal.SIGKILL
+    folder, number, killed = Path(place), 1 - int(every), signal.SIGKILL
     while killed == signal.SIGKILL:
-        number += 1
+        number += int(every)
         shutil.rmtree(folder, ignore_errors=True)
 
         def die() -> None:

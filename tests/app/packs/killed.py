@@ -1,10 +1,11 @@
-"""A program that installs a pack over another and dies at every line of the code that does it.
+"""A program that installs a pack over another and dies at lines of the code that does it.
 
-    python -m tests.app.packs.killed FOLDER
+    python -m tests.app.packs.killed FOLDER EVERY
 
-For each line it forks a child that is killed there, and prints a JSON object: the line, the active
-folder, the files of it that are damaged, and what lies in the folder of packs. From each state that
-is new a second child installs the pack again and is not killed; what it leaves is printed, too.
+For each such line, as it is run, it forks a child that is killed there, and prints a JSON object:
+the line, the active folder, the files of it that are damaged, and what lies in the folder of packs.
+From each state that is new a second child installs the pack again and is not killed; what it leaves
+is printed, too. It dies at each line where EVERY is 1, at each third one where it is 3.
 """
 
 import json
@@ -56,14 +57,14 @@ def _install(folder: Path, pack: Pack, source: Path) -> None:
 
 def main() -> None:
     """Kill one child after the other, until one comes to its end."""
-    place = Path(sys.argv[1])
+    place, every = Path(sys.argv[1]), int(sys.argv[2])
     source, folder, first = place / "wheels", place / "packs", place / "first"
     old, new = made.a_pack(source, "1.0"), made.a_pack(source, "1.1")
     _install(first, old, source)
-    number, killed = 0, signal.SIGKILL
+    number, killed = 1 - every, signal.SIGKILL
     seen: list[object] = []
     while killed == signal.SIGKILL:
-        number += 1
+        number += every
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(first, folder)
 
