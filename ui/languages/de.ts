@@ -2145,8 +2145,8 @@
    <translation>Was es gut kann, welche Wörter es mag…</translation>
   </message>
   <message>
-   <source>{sampler}, {n} steps, guidance {guidance}</source>
-   <translation>{sampler}, {n} Schritte, Guidance {guidance}</translation>
+   <source>{sampler}, {steps}, guidance {guidance}</source>
+   <translation>{sampler}, {steps}, Guidance {guidance}</translation>
   </message>
  </context>
  <context>
@@ -2430,10 +2430,6 @@
   <message>
    <source>{n} more</source>
    <translation>{n} weitere</translation>
-  </message>
-  <message>
-   <source>{n} steps</source>
-   <translation>{n} Schritte</translation>
   </message>
  </context>
  <context>
@@ -2980,10 +2976,6 @@
   <message>
    <source>Without a prompt</source>
    <translation>Ohne Prompt</translation>
-  </message>
-  <message>
-   <source>{n} steps</source>
-   <translation>{n} Schritte</translation>
   </message>
  </context>
  <context>
@@ -5466,7 +5458,7 @@
   </message>
   <message>
    <source>The LoRA {shown} was not found; the picture was made without it.</source>
-   <translation>Das LoRA {shown} wurde nicht gefunden; das Bild entstand ohne es.</translation>
+   <translation>Die LoRA {shown} wurde nicht gefunden; das Bild entstand ohne sie.</translation>
   </message>
   <message>
    <source>The UNet of {path} adds {added_width} numbers to the time, as no {title} UNet does.</source>
@@ -7246,7 +7238,7 @@
   </message>
   <message>
    <source>strength of a LoRA</source>
-   <translation>Stärke eines LoRAs</translation>
+   <translation>Stärke einer LoRA</translation>
   </message>
   <message>
    <source>tensor name {quoted} is not plain text</source>
@@ -7278,7 +7270,7 @@
   </message>
   <message>
    <source>text strength of a LoRA</source>
-   <translation>Textstärke eines LoRAs</translation>
+   <translation>Textstärke einer LoRA</translation>
   </message>
   <message>
    <source>the compiler cannot be started: {reason}</source>
@@ -8439,7 +8431,7 @@
    <translation>Zusammen</translation>
   </message>
   <message>
-   <source>and {n} others</source>
+   <source>and {n} more</source>
    <translation>und {n} weitere</translation>
   </message>
   <message>
@@ -8598,6 +8590,10 @@
  </context>
  <context>
   <name>labels</name>
+  <message>
+   <source>1 step</source>
+   <translation>1 Schritt</translation>
+  </message>
   <message>
    <source>All text encoders</source>
    <translation>Alle Textencoder</translation>
@@ -8978,8 +8974,8 @@
    <translation>Der Prompt nennt {name}: Von {n} Dateien dieses Namens wird die in {folder} verwendet.</translation>
   </message>
   <message>
-   <source>Use its settings: {title}, {n} steps, guidance {guidance}</source>
-   <translation>Ihre Einstellungen verwenden: {title}, {n} Schritte, Guidance {guidance}</translation>
+   <source>Use its settings: {title}, {steps}, guidance {guidance}</source>
+   <translation>Ihre Einstellungen verwenden: {title}, {steps}, Guidance {guidance}</translation>
   </message>
   <message>
    <source>a LoRA</source>
@@ -9010,16 +9006,12 @@
    <translation>{n} werden gelesen</translation>
   </message>
   <message>
-   <source>{folder} ({n} files)</source>
-   <translation>{folder} ({n} Dateien)</translation>
+   <source>{folder} ({files})</source>
+   <translation>{folder} ({files})</translation>
   </message>
   <message>
    <source>{name} is {purpose}, and the model is {family}: it cannot be added.</source>
    <translation>{name} ist {purpose}, und das Modell ist {family}: nicht hinzufügbar.</translation>
-  </message>
-  <message>
-   <source>{n} files</source>
-   <translation>{n} Dateien</translation>
   </message>
   <message>
    <source>{n} of {count} files</source>

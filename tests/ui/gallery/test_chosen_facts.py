@@ -55,7 +55,7 @@ def test_the_many_values_of_a_setting_are_cut() -> None:
     rows = [msgspec.structs.replace(ROW, model=f"m{number}") for number in range(7)]
     lines = told(*rows)["Model"].splitlines()
     assert len(lines) == 5
-    assert lines[-1] == "and 3 others"
+    assert lines[-1] == "and 3 more"
 
 
 def test_days_are_told_from_the_first_to_the_last() -> None:
