@@ -47,7 +47,7 @@ from engine.families.shared.stable_diffusion.architecture import (
 )
 from engine.families.shared.stable_diffusion.distillation import learnt_hints
 from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
-from engine.families.shared.stable_diffusion.evidence import described
+from engine.families.shared.stable_diffusion.evidence import described, left_out
 from engine.families.shared.stable_diffusion.fitting import (
     DOWNSCALE,
     require_fitting_text,
@@ -273,7 +273,7 @@ class LatentDiffusion(Family):
             index.digest,
             (
                 *described(sources),
-                *(self._left_out(one) for one in foreign),
+                *(left_out(one, self.title) for one in foreign),
             ),
             ignored,
             self._denoiser_facts(index, sources.get(Component.DENOISER)),
@@ -375,11 +375,6 @@ class LatentDiffusion(Family):
 
     def _conclusion(self, parts: Parts) -> Sentence:
         return sentence("{family}, {why}", family=self.title, why=parts.denoiser.words)
-
-    def _left_out(self, component: Component) -> Sentence:
-        return sentence(
-            "{part} left out: not of {family}", part=LABELS[component], family=self.title
-        )
 
     def _text_layers(self, parts: Parts) -> int:
         first = parts.sources.get(next(iter(self.text_encoders)))
