@@ -4325,24 +4325,8 @@
    <translation>1 Million Gewichte</translation>
   </message>
   <message>
-   <source>1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI.</source>
-   <translation>1024 Pixel, mehr Details, mehr Zeit: auch Pony, Illustrious, NoobAI.</translation>
-  </message>
-  <message>
-   <source>512 or 768 pixels: 2.0, 2.1 and few others.</source>
-   <translation>512 oder 768 Pixel: 2.0, 2.1 und wenige andere.</translation>
-  </message>
-  <message>
-   <source>512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them.</source>
-   <translation>512 Pixel, schnell, die meisten LoRAs: 1.4, 1.5 und was daraus entstand.</translation>
-  </message>
-  <message>
    <source>Denoiser (UNet)</source>
    <translation>Entrauscher (UNet)</translation>
-  </message>
-  <message>
-   <source>Draws the last steps of SDXL's pictures, and none of its own.</source>
-   <translation>Zeichnet die letzten Schritte von SDXL-Bildern, allein keine.</translation>
   </message>
   <message>
    <source>Few models, and some distilled ones.</source>
@@ -4529,8 +4513,20 @@
    <translation>0 bewahrt das Bild, 1 zeichnet alles neu.</translation>
   </message>
   <message>
+   <source>1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI.</source>
+   <translation>1024 Pixel, mehr Details, mehr Zeit: auch Pony, Illustrious, NoobAI.</translation>
+  </message>
+  <message>
    <source>20 to 30 steps are enough for most pictures.</source>
    <translation>20 bis 30 Schritte reichen für die meisten Bilder.</translation>
+  </message>
+  <message>
+   <source>512 or 768 pixels: 2.0, 2.1 and few others.</source>
+   <translation>512 oder 768 Pixel: 2.0, 2.1 und wenige andere.</translation>
+  </message>
+  <message>
+   <source>512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them.</source>
+   <translation>512 Pixel, schnell, die meisten LoRAs: 1.4, 1.5 und was daraus entstand.</translation>
   </message>
   <message>
    <source>&lt;lora:{name}:[1:0:0.5]&gt; is a strength that changes; a tag in brackets is not.</source>
@@ -4811,6 +4807,10 @@
   <message>
    <source>Download the model again.</source>
    <translation>Das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>Draws the last steps of SDXL's pictures, and none of its own.</source>
+   <translation>Zeichnet die letzten Schritte von SDXL-Bildern, allein keine.</translation>
   </message>
   <message>
    <source>Dropping it would give wrong pictures. Use a version of the model without it.</source>

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.api.request import CheckpointOverride
-from engine.api.sentences import Sentence, sentence
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_configs import VaeFile
 from engine.checkpoints.diffusers_folder import (
@@ -128,6 +128,7 @@ class LatentDiffusion(Family):
     default_size: int
     # The commonly known name if longer than the title; see `Family`.
     full_title: str = ""
+    about: Sentence = NO_WORDS
     # The latent space for denoisers trained as in EDM, if another than `latents`.
     edm_latents: LatentSpace | None = None
     # ModelSpec's names for the usual variant, trained to predict noise and v.
