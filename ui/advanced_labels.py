@@ -16,7 +16,7 @@ from engine.api.method_options import sampler_options_of, schedule_options_of
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName
 from ui.checkpoint_labels import part_label
-from ui.labels import short_number, size_label
+from ui.labels import short_number, size_label, steps_label
 from ui.method_labels import method_name, tool_label
 
 translate = QCoreApplication.translate
@@ -68,7 +68,7 @@ def _fields(names: Iterable[str]) -> list[RequestField]:
 
 def _method(form: GenerationState) -> Iterator[str]:
     if form.steps is not None:
-        yield translate("labels", "{n} steps").format(n=form.steps)
+        yield steps_label(form.steps)
     if form.guidance is not None:
         yield translate("labels", "guidance {n}").format(n=short_number(form.guidance, 1))
     if form.sampler is not None:

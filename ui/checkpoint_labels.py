@@ -5,6 +5,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.library.checkpoints import ListedCheckpoint
+from app.notices.wording import worded
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo, ComponentInfo, FittingFile
 from engine.api.request import ComponentFiles
@@ -40,20 +41,10 @@ def prediction_about(prediction: PredictionType) -> str:
     }[prediction]
 
 
-def family_about(family: str) -> str:
-    """Return a sentence about a family of models; empty for one that came after this version."""
-    return {
-        "sd1": translate(
-            "checkpoints", "512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them."
-        ),
-        "sd2": translate("checkpoints", "512 or 768 pixels: 2.0, 2.1 and few others."),
-        "sdxl": translate(
-            "checkpoints", "1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI."
-        ),
-        "sdxl_refiner": translate(
-            "checkpoints", "Draws the last steps of SDXL's pictures, and none of its own."
-        ),
-    }.get(family, "")
+def family_about(session: Session, family: str) -> str:
+    """Return a sentence about a family of models; empty for one that the engine does not know."""
+    known = (one.about for one in session.checkpoints.families if one.name == family)
+    return worded(next(known, ""))
 
 
 def model_about(session: Session, entry: ListedCheckpoint) -> str:

@@ -177,7 +177,7 @@ def settings_summary(request: GenerateRequest, model: str = "") -> str:
     if request.seed is not None:
         parts.append(translate("labels", "seed {n}").format(n=request.seed))
     if request.steps:
-        parts.append(translate("labels", "{n} steps").format(n=request.steps))
+        parts.append(steps_label(request.steps))
     if request.sampler:
         parts.append(request.sampler.label)
     if request.guidance is not None:
@@ -185,6 +185,20 @@ def settings_summary(request: GenerateRequest, model: str = "") -> str:
             translate("labels", "guidance {n}").format(n=short_number(request.guidance, 1))
         )
     return " · ".join(parts)
+
+
+def files_label(count: int) -> str:
+    """Return a number of files."""
+    if count == 1:
+        return translate("models", "1 file")
+    return translate("models", "{n} files").format(n=QLocale().toString(count))
+
+
+def steps_label(steps: int) -> str:
+    """Return a number of steps."""
+    if steps == 1:
+        return translate("labels", "1 step")
+    return translate("labels", "{n} steps").format(n=QLocale().toString(steps))
 
 
 def token_count(check: PromptCheck) -> str:

@@ -9,6 +9,7 @@ from app.notices.wording import worded
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import FewStepSettings, LoraInfo
 from engine.api.reasons import known_kind
+from ui.labels import files_label, steps_label
 from ui.method_labels import method_name
 
 translate = QCoreApplication.translate
@@ -122,9 +123,10 @@ def shared_words(named: NamedLora, taken: LoraInfo) -> str:
 
 def few_steps_words(settings: FewStepSettings) -> str:
     """Return the text of the button that uses a LoRA's settings."""
-    text = translate("loras", "Use its settings: {title}, {n} steps, guidance {guidance}")
+    text = translate("loras", "Use its settings: {title}, {steps}, guidance {guidance}")
     guidance = QLocale().toString(settings.guidance, "g", 3)
-    return text.format(title=method_name(settings.sampler), n=settings.steps, guidance=guidance)
+    steps = steps_label(settings.steps)
+    return text.format(title=method_name(settings.sampler), steps=steps, guidance=guidance)
 
 
 def purpose_words(info: LoraInfo, family: str) -> str:
@@ -150,7 +152,7 @@ def refusal_words(info: LoraInfo, family: str, checkpoint_family: str) -> str:
 def count_words(shown: int, count: int, unread: int) -> str:
     """Return how many files there are, how many of them are shown, and how many are being read."""
     locale = QLocale()
-    parts = [translate("loras", "{n} files").format(n=locale.toString(count))]
+    parts = [files_label(count)]
     if shown != count:
         parts = [
             translate("loras", "{n} of {count} files").format(
@@ -166,5 +168,4 @@ def folder_words(folder: str, count: int, *, is_known: bool) -> str:
     """Return a folder's line in the list of folders."""
     if not is_known:
         return folder
-    text = translate("loras", "{folder} ({n} files)")
-    return text.format(folder=folder, n=QLocale().toString(count))
+    return translate("loras", "{folder} ({files})").format(folder=folder, files=files_label(count))

@@ -13,7 +13,7 @@ from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.checkpoint_labels import part_label
 from ui.first_postcards import POSTCARDS, picture_file
-from ui.labels import checkpoint_label, file_size
+from ui.labels import checkpoint_label, file_size, files_label
 
 translate = QCoreApplication.translate
 
@@ -88,13 +88,6 @@ def problem_line(model: ModelInfo) -> str:
     name = model.path.replace("\\", "/").rpartition("/")[2]
     words = worded(model.problem).removeprefix(name).strip()
     return words[:1].upper() + words[1:]
-
-
-def files_label(count: int) -> str:
-    """Return a number of files."""
-    if count == 1:
-        return translate("models", "1 file")
-    return translate("models", "{n} files").format(n=QLocale().toString(count))
 
 
 def tool_label(offer: ToolFolder) -> str:

@@ -9,10 +9,11 @@ from engine.api.values import SamplerName, ScheduleName
 
 
 class FamilyName(msgspec.Struct, frozen=True, kw_only=True):
-    """A family of checkpoints: its name in requests and records, and its title for people."""
+    """A family of checkpoints: its name in requests and records, its title, a line about it."""
 
     name: str
     title: str
+    about: Text = ""
 
 
 class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from engine.api.prompts import PromptQuestion
 from engine.api.request import CheckpointOverride
-from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.api.sentences import NO_WORDS, Sentence, as_it_is, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
@@ -33,6 +33,8 @@ class Family(ABC):
     title: str
     # The commonly known name if longer than the title, else empty.
     full_title: str = ""
+    # A line for a person who chooses among families.
+    about: Sentence = NO_WORDS
     # The names of the components in a sentence.
     labels: ClassVar[Mapping[Component, Sentence]]
     # The subfolders of a diffusers folder that the family reads, each with its component.

@@ -64,7 +64,10 @@ class FamilyRegistry:
     @property
     def listed(self) -> tuple[FamilyName, ...]:
         """The families' names and full titles, in order."""
-        return tuple(FamilyName(name=one.name, title=one.full_title or one.title) for one in self)
+        return tuple(
+            FamilyName(name=one.name, title=one.full_title or one.title, about=one.about)
+            for one in self
+        )
 
     @property
     def titles(self) -> str:

@@ -164,6 +164,7 @@ def test_each_model_to_choose_has_a_line_about_it(desk: Desk, tmp_path: Path) ->
     assert line.startswith(store.family_title("sd1"))
 
 
-def test_every_family_to_choose_has_a_line_about_it() -> None:
-    assert all(family_about(family) for family in FAMILIES.names)
-    assert family_about("unheard of") == ""
+def test_every_family_to_choose_has_a_line_about_it(desk: Desk) -> None:
+    desk.wait(lambda: bool(desk.session.checkpoints.families))
+    assert all(family_about(desk.session, family) for family in FAMILIES.names)
+    assert family_about(desk.session, "unheard of") == ""

@@ -18,6 +18,8 @@ from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
 from ui.first_postcards import POSTCARDS
+from ui.labels import steps_label
+from ui.lora_labels import count_words, folder_words
 
 # What is the same in every language, or comes from elsewhere.
 OURS = re.compile(r"\d|:|·|^$|^.$|Esc|Ctrl|Safelight|a red house|message|hint|Not available")
@@ -83,3 +85,10 @@ def test_longer_words_do_not_cut_the_form_off(make_desk: MakeDesk) -> None:
     assert content is not None
     desk.wait(lambda: content.width() <= form.viewport().width())
     assert content.minimumSizeHint().width() <= form.viewport().width()
+
+
+@pytest.mark.usefixtures("qapp")
+def test_one_of_something_is_told_in_the_singular() -> None:
+    assert (steps_label(1), steps_label(4)) == ("1 step", "4 steps")
+    assert folder_words("/loras", 1, is_known=True) == "/loras (1 file)"
+    assert count_words(1, 1, 0) == "1 file"

@@ -75,7 +75,7 @@ def _counted(values: Iterable[str]) -> str:
     locale = QLocale()
     lines = [f"{value} ({locale.toString(n)})" for value, n in counts.most_common(_MOST_VALUES)]
     if len(counts) > _MOST_VALUES:
-        more = translate("facts", "and {n} others")
+        more = translate("facts", "and {n} more")
         lines.append(more.format(n=locale.toString(len(counts) - _MOST_VALUES)))
     return "\n".join(lines)
 

@@ -19,7 +19,7 @@ from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.notices.wording import worded
 from app.queue.jobs import Job, JobState
 from app.session import Session
-from ui.labels import checkpoint_label, duration, size_label
+from ui.labels import checkpoint_label, duration, size_label, steps_label
 from ui.queue_changes import on_queue_changes
 from ui.thumbnails import ThumbnailStore
 
@@ -173,7 +173,7 @@ class QueueItemModel(QAbstractListModel):
         about = [self._model_name(Path(request.checkpoint or ""))]
         about.append(size_label(*shape))
         if request.steps:
-            about.append(self.tr("{n} steps").format(n=request.steps))
+            about.append(steps_label(request.steps))
         is_running = job.state is JobState.RUNNING
         return QueueRow(
             job=job,

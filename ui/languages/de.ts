@@ -2148,8 +2148,8 @@
    <translation>Was es gut kann, welche Wörter es mag…</translation>
   </message>
   <message>
-   <source>{sampler}, {n} steps, guidance {guidance}</source>
-   <translation>{sampler}, {n} Schritte, Guidance {guidance}</translation>
+   <source>{sampler}, {steps}, guidance {guidance}</source>
+   <translation>{sampler}, {steps}, Guidance {guidance}</translation>
   </message>
  </context>
  <context>
@@ -2437,10 +2437,6 @@
   <message>
    <source>{n} more</source>
    <translation>{n} weitere</translation>
-  </message>
-  <message>
-   <source>{n} steps</source>
-   <translation>{n} Schritte</translation>
   </message>
  </context>
  <context>
@@ -2987,10 +2983,6 @@
   <message>
    <source>Without a prompt</source>
    <translation>Ohne Prompt</translation>
-  </message>
-  <message>
-   <source>{n} steps</source>
-   <translation>{n} Schritte</translation>
   </message>
  </context>
  <context>
@@ -4343,24 +4335,8 @@
    <translation>1 Million Gewichte</translation>
   </message>
   <message>
-   <source>1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI.</source>
-   <translation>1024 Pixel, mehr Details, mehr Zeit: auch Pony, Illustrious, NoobAI.</translation>
-  </message>
-  <message>
-   <source>512 or 768 pixels: 2.0, 2.1 and few others.</source>
-   <translation>512 oder 768 Pixel: 2.0, 2.1 und wenige andere.</translation>
-  </message>
-  <message>
-   <source>512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them.</source>
-   <translation>512 Pixel, schnell, die meisten LoRAs: 1.4, 1.5 und was daraus entstand.</translation>
-  </message>
-  <message>
    <source>Denoiser (UNet)</source>
    <translation>Entrauscher (UNet)</translation>
-  </message>
-  <message>
-   <source>Draws the last steps of SDXL's pictures, and none of its own.</source>
-   <translation>Zeichnet die letzten Schritte von SDXL-Bildern, allein keine.</translation>
   </message>
   <message>
    <source>Few models, and some distilled ones.</source>
@@ -4547,8 +4523,20 @@
    <translation>0 bewahrt das Bild, 1 zeichnet alles neu.</translation>
   </message>
   <message>
+   <source>1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI.</source>
+   <translation>1024 Pixel, mehr Details, mehr Zeit: auch Pony, Illustrious, NoobAI.</translation>
+  </message>
+  <message>
    <source>20 to 30 steps are enough for most pictures.</source>
    <translation>20 bis 30 Schritte reichen für die meisten Bilder.</translation>
+  </message>
+  <message>
+   <source>512 or 768 pixels: 2.0, 2.1 and few others.</source>
+   <translation>512 oder 768 Pixel: 2.0, 2.1 und wenige andere.</translation>
+  </message>
+  <message>
+   <source>512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them.</source>
+   <translation>512 Pixel, schnell, die meisten LoRAs: 1.4, 1.5 und was daraus entstand.</translation>
   </message>
   <message>
    <source>&lt;lora:{name}:[1:0:0.5]&gt; is a strength that changes; a tag in brackets is not.</source>
@@ -4829,6 +4817,10 @@
   <message>
    <source>Download the model again.</source>
    <translation>Das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>Draws the last steps of SDXL's pictures, and none of its own.</source>
+   <translation>Zeichnet die letzten Schritte von SDXL-Bildern, allein keine.</translation>
   </message>
   <message>
    <source>Dropping it would give wrong pictures. Use a version of the model without it.</source>
@@ -5476,7 +5468,7 @@
   </message>
   <message>
    <source>The LoRA {shown} was not found; the picture was made without it.</source>
-   <translation>Das LoRA {shown} wurde nicht gefunden; das Bild entstand ohne es.</translation>
+   <translation>Die LoRA {shown} wurde nicht gefunden; das Bild entstand ohne sie.</translation>
   </message>
   <message>
    <source>The UNet of {path} adds {added_width} numbers to the time, as no {title} UNet does.</source>
@@ -7256,7 +7248,7 @@
   </message>
   <message>
    <source>strength of a LoRA</source>
-   <translation>Stärke eines LoRAs</translation>
+   <translation>Stärke einer LoRA</translation>
   </message>
   <message>
    <source>tensor name {quoted} is not plain text</source>
@@ -7288,7 +7280,7 @@
   </message>
   <message>
    <source>text strength of a LoRA</source>
-   <translation>Textstärke eines LoRAs</translation>
+   <translation>Textstärke einer LoRA</translation>
   </message>
   <message>
    <source>the compiler cannot be started: {reason}</source>
@@ -8449,7 +8441,7 @@
    <translation>Zusammen</translation>
   </message>
   <message>
-   <source>and {n} others</source>
+   <source>and {n} more</source>
    <translation>und {n} weitere</translation>
   </message>
   <message>
@@ -8608,6 +8600,10 @@
  </context>
  <context>
   <name>labels</name>
+  <message>
+   <source>1 step</source>
+   <translation>1 Schritt</translation>
+  </message>
   <message>
    <source>All text encoders</source>
    <translation>Alle Textencoder</translation>
@@ -8988,8 +8984,8 @@
    <translation>Der Prompt nennt {name}: Von {n} Dateien dieses Namens wird die in {folder} verwendet.</translation>
   </message>
   <message>
-   <source>Use its settings: {title}, {n} steps, guidance {guidance}</source>
-   <translation>Ihre Einstellungen verwenden: {title}, {n} Schritte, Guidance {guidance}</translation>
+   <source>Use its settings: {title}, {steps}, guidance {guidance}</source>
+   <translation>Ihre Einstellungen verwenden: {title}, {steps}, Guidance {guidance}</translation>
   </message>
   <message>
    <source>a LoRA</source>
@@ -9020,16 +9016,12 @@
    <translation>{n} werden gelesen</translation>
   </message>
   <message>
-   <source>{folder} ({n} files)</source>
-   <translation>{folder} ({n} Dateien)</translation>
+   <source>{folder} ({files})</source>
+   <translation>{folder} ({files})</translation>
   </message>
   <message>
    <source>{name} is {purpose}, and the model is {family}: it cannot be added.</source>
    <translation>{name} ist {purpose}, und das Modell ist {family}: nicht hinzufügbar.</translation>
-  </message>
-  <message>
-   <source>{n} files</source>
-   <translation>{n} Dateien</translation>
   </message>
   <message>
    <source>{n} of {count} files</source>

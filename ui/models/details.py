@@ -23,7 +23,7 @@ from engine.api.lora_names import LORA_SUFFIXES
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.folders import has_suffix
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
-from ui.labels import file_size, size_label, variant_label, when
+from ui.labels import file_size, size_label, steps_label, variant_label, when
 from ui.method_labels import method_name
 from ui.model_labels import families_label, kind_label, name_label, preview_of, use_label
 from ui.models.own_settings import OwnSettings
@@ -257,10 +257,12 @@ class ModelDetails(QWidget):
         ]
         if info.suggested:
             first = info.suggested[0]
-            text = self.tr("{sampler}, {n} steps, guidance {guidance}")
+            text = self.tr("{sampler}, {steps}, guidance {guidance}")
             guidance = self.locale().toString(first.guidance, "g", 3)
             words = text.format(
-                sampler=method_name(first.sampler), n=first.steps, guidance=guidance
+                sampler=method_name(first.sampler),
+                steps=steps_label(first.steps),
+                guidance=guidance,
             )
             facts.append((self.tr("Defaults"), words))
         facts += [(part_label(part.name), part_summary(part)) for part in info.components]

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import (
 from app.commands.model_folders import WatchedFolder
 from app.library.tool_folders import ToolFolder
 from app.session import Session
+from ui.labels import files_label
 from ui.model_folder import ask_for_folder
-from ui.model_labels import files_label, tool_label
+from ui.model_labels import tool_label
 from ui.picture_actions import open_folder
 from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.form.generation import NO_CHOICES, Choices
 from app.session import Session
-from ui.labels import size_label
+from ui.labels import size_label, steps_label
 from ui.method_labels import method_name
 from ui.theme.metrics import XS
 from ui.widgets.labels import plain_label
@@ -62,7 +62,7 @@ class OwnSettings(QWidget):
     def _parts(self, choices: Choices) -> Iterator[str]:
         values = {name: getattr(choices, name) for name in choices.__struct_fields__}
         if values["steps"] is not None:
-            yield self.tr("{n} steps").format(n=self.locale().toString(values["steps"]))
+            yield steps_label(values["steps"])
         if values["sampler"] is not None:
             yield method_name(values["sampler"])
         if values["guidance"] is not None:

@@ -1,6 +1,7 @@
 """The user's models as cards: search, filters, and the pane about the current one."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
@@ -187,7 +188,7 @@ class YourModels(QWidget):
             self.family,
             self.tr("All"),
             sorted((title(family), family) for family in families),
-            family_about,
+            partial(family_about, self._session),
         )
         broken = len(models) - len(usable)
         if not broken:

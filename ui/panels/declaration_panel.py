@@ -63,7 +63,9 @@ class DeclarationPanel(QWidget):
         for family in self._session.checkpoints.families:
             row = self.family.findData(family.name)
             if row < 0:
-                self.family.add_choice(family.title, family.name, family_about(family.name))
+                self.family.add_choice(
+                    family.title, family.name, family_about(self._session, family.name)
+                )
             else:
                 self.family.setItemText(row, family.title)
 

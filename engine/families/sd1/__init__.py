@@ -2,6 +2,7 @@
 
 import re
 
+from engine.api.sentences import sentence
 from engine.families.base import Component
 from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
@@ -29,6 +30,7 @@ FAMILY = LatentDiffusion(
     name="sd1",
     title="SD 1.x",
     full_title="Stable Diffusion 1",
+    about=sentence("512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them."),
     called=re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"),
     has_unet=has_unet,
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts()},

@@ -7,6 +7,7 @@ pruned versions of the UNet, recognised by their sizes.
 
 import re
 
+from engine.api.sentences import sentence
 from engine.families.base import Component
 from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
@@ -41,6 +42,7 @@ def pruned_name(unet: UNetConfig) -> str:
 FAMILY = LatentDiffusion(
     name="sdxl",
     title="SDXL",
+    about=sentence("1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI."),
     called=_CALLED,
     has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, adds_time_ids=True),
     text_encoders={

@@ -6,6 +6,7 @@ The time ids are the original size, the crop and an aesthetic score.
 import re
 from dataclasses import replace
 
+from engine.api.sentences import sentence
 from engine.api.values import ConventionName
 from engine.families.base import Component
 from engine.families.shared.clip.sizes import ClipTextFacts
@@ -26,6 +27,7 @@ _TEXT = replace(SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, Convent
 FAMILY = LatentDiffusion(
     name="sdxl_refiner",
     title="SDXL refiner",
+    about=sentence("Draws the last steps of SDXL's pictures, and none of its own."),
     called=re.compile(r"(sdxl|stable-diffusion-xl).*refiner"),
     has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, adds_time_ids=True),
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},

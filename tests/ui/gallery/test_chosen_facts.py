@@ -32,7 +32,7 @@ def told(*rows: GalleryRow, count: int = 0) -> dict[str, str]:
     return {fact.label: fact.text for fact in chosen_facts(rows, count or len(rows))}
 
 
-def test_what_pictures_share_is_told_once() -> None:
+def test_facts_that_pictures_share_are_told_once() -> None:
     facts = told(ROW, ROW)
     assert facts["Prompt"] == "a red house"
     assert (facts["Model"], facts["LoRAs"], facts["Seed"]) == ("dreamer", "ink", "7")
@@ -41,7 +41,7 @@ def test_what_pictures_share_is_told_once() -> None:
     assert "Rating" not in facts
 
 
-def test_what_differs_is_named_and_counted() -> None:
+def test_settings_that_differ_are_named_and_counted() -> None:
     starred = Marks(rating=3)
     other = msgspec.structs.replace(ROW, model="mine", seed=8, width=768, marks=starred)
     facts = told(ROW, ROW, other)
@@ -55,7 +55,7 @@ def test_the_many_values_of_a_setting_are_cut() -> None:
     rows = [msgspec.structs.replace(ROW, model=f"m{number}") for number in range(7)]
     lines = told(*rows)["Model"].splitlines()
     assert len(lines) == 5
-    assert lines[-1] == "and 3 others"
+    assert lines[-1] == "and 3 more"
 
 
 def test_days_are_told_from_the_first_to_the_last() -> None:

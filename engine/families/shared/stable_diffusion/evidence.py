@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.families.base import Component, ComponentSource
+from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
@@ -13,6 +14,11 @@ from engine.graphs.vae import VaeConfig
 def described(sources: Mapping[Component, ComponentSource]) -> tuple[Sentence, ...]:
     """Return a description of each component, from its configuration."""
     return tuple(_describe(source.config) for source in sources.values())
+
+
+def left_out(component: Component, title: str) -> Sentence:
+    """Return the remark that a file's component is none of the family with this title."""
+    return sentence("{part} left out: not of {family}", part=LABELS[component], family=title)
 
 
 def _describe(config: object) -> Sentence:

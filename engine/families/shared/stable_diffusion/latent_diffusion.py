@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.api.request import CheckpointOverride
-from engine.api.sentences import Sentence, sentence
+from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_configs import VaeFile
 from engine.checkpoints.diffusers_folder import (
@@ -47,7 +47,7 @@ from engine.families.shared.stable_diffusion.architecture import (
 )
 from engine.families.shared.stable_diffusion.distillation import learnt_hints
 from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
-from engine.families.shared.stable_diffusion.evidence import described
+from engine.families.shared.stable_diffusion.evidence import described, left_out
 from engine.families.shared.stable_diffusion.fitting import (
     DOWNSCALE,
     require_fitting_text,
@@ -128,6 +128,7 @@ class LatentDiffusion(Family):
     default_size: int
     # The commonly known name if longer than the title; see `Family`.
     full_title: str = ""
+    about: Sentence = NO_WORDS
     # The latent space for denoisers trained as in EDM, if another than `latents`.
     edm_latents: LatentSpace | None = None
     # ModelSpec's names for the usual variant, trained to predict noise and v.
@@ -273,7 +274,7 @@ class LatentDiffusion(Family):
             index.digest,
             (
                 *described(sources),
-                *(self._left_out(one) for one in foreign),
+                *(left_out(one, self.title) for one in foreign),
             ),
             ignored,
             self._denoiser_facts(index, sources.get(Component.DENOISER)),
@@ -375,11 +376,6 @@ class LatentDiffusion(Family):
 
     def _conclusion(self, parts: Parts) -> Sentence:
         return sentence("{family}, {why}", family=self.title, why=parts.denoiser.words)
-
-    def _left_out(self, component: Component) -> Sentence:
-        return sentence(
-            "{part} left out: not of {family}", part=LABELS[component], family=self.title
-        )
 
     def _text_layers(self, parts: Parts) -> int:
         first = parts.sources.get(next(iter(self.text_encoders)))
