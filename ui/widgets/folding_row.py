@@ -9,11 +9,11 @@ class FoldingRow(QBoxLayout):
 
     def __init__(self, words: QLayout, buttons: QLayout, least: int) -> None:
         """Create the row; `least` is the least width in pixels of text beside buttons."""
-        super().__init__(QBoxLayout.Direction.LeftToRight)
-        self._words, self._buttons, self._least = words, buttons, least
         # Qt asks for the heights at several widths again and again, from each layout around.
         self._heights: dict[int, int] = {}
         self._least_size = QSize()
+        super().__init__(QBoxLayout.Direction.LeftToRight)
+        self._words, self._buttons, self._least = words, buttons, least
         self.addLayout(words, 1)
         self.addLayout(buttons)
 
