@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from app.gallery.habits import GalleryHabits
 from app.gallery.index import GalleryIndex
 from app.gallery.query import GalleryQuery
-from app.gallery.rows import Results
+from app.gallery.rows import FolderState, Results
 from ui.gallery.contents import contents_of
 from ui.gallery.grid_model import GridModel
 from ui.gallery.grid_view import GridView
@@ -24,6 +24,7 @@ from ui.widgets.stack import Stack
 _Flag = QItemSelectionModel.SelectionFlag
 # Beyond these, chosen pictures are not chosen again after the list has changed.
 _MOST_KEPT = 5000
+_UNREAD = (FolderState.WAITING, FolderState.SCANNING)
 
 
 class Browser(QWidget):
@@ -55,15 +56,7 @@ class Browser(QWidget):
             self.clear,
         )
         self.add = QPushButton(self.tr("Add a folder of pictures…"))
-        self.no_pictures = EmptyState(
-            theme,
-            self.tr("Your pictures gather here"),
-            self.tr(
-                "Everything you make in Create appears by itself. Folders with pictures from other "
-                "programs can be added, too; their files stay where they are."
-            ),
-            self.add,
-        )
+        self.no_pictures = EmptyState(theme, "", "", self.add)
         self._stack = Stack()
         # Below the room of the scroll bar, too.
         self._stack.setProperty("role", "canvas")
@@ -88,6 +81,7 @@ class Browser(QWidget):
         self._index.changed.connect(self.refresh)
         self._index.facets_changed.connect(self._on_counted)
         self._index.marked.connect(self._on_marked)
+        self._index.folders_changed.connect(self._show_page)
 
     # The choice.
 
@@ -195,7 +189,20 @@ class Browser(QWidget):
         elif self.search.narrows or self._index.facets.total:
             self._stack.setCurrentWidget(self.nothing_found)
         else:
+            self.no_pictures.say(*self._no_pictures_words())
             self._stack.setCurrentWidget(self.no_pictures)
+
+    def _no_pictures_words(self) -> tuple[str, str]:
+        """Return a title and a sentence on why there is no picture to be seen."""
+        if any(folder.state in _UNREAD for folder in self._index.folders):
+            return self.tr("Looking for pictures…"), self.tr(
+                "Folders are being read. One on a network may take a while; everything else works "
+                "meanwhile."
+            )
+        return self.tr("Your pictures gather here"), self.tr(
+            "Everything you make in Create appears by itself. Folders with pictures from other "
+            "programs can be added, too; their files stay where they are."
+        )
 
     def _go_to_grid(self) -> None:
         if self.current is None and self.count:

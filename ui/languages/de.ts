@@ -400,6 +400,14 @@
    <translation>Was in „Erstellen“ entsteht, erscheint von selbst. Auch Ordner mit Bildern anderer Programme lassen sich hinzufügen; ihre Dateien bleiben, wo sie sind.</translation>
   </message>
   <message>
+   <source>Folders are being read. One on a network may take a while; everything else works meanwhile.</source>
+   <translation>Ordner werden gelesen. Einer im Netzwerk braucht vielleicht eine Weile; alles andere geht währenddessen.</translation>
+  </message>
+  <message>
+   <source>Looking for pictures…</source>
+   <translation>Bilder werden gesucht…</translation>
+  </message>
+  <message>
    <source>No picture matches</source>
    <translation>Kein Bild passt</translation>
   </message>

@@ -25,8 +25,8 @@ class EmptyState(QWidget):
         self._theme = theme
         self._lamp = QLabel()
         self._lamp.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        heading = plain_label(title, "title")
-        text = plain_label(sentence, "label", wrap=True)
+        self._title = heading = plain_label(title, "title")
+        self._sentence = text = plain_label(sentence, "label", wrap=True)
         text.setFixedWidth(_TEXT_WIDTH)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(L, L, L, L)
@@ -49,6 +49,11 @@ class EmptyState(QWidget):
         layout.addStretch()
         theme.changed.connect(self._draw)
         self._draw()
+
+    def say(self, title: str, sentence: str) -> None:
+        """Show another title and sentence."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the lamp's light around it."""

@@ -1,17 +1,23 @@
 """The page: marks, the viewer, comparing, searching, the trash, and the way back to Create."""
 
+import os
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.gallery.query import Rejected
 from app.notices.remedies import NoticeAction
 from engine.api.values import InputRole
+from tests.ui.conftest import Desk
 from tests.ui.gallery.conftest import Shown, write_picture
 from ui.actions import ActionName
+from ui.gallery.browser import Browser
 from ui.gallery.compare import Comparison
 from ui.gallery.differences import differing
 from ui.gallery.viewer import Viewer
@@ -258,6 +264,33 @@ def test_the_buttons_of_the_search_are_of_one_height(shown: Shown) -> None:
 def test_no_pictures_yet_invites_to_add_a_folder(nothing: Shown) -> None:
     nothing.desk.wait(nothing.browser.no_pictures.isVisible)
     assert nothing.browser.add.isVisible()
+
+
+def test_a_folder_that_does_not_answer_is_said_to_be_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, answers = os.scandir, Event()
+    output = desk.paths.output
+    output.mkdir(parents=True)
+    write_picture(output / "one.png", "a red house")
+
+    def scandir(path: str | Path = ".") -> Any:
+        if Path(path) == output:
+            answers.wait()
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    desk.window.places.open(Place.GALLERY)
+    (browser,) = desk.window.findChildren(Browser)
+    try:
+        desk.wait(lambda: "Looking for pictures…" in words_in(browser.no_pictures))
+    finally:
+        answers.set()
+    desk.wait(lambda: browser.count == 1)
+
+
+def words_in(widget: QWidget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
 
 
 def test_a_folder_is_added_chosen_and_removed(shown: Shown, tmp_path: Path) -> None:
