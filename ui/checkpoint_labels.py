@@ -75,13 +75,18 @@ def part_label(component: str) -> str:
 
 def part_summary(part: ComponentInfo) -> str:
     """Return the size and the number type of a part."""
-    millions = round(part.parameters / 1e6)
+    return " · ".join((_weights(part.parameters), file_size(part.bytes), "/".join(part.precisions)))
+
+
+def _weights(count: int) -> str:
+    millions = round(count / 1e6)
     if millions == 1:
-        count = translate("checkpoints", "1 million weights")
-    else:
+        return translate("checkpoints", "1 million weights")
+    if millions < 1000:
         text = translate("checkpoints", "{n} million weights")
-        count = text.format(n=QLocale().toString(millions))
-    return " · ".join((count, file_size(part.bytes), "/".join(part.precisions)))
+        return text.format(n=QLocale().toString(millions))
+    text = translate("checkpoints", "{n} billion weights")
+    return text.format(n=QLocale().toString(count / 1e9, "f", 1))
 
 
 def fit_label(fit: FittingFile, models: Path, family: str) -> str:

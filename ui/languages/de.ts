@@ -4419,6 +4419,10 @@
    <translation>{name} (von diesem {family}-Modell)</translation>
   </message>
   <message>
+   <source>{n} billion weights</source>
+   <translation>{n} Milliarden Gewichte</translation>
+  </message>
+  <message>
    <source>{n} million weights</source>
    <translation>{n} Millionen Gewichte</translation>
   </message>
