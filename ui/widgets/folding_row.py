@@ -9,19 +9,19 @@ class FoldingRow(QBoxLayout):
 
     def __init__(self, words: QLayout, buttons: QLayout, least: int) -> None:
         """Create the row; `least` is the least width in pixels of text beside buttons."""
+        super().__init__(QBoxLayout.Direction.LeftToRight)
+        self._words, self._buttons, self._least = words, buttons, least
         # Qt asks for the heights at several widths again and again, from each layout around.
         self._heights: dict[int, int] = {}
         self._least_size = QSize()
-        super().__init__(QBoxLayout.Direction.LeftToRight)
-        self._words, self._buttons, self._least = words, buttons, least
         self.addLayout(words, 1)
         self.addLayout(buttons)
 
     def invalidate(self) -> None:
         """Forget what was measured: a text or a button is another."""
         super().invalidate()
-        self._heights.clear()
-        self._least_size = QSize()
+        # Set, not cleared: Qt calls this while the row is deleted, too, when it has neither.
+        self._heights, self._least_size = {}, QSize()
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802 (Qt's name)
         """Return True: the text wraps."""
