@@ -104,11 +104,13 @@ def _show(
 ) -> tuple[int, bool]:
     """Show the window until it is closed; return its status, and whether to start again."""
     from app.ending import ends_in_time
+    from app.heap import keep_heap_compact
     from app.logs import start_logging
     from app.versions.kept_files import forget_files
     from ui.application import has_fonts, make_window
 
     start_logging(paths.logs)
+    keep_heap_compact()
     if not has_fonts():
         say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)
