@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable
 from typing import NamedTuple
+from zlib import crc32
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPainterPath, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QLinearGradient,
+    QPainter,
+    QPainterPath,
+    QPixmap,
+)
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.theme.fonts import scaled
-from ui.theme.metrics import RADIUS
+from ui.theme.metrics import ICON, RADIUS
 from ui.theme.theme import Theme
 from ui.widgets.labels import PARTED
 from ui.widgets.placing import covering
@@ -16,6 +25,7 @@ from ui.widgets.placing import covering
 AnyIndex = QModelIndex | QPersistentModelIndex
 # The longest text that is measured before it is cut.
 _MOST_CHARACTERS = 300
+_HUES = 360
 
 
 class Line(NamedTuple):
@@ -66,6 +76,34 @@ class CardDelegate(QStyledItemDelegate):
         painter.setOpacity(opacity)
         painter.drawPixmap(covering(pixmap.size(), QRectF(frame)), pixmap, QRectF(pixmap.rect()))
         painter.restore()
+
+    def draw_sign(
+        self, painter: QPainter, frame: QRect, name: str, icon: str, *, is_broken: bool = False
+    ) -> None:
+        """Fill a rounded frame for a file without a picture: an icon, on the name's own tint."""
+        painter.fillPath(rounded(frame), self._tint(name, frame, is_broken=is_broken))
+        colours = self.theme.colours
+        place = QRect(0, 0, 2 * ICON, 2 * ICON)
+        place.moveCenter(frame.center())
+        pixmap = self.theme.icon(icon, colours.error if is_broken else colours.muted).pixmap(
+            QSize(ICON, ICON), 3.0
+        )
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawPixmap(QRectF(place), pixmap, QRectF(pixmap.rect()))
+
+    def _tint(self, name: str, frame: QRect, *, is_broken: bool) -> QLinearGradient:
+        """Return a quiet gradient that is always the same for a name."""
+        colours = self.theme.colours
+        base = QColor(colours.window)
+        gradient = QLinearGradient(frame.topLeft(), frame.bottomRight())
+        if is_broken:
+            tint = QColor(colours.error_surface)
+        else:
+            hue = crc32(name.encode("utf-8", "replace")) % _HUES
+            tint = QColor.fromHsl(hue, 70, 58 if base.lightness() < 128 else 214)
+        gradient.setColorAt(0, tint)
+        gradient.setColorAt(1, base)
+        return gradient
 
     def draw_words(
         self, painter: QPainter, place: QRect, font: QFont, lines: Iterable[Line]

@@ -4,8 +4,10 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 
-from ui.delegates.card_delegate import AnyIndex, CardDelegate, Line, rounded
+from engine.api.model_files import ModelKind
+from ui.delegates.card_delegate import AnyIndex, CardDelegate, Line
 from ui.item_models.lora_item_model import ABOUT_ROLE, CHOSEN_ROLE, SUITED_ROLE
+from ui.model_labels import ICONS
 from ui.theme.metrics import ICON, LORA_PICTURE, RADIUS, XS, S
 from ui.theme.theme import Theme
 from ui.widgets.tick_box import draw_tick
@@ -24,7 +26,7 @@ class LoraDelegate(CardDelegate):
         room: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
         picture = QRect(room.left() + S, room.top() + S, room.width() - 2 * S, LORA_PICTURE)
         is_suited = bool(index.data(SUITED_ROLE))
-        self._draw_picture(painter, picture, index.data(Qt.ItemDataRole.DecorationRole), is_suited)
+        self._draw_picture(painter, picture, index)
         if index.data(CHOSEN_ROLE):
             self._draw_mark(painter, picture)
         self._draw_ring(painter, picture, option)
@@ -39,17 +41,13 @@ class LoraDelegate(CardDelegate):
         font: QFont = option.font  # pyright: ignore[reportAttributeAccessIssue]
         self.draw_words(painter, place, font, lines)
 
-    def _draw_picture(
-        self, painter: QPainter, frame: QRect, pixmap: object, is_suited: bool
-    ) -> None:
-        colours = self.theme.colours
-        painter.fillPath(rounded(frame), QColor(colours.surface))
+    def _draw_picture(self, painter: QPainter, frame: QRect, index: AnyIndex) -> None:
+        pixmap = index.data(Qt.ItemDataRole.DecorationRole)
         if isinstance(pixmap, QPixmap):
-            self.draw_pixmap(painter, frame, pixmap, 1.0 if is_suited else _UNSUITED)
+            opacity = 1.0 if index.data(SUITED_ROLE) else _UNSUITED
+            self.draw_pixmap(painter, frame, pixmap, opacity)
         else:
-            place = QRect(0, 0, ICON, ICON)
-            place.moveCenter(frame.center())
-            self.theme.icon("picture", colours.muted).paint(painter, place)
+            self.draw_sign(painter, frame, str(index.data() or ""), ICONS[ModelKind.LORA])
 
     def _draw_mark(self, painter: QPainter, frame: QRect) -> None:
         """Draw a tick in the corner of a card that is in the form's list."""

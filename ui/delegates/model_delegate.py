@@ -1,21 +1,18 @@
 """The drawing of a model in the list: its picture or a sign of its kind, its name and a line."""
 
-from zlib import crc32
-
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QLinearGradient, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 
 from engine.api.model_files import ModelKind
-from ui.delegates.card_delegate import AnyIndex, CardDelegate, Line, rounded
+from ui.delegates.card_delegate import AnyIndex, CardDelegate, Line
 from ui.item_models.model_item_model import BROKEN_ROLE, KIND_ROLE, LINE_ROLE
 from ui.model_labels import ICONS, OTHER_ICON, kind_label
 from ui.theme.fonts import scaled
-from ui.theme.metrics import ICON, MODEL_PICTURE, RADIUS, XS, L, M, S
+from ui.theme.metrics import MODEL_PICTURE, RADIUS, XS, L, M, S
 from ui.theme.theme import Theme
 
 _HEIGHT = MODEL_PICTURE - L
-_HUES = 360
 
 
 class ModelDelegate(CardDelegate):
@@ -64,30 +61,8 @@ class ModelDelegate(CardDelegate):
             return
         is_broken = bool(index.data(BROKEN_ROLE))
         name = str(index.data(Qt.ItemDataRole.DisplayRole))
-        painter.fillPath(rounded(frame), self._tint(name, frame, is_broken=is_broken))
         sign = "warning" if is_broken else ICONS.get(index.data(KIND_ROLE), OTHER_ICON)
-        colours = self.theme.colours
-        place = QRect(0, 0, 2 * ICON, 2 * ICON)
-        place.moveCenter(frame.center())
-        pixmap = self.theme.icon(sign, colours.error if is_broken else colours.muted).pixmap(
-            QSize(ICON, ICON), 3.0
-        )
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawPixmap(QRectF(place), pixmap, QRectF(pixmap.rect()))
-
-    def _tint(self, name: str, frame: QRect, *, is_broken: bool) -> QLinearGradient:
-        """Return a quiet gradient that is always the same for a name."""
-        colours = self.theme.colours
-        base = QColor(colours.window)
-        gradient = QLinearGradient(frame.topLeft(), frame.bottomRight())
-        if is_broken:
-            tint = QColor(colours.error_surface)
-        else:
-            hue = crc32(name.encode("utf-8", "replace")) % _HUES
-            tint = QColor.fromHsl(hue, 70, 58 if base.lightness() < 128 else 214)
-        gradient.setColorAt(0, tint)
-        gradient.setColorAt(1, base)
-        return gradient
+        self.draw_sign(painter, frame, name, sign, is_broken=is_broken)
 
     def _draw_badge(self, painter: QPainter, frame: QRect, kind: ModelKind) -> None:
         """Draw the name of the kind over the picture's lower corner."""
