@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -12,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.ui.conftest import Desk
 from ui.places import Place
 from ui.settings.page import SettingsPage
+from ui.slices import Slices
 from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours
 from ui.theme.restyling import restyle
 from ui.theme.theme import Theme
@@ -107,6 +109,9 @@ def test_one_step_restyles_one_widget(theme: Theme, dressed: QWidget) -> None:
 def test_a_look_that_changes_again_meanwhile_wins(theme: Theme, dressed: QWidget) -> None:
     theme.use_colours(LIGHT)
     theme.use_colours(CONTRAST)
+    # The restyling of the first would show the window before that of the second has ended.
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert len(theme.findChildren(Slices)) == 1
     theme.finish()
     assert dressed.updatesEnabled()
     assert all(has_colours(one, CONTRAST) for one in captions(dressed))
