@@ -29,6 +29,11 @@ class Slices(QObject):
         for _ in self._work:
             pass
 
+    def stop(self) -> None:
+        """Leave the rest undone, if there is any, and delete this."""
+        self._turns.stop()
+        self.deleteLater()
+
     def _go_on(self) -> None:
         until = time.perf_counter() + _SLICE_S
         for _ in self._work:

@@ -101,6 +101,7 @@ class Photographer:
 
     def settle(self, seconds: float = 0.5) -> None:
         """Let what was begun arrive: layouts, thumbnails, pictures of the new size."""
+        self.theme.finish()
         loop = QEventLoop()
         QTimer.singleShot(round(seconds * 1000), loop.quit)
         loop.exec()

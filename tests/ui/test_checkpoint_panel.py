@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QLabel
 
 from app.library.checkpoint_declarations import NO_DECLARATION
@@ -21,7 +21,9 @@ from tests.ui.test_accessibility import unnamed
 from tests.unstated_checkpoint import PREDICTS_NOISE, write_unstated
 from ui.checkpoint_labels import family_about
 from ui.dialogs.checkpoint_dialog import CheckpointDialog
-from ui.widgets.choice_rows import ABOUT_ROLE
+from ui.item_models.checkpoint_item_model import CheckpointItemModel
+from ui.item_models.refiner_item_model import RefinerItemModel
+from ui.widgets.choice_rows import ABOUT_ROLE, ChoiceFilter
 
 
 @pytest.fixture
@@ -162,6 +164,44 @@ def test_each_model_to_choose_has_a_line_about_it(desk: Desk, tmp_path: Path) ->
     line = model.data(model.index(len(about) - 1, 0), ABOUT_ROLE)
     assert line.endswith(f"2.1 GB · in {folder}")
     assert line.startswith(store.family_title("sd1"))
+
+
+def test_models_to_choose_are_searched_by_name_and_path(desk: Desk, tmp_path: Path) -> None:
+    desk.session.checkpoints.add(tmp_path / "Dreams" / "dreamer.safetensors")
+    form = desk.window.form
+    refiners = RefinerItemModel(desk.session, form)
+    refiners.offer(Path("another"), None)
+    for model in (form.checkpoint.model, refiners):
+        rows = ChoiceFilter(form)
+        rows.setSourceModel(model)
+        for words in ("dreamer", "dreams dreamer", str(tmp_path)):
+            rows.search(words)
+            assert [rows.index(row, 0).data() for row in range(rows.rowCount())] == ["dreamer"]
+
+
+class Counted(CheckpointItemModel):
+    """A list that counts how often its entries are read."""
+
+    reads = 0
+
+    def data(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        self.reads += 1
+        return super().data(index, role)
+
+
+def test_models_to_choose_are_searched_without_a_question_for_each(
+    desk: Desk, tmp_path: Path
+) -> None:
+    desk.session.checkpoints.add(tmp_path / "dreamer.safetensors")
+    counted, rows = Counted(desk.session, desk.window), ChoiceFilter(desk.window)
+    rows.setSourceModel(counted)
+    rows.search("dreamer")
+    assert rows.rowCount() == 1
+    assert counted.reads == 0
 
 
 def test_every_family_to_choose_has_a_line_about_it(desk: Desk) -> None:

@@ -1,13 +1,13 @@
 """Both sets of colours can be read: text at 4.5 to 1, signs and focus at 3 to 1."""
 
 import re
-from dataclasses import fields
+from dataclasses import asdict, fields
 from importlib import resources
 
 import pytest
 from PySide6.QtGui import QColor, QPalette
 
-from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours, contrast, palette
+from ui.theme.colours import CONTRAST, DARK, LIGHT, ROLES, Colours, contrast, palette
 
 LOOKS = pytest.mark.parametrize(
     "colours", [DARK, LIGHT, CONTRAST], ids=["dark", "light", "contrast"]
@@ -62,6 +62,14 @@ def test_qt_gets_pairs_that_can_be_read(colours: Colours) -> None:
     ):
         pair = made.color(text).name(), made.color(background).name()
         assert contrast(*pair) >= 4.5, (text, background)
+
+
+@LOOKS
+def test_the_palette_has_every_colour_in_a_role_of_its_own(colours: Colours) -> None:
+    made = palette(colours)
+    found = {name: made.color(role).name() for name, role in ROLES.items()}
+    assert found == asdict(colours)
+    assert len(set(ROLES.values())) == len(ROLES)
 
 
 def test_contrast_is_what_wcag_says() -> None:

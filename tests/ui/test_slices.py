@@ -62,6 +62,15 @@ def test_work_can_be_finished_at_once(qtbot: QtBot) -> None:
     assert len(done) == 5
 
 
+def test_work_can_be_stopped(qtbot: QtBot) -> None:
+    parent, done = QObject(), list[int]()
+    slices = Slices((done.append(number) for number in range(5)), parent)
+    slices.stop()
+    qtbot.wait(5)
+    assert done == []
+    assert parent.children() == []
+
+
 def test_the_code_of_the_pages_is_read_in_small_pieces() -> None:
     command = [sys.executable, "-c", READ]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)

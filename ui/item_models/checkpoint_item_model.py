@@ -5,6 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.library.checkpoints import ListedCheckpoint
 from app.session import Session
 from ui.checkpoint_labels import model_about
 from ui.labels import checkpoint_label
@@ -33,15 +34,16 @@ class CheckpointItemModel(QAbstractListModel):
             return None
         entry = self._entries[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            label = checkpoint_label(entry)
-            if self._store.is_gone(entry.path):
-                return self.tr("{name} (missing)").format(name=label)
-            return label
+            return self._name(entry)
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return str(entry.path)
         if role == ABOUT_ROLE:
             return model_about(self._session, entry)
         return None
+
+    def searched_texts(self) -> list[str]:
+        """Return the name and the path of each checkpoint."""
+        return [f"{self._name(entry)}\n{entry.path}" for entry in self._entries]
 
     def path_at(self, row: int) -> Path:
         """Return the path of the checkpoint in a row."""
@@ -51,6 +53,12 @@ class CheckpointItemModel(QAbstractListModel):
         """Return the row of a checkpoint, -1 if it is not in the list."""
         rows = (row for row, entry in enumerate(self._entries) if entry.path == path)
         return next(rows, -1)
+
+    def _name(self, entry: ListedCheckpoint) -> str:
+        label = checkpoint_label(entry)
+        if self._store.is_gone(entry.path):
+            return self.tr("{name} (missing)").format(name=label)
+        return label
 
     def _on_changed(self) -> None:
         self.beginResetModel()

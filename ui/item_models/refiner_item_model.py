@@ -67,6 +67,10 @@ class RefinerItemModel(QAbstractListModel):
             return model_about(self._session, ListedCheckpoint(name, Path(path)))
         return None
 
+    def searched_texts(self) -> list[str]:
+        """Return the word for none, then the name and the path of each checkpoint."""
+        return [self.tr("None"), *(f"{name}\n{path}" for path, name in self._offered)]
+
     def path_at(self, row: int) -> str | None:
         """Return the path of the checkpoint in a row; None for no refiner."""
         return self._offered[row - 1][0] if row else None

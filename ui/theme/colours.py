@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QColor, QPalette
 
+_Role = QPalette.ColorRole
+
 
 @dataclass(frozen=True, slots=True)
 class Colours:
@@ -85,40 +87,39 @@ CONTRAST = Colours(
 )
 
 
+# The role that brings each colour to the stylesheet. Light, Midlight and LinkVisited are of no
+# other use here: this style has no bevels, and no text has links.
+ROLES = {
+    "canvas": _Role.Shadow,
+    "window": _Role.Window,
+    "surface": _Role.Base,
+    "hover": _Role.AlternateBase,
+    "border": _Role.Dark,
+    "outline": _Role.Mid,
+    "text": _Role.Text,
+    "muted": _Role.PlaceholderText,
+    "disabled": _Role.Light,
+    "accent": _Role.Highlight,
+    "accent_hover": _Role.LinkVisited,
+    "on_accent": _Role.HighlightedText,
+    # Styles draw the focus ring in this colour.
+    "focus": _Role.Accent,
+    "error": _Role.BrightText,
+    "error_surface": _Role.Midlight,
+}
+
+
 def palette(colours: Colours) -> QPalette:
-    """Return the colours as a QPalette, for widgets that the stylesheet does not cover."""
-    roles = {
-        QPalette.ColorRole.Window: colours.window,
-        QPalette.ColorRole.WindowText: colours.text,
-        QPalette.ColorRole.Base: colours.surface,
-        QPalette.ColorRole.AlternateBase: colours.hover,
-        QPalette.ColorRole.Text: colours.text,
-        QPalette.ColorRole.Button: colours.surface,
-        QPalette.ColorRole.ButtonText: colours.text,
-        QPalette.ColorRole.BrightText: colours.error,
-        QPalette.ColorRole.PlaceholderText: colours.muted,
-        QPalette.ColorRole.ToolTipBase: colours.surface,
-        QPalette.ColorRole.ToolTipText: colours.text,
-        QPalette.ColorRole.Highlight: colours.accent,
-        QPalette.ColorRole.HighlightedText: colours.on_accent,
-        # Styles draw the focus ring in this colour.
-        QPalette.ColorRole.Accent: colours.focus,
-        QPalette.ColorRole.Link: colours.accent,
-        QPalette.ColorRole.LinkVisited: colours.accent,
-        QPalette.ColorRole.Light: colours.hover,
-        QPalette.ColorRole.Midlight: colours.hover,
-        QPalette.ColorRole.Mid: colours.outline,
-        QPalette.ColorRole.Dark: colours.border,
-        QPalette.ColorRole.Shadow: colours.canvas,
-    }
+    """Return the colours as a QPalette, from which the stylesheet takes them."""
     made = QPalette()
-    for role, colour in roles.items():
-        made.setColor(role, QColor(colour))
-    for role in (
-        QPalette.ColorRole.Text,
-        QPalette.ColorRole.WindowText,
-        QPalette.ColorRole.ButtonText,
-    ):
+    for name, role in ROLES.items():
+        made.setColor(role, QColor(getattr(colours, name)))
+    for role in (_Role.WindowText, _Role.ButtonText, _Role.ToolTipText):
+        made.setColor(role, QColor(colours.text))
+    for role in (_Role.Button, _Role.ToolTipBase):
+        made.setColor(role, QColor(colours.surface))
+    made.setColor(_Role.Link, QColor(colours.accent))
+    for role in (_Role.Text, _Role.WindowText, _Role.ButtonText):
         made.setColor(QPalette.ColorGroup.Disabled, role, QColor(colours.disabled))
     return made
 

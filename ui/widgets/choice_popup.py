@@ -48,7 +48,7 @@ class ChoicePopup(QFrame):
         self.search.setAccessibleName(self.tr("Search"))
         self.nothing = plain_label(self.tr("Nothing has these words."), "note", wrap=True)
         self.list = QListView()
-        self.rows = ChoiceFilter(self, of_files=of_files)
+        self.rows = ChoiceFilter(self)
         self._delegate = ChoiceDelegate(theme, self.list, of_files=of_files)
         self.list.setUniformItemSizes(of_files)
         self._lay_out()

@@ -1,5 +1,7 @@
 """The entries of a list to choose from: those that a search finds, and their drawing."""
 
+from typing import Protocol, runtime_checkable
+
 from PySide6.QtCore import (
     QAbstractItemModel,
     QModelIndex,
@@ -33,13 +35,21 @@ def is_heading(index: AnyIndex) -> bool:
     return index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == SEPARATOR
 
 
+@runtime_checkable
+class Searched(Protocol):
+    """A list of thousands of entries, which would take long to read one after another."""
+
+    def searched_texts(self) -> list[str]:
+        """Return what a search looks through, of each entry."""
+        ...
+
+
 class ChoiceFilter(QSortFilterProxyModel):
     """The entries that have every word of a search in them; a heading while its group has one."""
 
-    def __init__(self, parent: QObject, *, of_files: bool = False) -> None:
-        """Have no entries yet; those `of_files` are searched by their paths."""
+    def __init__(self, parent: QObject) -> None:
+        """Have no entries yet."""
         super().__init__(parent)
-        self._of_files = of_files
         self._words: list[str] = []
         # What is searched of each entry, None for a heading; read once for a state of the list.
         self._texts: list[str | None] = []
@@ -94,17 +104,18 @@ class ChoiceFilter(QSortFilterProxyModel):
 
     def _read(self) -> list[str | None]:
         model = self.sourceModel()
+        if isinstance(model, Searched):
+            return [text.casefold() for text in model.searched_texts()]
         entries = (model.index(row, 0) for row in range(model.rowCount()))
-        about = Qt.ItemDataRole.AccessibleDescriptionRole if self._of_files else ABOUT_ROLE
-        return [None if is_heading(one) else _searched(one, about) for one in entries]
+        return [None if is_heading(one) else _searched(one) for one in entries]
 
 
 def _changes(model: QAbstractItemModel) -> tuple[SignalInstance, ...]:
     return model.modelReset, model.dataChanged, model.rowsInserted, model.rowsRemoved
 
 
-def _searched(entry: QModelIndex, about: int) -> str:
-    texts = entry.data(), entry.data(about)
+def _searched(entry: QModelIndex) -> str:
+    texts = entry.data(), entry.data(ABOUT_ROLE)
     return "\n".join(str(text) for text in texts if text).casefold()
 
 
