@@ -17,7 +17,7 @@ EVENT_TABLE = ROOT / "app" / "engine" / "client.py"
 # Found by the names of their fields, which are attributes; see `app.form.field`.
 SIGNAL_OF_A_FIELD = "_changed"
 # Qt calls these.
-OF_QT = {"_SeedValidator.validate"}
+OF_QT = {"_SeedValidator.validate", "_Drawing.clone"}
 # Only tests ask these, which must see what another program or a person sees.
 FOR_TESTS = {
     "ThumbnailStore.kept_bytes",

@@ -145,7 +145,7 @@ def test_a_further_family_finds_and_takes_its_parts(tmp_path: Path) -> None:
     write_sparse(tmp_path / "clip.safetensors", listings.clip_text())
     index = PartsIndex(tmp_path, KnownFiles(tmp_path / "known"))
     (gap,) = index.gaps(checkpoint)
-    assert (gap.label, [fit.path for fit in gap.fits]) == ("reader of the text", [str(part)])
+    assert (str(gap.label), [fit.path for fit in gap.fits]) == ("reader of the text", [str(part)])
     supplied = supply(checkpoint, ComponentFiles(text_encoder=str(part)))
     assert supplied.missing == ()
     with pytest.raises(EngineError, match="cannot supply the reader of the text: it is a CLIP"):

@@ -83,7 +83,7 @@ def test_the_list_says_how_each_did(desk: Desk) -> None:
         ],
         ["OpenVINO · 13th Gen Intel(R) Core(TM) i7-13700K", "f32 212 ms", "Works."],
     ]
-    assert rows(dialog)[5][-1].endswith("CUDA error: device was removed")
+    assert rows(dialog)[5][-1].endswith("“CUDA error: device was removed”")
     assert rows(dialog)[6][-1] == "It crashed (0xc0000005)."
     assert rows(dialog)[7] == ["MIGraphX", "No AMD graphics card found"]
     assert unnamed(dialog) == []

@@ -128,7 +128,7 @@ def test_widgets_may_go_while_the_look_changes(theme: Theme, dressed: QWidget) -
     theme.finish()
 
 
-def test_what_is_made_after_a_change_of_look_has_the_new_colours(
+def test_widgets_made_after_a_change_of_look_have_the_new_colours(
     theme: Theme, dressed: QWidget
 ) -> None:
     theme.use_colours(LIGHT)

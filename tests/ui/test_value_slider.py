@@ -137,7 +137,7 @@ def test_whole_numbers_stay_whole(qtbot: QtBot) -> None:
     assert isinstance(told[0], int)
 
 
-def test_it_is_grey_while_it_is_disabled(qtbot: QtBot, theme: Theme) -> None:
+def test_a_disabled_slider_is_grey(qtbot: QtBot, theme: Theme) -> None:
     slider = ValueSlider((0.0, 10.0), 1.0, (0.0, 10.0))
     qtbot.addWidget(slider)
     slider.setValue(5.0)

@@ -198,17 +198,18 @@ class ChoiceDelegate(QStyledItemDelegate):
             painter.drawText(room, _aligned(direction, Qt.AlignmentFlag.AlignVCenter), name)
             return
         room.adjust(0, XS, 0, -XS)
-        painter.drawText(room, _aligned(direction, Qt.AlignmentFlag.AlignTop), name)
+        top = _aligned(direction, Qt.AlignmentFlag.AlignTop)
+        painter.drawText(room, top, name)
         room.setTop(room.top() + painter.fontMetrics().height())
         painter.setFont(_caption(font))
         painter.setPen(muted)
-        top = _aligned(direction, Qt.AlignmentFlag.AlignTop)
-        caption = painter.fontMetrics()
+        painter.drawText(room, top | _WRAPPED, self._cut(painter.fontMetrics(), about, room))
+
+    def _cut(self, metrics: QFontMetrics, about: str, room: QRect) -> str:
+        """Return the sentence about an entry, as much of it as fits."""
         if self._of_files:
-            about = caption.elidedText(about, Qt.TextElideMode.ElideMiddle, room.width())
-        else:
-            about = _cut(caption, about, room.width())
-        painter.drawText(room, top | _WRAPPED, about)
+            return metrics.elidedText(about, Qt.TextElideMode.ElideMiddle, room.width())
+        return _cut(metrics, about, room.width())
 
     def _is_chosen(self, index: AnyIndex) -> bool:
         model = index.model()
