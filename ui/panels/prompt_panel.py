@@ -83,7 +83,7 @@ class PromptPanel(QWidget):
     def missing_list(self) -> str:
         """The name of a list that the prompt names and that does not exist; empty without one."""
         first = self._state.hints[:1]
-        return first[0].subject if first and first[0].kind is HintKind.WILDCARD else ""
+        return str(first[0].subject) if first and first[0].kind is HintKind.WILDCARD else ""
 
     def _show(self, *_: object) -> None:
         check, hints = self._state.check, self._state.hints
@@ -106,7 +106,7 @@ class PromptPanel(QWidget):
         is_near = hint is not None and hint.kind is HintKind.NEAR_NAME
         self.correct.setVisible(is_near)
         if hint is not None and is_near:
-            name = hint.subject[:_MOST_CHARACTERS]
+            name = str(hint.subject)[:_MOST_CHARACTERS]
             self.correct.setText(self.tr("Write {name}").format(name=name).replace("&", "&&"))
         self._edit.setAccessibleDescription(" ".join(text for text in texts.values() if text))
         spots = [*map(_spot, hints), *self._lost_loras(check.text)]
@@ -120,7 +120,7 @@ class PromptPanel(QWidget):
         text = self._edit.toPlainText()
         if hint is None or hint.kind is not HintKind.NEAR_NAME or text != self._state.check.text:
             return
-        self._edit.write(hint.position, hint.length, hint.subject)
+        self._edit.write(hint.position, hint.length, str(hint.subject))
 
     def _lost_loras(self, text: str) -> list[tuple[int, int]]:
         """Return the places of LoRAs that are not found; the rows of LoRAs offer the remedy."""
