@@ -100,6 +100,15 @@ def test_a_drag_in_the_list_reorders_the_presets(desk: Desk) -> None:
     assert names(desk) == ["a", "b", "c"]
 
 
+def test_a_row_that_a_drag_adds_for_a_moment_is_no_preset(desk: Desk) -> None:
+    desk.session.presets.save("a", [PresetPart.PROMPTS])
+    dialog = panel_of(desk).show_list()
+    dialog.list.addItem("a")
+    dialog.list.setCurrentRow(1)
+    assert dialog.current() is None
+    assert not dialog.use.isEnabled()
+
+
 def test_the_enter_that_ends_a_renaming_does_not_use_the_preset(desk: Desk) -> None:
     session = desk.session
     session.generation.prompt = "a boat"

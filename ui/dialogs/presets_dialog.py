@@ -47,8 +47,9 @@ class PresetsDialog(QDialog):
 
     def current(self) -> Preset | None:
         """Return the chosen preset; None if the list is empty."""
-        row = self.list.currentRow()
-        return self._presets.store.presets[row] if row >= 0 else None
+        row, presets = self.list.currentRow(), self._presets.store.presets
+        # A drag may add a row for a moment.
+        return presets[row] if 0 <= row < len(presets) else None
 
     def _lay_out(self) -> None:
         help_words = self.tr("Drag a preset to its place, or move it with Alt+Up and Alt+Down.")
