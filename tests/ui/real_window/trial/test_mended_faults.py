@@ -238,9 +238,10 @@ def test_a_file_that_another_program_drags_in_is_copied(person: RealWindow, tmp_
         time.sleep(0.2)
         person.let_go()
         assert basket.outcome() == "CopyAction"
+        # The window asks the other program for the file's path only now.
+        person.wait_for("len(state.inputs) == 1")
     finally:
         basket.close()
-    person.wait_for("len(state.inputs) == 1")
     assert Path(photo).exists()
 
 

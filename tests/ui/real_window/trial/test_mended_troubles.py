@@ -80,8 +80,9 @@ def test_notices_leave_the_picture_where_it_is_and_leave_by_themselves(
 def test_a_picture_says_which_model_made_it_and_how(person: RealWindow) -> None:
     # Once neither the model nor the negative prompt could be seen.
     generate(person, "a yellow boat")
-    person.wait_for("'seed' in window.info.detail.text()")
-    assert "starter" in person.ask("window.info.detail.text()").lower()
+    # While it is made, the line says its seed without the model.
+    person.wait_for("'starter' in window.info.detail.text().lower()")
+    assert "seed" in person.ask("window.info.detail.text()")
     person.key("ctrl+shift+i")
     person.wait_for("session.view.details and window.canvas.details.isVisible()")
     see(person, "how a picture was made")
