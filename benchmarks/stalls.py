@@ -4,6 +4,8 @@ import sys
 import threading
 import time
 import traceback
+from itertools import islice
+from types import FrameType
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -74,5 +76,14 @@ class StallWatch(QObject):
         while not self._stopped.wait(_SAMPLE_S):
             if not self._stack and time.perf_counter() - self._beat > self._long_s:
                 frame = sys._current_frames().get(self._thread_id)  # pyright: ignore[reportPrivateUsage]
-                lines = traceback.extract_stack(frame)[-_FRAMES:]
-                self._stack = tuple(f"{at.filename}:{at.lineno} {at.name}" for at in lines)
+                self._stack = _innermost(frame)
+
+
+def _innermost(frame: FrameType | None) -> tuple[str, ...]:
+    """Return the innermost calls, the innermost last.
+
+    No source line is read: for that the busy thread would have to give way many times.
+    """
+    calls = islice(traceback.walk_stack(frame), _FRAMES)
+    found = [f"{at.f_code.co_filename}:{line} {at.f_code.co_name}" for at, line in calls]
+    return tuple(reversed(found))

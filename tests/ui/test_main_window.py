@@ -73,7 +73,7 @@ def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
     window.resize(960, 640)
     desk.wait(lambda: window.dock.queue.text() == "2")
     left = window.dock.status.detail.fontMetrics().horizontalAdvance("about 10 min left")
-    desk.wait(lambda: window.dock.status.width() > 1.5 * left)
+    desk.wait(lambda: window.dock.status.width() > left)
     assert window.dock.cancel.isEnabled()
     bar = window.dock.status.bar
     desk.wait(lambda: 0 < bar.value() < bar.maximum())

@@ -19,8 +19,8 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.seed_field import SeedField
 from ui.widgets.stepper import Stepper
 
-# From these widths on, in pixels, the queue and the device have their names, Generate its key
-# beside an estimate, and the fields have their labels.
+# From these widths on, in pixels, the queue and the device have their names and more room around
+# them, Generate its key beside an estimate, and the fields have their labels.
 _WIDE, _KEYED, _WIDER = 1120, 1340, 1400
 _SEED_WIDTH, _SEED_LEAST = 212, 184
 
@@ -52,15 +52,15 @@ class Dock(QWidget):
         for button in (self.queue, self.device):
             button.show_words(shown=width >= _WIDE)
         self.seed.setFixedWidth(_SEED_WIDTH if width >= _WIDE else _SEED_LEAST)
+        self._row.setSpacing(M if width >= _WIDE else S)
         self.generate.keep_room(for_key=width >= _KEYED)
         for label in (self.count.label, self.seed.label):
             label.setVisible(width >= _WIDER)
 
     def _lay_out(self) -> None:
         self.setFixedHeight(DOCK_HEIGHT)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(S, 0, S, 0)
-        row.setSpacing(M)
         row.addWidget(self.count)
         row.addWidget(self.seed)
         row.addWidget(self.generate, 3)

@@ -14,6 +14,8 @@ from tests.app.folders import folders_in
 
 ROOT = Path(__file__).parents[3]
 # Generous: nothing here depends on how long things take.
+# A layout that waits to be made is made within this time.
+_REST_S = 0.04
 _PATIENCE_S = 60.0
 _WHEEL_UP, _WHEEL_DOWN = 4, 5
 _PROBED = "tests.ui.real_window.probed_application"
@@ -103,8 +105,16 @@ class RealWindow:
         return value
 
     def place(self, widget: str) -> Point:
-        """The middle of a widget, in pixels of the screen."""
-        x, y = self.ask(f"{widget}.mapToGlobal({widget}.rect().center()).toTuple()")
+        """The middle of a widget, in pixels of the screen, once it has come to rest."""
+        middle = f"{widget}.mapToGlobal({widget}.rect().center()).toTuple()"
+        deadline = time.monotonic() + _PATIENCE_S
+        before, found = None, self.ask(middle)
+        while found != before:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{widget} moves")
+            time.sleep(_REST_S)
+            before, found = found, self.ask(middle)
+        x, y = found
         return x, y
 
     def see(self, path: Path) -> Path:

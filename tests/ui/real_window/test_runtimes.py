@@ -34,5 +34,6 @@ def test_a_menu_leads_to_the_updates(real_window: RealWindow) -> None:
     real_window.key("Down")
     real_window.key("Return")
     real_window.wait_for(f"{DIALOGS} and {DIALOGS}[0].windowTitle() == 'Updates'")
+    real_window.wait_for(f"{DIALOGS}[0].isActiveWindow()")
     real_window.key("Escape")
     real_window.wait_for(f"not any(one.isVisible() for one in {DIALOGS})")
