@@ -179,9 +179,23 @@ class NodeWriter:
 
         `label` distinguishes the result from every other one derived from the first weight.
         """
-        derived = f"{names[0]}:{label}"
-        sources = tuple(self.source(name, shape) for name in names)
-        self.used[derived] = DerivedWeight(sources, derived_shape, derive, label)
+        parts = [(name, shape) for name in names]
+        return self.computed_weight(parts, derived_shape, derive, label)
+
+    def computed_weight(
+        self,
+        parts: Sequence[tuple[str, tuple[int, ...]]],
+        shape: tuple[int, ...],
+        derive: Derive,
+        label: str,
+    ) -> Value:
+        """Use a weight of `shape` that `derive` computes from weights of several shapes.
+
+        `parts` has their names and shapes; `label` is as in `derived_weight`.
+        """
+        derived = f"{parts[0][0]}:{label}"
+        sources = tuple(self.source(*part) for part in parts)
+        self.used[derived] = DerivedWeight(sources, shape, derive, label)
         return derived
 
     def source(self, name: str, shape: tuple[int, ...]) -> WeightSource:

@@ -1,0 +1,70 @@
+"""RRDBNet, the network of ESRGAN, BSRGAN and Real-ESRGAN, named as in BasicSR.
+
+Sources: github.com/xinntao/ESRGAN (`RRDBNet_arch.py`), github.com/XPixelGroup/BasicSR
+(`archs/rrdbnet_arch.py`); the residual paths of ESRGAN+ are github.com/ncarraz/ESRGANplus.
+"""
+
+from dataclasses import dataclass
+
+from engine.graphs.builder import Value
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.upscalers.layers import Layers
+
+_SLOPE, _SHARE = 0.2, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class RrdbConfig:
+    """Sizes of an RRDBNet.
+
+    `doublings` is the number of upsampling layers. `unshuffle` pixels along each side become
+    channels first, so that the picture grows by 2^doublings / unshuffle. `plus`: with the residual
+    paths of ESRGAN+.
+    """
+
+    channels: int
+    width: int
+    growth: int
+    blocks: int
+    doublings: int
+    unshuffle: int = 1
+    plus: bool = False
+
+    @property
+    def scale(self) -> int:
+        """The growth of each side of a picture."""
+        return 2**self.doublings // self.unshuffle
+
+
+def rrdb(g: GraphBuilder, config: RrdbConfig) -> None:
+    """Emit the network; height and width are multiples of `unshuffle`."""
+    on, width = Layers(g), config.width
+    x = on.unshuffled(on.image(config.channels), config.channels, config.unshuffle)
+    first = on.conv(x, "conv_first", (config.channels * config.unshuffle**2, width))
+    x = first
+    for block in range(config.blocks):
+        inner = x
+        for dense in (1, 2, 3):
+            inner = _dense(on, inner, f"body.{block}.rdb{dense}", config)
+        x = on.add(on.times(inner, _SHARE), x)
+    x = on.add(on.conv(x, "conv_body", (width, width)), first)
+    for level in range(1, config.doublings + 1):
+        x = on.leaky(on.conv(on.nearest(x, 2), f"conv_up{level}", (width, width)), _SLOPE)
+    x = on.leaky(on.conv(x, "conv_hr", (width, width)), _SLOPE)
+    on.upscaled(on.conv(x, "conv_last", (width, config.channels)), config.channels, config.scale)
+
+
+def _dense(on: Layers, x: Value, name: str, config: RrdbConfig) -> Value:
+    """Emit a residual dense block: each of five convolutions sees the input and all before it."""
+    width, growth = config.width, config.growth
+    found = [x]
+    for place in range(1, 5):
+        sizes = (width + (place - 1) * growth, growth)
+        y = on.leaky(on.conv(on.join(*found), f"{name}.conv{place}", sizes), _SLOPE)
+        if config.plus and place == 2:
+            y = on.add(y, on.conv(x, f"{name}.conv1x1", (width, growth), 1, bias=False))
+        if config.plus and place == 4:
+            y = on.add(y, found[2])
+        found.append(y)
+    last = on.conv(on.join(*found), f"{name}.conv5", (width + 4 * growth, width))
+    return on.add(on.times(last, _SHARE), x)

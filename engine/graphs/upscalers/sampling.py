@@ -1,0 +1,102 @@
+"""DySample: each pixel sampled at a place that the network computes (Liu et al. 2023).
+
+Source: github.com/tiny-smart/dysample, in the form of neosr and RealPLKSR.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from backends.base import Array, DType
+from engine.graphs.builder import Value
+from engine.graphs.upscalers.layers import Layers
+
+# The first opset that calls bilinear sampling "linear".
+_RENAMED_IN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingConfig:
+    """Sizes of a DySample; each of `groups` of the `inner` channels has places of its own."""
+
+    inner: int
+    outer: int
+    scale: int
+    groups: int
+    # A last convolution of 1x1; without it `inner` and `outer` are equal.
+    ends: bool = True
+
+
+def sampled(on: Layers, x: Value, name: str, config: SamplingConfig) -> Value:
+    """Emit x, [1, inner, H, W], enlarged to [1, outer, scale H, scale W]."""
+    g, groups, scale = on.g, config.groups, config.scale
+    places = 2 * groups * scale**2
+    sizes = (config.inner, places)
+    offset = on.conv(x, f"{name}.offset", sizes, 1)
+    scope = g.op("Sigmoid", on.conv(x, f"{name}.scope", sizes, 1, bias=False))
+    offset = on.times(g.op("Mul", offset, scope), 0.5)
+    start = g.weight(f"{name}.init_pos", (1, places, 1, 1))
+    offset = g.op("Add", offset, start)
+    # Places are in units of a pixel, first across and then down; grid_sample's span [-1, 1].
+    height, width = (g.op("Shape", x, start=axis, end=axis + 1) for axis in (2, 3))
+    halves = places // 2
+    grids = [
+        _places(on, on.part(offset, first * halves, (first + 1) * halves), side, axis)
+        for first, (side, axis) in enumerate(((width, 3), (height, 2)))
+    ]
+    pixels = [_to_pixels(on, grid, scale, groups) for grid in grids]
+    grid = g.op("Concat", *pixels, axis=3)
+    parts = g.op("Concat", g.integers([groups, -1]), height, width, axis=0)
+    linear = "linear" if g.operators.opset >= _RENAMED_IN else "bilinear"
+    y = g.op(
+        "GridSample",
+        *(g.op("Reshape", x, parts), grid),
+        mode=linear,
+        padding_mode="border",
+        align_corners=0,
+    )
+    whole = g.op("Concat", g.integers([1, config.inner]), g.op("Shape", y, start=2), axis=0)
+    y = g.op("Reshape", y, whole)
+    return on.conv(y, f"{name}.end_conv", (config.inner, config.outer), 1) if config.ends else y
+
+
+def _places(on: Layers, offset: Value, side: Value, axis: int) -> Value:
+    """Emit 2 (cell + 0.5 + offset) / side - 1, for the cells along an axis of [1, C, H, W]."""
+    g = on.g
+    zero, one = g.integers([0]), g.integers([1])
+    scalar = g.integers([])
+    first, last, step = (g.op("Reshape", end, scalar) for end in (zero, side, one))
+    cells = g.op(
+        "Add", g.cast(g.op("Range", first, last, step), DType.F32), g.constant(0.5, DType.F32)
+    )
+    shape = [1, 1, 1, 1]
+    shape[axis] = -1
+    cells = g.cast_to_element(g.op("Reshape", cells, g.integers(shape)))
+    length = g.cast_to_element(g.cast(side, DType.F32))
+    scaled = g.op("Div", on.times(g.op("Add", offset, cells), 2.0), length)
+    return g.op("Add", scaled, g.constant(-1.0))
+
+
+def _to_pixels(on: Layers, grid: Value, scale: int, groups: int) -> Value:
+    """Emit places [1, groups s^2, H, W] as [groups, s H, s W, 1]."""
+    g = on.g
+    shuffled = on.shuffled(grid, scale)
+    return g.op(
+        "Reshape",
+        shuffled,
+        g.op(
+            "Concat",
+            g.integers([groups]),
+            g.op("Shape", shuffled, start=2),
+            g.integers([1]),
+            axis=0,
+        ),
+    )
+
+
+def initial_places(scale: int, groups: int) -> Array:
+    """Return the buffer `init_pos`, which some files lack: each pixel's place within its cell."""
+    ends = (-scale + 1) / 2, (scale - 1) / 2
+    offsets = np.arange(ends[0], ends[1] + 1, dtype=np.float32) / scale
+    both = np.stack(np.meshgrid(offsets, offsets, indexing="ij")).transpose(0, 2, 1)
+    return np.tile(both, (1, groups, 1)).reshape(1, -1, 1, 1)

@@ -1,0 +1,108 @@
+"""A picture of the wanted size: enlarged by a network as often as needed, then resampled."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode
+from engine.errors import EngineError, host_memory_errors
+from engine.metadata.opening import MAX_PIXELS
+from engine.upscalers.resampling import Resampling, resampled
+from engine.upscalers.tiles import Floats
+
+Pixels = NDArray[np.uint8]
+# Makes planes [channels, height, width] in [0, 1] larger by its scale.
+Enlarge = Callable[[Floats], Floats]
+# A network is run on its own result no more often than this.
+_MOST_PASSES = 3
+_LEVELS = 255.0
+
+
+@dataclass(frozen=True, slots=True)
+class Enlarger:
+    """A network that makes each side `scale` times as long; 1 where it only cleans a picture."""
+
+    enlarge: Enlarge
+    scale: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The wanted picture: an exact width and height, or a growth; neither is the network's own."""
+
+    size: tuple[int, int] | None = None
+    scale: float | None = None
+    resampling: Resampling = Resampling.LANCZOS
+
+    def size_for(self, size: tuple[int, int], own_scale: int) -> tuple[int, int]:
+        """Return width and height in pixels for a picture of this width and height.
+
+        Raises EngineError(REQUEST_INVALID) for more pixels than a picture may have.
+        """
+        scale = own_scale if self.scale is None else self.scale
+        width, height = self.size or tuple(max(1, round(side * scale)) for side in size)
+        return _bounded((width, height))
+
+
+@host_memory_errors()
+def upscaled(pixels: Pixels, wanted: Wanted, enlarger: Enlarger | None) -> Pixels:
+    """Return a picture, uint8 [height, width, 3 or 4], at the wanted size.
+
+    Without `enlarger` it is only resampled. A fourth channel, the opacity, is enlarged as a grey
+    picture. Raises EngineError: REQUEST_INVALID for too large a picture, before anything is run;
+    the errors of `enlarger`.
+    """
+    height, width = pixels.shape[:2]
+    size = wanted.size_for((width, height), enlarger.scale if enlarger else 1)
+    count = passes((width, height), size, enlarger.scale) if enlarger else 0
+    if enlarger is not None:
+        grown = enlarger.scale**count
+        _bounded((width * grown, height * grown))
+    planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32) / _LEVELS
+    for _ in range(count):
+        assert enlarger is not None, "nothing is enlarged without a network"
+        planes = _enlarged(planes, enlarger)
+    planes = resampled(planes, size, wanted.resampling)
+    levels = np.rint(np.clip(planes, 0, 1) * _LEVELS).astype(np.uint8)
+    return np.ascontiguousarray(levels.transpose(1, 2, 0))
+
+
+def passes(size: tuple[int, int], target: tuple[int, int], scale: int) -> int:
+    """Return how often a network is run: until neither side is too short, but at least once."""
+    if scale == 1:
+        return 1
+    growth = max(wanted / now for wanted, now in zip(target, size, strict=True))
+    needed = math.ceil(math.log(growth, scale) - 1e-9) if growth > 1 else 1
+    return min(max(needed, 1), _MOST_PASSES)
+
+
+def _enlarged(planes: Floats, enlarger: Enlarger) -> Floats:
+    """Return planes after one run of the network; the next one sees colours within bounds."""
+    colours = np.clip(enlarger.enlarge(planes[:3]), 0, 1)
+    if len(planes) == 3:
+        return colours
+    opacity = planes[3:]
+    if opacity.min() == opacity.max():
+        even = np.full((1, *colours.shape[1:]), opacity.min(), np.float32)
+        return np.concatenate([colours, even])
+    return np.concatenate([colours, np.clip(enlarger.enlarge(opacity), 0, 1)])
+
+
+def _bounded(size: tuple[int, int]) -> tuple[int, int]:
+    width, height = size
+    if width * height > MAX_PIXELS:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence(
+                "The picture would be {width}x{height}; {most} million pixels is the most.",
+                width=width,
+                height=height,
+                most=MAX_PIXELS // 1_000_000,
+            ),
+            sentence("Choose a smaller size, or an upscaler of a smaller scale."),
+        )
+    return width, height
