@@ -24,6 +24,7 @@ from app.cli import (
     packs,
     settings_command,
     updates,
+    upscale,
 )
 from app.cli.terminal import Usage, harmless, print_error, print_note
 from app.paths import find_paths
@@ -35,6 +36,7 @@ from engine.packs import FOLDER, use_packs
 COMMANDS = {
     "generate": generate,
     "inspect": inspect,
+    "upscale": upscale,
     "bake": bake,
     "devices": devices,
     "packs": packs,

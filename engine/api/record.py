@@ -80,6 +80,23 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     total_s: float
 
 
+class UpscaleReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What made a finished picture larger, and its width and height since then.
+
+    `name` is that of the upscaler's file, or of the method where there is no file; then there is no
+    `path`, `digest` and `device`, either. `digest` is a hash of samples of the file.
+    """
+
+    name: str
+    width: int
+    height: int
+    # The method that brought the picture to its exact size.
+    resampling: str
+    path: str | None = None
+    digest: str | None = None
+    device: str | None = None
+
+
 class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is saved in a picture beside its pixels."""
 
@@ -105,3 +122,5 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     loras: tuple[LoraReport, ...] = ()
     # The embeddings that the prompts used.
     embeddings: tuple[EmbeddingReport, ...] = ()
+    # What enlarged the picture after it was made, in order; absent where nothing did.
+    upscales: tuple[UpscaleReport, ...] | msgspec.UnsetType = msgspec.UNSET

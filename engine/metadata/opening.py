@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 # The most pixels to decode; a picture whose header claims more is refused.
@@ -40,6 +41,13 @@ def open_picture(
     except (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise PictureFault(f"it is damaged or incomplete ({reason or error})") from error
+
+
+def eight_bit(image: Image.Image) -> Image.Image:
+    """Return the picture with 16-bit grey scaled to 8 bits: Pillow would clip it."""
+    if image.mode.startswith("I"):
+        return Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
+    return image
 
 
 def _too_large(most: int) -> str:

@@ -23,7 +23,11 @@ _FINE, _LOSSLESS = 90, 100
 def encode_picture(
     pixels: NDArray[np.uint8], chunks: Sequence[TextChunk], form: PictureFormat, quality: int
 ) -> bytes:
-    """Encode RGB pixels, uint8 [height, width, 3], with texts; `quality` is 1 to 100."""
+    """Encode pixels with texts; `quality` is 1 to 100.
+
+    Pixels are uint8 [height, width, 3], or 4 with the opacity; JPEG has none, and shows them on
+    white.
+    """
     image = Image.fromarray(pixels)
     if form is PictureFormat.PNG:
         return insert_text_chunks(_saved(image, "PNG", compress_level=_COMPRESSION), chunks)
@@ -35,6 +39,8 @@ def encode_picture(
         lossless = quality == _LOSSLESS
         return _saved(image, "WEBP", quality=quality, lossless=lossless, exif=exif)
     exif = exif_with(parameters) if parameters else b""
+    if image.mode == "RGBA":
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
     # The text of a very long prompt is too long for it; the record has all of it, too.
     exif = exif if segment_holds(exif) else b""
     subsampling = "4:4:4" if quality >= _FINE else "4:2:0"

@@ -41,7 +41,7 @@ def write_picture(
     chunks: Sequence[TextChunk] = (),
     saving: Saving = _USUAL,
 ) -> Path:
-    """Encode RGB pixels, uint8 [height, width, 3], with text chunks; return the final path.
+    """Encode pixels, uint8 [height, width, 3 or 4], with text chunks; return the final path.
 
     The format is that of the target's name, else that of `saving`. The folder is made if it does
     not exist; an existing file is never overwritten. Raises DISK_FULL and OUTPUT_NOT_WRITABLE; then

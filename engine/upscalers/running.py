@@ -16,6 +16,7 @@ from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.errors import Cancelled, EngineError, host_memory_errors
+from engine.graphs.upscalers.windows import MOST_SIDE
 from engine.memory.plan import WeightPlacement
 from engine.upscalers.network import Needs
 from engine.upscalers.reading import Upscaler
@@ -52,7 +53,7 @@ class UpscalerRun:
 
     def __init__(self, upscaler: Upscaler, setting: Setting) -> None:
         self.upscaler, self._setting = upscaler, setting
-        self._tile = setting.tile or _tile_that_fits(upscaler, setting.compiler)
+        self._tile = min(setting.tile or _tile_that_fits(upscaler, setting.compiler), MOST_SIDE)
         self._network = self._made(self._tile)
         self._precisions = self._network.precisions(_offered(setting.compiler))
         self._session: Session | None = None

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import Array, DType
+from backends.base import Array
 from engine.graphs.builder import Value
 from engine.graphs.upscalers.layers import Layers
+from engine.graphs.upscalers.windows import MOST_SIDE
 
 # The first opset that calls bilinear sampling "linear".
 _RENAMED_IN = 20
@@ -61,19 +62,18 @@ def sampled(on: Layers, x: Value, name: str, config: SamplingConfig) -> Value:
 
 
 def _places(on: Layers, offset: Value, side: Value, axis: int) -> Value:
-    """Emit 2 (cell + 0.5 + offset) / side - 1, for the cells along an axis of [1, C, H, W]."""
-    g = on.g
-    zero, one = g.integers([0]), g.integers([1])
-    scalar = g.integers([])
-    first, last, step = (g.op("Reshape", end, scalar) for end in (zero, side, one))
-    cells = g.op(
-        "Add", g.cast(g.op("Range", first, last, step), DType.F32), g.constant(0.5, DType.F32)
-    )
+    """Emit 2 (cell + 0.5 + offset) / side - 1, for the cells along an axis of [1, C, H, W].
+
+    Cells, and the side as a number, are taken from a table, which every runtime can do.
+    """
+    g, zero = on.g, on.g.integers([0])
+    table = g.constant(np.arange(1, MOST_SIDE + 1))
     shape = [1, 1, 1, 1]
     shape[axis] = -1
-    cells = g.cast_to_element(g.op("Reshape", cells, g.integers(shape)))
-    length = g.cast_to_element(g.cast(side, DType.F32))
-    scaled = g.op("Div", on.times(g.op("Add", offset, cells), 2.0), length)
+    cells = g.op("Reshape", g.op("Slice", table, zero, side, zero), g.integers(shape))
+    length = g.op("Slice", table, g.op("Add", side, g.integers([-1])), side, zero)
+    middles = g.op("Add", cells, g.constant(-0.5))
+    scaled = g.op("Div", on.times(g.op("Add", offset, middles), 2.0), length)
     return g.op("Add", scaled, g.constant(-1.0))
 
 

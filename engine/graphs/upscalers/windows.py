@@ -10,13 +10,15 @@ from functools import cached_property
 
 import numpy as np
 
-from backends.base import Array, DType
+from backends.base import Array
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 
 # Added to the scores of pixels that are neighbours only by the cyclic shift.
 _MASKED = -100.0
 _BEYOND = 2**31 - 1
+# The longest side in pixels of a picture whose places are counted.
+MOST_SIDE = 8192
 
 
 @dataclass(frozen=True)
@@ -76,31 +78,35 @@ class Windows:
     def mask(self, shift: int) -> Value:
         """Emit what is added to scores after `shifted`: [windows, 1, pixels, pixels].
 
-        Pixels that come from opposite sides of the picture do not attend to each other.
+        Pixels that come from opposite sides of the picture do not attend to each other. Sides are
+        at most `MOST_SIDE` pixels.
         """
         g, pixels = self.g, self.side**2
-        rows = g.op("Reshape", self._region(self.height, shift), g.integers([1, -1, 1, 1]))
-        columns = g.op("Reshape", self._region(self.width, shift), g.integers([1, 1, -1, 1]))
-        regions = g.op("Add", g.op("Mul", rows, g.integers([3])), columns)
+        rows, columns = (
+            g.op("Reshape", self._region(length, shift), g.integers(shape))
+            for length, shape in ((self.height, [1, -1, 1, 1]), (self.width, [1, 1, -1, 1]))
+        )
+        regions = g.op("Add", g.op("Mul", rows, g.constant(3.0)), columns)
         of_windows = self.tokens(regions, 1)
         one = g.op("Reshape", of_windows, g.integers([-1, 1, pixels, 1]))
         other = g.op("Reshape", of_windows, g.integers([-1, 1, 1, pixels]))
-        same = g.cast_to_element(g.cast(g.op("Equal", one, other), DType.F32))
-        apart = g.op("Add", same, g.constant(-1.0))
-        return g.op("Mul", apart, g.constant(-_MASKED))
+        apart = g.op("Abs", g.op("Add", one, g.op("Mul", other, g.constant(-1.0))))
+        # Where it is more than one, what is left of the pixel after the softmax is nothing, too.
+        return g.op("Mul", apart, g.constant(_MASKED))
 
     def _region(self, length: Value, shift: int) -> Value:
-        """Emit 0, 1 or 2 for each pixel along a side: whole windows, the last one and its shift."""
-        g, scalar = self.g, self.g.integers([])
-        ends = (g.integers([0]), length, g.integers([1]))
-        pixels = g.op("Range", *(g.op("Reshape", end, scalar) for end in ends))
-        found = [
-            g.cast(
-                g.op("GreaterOrEqual", pixels, g.op("Add", length, g.integers([-back]))), DType.I64
-            )
-            for back in (self.side, shift)
-        ]
-        return g.op("Add", *found)
+        """Emit 0, 1 or 2 for each pixel along a side: whole windows, the last one and its shift.
+
+        These are the last numbers of a table, which every runtime can take.
+        """
+        from_end = np.arange(MOST_SIDE)[::-1]
+        table = self.g.constant((from_end < self.side).astype(int) + (from_end < shift))
+        start = self.g.op("Add", self.g.op("Mul", length, self.g.integers([-1])), self._most)
+        return self.g.op("Slice", table, start, self._most, self.g.integers([0]))
+
+    @property
+    def _most(self) -> Value:
+        return self.g.integers([MOST_SIDE])
 
     @cached_property
     def _axes(self) -> tuple[tuple[int, int], tuple[int, int], int]:

@@ -11,7 +11,7 @@ from PIL import Image, ImageOps
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.metadata.opening import PictureFault, open_picture
+from engine.metadata.opening import PictureFault, eight_bit, open_picture
 
 T = TypeVar("T")
 # EXIF orientations that swap width and height, and the number of the orientation tag.
@@ -90,7 +90,7 @@ def _read(path: Path, work: Callable[[Image.Image], T], kind: str) -> T:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    image = _shallow(image)
+    image = eight_bit(image)
     if not image.has_transparency_data:
         return image.convert("RGB")
     layer = image.convert("RGBA")
@@ -98,7 +98,7 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def _grey(image: Image.Image) -> Image.Image:
-    image = _shallow(image)
+    image = eight_bit(image)
     if image.has_transparency_data:
         alpha = image.convert("RGBA").getchannel("A")
         if alpha.getextrema() != (255, 255):
@@ -106,10 +106,3 @@ def _grey(image: Image.Image) -> Image.Image:
             return Image.fromarray(opaque.astype(np.uint8) * np.uint8(255))
         image = image.convert("RGB")
     return image.convert("L")
-
-
-def _shallow(image: Image.Image) -> Image.Image:
-    if image.mode.startswith("I"):
-        # Scale 16-bit grey to 8 bits: Pillow would clip it.
-        return Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
-    return image

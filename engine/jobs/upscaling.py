@@ -1,0 +1,153 @@
+"""Pictures in files made larger and saved; if a device fails, the next one goes on."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from backends.base import Cancellation
+from engine.api.picture_names import PictureFacts
+from engine.api.record import UpscaleReport
+from engine.api.saving import Saving
+from engine.api.values import ErrorInfo
+from engine.compile.cache import NetworkCache
+from engine.compile.compiler import Compiler
+from engine.devices.choice import Candidate
+from engine.errors import EngineError
+from engine.jobs.fallback import CURABLE, goes_on
+from engine.jobs.saving import PictureSaver
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.upscales import with_upscale
+from engine.output import Destination, write_picture
+from engine.upscalers.pictures import read_pixels
+from engine.upscalers.reading import Upscaler
+from engine.upscalers.running import Progress, Setting, UpscalerRun
+from engine.upscalers.tiles import Floats
+from engine.upscalers.upscale import Enlarger, Pixels, Wanted, upscaled
+
+
+@dataclass(frozen=True, slots=True)
+class UpscaleJob:
+    """Pictures to enlarge and where they go; without `upscaler` they are only resampled.
+
+    `tile` is the longest side of a tile in pixels; None for as much as memory allows.
+    """
+
+    pictures: tuple[Path, ...]
+    wanted: Wanted
+    target: Destination
+    saving: Saving
+    upscaler: Upscaler | None = None
+    tile: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpscaledImage:
+    """A picture that is durably on disk, and what the file says of it."""
+
+    source: Path
+    path: Path
+    report: UpscaleReport
+
+
+@dataclass(frozen=True, slots=True)
+class UpscaleListener:
+    """Who is told of a job's progress and warnings, and may stop it."""
+
+    progress: Progress
+    warn: Callable[[ErrorInfo], None]
+    cancel: Cancellation
+
+
+def upscaled_files(
+    job: UpscaleJob,
+    candidates: Sequence[Candidate],
+    cache: NetworkCache,
+    listener: UpscaleListener,
+) -> Iterator[UpscaledImage]:
+    """Yield each picture once it is saved; its texts are those of the picture before, and more.
+
+    `candidates` are needed with an upscaler alone. A picture without a name of its own is called as
+    the one before, with "-upscaled". Raises EngineError and Cancelled.
+    """
+    PictureSaver(job.target, job.saving).require_writable()
+    if job.upscaler is None:
+        for source in job.pictures:
+            yield _saved(job, source, upscaled(read_pixels(source), job.wanted, None), None)
+        return
+    with closing(_OnDevices(job, job.upscaler, candidates, cache, listener)) as devices:
+        enlarger = Enlarger(devices.enlarge, job.upscaler.network.scale)
+        for source in job.pictures:
+            pixels = upscaled(read_pixels(source), job.wanted, enlarger)
+            yield _saved(job, source, pixels, devices.candidate)
+
+
+def _saved(
+    job: UpscaleJob, source: Path, pixels: Pixels, candidate: Candidate | None
+) -> UpscaledImage:
+    """Save a picture with the texts of the one before and a report."""
+    height, width = pixels.shape[:2]
+    resampling, upscaler = job.wanted.resampling.value, job.upscaler
+    report = UpscaleReport(
+        name=upscaler.name if upscaler else resampling,
+        width=width,
+        height=height,
+        resampling=resampling,
+        path=str(upscaler.path) if upscaler else None,
+        digest=upscaler.digest if upscaler else None,
+        device=candidate.device.name if candidate else None,
+    )
+    name = job.target.name or f"{source.stem}-upscaled{job.saving.format.suffix}"
+    path = write_picture(
+        pixels,
+        replace(job.target, name=name),
+        PictureFacts(seed=0, width=width, height=height),
+        chunks=with_upscale(read_text_chunks(source), report),
+        saving=job.saving,
+    )
+    return UpscaledImage(source, path, report)
+
+
+class _OnDevices:
+    """An upscaler on the first of the devices that can run it."""
+
+    def __init__(
+        self,
+        job: UpscaleJob,
+        upscaler: Upscaler,
+        candidates: Sequence[Candidate],
+        cache: NetworkCache,
+        listener: UpscaleListener,
+    ) -> None:
+        self._job, self._upscaler, self._cache, self._listener = job, upscaler, cache, listener
+        self.candidate, *self._others = candidates
+        self._run: UpscalerRun | None = None
+
+    def enlarge(self, planes: Floats) -> Floats:
+        """Enlarge planes; if the device fails and there is another, that one goes on."""
+        while True:
+            try:
+                self._run = self._run or UpscalerRun(self._upscaler, self._setting())
+                return self._run.enlarge(planes)
+            except EngineError as error:
+                if error.code not in CURABLE or not self._others:
+                    raise
+                following = self._others.pop(0)
+                self._listener.warn(goes_on(error, self.candidate, following))
+                self.close()
+                self.candidate = following
+
+    def close(self) -> None:
+        """Free the network."""
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+
+    def _setting(self) -> Setting:
+        compiler = Compiler(
+            self.candidate.backend,
+            self.candidate.device,
+            self._cache.working_copies,
+            self._cache.artifacts,
+        )
+        return Setting(compiler, self._listener.cancel, self._listener.progress, self._job.tile)
