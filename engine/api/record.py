@@ -81,7 +81,7 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UpscaleReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What made a finished picture larger, and its width and height since then.
+    """The upscaler that made a finished picture larger, and its width and height since then.
 
     `name` is that of the upscaler's file, or of the method where there is no file; then there is no
     `path`, `digest` and `device`, either. `digest` is a hash of samples of the file.

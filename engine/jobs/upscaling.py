@@ -43,7 +43,7 @@ class UpscaleJob:
 
 @dataclass(frozen=True, slots=True)
 class UpscaledImage:
-    """A picture that is durably on disk, and what the file says of it."""
+    """A picture that is durably on disk, and the report in its file."""
 
     source: Path
     path: Path
@@ -52,7 +52,7 @@ class UpscaledImage:
 
 @dataclass(frozen=True, slots=True)
 class UpscaleListener:
-    """Who is told of a job's progress and warnings, and may stop it."""
+    """The functions that a job tells of progress and warnings, and the request to stop it."""
 
     progress: Progress
     warn: Callable[[ErrorInfo], None]

@@ -1,4 +1,4 @@
-"""What is known of a network that enlarges pictures, and how an architecture is recognised."""
+"""A network that enlarges pictures as it is read, and an architecture as it is recognised."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from engine.upscalers.tensors import Tensors
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a network asks of the pictures it is given, in pixels before it enlarges them.
+    """The demands of a network on the pictures it is given, in pixels before it enlarges them.
 
     Sides are multiples of `multiple` and at least `least`; what is missing is reflected, or with
     `zeros` black. Pixels more than `reach` apart hardly influence each other. `sees_all`: some

@@ -163,7 +163,7 @@ def test_a_transparent_picture_is_on_white_in_a_jpeg(tmp_path: Path) -> None:
         (("--model", "lanczos", "--scale", "2", "--output", "x.tiff"), 1, "not as .tiff"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_options_without_sense_are_refused(
     source: Path,
     capsys: pytest.CaptureFixture[str],
     options: tuple[str, ...],

@@ -18,7 +18,7 @@ RANDOM = np.random.default_rng(4)
     blend=st.integers(1, 20),
     multiple=st.sampled_from([1, 2, 8]),
 )
-def test_what_tiles_see_makes_the_picture_again(
+def test_parts_of_a_picture_make_it_again(
     size: tuple[int, int], longest: int, reach: int, blend: int, multiple: int
 ) -> None:
     height, width = (side * multiple for side in size)
@@ -38,7 +38,7 @@ def test_what_tiles_see_makes_the_picture_again(
             assert span.stop == side or len(span.weights) - 1 - kept[-1] >= reach
 
 
-def test_as_few_tiles_as_possible_are_used() -> None:
+def test_tiles_are_as_few_as_possible() -> None:
     overlap = Overlap(reach=12, blend=8)
     assert len(tiles((100, 100), 100, overlap)) == 1
     assert len(tiles((101, 100), 100, overlap)) == 2
