@@ -7,15 +7,17 @@ from typing import BinaryIO
 from engine.checkpoints import safetensors, torch_file
 from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.opening import Recall, nothing_known, read_steadily
+from engine.checkpoints.torch_stream import MAGIC
 
-_ARCHIVE = b"PK\x03\x04"
+# An archive's beginning, and that of PyTorch files of before 2020.
+_BEGINNINGS = (b"PK\x03\x04", MAGIC)
 
 
 def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
     """Return the tensors of a safetensors or PyTorch file. Raises EngineError if it is unsound."""
 
     def read(file: BinaryIO, facts: os.stat_result) -> TensorIndex:
-        reader = torch_file if _begins_archive(file) else safetensors
+        reader = torch_file if _begins_as_torchs(file) else safetensors
         file.seek(0)
         return reader.index_of(path, recall, file, facts)
 
@@ -23,10 +25,10 @@ def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is an archive, as PyTorch's are, by its beginning. Raises OSError."""
+    """Tell whether a file is PyTorch's, by its beginning: an archive, or older. Raises OSError."""
     with path.open("rb") as file:
-        return _begins_archive(file)
+        return _begins_as_torchs(file)
 
 
-def _begins_archive(file: BinaryIO) -> bool:
-    return file.read(len(_ARCHIVE)) == _ARCHIVE
+def _begins_as_torchs(file: BinaryIO) -> bool:
+    return file.read(max(map(len, _BEGINNINGS))).startswith(_BEGINNINGS)

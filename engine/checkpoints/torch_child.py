@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, cast
 from engine.checkpoints.limits import MAX_ANSWER_BYTES, MAX_NAME_CHARS, MAX_TENSORS
 from engine.checkpoints.torch_instructions import PickleDamaged, PickleRefused, Unread
 from engine.checkpoints.torch_pickle import MAX_INSTRUCTIONS, TensorClaim, read_pickle
+from engine.checkpoints.torch_stream import MAGIC, read_stream
 from engine.checkpoints.torch_zip import (
     Archive,
     ArchivePacked,
@@ -56,9 +57,7 @@ def main() -> None:
     answer: dict[str, Any]
     try:
         with open(sys.argv[1], "rb") as file:  # noqa: PTH123 (pathlib takes as long to import)
-            archive = read_archive(file)
-            pickled = io.BufferedReader(Member(file, archive.pickle), _BUFFER_BYTES)
-            root = read_pickle(cast("BinaryIO", pickled))
+            root, archive = _read(file)
             tensors = list_tensors(root, archive)
     except PickleRefused as refused:
         answer = {"refused": str(refused)}
@@ -74,6 +73,15 @@ def main() -> None:
         sys.stdout.write(f'{{"tensors": [{tensors}], "texts": {json.dumps(list_texts(root))}}}')
         return
     sys.stdout.write(json.dumps(answer))
+
+
+def _read(file: BinaryIO) -> tuple[object, Archive]:
+    """Return the object in a file of either form, and the places of its numbers."""
+    if file.read(len(MAGIC)) == MAGIC:
+        return read_stream(file, _ITEMSIZES)
+    archive = read_archive(file)
+    pickled = io.BufferedReader(Member(file, archive.pickle), _BUFFER_BYTES)
+    return read_pickle(cast("BinaryIO", pickled)), archive
 
 
 def _limit() -> None:

@@ -2,7 +2,8 @@
 
 Their pickle is read by `torch_child` in a process of its own, with little memory and time, and only
 listed, never run (`torch_pickle`). The weights are not copied: the archive stores them
-uncompressed, so they are bound by reference like those of a safetensors file.
+uncompressed (`torch_zip`), as older files do (`torch_stream`), so they are bound by reference like
+those of a safetensors file.
 """
 
 import os

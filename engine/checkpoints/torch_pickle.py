@@ -116,6 +116,10 @@ class TensorClaim:
     strides: tuple[int, ...]
 
 
+# The place in a storage's identity where files of before 2020 may have a part of another storage.
+_VIEW_PLACE = 5
+
+
 class _Mark:
     """The start of a group of values on the stack."""
 
@@ -123,13 +127,15 @@ class _Mark:
 _MARK = _Mark()
 
 
-def read_pickle(file: BinaryIO) -> object:
+def read_pickle(file: BinaryIO, types: dict[str, str] | None = None) -> object:
     """Return the value of a pickle: dicts, lists, texts, numbers, `TensorClaim`s and `Inert`s.
+
+    The element types of storages are added to `types` by their keys.
 
     Time and memory of each instruction are bounded; but the result may hold the same value in many
     places, so that walking through all of it may never end. Raises PickleRefused or PickleDamaged.
     """
-    machine = _Machine()
+    machine = _Machine({} if types is None else types)
     try:
         for count, (name, argument) in enumerate(instructions(file)):
             if count >= MAX_INSTRUCTIONS:
@@ -148,7 +154,8 @@ def read_pickle(file: BinaryIO) -> object:
 class _Machine:
     """The stack and the memo of a pickle that is being read."""
 
-    def __init__(self) -> None:
+    def __init__(self, types: dict[str, str]) -> None:
+        self.types = types
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
 
@@ -248,7 +255,12 @@ def _storage(machine: _Machine, _: object) -> None:
     kind, of, key = identity[:3]
     if kind != "storage" or not isinstance(of, Name) or not isinstance(key, str):
         raise PickleRefused("a persistent object that is no storage")
-    machine.push(Storage(key, _STORAGES[of.name]))
+    if len(identity) > _VIEW_PLACE and identity[_VIEW_PLACE] is not None:
+        raise PickleRefused("a part of a storage")
+    dtype = machine.types.setdefault(key, _STORAGES[of.name])
+    if dtype != _STORAGES[of.name]:
+        raise PickleDamaged("a storage has two types")
+    machine.push(Storage(key, dtype))
 
 
 def _tensor_v2(arguments: tuple[Any, ...]) -> TensorClaim:

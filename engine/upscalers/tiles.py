@@ -48,7 +48,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How tiles overlap, in pixels: what lies within `reach` of a tile's edge is not kept.
+    """The overlap of tiles, in pixels: what lies within `reach` of a tile's edge is not kept.
 
     Beyond that, tiles overlap by at least `blend` pixels more, in which one gives way to the next.
     Tiles begin at multiples of `multiple`.

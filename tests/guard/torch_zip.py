@@ -13,16 +13,21 @@ _STORAGES = {np.dtype(np.float32): "FloatStorage", np.dtype(np.float16): "HalfSt
 
 def write_torch_zip(path: Path, arrays: Mapping[str, Array]) -> Path:
     """A state dict of these float32 and float16 arrays."""
-    pickled = b"\x80\x02}(" + b"".join(
-        _text(name) + _tensor(str(number), array)
-        for number, (name, array) in enumerate(arrays.items())
-    )
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(_member("archive/data.pkl"), pickled + b"u.")
+        archive.writestr(_member("archive/data.pkl"), pickled_state(arrays))
         for number, array in enumerate(arrays.values()):
             archive.writestr(_member(f"archive/data/{number}"), array.tobytes())
         archive.writestr(_member("archive/version"), b"3\n")
     return path
+
+
+def pickled_state(arrays: Mapping[str, Array]) -> bytes:
+    """The pickle of a state dict, whose storages are numbered in order."""
+    entries = (
+        _text(name) + _tensor(str(number), array)
+        for number, (name, array) in enumerate(arrays.items())
+    )
+    return b"\x80\x02}(" + b"".join(entries) + b"u."
 
 
 def _member(name: str) -> zipfile.ZipInfo:

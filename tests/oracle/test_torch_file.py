@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.checkpoints.files import read_index
 from engine.checkpoints.torch_file import read_torch_index
 from engine.families import identify
 from engine.weights.sources import as_source, mapped
@@ -24,6 +25,19 @@ def test_a_saved_module_is_read_back(tmp_path: Path) -> None:
     assert tensors.keys() == state.keys()
     for name, tensor in state.items():
         assert np.array_equal(mapped(tensors[name]), tensor.numpy())
+
+
+def test_a_module_saved_as_before_2020_is_read_back(tmp_path: Path) -> None:
+    """Tied and sliced tensors share a storage, and one is of another type."""
+    torch.manual_seed(0)
+    state = {"params": torch.nn.Conv2d(4, 8, 3).state_dict()}
+    whole = torch.randn(6, 4)
+    state["params"] |= {"tied": whole, "rows": whole[2:5], "half": whole.half()}
+    torch.save(state, tmp_path / "m.pth", _use_new_zipfile_serialization=False)
+    tensors = read_index(tmp_path / "m.pth").tensors
+    assert tensors.keys() == {f"params.{name}" for name in state["params"]}
+    for name, tensor in state["params"].items():
+        assert np.array_equal(mapped(tensors[f"params.{name}"]), tensor.detach().numpy())
 
 
 def test_a_checkpoint_is_the_same_in_either_kind_of_file(tmp_path: Path) -> None:
