@@ -61,14 +61,14 @@ def _plain(function: Function) -> Callable[[], Function]:
 
 
 def _convolution(
-    *, kernel_shape: Sequence[int], strides: Sequence[int], pads: Sequence[int]
+    *, kernel_shape: Sequence[int], strides: Sequence[int], pads: Sequence[int], group: int = 1
 ) -> Function:
     top, left, bottom, right = pads
-    stride = tuple(strides)
+    stride, rest = tuple(strides), (1, group)
     if (top, left) == (bottom, right):
-        return lambda x, w, b=None: functional.conv2d(x, w, b, stride, (top, left))
+        return lambda x, w, b=None: functional.conv2d(x, w, b, stride, (top, left), *rest)
     around = (left, right, top, bottom)
-    return lambda x, w, b=None: functional.conv2d(functional.pad(x, around), w, b, stride)
+    return lambda x, w, b=None: functional.conv2d(functional.pad(x, around), w, b, stride, 0, *rest)
 
 
 def _transposed_convolution(
@@ -180,6 +180,10 @@ def _mean(*, keepdims: int) -> Function:
     return lambda x, axes: x.mean(axes, keepdim=bool(keepdims))
 
 
+def _length(*, keepdims: int) -> Function:
+    return lambda x, axes: torch.linalg.vector_norm(x, dim=axes, keepdim=bool(keepdims))
+
+
 def _concat(*, axis: int) -> Function:
     return lambda *parts: torch.cat(parts, axis)
 
@@ -192,8 +196,22 @@ def _quotients(x: HostValue, y: HostValue) -> HostValue:
     return tuple(int(a) // int(b) for a, b in zip(x, y, strict=True))
 
 
-def _resize(*, mode: str, coordinate_transformation_mode: str, nearest_mode: str) -> Function:
+def _products(x: HostValue, y: HostValue) -> HostValue:
+    return tuple(a * b for a, b in zip(x, y, strict=True))
+
+
+def _sums(x: HostValue, y: HostValue) -> HostValue:
+    return tuple(a + b for a, b in zip(x, y, strict=True))
+
+
+def _resize(
+    *, mode: str, coordinate_transformation_mode: str, nearest_mode: str = "floor"
+) -> Function:
     form = (mode, coordinate_transformation_mode, nearest_mode)
+    if form[:2] == ("linear", "half_pixel"):
+        return lambda x, _, scales, sizes: functional.interpolate(
+            x, sizes[2:], mode="bilinear", align_corners=False
+        )
     _require(form == ("nearest", "asymmetric", "floor"), " ".join(form))
 
     def nearest(x: Tensor, _: None, scales: HostValue | None, sizes: HostValue = ()) -> Tensor:
@@ -224,7 +242,24 @@ def _gather(*, axis: int = 0) -> Function:
 
 def _slice(x: Tensor, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int]) -> Tensor:
     (start,), (end,), (axis,) = starts, ends, axes
+    start, end, _ = slice(start, end).indices(x.shape[axis])
     return x.narrow(axis, start, end - start)
+
+
+def _pixel_shuffle(*, blocksize: int, mode: str) -> Function:
+    _require(mode == "CRD", f"mode {mode}")
+    return lambda x: functional.pixel_shuffle(x, blocksize)
+
+
+def _max_pool(*, kernel_shape: Sequence[int], strides: Sequence[int]) -> Function:
+    return lambda x: functional.max_pool2d(x, tuple(kernel_shape), tuple(strides))
+
+
+def _grid_sample(*, mode: str, padding_mode: str, align_corners: int) -> Function:
+    _require(mode in ("linear", "bilinear"), f"mode {mode}")
+    return lambda x, grid: functional.grid_sample(
+        x, grid, "bilinear", padding_mode, bool(align_corners)
+    )
 
 
 def _cast(*, to: torch.dtype | None) -> Function:
@@ -246,6 +281,7 @@ def _into(function: Function, overwriting: Function) -> Callable[[], Function]:
 
 
 OPERATORS: Mapping[str, Callable[..., Function]] = {
+    "Abs": _plain(torch.abs),
     "Add": _plain(torch.add),
     "AddInto": _into(torch.add, Tensor.add_),
     "Attention": _attention,
@@ -255,23 +291,33 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Concat": _concat,
     "Conv": _convolution,
     "ConvTranspose": _transposed_convolution,
+    "DepthToSpace": _pixel_shuffle,
+    "Div": _plain(torch.div),
     "Erf": _plain(torch.erf),
     "FusedMatMul": _linear,
     "Gather": _gather,
     "Gelu": _plain(functional.gelu),
+    "GridSample": _grid_sample,
     "GroupNorm": _channels_last_group_norm,
     "GroupNormalization": _group_norm,
+    "HostAdd": _plain(_sums),
     "HostConcat": _host_concat,
     "HostDiv": _plain(_quotients),
+    "HostMul": _plain(_products),
     "Identity": _plain(lambda x: x),
     "InstanceNormalization": _instance_norm,
     "LayerNormalization": _layer_norm,
+    "LeakyRelu": lambda *, alpha: lambda x: functional.leaky_relu(x, alpha),
     "Linear": _linear,
     "MatMul": _plain(torch.matmul),
+    "Max": _plain(torch.maximum),
+    "MaxPool": _max_pool,
     "Mul": _plain(torch.mul),
     "MulInto": _into(torch.mul, Tensor.mul_),
     "MultiHeadAttention": _multi_head_attention,
     "NhwcConv": _channels_last_convolution,
+    "PRelu": _plain(lambda x, slopes: torch.where(x < 0, x * slopes, x)),
+    "ReduceL2": _length,
     "ReduceMean": _mean,
     "Relu": _plain(torch.relu),
     "Reshape": _plain(_reshape),
@@ -283,6 +329,8 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "SkipSum": _plain(_skip_sum),
     "Slice": _plain(_slice),
     "Softmax": lambda *, axis: lambda x: torch.softmax(x, axis),
+    "Softplus": _plain(functional.softplus),
+    "Sqrt": _plain(torch.sqrt),
     "Tanh": _plain(torch.tanh),
     "Tile": _plain(_tile),
     "Transpose": lambda *, perm: lambda x: x.permute(perm),

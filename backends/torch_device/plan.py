@@ -31,9 +31,16 @@ _TAKING_SUMS = {
     "SkipLayerNormalization": ("LayerNormalization", 1, 3),
 }
 # Inputs that are shapes, scales or counts, by operator.
-_HOST_INPUTS = {"Reshape": (1,), "Resize": (2, 3), "Slice": (1, 2, 3), "Tile": (1,)}
+_HOST_INPUTS = {
+    "Reshape": (1,),
+    "Resize": (2, 3),
+    "Slice": (1, 2, 3),
+    "Tile": (1,),
+    "ReduceMean": (1,),
+    "ReduceL2": (1,),
+}
 # Operators computed on the host if an input is on the host.
-_HOST_FORMS = {"Concat": "HostConcat", "Div": "HostDiv"}
+_HOST_FORMS = {"Concat": "HostConcat", "Div": "HostDiv", "Mul": "HostMul", "Add": "HostAdd"}
 _ON_HOST = " (host)"
 # Operators whose result has its own memory, and those that can overwrite such an operand.
 _FRESH = frozenset(
@@ -175,6 +182,7 @@ def _with_host_values(
 ) -> tuple[list[Step], dict[str, HostValue]]:
     """Return the steps with shape arithmetic moved to the host, and the host's constants."""
     reckoned: set[str] = set()
+    integers = {name for name, one in constants.items() if one.data_type == TensorProto.INT64}
     host_constants: dict[str, HostValue] = {}
 
     def on_host(name: str) -> str:
@@ -191,7 +199,7 @@ def _with_host_values(
         host_form = _HOST_FORMS.get(step.kind)
         if step.kind == "Shape":
             reckoned.add(step.output)
-        elif host_form and reckoned.intersection(step.inputs):
+        elif host_form and (reckoned.intersection(step.inputs) or integers.issuperset(step.inputs)):
             step = replace(step, kind=host_form, inputs=tuple(map(on_host, step.inputs)))
             reckoned.add(step.output)
         places = _HOST_INPUTS.get(step.kind, ())

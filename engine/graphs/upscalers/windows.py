@@ -55,9 +55,7 @@ class Windows:
         g, (windows, pixels, channel) = self.g, self._axes
         split = g.op("Reshape", x, self._joined(self._sizes(channels)))
         by_window = g.op("Transpose", split, perm=[*windows, channel, *pixels])
-        sizes = self._sizes(channels)
-        count = g.op("Mul", *(sizes[axis] for axis in windows))
-        shape = self._joined([count, g.integers([heads, channels // heads, -1])])
+        shape = self._joined([self._count, g.integers([heads, channels // heads, -1])])
         return g.op("Reshape", by_window, shape)
 
     def from_by_head(self, x: Value, channels: int) -> Value:
@@ -128,9 +126,15 @@ class Windows:
 
     def _flat(self, channels: int) -> Value:
         """Return the shape [windows, pixels, C]."""
-        sizes = self._sizes(channels)
-        count = self.g.op("Mul", *(sizes[axis] for axis in self._axes[0]))
-        return self._joined([count, self.g.integers([-1, channels])])
+        return self._joined([self._count, self.g.integers([-1, channels])])
+
+    @property
+    def _count(self) -> Value:
+        """The number of windows, int64 [1]."""
+        g, side = self.g, self.g.integers([self.side])
+        if self.apart == self.inner:
+            return g.integers([self.side**2])
+        return g.op("Mul", *(g.op("Div", length, side) for length in (self.height, self.width)))
 
     def _whole(self, x: Value, order: Sequence[int], channels: int) -> Value:
         """Emit a picture of its windows; `order` has the axes of a split picture as in x."""

@@ -33,6 +33,7 @@ from tests.graphs.networks import (  # noqa: E402
     small_unet,
     wide_unet,
 )
+from tests.upscalers.small import EMITS as UPSCALERS  # noqa: E402
 
 # Against ONNX Runtime in single precision, on the processor.
 TOLERANCES = {Precision.F32: 1e-5, Precision.BF16: 4e-2, Precision.F16: 1e-2}
@@ -177,7 +178,8 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
     # Those of the CUDA provider are checked by interpreting them: test_fused.
     forms += [(operators, (DType.F16,)) for operators in STEPS.values()]
     used: set[str] = set()
-    for emit in (*NETWORKS.values(), *VAE_PARTS.values(), partial(unet, config=wide_unet())):
+    emits = (*NETWORKS.values(), *VAE_PARTS.values(), *UPSCALERS.values())
+    for emit in (*emits, partial(unet, config=wide_unet())):
         weights = random_weights(emit)
         for operators, elements in forms:
             for element in elements:

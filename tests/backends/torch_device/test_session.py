@@ -101,7 +101,7 @@ def test_weights_are_over_the_pages_of_their_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "attributes", "named"),
     [
-        ("Softplus", {}, "Softplus"),
+        ("Softsign", {}, "Softsign"),
         ("Gelu", {"approximate": "tanh"}, "Gelu.*approximate"),
         ("Gather", {"axis": 1}, "Gather.*axis 1"),
     ],
