@@ -4735,8 +4735,16 @@
    <translation>Einen kürzeren wählen.</translation>
   </message>
   <message>
+   <source>Choose a smaller size, or an upscaler of a smaller scale.</source>
+   <translation>Eine kleinere Größe oder einen Upscaler mit kleinerem Faktor wählen.</translation>
+  </message>
+  <message>
    <source>Choose a text-to-image or inpainting model.</source>
    <translation>Ein Text-zu-Bild- oder Inpainting-Modell wählen.</translation>
+  </message>
+  <message>
+   <source>Choose an upscaler of one of these: {titles}.</source>
+   <translation>Einen Upscaler von einer dieser Arten wählen: {titles}.</translation>
   </message>
   <message>
    <source>Choose another file.</source>
@@ -5611,6 +5619,10 @@
    <translation>Die Datei ist unvollständig oder von anderer Architektur: neu herunterladen.</translation>
   </message>
   <message>
+   <source>The file is probably damaged: download it again.</source>
+   <translation>Die Datei ist wahrscheinlich beschädigt: neu herunterladen.</translation>
+  </message>
+  <message>
    <source>The file was kept as {name}.</source>
    <translation>Die Datei wurde als {name} aufbewahrt.</translation>
   </message>
@@ -5731,6 +5743,14 @@
    <translation>Das Bild wurde als {path} aufbewahrt.</translation>
   </message>
   <message>
+   <source>The picture would be {width}x{height}; {most} million pixels is the most.</source>
+   <translation>Das Bild wäre {width}x{height} groß; {most} Millionen Pixel sind das Höchste.</translation>
+  </message>
+  <message>
+   <source>The picture {path} cannot be read: {fault}.</source>
+   <translation>Das Bild {path} lässt sich nicht lesen: {fault}.</translation>
+  </message>
+  <message>
    <source>The picture {path} cannot be read: {reason}.</source>
    <translation>Das Bild {path} kann nicht gelesen werden: {reason}.</translation>
   </message>
@@ -5777,6 +5797,10 @@
   <message>
    <source>The result of the {phase} phase is {reason}, at the safest precision too.</source>
    <translation>Das Ergebnis der Phase {phase} ist {reason}, auch in der sichersten Genauigkeit.</translation>
+  </message>
+  <message>
+   <source>The result of {path} is {reason}.</source>
+   <translation>Das Ergebnis von {path} ist {reason}.</translation>
   </message>
   <message>
    <source>The runtime pack {name} is left out: {reason}.</source>
@@ -6667,12 +6691,24 @@
    <translation>ihr fehlt die erste Schicht einer kleinen VAE</translation>
   </message>
   <message>
+   <source>it has no {name}</source>
+   <translation>{name} fehlt ihm</translation>
+  </message>
+  <message>
    <source>it has none</source>
    <translation>sie hat keinen</translation>
   </message>
   <message>
    <source>it has too many files</source>
    <translation>es hat zu viele Dateien</translation>
+  </message>
+  <message>
+   <source>it has {count} layers</source>
+   <translation>er hat {count} Schichten</translation>
+  </message>
+  <message>
+   <source>it has {count} layers that enlarge</source>
+   <translation>er hat {count} Schichten, die vergrößern</translation>
   </message>
   <message>
    <source>it has {count} metadata entries</source>
@@ -6713,6 +6749,10 @@
   <message>
    <source>it is drawn in software; no driver of a graphics processor is at work</source>
    <translation>es wird in Software gezeichnet; kein Treiber eines Grafikprozessors ist aktiv</translation>
+  </message>
+  <message>
+   <source>it is for pictures of {count} channels</source>
+   <translation>er ist für Bilder mit {count} Kanälen</translation>
   </message>
   <message>
    <source>it is longer than 1 MB</source>
@@ -6787,6 +6827,10 @@
    <translation>er hat nichts ausgegeben</translation>
   </message>
   <message>
+   <source>it samples at {places} places</source>
+   <translation>er tastet an {places} Stellen ab</translation>
+  </message>
+  <message>
    <source>it stands for the GPUs of the Windows host; only NVIDIA's driver reaches them</source>
    <translation>es steht für die GPUs des Windows-Rechners; nur der Treiber von NVIDIA erreicht sie</translation>
   </message>
@@ -6835,6 +6879,10 @@
    <translation>seine Dateien sind nicht die eines CLIP-Tokenizers</translation>
   </message>
   <message>
+   <source>its first layer has {inner} channels</source>
+   <translation>seine erste Schicht hat {inner} Kanäle</translation>
+  </message>
+  <message>
    <source>its folder is missing</source>
    <translation>sein Ordner fehlt</translation>
   </message>
@@ -6857,6 +6905,18 @@
   <message>
    <source>its header lists {error} twice</source>
    <translation>ihr Kopf nennt {error} zweimal</translation>
+  </message>
+  <message>
+   <source>its heads do not divide its width</source>
+   <translation>seine Köpfe teilen seine Breite nicht</translation>
+  </message>
+  <message>
+   <source>its large kernels are in parts, which is not run</source>
+   <translation>seine großen Kerne sind zerlegt, und solche laufen hier nicht</translation>
+  </message>
+  <message>
+   <source>its last layer has {outer} channels</source>
+   <translation>seine letzte Schicht hat {outer} Kanäle</translation>
   </message>
   <message>
    <source>its latents are those of {family}, not of {family_2}</source>
@@ -6911,8 +6971,20 @@
    <translation>seine Vektoren haben die Form {list}</translation>
   </message>
   <message>
+   <source>its weights are stored as {dtype}</source>
+   <translation>seine Gewichte sind als {dtype} gespeichert</translation>
+  </message>
+  <message>
+   <source>its windows have {rows} distances</source>
+   <translation>seine Fenster haben {rows} Abstände</translation>
+  </message>
+  <message>
    <source>its {name!r} scales no weight of its own</source>
    <translation>{name!r} darin skaliert kein eigenes Gewicht</translation>
+  </message>
+  <message>
+   <source>its {name} has shape {shape}</source>
+   <translation>{name} hat die Form {shape}</translation>
   </message>
   <message>
    <source>key {key}</source>
@@ -7847,8 +7919,16 @@
    <translation>{path} ist eine DoRA, die nach den Längen der Ausgänge trainiert wurde; das nachgeahmte Programm misst die Eingänge.</translation>
   </message>
   <message>
+   <source>{path} is a folder, not the file of an upscaler.</source>
+   <translation>{path} ist ein Ordner und nicht die Datei eines Upscalers.</translation>
+  </message>
+  <message>
    <source>{path} is a folder; only a single file has a hash.</source>
    <translation>{path} ist ein Ordner; nur eine einzelne Datei hat einen Hash.</translation>
+  </message>
+  <message>
+   <source>{path} is a model of {family}, not an upscaler.</source>
+   <translation>{path} ist ein Modell für {family}, kein Upscaler.</translation>
   </message>
   <message>
    <source>{path} is a zip archive that holds {name}.</source>
@@ -7857,6 +7937,10 @@
   <message>
    <source>{path} is a zip archive, but no checkpoint of PyTorch's: {reason}.</source>
    <translation>{path} ist ein ZIP-Archiv, aber kein Checkpoint von PyTorch: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} is an upscaler of a kind that is not run.</source>
+   <translation>{path} ist ein Upscaler von einer Art, die hier nicht läuft.</translation>
   </message>
   <message>
    <source>{path} is damaged, or another file of that name: its hash differs.</source>
@@ -7903,8 +7987,16 @@
    <translation>{path} ist kein gültiges Modell: {kind}.</translation>
   </message>
   <message>
+   <source>{path} is not an upscaler this version knows.</source>
+   <translation>{path} ist kein Upscaler, den diese Version kennt.</translation>
+  </message>
+  <message>
    <source>{path} is not in {parent}.</source>
    <translation>{path} ist nicht in {parent}.</translation>
+  </message>
+  <message>
+   <source>{path} is not the upscaler that it seems to be: {what}.</source>
+   <translation>{path} ist nicht der Upscaler, der die Datei zu sein scheint: {what}.</translation>
   </message>
   <message>
    <source>{path} is used, so the picture may become another one.</source>
@@ -7913,6 +8005,10 @@
   <message>
    <source>{path} is {title}, not a model.</source>
    <translation>{path} ist {title}, kein Modell.</translation>
+  </message>
+  <message>
+   <source>{path} is {title}, not an upscaler.</source>
+   <translation>{path} ist {title}, kein Upscaler.</translation>
   </message>
   <message>
    <source>{path} is {title}, which is not run yet.</source>
