@@ -15,6 +15,7 @@ from app.cli import (
     bake,
     bench,
     cache,
+    control_map,
     devices,
     doctor,
     engine,
@@ -35,6 +36,7 @@ from engine.packs import FOLDER, use_packs
 COMMANDS = {
     "generate": generate,
     "inspect": inspect,
+    "map": control_map,
     "bake": bake,
     "devices": devices,
     "packs": packs,
