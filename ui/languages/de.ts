@@ -4575,6 +4575,10 @@
    <translation>Eine Kopie der Gewichte im Zwischenspeicher war beschädigt; was damit entstand, wurde verworfen und ohne sie neu gemacht.</translation>
   </message>
   <message>
+   <source>A drawing of dark lines on white, turned into white lines on black.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>A file is damaged, or a strength is too high.</source>
    <translation>Eine Datei ist beschädigt oder eine Stärke zu hoch.</translation>
   </message>
@@ -4673,6 +4677,10 @@
   <message>
    <source>Cancelled.</source>
    <translation>Abgebrochen.</translation>
+  </message>
+  <message>
+   <source>Canny</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Check DISPLAY. {without}</source>
@@ -4783,6 +4791,14 @@
    <translation>Andere Programme zu schließen kann helfen.</translation>
   </message>
   <message>
+   <source>Color grid</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Content shuffle</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Copy the report and send it to us; then try again.</source>
    <translation>Den Bericht kopieren und uns schicken; dann erneut versuchen.</translation>
   </message>
@@ -4879,6 +4895,10 @@
    <translation>Platz schaffen.</translation>
   </message>
   <message>
+   <source>Gaussian blur</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Get the .safetensors version.</source>
    <translation>Die .safetensors-Version beschaffen.</translation>
   </message>
@@ -4949,6 +4969,10 @@
   <message>
    <source>Intel's compute runtime is not installed or does not know it: install intel-opencl-icd ({guide})</source>
    <translation>Intels Compute-Laufzeit ist nicht installiert oder kennt es nicht: intel-opencl-icd installieren ({guide})</translation>
+  </message>
+  <message>
+   <source>Invert</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>It can be installed again. The reason: {reason}.</source>
@@ -5125,6 +5149,10 @@
   <message>
    <source>Leave the others out.</source>
    <translation>Die anderen weglassen.</translation>
+  </message>
+  <message>
+   <source>Lower the resolution, or cut the picture to another shape.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>MIGraphX does not list {name}</source>
@@ -5319,8 +5347,20 @@
    <translation>ROCm fehlt oder hat eine andere Version: {reason}</translation>
   </message>
   <message>
+   <source>Recolor by intensity</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Recolor by luminance</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Rename one of them.</source>
    <translation>Eine davon umbenennen.</translation>
+  </message>
+  <message>
+   <source>Rough white strokes, by a difference of two blurs.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Run git lfs pull.</source>
@@ -5333,6 +5373,10 @@
   <message>
    <source>Safelight ended twice while it made this picture.</source>
    <translation>Safelight endete zweimal, während es dieses Bild erzeugte.</translation>
+  </message>
+  <message>
+   <source>Scribble (XDoG)</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>See that the address or folder is right, then try again.</source>
@@ -5405,6 +5449,10 @@
   <message>
    <source>Something went wrong inside Safelight while it downloaded {file}.</source>
    <translation>In Safelight ist beim Herunterladen von {file} etwas schiefgegangen.</translation>
+  </message>
+  <message>
+   <source>Standard lineart</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Stars and favourites cannot be saved in {folder}: {reason}. They hold until the window is closed.</source>
@@ -5513,6 +5561,10 @@
   <message>
    <source>The backends are {names}; auto chooses for you.</source>
    <translation>Die Backends sind {names}; auto wählt selbst.</translation>
+  </message>
+  <message>
+   <source>The brightest of each pixel's three channels.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The cache holds nothing called {unknown}.</source>
@@ -5699,6 +5751,10 @@
    <translation>Die Liste Ihrer Modellordner ist nicht lesbar; nur die üblichen werden durchsucht.</translation>
   </message>
   <message>
+   <source>The map would be {width} x {height} pixels; a side has at most {most}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>The memory of the next pictures is planned when no job runs.</source>
    <translation>Der Speicher der nächsten Bilder wird geplant, wenn kein Auftrag läuft.</translation>
   </message>
@@ -5727,8 +5783,16 @@
    <translation>Das Bild ist das jenes Programms. Nach der Art von diffusers wirkt die LoRA wie trainiert.</translation>
   </message>
   <message>
+   <source>The picture itself, made smaller so that its details are painted anew.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>The picture was kept as {path}.</source>
    <translation>Das Bild wurde als {path} aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>The picture without its details, which are painted anew.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The picture {path} cannot be read: {reason}.</source>
@@ -5737,6 +5801,18 @@
   <message>
    <source>The picture {path} {lack}</source>
    <translation>Das Bild {path} {lack}</translation>
+  </message>
+  <message>
+   <source>The picture's colours and materials, pulled about at random.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>The picture's colours in squares of 64 pixels.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>The picture's lightness without its colours.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The prompt changes {count:,} times and is too long for that.</source>
@@ -6015,6 +6091,10 @@
    <translation>Safelight behält sie trotzdem.</translation>
   </message>
   <message>
+   <source>Thin white lines where brightness or colour changes at once.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>This Safelight runs from its sources, which it does not change.</source>
    <translation>Dieses Safelight läuft aus seinen Quellen, die es nicht ändert.</translation>
   </message>
@@ -6049,6 +6129,14 @@
   <message>
    <source>This version stays. The notes of the new one may say what it needs.</source>
    <translation>Diese Version bleibt. Die Hinweise zur neuen sagen vielleicht, was sie braucht.</translation>
+  </message>
+  <message>
+   <source>Threshold</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Tile</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Tones may differ a little from the whole picture's. A smaller one needs none.</source>
@@ -6165,6 +6253,14 @@
   <message>
    <source>White is painted and black is kept.</source>
    <translation>Weiß wird gemalt, Schwarz bleibt.</translation>
+  </message>
+  <message>
+   <source>White lines of a drawing that is dark on white.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>White where a picture is bright, black elsewhere.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Windows ML is a part of Windows</source>
@@ -6563,6 +6659,10 @@
    <translation>hat in nativem Code durch null geteilt</translation>
   </message>
   <message>
+   <source>down-sampling rate</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>driver {version} is too old: {name} needs {least} or newer</source>
    <translation>Treiber {version} ist zu alt: {name} braucht {least} oder neuer</translation>
   </message>
@@ -6611,6 +6711,10 @@
    <translation>für {channels} Latent-Kanäle</translation>
   </message>
   <message>
+   <source>gamma</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>guidance</source>
    <translation>Guidance</translation>
   </message>
@@ -6621,6 +6725,10 @@
   <message>
    <source>height</source>
    <translation>Höhe</translation>
+  </message>
+  <message>
+   <source>high threshold</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>image guidance</source>
@@ -6959,6 +7067,10 @@
    <translation>hat eine Datei verloren, die sie gerade las</translation>
   </message>
   <message>
+   <source>low threshold</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>margin</source>
    <translation>Rand</translation>
   </message>
@@ -7175,6 +7287,10 @@
    <translation>Beginn des Refiners</translation>
   </message>
   <message>
+   <source>resolution</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>rho</source>
    <translation>Rho</translation>
   </message>
@@ -7237,6 +7353,10 @@
   <message>
    <source>side of the target size</source>
    <translation>Seite der Zielgröße</translation>
+  </message>
+  <message>
+   <source>sigma</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>sigma_max</source>
@@ -7417,6 +7537,10 @@
   <message>
    <source>this build of ONNX Runtime has no {name}</source>
    <translation>dieser Build von ONNX Runtime hat kein {name}</translation>
+  </message>
+  <message>
+   <source>threshold</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>tile of the VAE</source>
