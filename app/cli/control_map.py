@@ -9,14 +9,19 @@ import numpy as np
 
 from app.cli.spelling import parse_size
 from app.cli.terminal import Usage, print_json, print_table, write_path
-from app.paths import typed_path
+from app.paths import find_paths, typed_path
+from backends.cpu import CpuBackend
 from engine.api.fields import RequestField, fields_of
 from engine.api.picture_names import PictureFacts
 from engine.api.preprocessors import PREPROCESSORS, MapOptions, PreprocessorName
+from engine.cancel import CancelToken
+from engine.compile.cache import NetworkCache
+from engine.compile.compiler import Compiler
 from engine.output.names import Destination, destination
 from engine.output.writer import write_picture
 from engine.pipeline.canvas.pictures import read_picture
-from engine.preprocessors.run import make_map, require_within
+from engine.preprocessors.annotators import LoadedAnnotator, load_annotator, read_annotator
+from engine.preprocessors.run import make_map, require_network, require_within
 from engine.preprocessors.scales import pixel_perfect
 
 HELP = "turn a picture into the map that a ControlNet looks at"
@@ -45,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="one of the preprocessor's, as low=50; --list tells which",
     )
     parser.add_argument(
+        "--weights", metavar="FILE", help="what some preprocessors run; --list tells which"
+    )
+    parser.add_argument(
         "--for-size",
         type=parse_size,
         metavar="WxH",
@@ -65,12 +73,16 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if not (options.picture and options.preprocessor and options.output):
         raise Usage("give a picture, --preprocessor NAME and --output FILE, or --list")
-    chosen = _chosen(PreprocessorName(options.preprocessor), options.option)
+    name = PreprocessorName(options.preprocessor)
+    chosen = _chosen(name, options.option)
     require_within(chosen)
+    network = _network(name, options.weights)
     picture = read_picture(typed_path(options.picture))
     if options.for_size:
         chosen = _fitted(chosen, picture.size, options.for_size, whole=options.whole)
-    made = make_map(np.asarray(picture), chosen)
+    made = make_map(np.asarray(picture), chosen, network)
+    if network:
+        network.close()
     path = write_picture(made, _target(options), PictureFacts(seed=0))
     height, width = made.shape[:2]
     if options.json:
@@ -78,6 +90,17 @@ def run(options: argparse.Namespace) -> int:
     else:
         write_path(path)
     return 0
+
+
+def _network(name: PreprocessorName, file: str | None) -> LoadedAnnotator | None:
+    """Return the network of a file on the processor; None without a file. Raises EngineError."""
+    annotator = read_annotator(typed_path(file)) if file else None
+    require_network(name, annotator.kind if annotator else None)
+    if annotator is None:
+        return None
+    backend = CpuBackend()
+    copies = NetworkCache(find_paths().cache).working_copies
+    return load_annotator(annotator, Compiler(backend, backend.probe()[0], copies), CancelToken())
 
 
 def _target(options: argparse.Namespace) -> Destination:
@@ -120,11 +143,12 @@ def _list() -> None:
             name.value,
             ", ".join(kind.value for kind in one.serves),
             " ".join(map(_usage, fields_of(one.options).values())),
+            ", ".join(one.files),
             str(one.about),
         )
         for name, one in PREPROCESSORS.items()
     ]
-    print_table(("NAME", "SERVES", "OPTIONS", "MAP"), rows)
+    print_table(("NAME", "SERVES", "OPTIONS", "WEIGHTS", "MAP"), rows)
 
 
 def _usage(field: RequestField) -> str:

@@ -46,6 +46,12 @@ class PreprocessorName(StrEnum):
     RECOLOR_LUMINANCE = "recolor_luminance"
     RECOLOR_INTENSITY = "recolor_intensity"
     LINEART_STANDARD = "lineart_standard"
+    LINEART = "lineart"
+    SOFTEDGE_HED = "softedge_hed"
+    SOFTEDGE_PIDINET = "softedge_pidinet"
+    SCRIBBLE_HED = "scribble_hed"
+    SCRIBBLE_PIDINET = "scribble_pidinet"
+    DEPTH_ANYTHING_V2 = "depth_anything_v2"
 
 
 class _Scaled(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,6 +134,34 @@ class LineartStandardOptions(_ScaledOptions, frozen=True, tag="lineart_standard"
     """The resolution."""
 
 
+class LineartOptions(_ScaledOptions, frozen=True, tag="lineart"):
+    """The resolution."""
+
+
+class HedOptions(_ScaledOptions, frozen=True, tag="softedge_hed"):
+    """`safe` for edges of three levels, which hide less of the picture in them."""
+
+    safe: bool = False
+
+
+class PidinetOptions(_ScaledOptions, frozen=True, tag="softedge_pidinet"):
+    """`safe` for edges of three levels, which hide less of the picture in them."""
+
+    safe: bool = False
+
+
+class ScribbleHedOptions(_ScaledOptions, frozen=True, tag="scribble_hed"):
+    """The resolution."""
+
+
+class ScribblePidinetOptions(_ScaledOptions, frozen=True, tag="scribble_pidinet"):
+    """The resolution."""
+
+
+class DepthOptions(_ScaledOptions, frozen=True, tag="depth_anything_v2"):
+    """The resolution of the map; the network sees at least 518 pixels a side."""
+
+
 # The options of one preprocessor; their type names it.
 MapOptions = (
     CannyOptions
@@ -141,18 +175,29 @@ MapOptions = (
     | LuminanceOptions
     | IntensityOptions
     | LineartStandardOptions
+    | LineartOptions
+    | HedOptions
+    | PidinetOptions
+    | ScribbleHedOptions
+    | ScribblePidinetOptions
+    | DepthOptions
 )
 
 
 class Preprocessor(msgspec.Struct, frozen=True):
-    """A preprocessor: its title, a sentence about it, its options and the controls it serves."""
+    """A preprocessor: its title, a sentence about it, its options and the controls it serves.
+
+    `files` are the usual names of the files of weights that it can run, none for most.
+    """
 
     title: Sentence
     about: Sentence
     options: type[MapOptions]
     serves: tuple[ControlKind, ...]
+    files: tuple[str, ...] = ()
 
 
+_HED, _PIDINET = ("ControlNetHED.pth",), ("table5_pidinet.pth",)
 _LINES = (ControlKind.CANNY, ControlKind.LINEART, ControlKind.SCRIBBLE)
 PREPROCESSORS: Mapping[PreprocessorName, Preprocessor] = MappingProxyType(
     {
@@ -221,6 +266,48 @@ PREPROCESSORS: Mapping[PreprocessorName, Preprocessor] = MappingProxyType(
             sentence("White lines of a drawing that is dark on white."),
             LineartStandardOptions,
             (ControlKind.LINEART,),
+        ),
+        PreprocessorName.LINEART: Preprocessor(
+            sentence("Lineart"),
+            sentence("White lines as an artist would draw a photograph."),
+            LineartOptions,
+            (ControlKind.LINEART,),
+            ("sk_model.pth", "sk_model2.pth"),
+        ),
+        PreprocessorName.SOFTEDGE_HED: Preprocessor(
+            sentence("Soft edges (HED)"),
+            sentence("Soft white edges, the stronger the more they matter."),
+            HedOptions,
+            (ControlKind.SOFTEDGE,),
+            _HED,
+        ),
+        PreprocessorName.SOFTEDGE_PIDINET: Preprocessor(
+            sentence("Soft edges (PiDiNet)"),
+            sentence("Soft white edges with fewer details, by a small network."),
+            PidinetOptions,
+            (ControlKind.SOFTEDGE,),
+            _PIDINET,
+        ),
+        PreprocessorName.SCRIBBLE_HED: Preprocessor(
+            sentence("Scribble (HED)"),
+            sentence("Rough white strokes along the edges that matter most."),
+            ScribbleHedOptions,
+            (ControlKind.SCRIBBLE,),
+            _HED,
+        ),
+        PreprocessorName.SCRIBBLE_PIDINET: Preprocessor(
+            sentence("Scribble (PiDiNet)"),
+            sentence("Rough white strokes along edges, by a small network."),
+            ScribblePidinetOptions,
+            (ControlKind.SCRIBBLE,),
+            _PIDINET,
+        ),
+        PreprocessorName.DEPTH_ANYTHING_V2: Preprocessor(
+            sentence("Depth (Depth Anything V2)"),
+            sentence("The nearer, the brighter."),
+            DepthOptions,
+            (ControlKind.DEPTH,),
+            ("depth_anything_v2_vits.pth", "depth_anything_v2_vitb.pth"),
         ),
     }
 )

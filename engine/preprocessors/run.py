@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.api.bounds import bounded
-from engine.api.preprocessors import MapOptions, PreprocessorName, name_of
+from engine.api.preprocessors import PREPROCESSORS, MapOptions, PreprocessorName, name_of
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError, host_memory_errors
-from engine.preprocessors import plain
+from engine.preprocessors import networks, plain
+from engine.preprocessors.annotators import AnnotatorKind, LoadedAnnotator
 from engine.preprocessors.scales import Pixels
 
 _PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
@@ -25,16 +26,53 @@ _PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
     PreprocessorName.LINEART_STANDARD: plain.lineart_standard,
 }
 
+# Preprocessors with weights: the network and what calls it.
+_BY_NETWORK: Mapping[
+    PreprocessorName, tuple[AnnotatorKind, Callable[[Pixels, Any, LoadedAnnotator], Pixels]]
+] = {
+    PreprocessorName.LINEART: (AnnotatorKind.LINE_DRAWING, networks.lineart),
+    PreprocessorName.SOFTEDGE_HED: (AnnotatorKind.HED, networks.softedge_hed),
+    PreprocessorName.SOFTEDGE_PIDINET: (AnnotatorKind.PIDINET, networks.softedge_pidinet),
+    PreprocessorName.SCRIBBLE_HED: (AnnotatorKind.HED, networks.scribble_hed),
+    PreprocessorName.SCRIBBLE_PIDINET: (AnnotatorKind.PIDINET, networks.scribble_pidinet),
+    PreprocessorName.DEPTH_ANYTHING_V2: (AnnotatorKind.DEPTH_ANYTHING, networks.depth),
+}
 
-def make_map(picture: Pixels, options: MapOptions) -> Pixels:
+
+def make_map(
+    picture: Pixels, options: MapOptions, network: LoadedAnnotator | None = None
+) -> Pixels:
     """Return the map of an RGB picture; both are uint8 [height, width, 3].
 
-    Raises EngineError: REQUEST_INVALID for options out of their bounds and for maps that are too
-    long, OUT_OF_MEMORY.
+    `network` is that of a preprocessor with weights. Raises EngineError: REQUEST_INVALID for
+    options out of their bounds, for maps that are too long and without the right network,
+    OUT_OF_MEMORY, and those of the network.
     """
     require_within(options)
+    name = name_of(options)
     with host_memory_errors():
-        return _PLAIN[name_of(options)](picture, options)
+        if name in _PLAIN:
+            return _PLAIN[name](picture, options)
+        require_network(name, network.kind if network else None)
+        assert network is not None
+        return _BY_NETWORK[name][1](picture, options, network)
+
+
+def require_network(name: PreprocessorName, kind: AnnotatorKind | None) -> None:
+    """Raise EngineError(REQUEST_INVALID) unless a preprocessor runs by this network, or by none."""
+    wanted = _BY_NETWORK[name][0] if name in _BY_NETWORK else None
+    if kind is wanted:
+        return
+    about = PREPROCESSORS[name]
+    if wanted is None:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID, sentence("{title} needs no file.", title=about.title)
+        )
+    raise EngineError(
+        ErrorCode.REQUEST_INVALID,
+        sentence("{title} needs a file of its own weights.", title=about.title),
+        sentence("Its usual name is {files}.", files=" / ".join(about.files)),
+    )
 
 
 def require_within(options: MapOptions) -> None:

@@ -50,6 +50,21 @@ def resize_cubic_numbers(
     return _along_both(numbers, across.of(np.float64), down.of(np.float64))
 
 
+def resize_cubic_by(
+    numbers: Array, width: int, height: int, steps: tuple[float, float]
+) -> NDArray[np.float32]:
+    """Resize a picture by bicubic interpolation whose samples are `steps` apart along x and y.
+
+    PyTorch's `interpolate` with a scale factor takes 1 / factor for a step, whatever the sizes.
+    """
+    taps: list[_Taps] = []
+    for (before, after), step in zip(_sizes(numbers, width, height), steps, strict=True):
+        at = (np.arange(after) + 0.5) * step - 0.5
+        first = np.floor(at)
+        taps.append(_cubic(first.astype(np.int64), at - first, before).of(np.float32))
+    return _along_both(numbers, *taps)
+
+
 def resize_linear(image: NDArray[np.float32], width: int, height: int) -> NDArray[np.float32]:
     """Resize a float32 picture by linear interpolation without antialiasing (INTER_LINEAR)."""
     across, down = (_between(*_centres(*sizes), sizes[0]) for sizes in _sizes(image, width, height))
