@@ -8,8 +8,16 @@ import pytest
 from PIL import Image
 
 from app.cli import run
-from engine.api.preprocessors import CannyOptions, PreprocessorName, ThresholdOptions
+from engine.api.preprocessors import (
+    CannyOptions,
+    PidinetOptions,
+    PreprocessorName,
+    ThresholdOptions,
+)
+from engine.preprocessors.annotators import AnnotatorKind
 from engine.preprocessors.run import make_map
+from tests.checkpoints.arrays import write_arrays
+from tests.preprocessors.annotator_files import loaded, stored
 from tests.preprocessors.pictures import shapes
 
 
@@ -51,6 +59,22 @@ def test_a_map_in_a_folder_is_named_after_its_picture(
     assert np.array_equal(pixels(Path(told["path"])), wanted)
 
 
+def test_a_file_of_weights_is_run(picture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weights = picture.with_name("edges.safetensors")
+    write_arrays(weights, stored(AnnotatorKind.PIDINET))
+    options = ["--option", "resolution=64", "--option", "safe=true", "--weights", str(weights)]
+    target = picture.with_name("soft.png")
+    arguments = ["map", str(picture), *options, "--output", str(target), "--preprocessor"]
+    assert run([*arguments, "softedge_pidinet"]) == 0
+    network = loaded(weights)
+    wanted = make_map(shapes(120, 90), PidinetOptions(resolution=64, safe=True), network)
+    network.close()
+    assert np.array_equal(pixels(target), wanted)
+    capsys.readouterr()
+    assert run([*arguments, "softedge_hed"]) == 1
+    assert "Its usual name is ControlNetHED.pth." in capsys.readouterr().err
+
+
 def test_a_transparent_picture_lies_on_white(tmp_path: Path) -> None:
     path, target = tmp_path / "clear.png", tmp_path / "negative.png"
     Image.new("RGBA", (5, 4), (9, 9, 9, 0)).save(path)
@@ -77,6 +101,8 @@ def test_every_preprocessor_is_listed(capsys: pytest.CaptureFixture[str]) -> Non
         (["--preprocessor", "canny", "--option", "low=much"], 2, "no value of low"),
         (["--preprocessor", "canny", "--option", "low=999"], 1, "must be from 1 to 255"),
         (["--preprocessor", "invert", "--for-size", "64x64"], 2, "with a resolution"),
+        (["--preprocessor", "lineart"], 1, "Its usual name is sk_model.pth / sk_model2.pth"),
+        (["--preprocessor", "lineart", "--weights", "gone.pth"], 1, "gone.pth"),
         (["--preprocessor", "canny", "--for-size", "9000x9000"], 1, "must be from 64 to 2,048"),
     ],
 )

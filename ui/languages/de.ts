@@ -4576,7 +4576,7 @@
   </message>
   <message>
    <source>A drawing of dark lines on white, turned into white lines on black.</source>
-   <translation type="unfinished" />
+   <translation>Eine Zeichnung aus dunklen Linien auf Weiß, umgekehrt in weiße Linien auf Schwarz.</translation>
   </message>
   <message>
    <source>A file is damaged, or a strength is too high.</source>
@@ -4680,7 +4680,7 @@
   </message>
   <message>
    <source>Canny</source>
-   <translation type="unfinished" />
+   <translation>Canny</translation>
   </message>
   <message>
    <source>Check DISPLAY. {without}</source>
@@ -4792,11 +4792,11 @@
   </message>
   <message>
    <source>Color grid</source>
-   <translation type="unfinished" />
+   <translation>Farbraster</translation>
   </message>
   <message>
    <source>Content shuffle</source>
-   <translation type="unfinished" />
+   <translation>Gemischter Inhalt</translation>
   </message>
   <message>
    <source>Copy the report and send it to us; then try again.</source>
@@ -4809,6 +4809,10 @@
   <message>
    <source>Correct it, or remove it: it only holds defaults.</source>
    <translation>Berichtigen oder entfernen: Sie enthält nur Vorgaben.</translation>
+  </message>
+  <message>
+   <source>Depth (Depth Anything V2)</source>
+   <translation>Tiefe (Depth Anything V2)</translation>
   </message>
   <message>
    <source>Direct3D 12, Vulkan or Metal; on Linux libvulkan.so.1 must be there too</source>
@@ -4896,7 +4900,7 @@
   </message>
   <message>
    <source>Gaussian blur</source>
-   <translation type="unfinished" />
+   <translation>Gaußscher Weichzeichner</translation>
   </message>
   <message>
    <source>Get the .safetensors version.</source>
@@ -4972,7 +4976,7 @@
   </message>
   <message>
    <source>Invert</source>
-   <translation type="unfinished" />
+   <translation>Umkehren</translation>
   </message>
   <message>
    <source>It can be installed again. The reason: {reason}.</source>
@@ -5111,8 +5115,16 @@
    <translation>Die Erprobung endete ohne Ergebnis.</translation>
   </message>
   <message>
+   <source>Its usual name is {files}.</source>
+   <translation>Meist heißt sie {files}.</translation>
+  </message>
+  <message>
    <source>Join some of the parts.</source>
    <translation>Einige der Teile verbinden.</translation>
+  </message>
+  <message>
+   <source>Known are HED, PiDiNet, informative-drawings and Depth Anything V2 small, base, large.</source>
+   <translation>Bekannt sind HED, PiDiNet, informative-drawings und Depth Anything V2 small, base, large.</translation>
   </message>
   <message>
    <source>Leave it out for the sampler's own value.</source>
@@ -5151,8 +5163,12 @@
    <translation>Die anderen weglassen.</translation>
   </message>
   <message>
+   <source>Lineart</source>
+   <translation>Strichzeichnung</translation>
+  </message>
+  <message>
    <source>Lower the resolution, or cut the picture to another shape.</source>
-   <translation type="unfinished" />
+   <translation>Verringere die Auflösung, oder schneide das Bild anders zu.</translation>
   </message>
   <message>
    <source>MIGraphX does not list {name}</source>
@@ -5348,19 +5364,27 @@
   </message>
   <message>
    <source>Recolor by intensity</source>
-   <translation type="unfinished" />
+   <translation>Neu färben nach Intensität</translation>
   </message>
   <message>
    <source>Recolor by luminance</source>
-   <translation type="unfinished" />
+   <translation>Neu färben nach Helligkeit</translation>
   </message>
   <message>
    <source>Rename one of them.</source>
    <translation>Eine davon umbenennen.</translation>
   </message>
   <message>
+   <source>Rough white strokes along edges, by a small network.</source>
+   <translation>Grobe weiße Striche an Kanten, von einem kleinen Netz.</translation>
+  </message>
+  <message>
+   <source>Rough white strokes along the edges that matter most.</source>
+   <translation>Grobe weiße Striche an den wichtigsten Kanten.</translation>
+  </message>
+  <message>
    <source>Rough white strokes, by a difference of two blurs.</source>
-   <translation type="unfinished" />
+   <translation>Grobe weiße Striche, aus dem Unterschied zweier Weichzeichnungen.</translation>
   </message>
   <message>
    <source>Run git lfs pull.</source>
@@ -5375,8 +5399,16 @@
    <translation>Safelight endete zweimal, während es dieses Bild erzeugte.</translation>
   </message>
   <message>
+   <source>Scribble (HED)</source>
+   <translation>Kritzelei (HED)</translation>
+  </message>
+  <message>
+   <source>Scribble (PiDiNet)</source>
+   <translation>Kritzelei (PiDiNet)</translation>
+  </message>
+  <message>
    <source>Scribble (XDoG)</source>
-   <translation type="unfinished" />
+   <translation>Kritzelei (XDoG)</translation>
   </message>
   <message>
    <source>See that the address or folder is right, then try again.</source>
@@ -5443,6 +5475,22 @@
    <translation>Den Prompt kürzen.</translation>
   </message>
   <message>
+   <source>Soft edges (HED)</source>
+   <translation>Weiche Kanten (HED)</translation>
+  </message>
+  <message>
+   <source>Soft edges (PiDiNet)</source>
+   <translation>Weiche Kanten (PiDiNet)</translation>
+  </message>
+  <message>
+   <source>Soft white edges with fewer details, by a small network.</source>
+   <translation>Weiche weiße Kanten mit weniger Einzelheiten, von einem kleinen Netz.</translation>
+  </message>
+  <message>
+   <source>Soft white edges, the stronger the more they matter.</source>
+   <translation>Weiche weiße Kanten, umso stärker, je wichtiger sie sind.</translation>
+  </message>
+  <message>
    <source>Something unexpected happened in the engine ({kind}).</source>
    <translation>In der Engine ist etwas Unerwartetes geschehen ({kind}).</translation>
   </message>
@@ -5452,7 +5500,7 @@
   </message>
   <message>
    <source>Standard lineart</source>
-   <translation type="unfinished" />
+   <translation>Einfache Strichzeichnung</translation>
   </message>
   <message>
    <source>Stars and favourites cannot be saved in {folder}: {reason}. They hold until the window is closed.</source>
@@ -5564,7 +5612,7 @@
   </message>
   <message>
    <source>The brightest of each pixel's three channels.</source>
-   <translation type="unfinished" />
+   <translation>Der hellste der drei Kanäle jedes Pixels.</translation>
   </message>
   <message>
    <source>The cache holds nothing called {unknown}.</source>
@@ -5663,6 +5711,10 @@
    <translation>Die Datei ist unvollständig oder von anderer Architektur: neu herunterladen.</translation>
   </message>
   <message>
+   <source>The file may be damaged: download it again.</source>
+   <translation>Die Datei ist vielleicht beschädigt: Lade sie erneut herunter.</translation>
+  </message>
+  <message>
    <source>The file was kept as {name}.</source>
    <translation>Die Datei wurde als {name} aufbewahrt.</translation>
   </message>
@@ -5751,8 +5803,12 @@
    <translation>Die Liste Ihrer Modellordner ist nicht lesbar; nur die üblichen werden durchsucht.</translation>
   </message>
   <message>
+   <source>The map of {name} is {fault}.</source>
+   <translation>Die Karte von {name} ist {fault}.</translation>
+  </message>
+  <message>
    <source>The map would be {width} x {height} pixels; a side has at most {most}.</source>
-   <translation type="unfinished" />
+   <translation>Die Karte hätte {width} x {height} Pixel; eine Seite hat höchstens {most}.</translation>
   </message>
   <message>
    <source>The memory of the next pictures is planned when no job runs.</source>
@@ -5765,6 +5821,10 @@
   <message>
    <source>The name {beginning!r} is longer than this system takes.</source>
    <translation>Der Name {beginning!r} ist länger, als dieses System zulässt.</translation>
+  </message>
+  <message>
+   <source>The nearer, the brighter.</source>
+   <translation>Je näher, desto heller.</translation>
   </message>
   <message>
    <source>The number of steps must be between 1 and {most}, not {steps}.</source>
@@ -5784,7 +5844,7 @@
   </message>
   <message>
    <source>The picture itself, made smaller so that its details are painted anew.</source>
-   <translation type="unfinished" />
+   <translation>Das Bild selbst, verkleinert, damit seine Einzelheiten neu gemalt werden.</translation>
   </message>
   <message>
    <source>The picture was kept as {path}.</source>
@@ -5792,7 +5852,7 @@
   </message>
   <message>
    <source>The picture without its details, which are painted anew.</source>
-   <translation type="unfinished" />
+   <translation>Das Bild ohne seine Einzelheiten, die neu gemalt werden.</translation>
   </message>
   <message>
    <source>The picture {path} cannot be read: {reason}.</source>
@@ -5804,15 +5864,15 @@
   </message>
   <message>
    <source>The picture's colours and materials, pulled about at random.</source>
-   <translation type="unfinished" />
+   <translation>Farben und Stoffe des Bildes, zufällig verzogen.</translation>
   </message>
   <message>
    <source>The picture's colours in squares of 64 pixels.</source>
-   <translation type="unfinished" />
+   <translation>Die Farben des Bildes in Quadraten von 64 Pixeln.</translation>
   </message>
   <message>
    <source>The picture's lightness without its colours.</source>
-   <translation type="unfinished" />
+   <translation>Die Helligkeit des Bildes ohne seine Farben.</translation>
   </message>
   <message>
    <source>The prompt changes {count:,} times and is too long for that.</source>
@@ -6092,7 +6152,7 @@
   </message>
   <message>
    <source>Thin white lines where brightness or colour changes at once.</source>
-   <translation type="unfinished" />
+   <translation>Dünne weiße Linien, wo Helligkeit oder Farbe plötzlich wechselt.</translation>
   </message>
   <message>
    <source>This Safelight runs from its sources, which it does not change.</source>
@@ -6132,11 +6192,11 @@
   </message>
   <message>
    <source>Threshold</source>
-   <translation type="unfinished" />
+   <translation>Schwelle</translation>
   </message>
   <message>
    <source>Tile</source>
-   <translation type="unfinished" />
+   <translation>Kachel</translation>
   </message>
   <message>
    <source>Tones may differ a little from the whole picture's. A smaller one needs none.</source>
@@ -6255,12 +6315,16 @@
    <translation>Weiß wird gemalt, Schwarz bleibt.</translation>
   </message>
   <message>
+   <source>White lines as an artist would draw a photograph.</source>
+   <translation>Weiße Linien, wie man ein Foto abzeichnen würde.</translation>
+  </message>
+  <message>
    <source>White lines of a drawing that is dark on white.</source>
-   <translation type="unfinished" />
+   <translation>Weiße Linien einer Zeichnung, die dunkel auf Weiß ist.</translation>
   </message>
   <message>
    <source>White where a picture is bright, black elsewhere.</source>
-   <translation type="unfinished" />
+   <translation>Weiß, wo das Bild hell ist, sonst schwarz.</translation>
   </message>
   <message>
    <source>Windows ML is a part of Windows</source>
@@ -6660,7 +6724,7 @@
   </message>
   <message>
    <source>down-sampling rate</source>
-   <translation type="unfinished" />
+   <translation>Verkleinerung</translation>
   </message>
   <message>
    <source>driver {version} is too old: {name} needs {least} or newer</source>
@@ -6712,7 +6776,7 @@
   </message>
   <message>
    <source>gamma</source>
-   <translation type="unfinished" />
+   <translation>Gamma</translation>
   </message>
   <message>
    <source>guidance</source>
@@ -6728,7 +6792,7 @@
   </message>
   <message>
    <source>high threshold</source>
-   <translation type="unfinished" />
+   <translation>obere Schwelle</translation>
   </message>
   <message>
    <source>image guidance</source>
@@ -7068,7 +7132,7 @@
   </message>
   <message>
    <source>low threshold</source>
-   <translation type="unfinished" />
+   <translation>untere Schwelle</translation>
   </message>
   <message>
    <source>margin</source>
@@ -7288,7 +7352,7 @@
   </message>
   <message>
    <source>resolution</source>
-   <translation type="unfinished" />
+   <translation>Auflösung</translation>
   </message>
   <message>
    <source>rho</source>
@@ -7356,7 +7420,7 @@
   </message>
   <message>
    <source>sigma</source>
-   <translation type="unfinished" />
+   <translation>Sigma</translation>
   </message>
   <message>
    <source>sigma_max</source>
@@ -7540,7 +7604,7 @@
   </message>
   <message>
    <source>threshold</source>
-   <translation type="unfinished" />
+   <translation>Schwelle</translation>
   </message>
   <message>
    <source>tile of the VAE</source>
@@ -8007,6 +8071,10 @@
    <translation>{path} ist größer als {size} MiB</translation>
   </message>
   <message>
+   <source>{path} is no file of weights that makes maps.</source>
+   <translation>{path} ist keine Datei mit Gewichten, die Karten macht.</translation>
+  </message>
+  <message>
    <source>{path} is no part of this runtime pack on this system.</source>
    <translation>{path} gehört auf diesem System nicht zu diesem Laufzeitpaket.</translation>
   </message>
@@ -8165,6 +8233,14 @@
   <message>
    <source>{title} makes those that come after it.</source>
    <translation>{title} erzeugt die Bilder danach.</translation>
+  </message>
+  <message>
+   <source>{title} needs a file of its own weights.</source>
+   <translation>{title} braucht eine Datei mit eigenen Gewichten.</translation>
+  </message>
+  <message>
+   <source>{title} needs no file.</source>
+   <translation>{title} braucht keine Datei.</translation>
   </message>
   <message>
    <source>{unblock} {kept}</source>
