@@ -119,7 +119,8 @@ $(BASE)/.tools: $(BASE)/.installed
 $(ORACLE)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ORACLE)
 	$(ORACLE_PY) -m $(INSTALL) ".[dev,oracle]"
-	$(ORACLE_PY) -m pip install --quiet --no-deps k-diffusion==0.1.1.post1 spandrel==0.4.2
+	$(ORACLE_PY) -m pip install --quiet --no-deps k-diffusion==0.1.1.post1 spandrel==0.4.2 \
+	  controlnet_aux==0.0.10
 	touch $@
 
 # stable-diffusion.cpp is compiled here (minutes, needs a C++ compiler); its rows say so where it is not.

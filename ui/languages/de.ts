@@ -4575,6 +4575,10 @@
    <translation>Eine Kopie der Gewichte im Zwischenspeicher war beschädigt; was damit entstand, wurde verworfen und ohne sie neu gemacht.</translation>
   </message>
   <message>
+   <source>A drawing of dark lines on white, turned into white lines on black.</source>
+   <translation>Eine Zeichnung aus dunklen Linien auf Weiß, umgekehrt in weiße Linien auf Schwarz.</translation>
+  </message>
+  <message>
    <source>A file is damaged, or a strength is too high.</source>
    <translation>Eine Datei ist beschädigt oder eine Stärke zu hoch.</translation>
   </message>
@@ -4673,6 +4677,10 @@
   <message>
    <source>Cancelled.</source>
    <translation>Abgebrochen.</translation>
+  </message>
+  <message>
+   <source>Canny</source>
+   <translation>Canny</translation>
   </message>
   <message>
    <source>Check DISPLAY. {without}</source>
@@ -4791,6 +4799,14 @@
    <translation>Andere Programme zu schließen kann helfen.</translation>
   </message>
   <message>
+   <source>Color grid</source>
+   <translation>Farbraster</translation>
+  </message>
+  <message>
+   <source>Content shuffle</source>
+   <translation>Gemischter Inhalt</translation>
+  </message>
+  <message>
    <source>Copy the report and send it to us; then try again.</source>
    <translation>Den Bericht kopieren und uns schicken; dann erneut versuchen.</translation>
   </message>
@@ -4801,6 +4817,10 @@
   <message>
    <source>Correct it, or remove it: it only holds defaults.</source>
    <translation>Berichtigen oder entfernen: Sie enthält nur Vorgaben.</translation>
+  </message>
+  <message>
+   <source>Depth (Depth Anything V2)</source>
+   <translation>Tiefe (Depth Anything V2)</translation>
   </message>
   <message>
    <source>Direct3D 12, Vulkan or Metal; on Linux libvulkan.so.1 must be there too</source>
@@ -4887,6 +4907,10 @@
    <translation>Platz schaffen.</translation>
   </message>
   <message>
+   <source>Gaussian blur</source>
+   <translation>Gaußscher Weichzeichner</translation>
+  </message>
+  <message>
    <source>Get the .safetensors version.</source>
    <translation>Die .safetensors-Version beschaffen.</translation>
   </message>
@@ -4957,6 +4981,10 @@
   <message>
    <source>Intel's compute runtime is not installed or does not know it: install intel-opencl-icd ({guide})</source>
    <translation>Intels Compute-Laufzeit ist nicht installiert oder kennt es nicht: intel-opencl-icd installieren ({guide})</translation>
+  </message>
+  <message>
+   <source>Invert</source>
+   <translation>Umkehren</translation>
   </message>
   <message>
    <source>It can be installed again. The reason: {reason}.</source>
@@ -5095,8 +5123,16 @@
    <translation>Die Erprobung endete ohne Ergebnis.</translation>
   </message>
   <message>
+   <source>Its usual name is {files}.</source>
+   <translation>Meist heißt sie {files}.</translation>
+  </message>
+  <message>
    <source>Join some of the parts.</source>
    <translation>Einige der Teile verbinden.</translation>
+  </message>
+  <message>
+   <source>Known are HED, PiDiNet, informative-drawings and Depth Anything V2 small, base, large.</source>
+   <translation>Bekannt sind HED, PiDiNet, informative-drawings und Depth Anything V2 small, base, large.</translation>
   </message>
   <message>
    <source>Leave it out for the sampler's own value.</source>
@@ -5133,6 +5169,14 @@
   <message>
    <source>Leave the others out.</source>
    <translation>Die anderen weglassen.</translation>
+  </message>
+  <message>
+   <source>Lineart</source>
+   <translation>Strichzeichnung</translation>
+  </message>
+  <message>
+   <source>Lower the resolution, or cut the picture to another shape.</source>
+   <translation>Verringere die Auflösung, oder schneide das Bild anders zu.</translation>
   </message>
   <message>
    <source>MIGraphX does not list {name}</source>
@@ -5327,8 +5371,28 @@
    <translation>ROCm fehlt oder hat eine andere Version: {reason}</translation>
   </message>
   <message>
+   <source>Recolor by intensity</source>
+   <translation>Neu färben nach Intensität</translation>
+  </message>
+  <message>
+   <source>Recolor by luminance</source>
+   <translation>Neu färben nach Helligkeit</translation>
+  </message>
+  <message>
    <source>Rename one of them.</source>
    <translation>Eine davon umbenennen.</translation>
+  </message>
+  <message>
+   <source>Rough white strokes along edges, by a small network.</source>
+   <translation>Grobe weiße Striche an Kanten, von einem kleinen Netz.</translation>
+  </message>
+  <message>
+   <source>Rough white strokes along the edges that matter most.</source>
+   <translation>Grobe weiße Striche an den wichtigsten Kanten.</translation>
+  </message>
+  <message>
+   <source>Rough white strokes, by a difference of two blurs.</source>
+   <translation>Grobe weiße Striche, aus dem Unterschied zweier Weichzeichnungen.</translation>
   </message>
   <message>
    <source>Run git lfs pull.</source>
@@ -5341,6 +5405,18 @@
   <message>
    <source>Safelight ended twice while it made this picture.</source>
    <translation>Safelight endete zweimal, während es dieses Bild erzeugte.</translation>
+  </message>
+  <message>
+   <source>Scribble (HED)</source>
+   <translation>Kritzelei (HED)</translation>
+  </message>
+  <message>
+   <source>Scribble (PiDiNet)</source>
+   <translation>Kritzelei (PiDiNet)</translation>
+  </message>
+  <message>
+   <source>Scribble (XDoG)</source>
+   <translation>Kritzelei (XDoG)</translation>
   </message>
   <message>
    <source>See that the address or folder is right, then try again.</source>
@@ -5407,12 +5483,32 @@
    <translation>Den Prompt kürzen.</translation>
   </message>
   <message>
+   <source>Soft edges (HED)</source>
+   <translation>Weiche Kanten (HED)</translation>
+  </message>
+  <message>
+   <source>Soft edges (PiDiNet)</source>
+   <translation>Weiche Kanten (PiDiNet)</translation>
+  </message>
+  <message>
+   <source>Soft white edges with fewer details, by a small network.</source>
+   <translation>Weiche weiße Kanten mit weniger Einzelheiten, von einem kleinen Netz.</translation>
+  </message>
+  <message>
+   <source>Soft white edges, the stronger the more they matter.</source>
+   <translation>Weiche weiße Kanten, umso stärker, je wichtiger sie sind.</translation>
+  </message>
+  <message>
    <source>Something unexpected happened in the engine ({kind}).</source>
    <translation>In der Engine ist etwas Unerwartetes geschehen ({kind}).</translation>
   </message>
   <message>
    <source>Something went wrong inside Safelight while it downloaded {file}.</source>
    <translation>In Safelight ist beim Herunterladen von {file} etwas schiefgegangen.</translation>
+  </message>
+  <message>
+   <source>Standard lineart</source>
+   <translation>Einfache Strichzeichnung</translation>
   </message>
   <message>
    <source>Stars and favourites cannot be saved in {folder}: {reason}. They hold until the window is closed.</source>
@@ -5523,6 +5619,10 @@
    <translation>Die Backends sind {names}; auto wählt selbst.</translation>
   </message>
   <message>
+   <source>The brightest of each pixel's three channels.</source>
+   <translation>Der hellste der drei Kanäle jedes Pixels.</translation>
+  </message>
+  <message>
    <source>The cache holds nothing called {unknown}.</source>
    <translation>Der Zwischenspeicher enthält nichts mit dem Namen {unknown}.</translation>
   </message>
@@ -5623,6 +5723,10 @@
    <translation>Die Datei ist wahrscheinlich beschädigt: neu herunterladen.</translation>
   </message>
   <message>
+   <source>The file may be damaged: download it again.</source>
+   <translation>Die Datei ist vielleicht beschädigt: Lade sie erneut herunter.</translation>
+  </message>
+  <message>
    <source>The file was kept as {name}.</source>
    <translation>Die Datei wurde als {name} aufbewahrt.</translation>
   </message>
@@ -5711,6 +5815,14 @@
    <translation>Die Liste Ihrer Modellordner ist nicht lesbar; nur die üblichen werden durchsucht.</translation>
   </message>
   <message>
+   <source>The map of {name} is {fault}.</source>
+   <translation>Die Karte von {name} ist {fault}.</translation>
+  </message>
+  <message>
+   <source>The map would be {width} x {height} pixels; a side has at most {most}.</source>
+   <translation>Die Karte hätte {width} x {height} Pixel; eine Seite hat höchstens {most}.</translation>
+  </message>
+  <message>
    <source>The memory of the next pictures is planned when no job runs.</source>
    <translation>Der Speicher der nächsten Bilder wird geplant, wenn kein Auftrag läuft.</translation>
   </message>
@@ -5721,6 +5833,10 @@
   <message>
    <source>The name {beginning!r} is longer than this system takes.</source>
    <translation>Der Name {beginning!r} ist länger, als dieses System zulässt.</translation>
+  </message>
+  <message>
+   <source>The nearer, the brighter.</source>
+   <translation>Je näher, desto heller.</translation>
   </message>
   <message>
    <source>The number of steps must be between 1 and {most}, not {steps}.</source>
@@ -5739,8 +5855,16 @@
    <translation>Das Bild ist das jenes Programms. Nach der Art von diffusers wirkt die LoRA wie trainiert.</translation>
   </message>
   <message>
+   <source>The picture itself, made smaller so that its details are painted anew.</source>
+   <translation>Das Bild selbst, verkleinert, damit seine Einzelheiten neu gemalt werden.</translation>
+  </message>
+  <message>
    <source>The picture was kept as {path}.</source>
    <translation>Das Bild wurde als {path} aufbewahrt.</translation>
+  </message>
+  <message>
+   <source>The picture without its details, which are painted anew.</source>
+   <translation>Das Bild ohne seine Einzelheiten, die neu gemalt werden.</translation>
   </message>
   <message>
    <source>The picture would be {width}x{height}; {most} million pixels is the most.</source>
@@ -5757,6 +5881,18 @@
   <message>
    <source>The picture {path} {lack}</source>
    <translation>Das Bild {path} {lack}</translation>
+  </message>
+  <message>
+   <source>The picture's colours and materials, pulled about at random.</source>
+   <translation>Farben und Stoffe des Bildes, zufällig verzogen.</translation>
+  </message>
+  <message>
+   <source>The picture's colours in squares of 64 pixels.</source>
+   <translation>Die Farben des Bildes in Quadraten von 64 Pixeln.</translation>
+  </message>
+  <message>
+   <source>The picture's lightness without its colours.</source>
+   <translation>Die Helligkeit des Bildes ohne seine Farben.</translation>
   </message>
   <message>
    <source>The prompt changes {count:,} times and is too long for that.</source>
@@ -6039,6 +6175,10 @@
    <translation>Safelight behält sie trotzdem.</translation>
   </message>
   <message>
+   <source>Thin white lines where brightness or colour changes at once.</source>
+   <translation>Dünne weiße Linien, wo Helligkeit oder Farbe plötzlich wechselt.</translation>
+  </message>
+  <message>
    <source>This Safelight runs from its sources, which it does not change.</source>
    <translation>Dieses Safelight läuft aus seinen Quellen, die es nicht ändert.</translation>
   </message>
@@ -6073,6 +6213,14 @@
   <message>
    <source>This version stays. The notes of the new one may say what it needs.</source>
    <translation>Diese Version bleibt. Die Hinweise zur neuen sagen vielleicht, was sie braucht.</translation>
+  </message>
+  <message>
+   <source>Threshold</source>
+   <translation>Schwelle</translation>
+  </message>
+  <message>
+   <source>Tile</source>
+   <translation>Kachel</translation>
   </message>
   <message>
    <source>Tones may differ a little from the whole picture's. A smaller one needs none.</source>
@@ -6189,6 +6337,18 @@
   <message>
    <source>White is painted and black is kept.</source>
    <translation>Weiß wird gemalt, Schwarz bleibt.</translation>
+  </message>
+  <message>
+   <source>White lines as an artist would draw a photograph.</source>
+   <translation>Weiße Linien, wie man ein Foto abzeichnen würde.</translation>
+  </message>
+  <message>
+   <source>White lines of a drawing that is dark on white.</source>
+   <translation>Weiße Linien einer Zeichnung, die dunkel auf Weiß ist.</translation>
+  </message>
+  <message>
+   <source>White where a picture is bright, black elsewhere.</source>
+   <translation>Weiß, wo das Bild hell ist, sonst schwarz.</translation>
   </message>
   <message>
    <source>Windows ML is a part of Windows</source>
@@ -6587,6 +6747,10 @@
    <translation>hat in nativem Code durch null geteilt</translation>
   </message>
   <message>
+   <source>down-sampling rate</source>
+   <translation>Verkleinerung</translation>
+  </message>
+  <message>
    <source>driver {version} is too old: {name} needs {least} or newer</source>
    <translation>Treiber {version} ist zu alt: {name} braucht {least} oder neuer</translation>
   </message>
@@ -6635,6 +6799,10 @@
    <translation>für {channels} Latent-Kanäle</translation>
   </message>
   <message>
+   <source>gamma</source>
+   <translation>Gamma</translation>
+  </message>
+  <message>
    <source>guidance</source>
    <translation>Guidance</translation>
   </message>
@@ -6645,6 +6813,10 @@
   <message>
    <source>height</source>
    <translation>Höhe</translation>
+  </message>
+  <message>
+   <source>high threshold</source>
+   <translation>obere Schwelle</translation>
   </message>
   <message>
    <source>image guidance</source>
@@ -7031,6 +7203,10 @@
    <translation>hat eine Datei verloren, die sie gerade las</translation>
   </message>
   <message>
+   <source>low threshold</source>
+   <translation>untere Schwelle</translation>
+  </message>
+  <message>
    <source>margin</source>
    <translation>Rand</translation>
   </message>
@@ -7247,6 +7423,10 @@
    <translation>Beginn des Refiners</translation>
   </message>
   <message>
+   <source>resolution</source>
+   <translation>Auflösung</translation>
+  </message>
+  <message>
    <source>rho</source>
    <translation>Rho</translation>
   </message>
@@ -7309,6 +7489,10 @@
   <message>
    <source>side of the target size</source>
    <translation>Seite der Zielgröße</translation>
+  </message>
+  <message>
+   <source>sigma</source>
+   <translation>Sigma</translation>
   </message>
   <message>
    <source>sigma_max</source>
@@ -7489,6 +7673,10 @@
   <message>
    <source>this build of ONNX Runtime has no {name}</source>
    <translation>dieser Build von ONNX Runtime hat kein {name}</translation>
+  </message>
+  <message>
+   <source>threshold</source>
+   <translation>Schwelle</translation>
   </message>
   <message>
    <source>tile of the VAE</source>
@@ -7967,6 +8155,10 @@
    <translation>{path} ist größer als {size} MiB</translation>
   </message>
   <message>
+   <source>{path} is no file of weights that makes maps.</source>
+   <translation>{path} ist keine Datei mit Gewichten, die Karten macht.</translation>
+  </message>
+  <message>
    <source>{path} is no part of this runtime pack on this system.</source>
    <translation>{path} gehört auf diesem System nicht zu diesem Laufzeitpaket.</translation>
   </message>
@@ -8137,6 +8329,14 @@
   <message>
    <source>{title} makes those that come after it.</source>
    <translation>{title} erzeugt die Bilder danach.</translation>
+  </message>
+  <message>
+   <source>{title} needs a file of its own weights.</source>
+   <translation>{title} braucht eine Datei mit eigenen Gewichten.</translation>
+  </message>
+  <message>
+   <source>{title} needs no file.</source>
+   <translation>{title} braucht keine Datei.</translation>
   </message>
   <message>
    <source>{unblock} {kept}</source>

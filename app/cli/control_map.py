@@ -1,0 +1,155 @@
+"""`safelight map`: a picture turned into the map that a ControlNet looks at."""
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from app.cli.spelling import parse_size
+from app.cli.terminal import Usage, print_json, print_table, write_path
+from app.paths import find_paths, typed_path
+from backends.cpu import CpuBackend
+from engine.api.fields import RequestField, fields_of
+from engine.api.picture_names import PictureFacts
+from engine.api.preprocessors import PREPROCESSORS, MapOptions, PreprocessorName
+from engine.cancel import CancelToken
+from engine.compile.cache import NetworkCache
+from engine.compile.compiler import Compiler
+from engine.output.names import Destination, destination
+from engine.output.writer import write_picture
+from engine.pipeline.canvas.pictures import read_picture
+from engine.preprocessors.annotators import LoadedAnnotator, load_annotator, read_annotator
+from engine.preprocessors.run import make_map, require_network, require_within
+from engine.preprocessors.scales import pixel_perfect
+
+HELP = "turn a picture into the map that a ControlNet looks at"
+
+
+class MapOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `safelight map --json`."""
+
+    path: str
+    width: int
+    height: int
+    options: MapOptions
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("picture", metavar="PICTURE", nargs="?", help="a PNG, JPEG or WebP file")
+    parser.add_argument(
+        "--preprocessor", choices=[name.value for name in PreprocessorName], metavar="NAME"
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="one of the preprocessor's, as low=50; --list tells which",
+    )
+    parser.add_argument(
+        "--weights", metavar="FILE", help="what some preprocessors run; --list tells which"
+    )
+    parser.add_argument(
+        "--for-size",
+        type=parse_size,
+        metavar="WxH",
+        help="the resolution at which a picture of this size loses no pixel of the map",
+    )
+    parser.add_argument(
+        "--whole", action="store_true", help="with --for-size, the map fits into it uncropped"
+    )
+    parser.add_argument("--output", metavar="FILE", help="a new file, or a folder for it")
+    parser.add_argument("--list", action="store_true", help="print the preprocessors")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make a map and print its path, or list the preprocessors."""
+    if options.list:
+        _list()
+        return 0
+    if not (options.picture and options.preprocessor and options.output):
+        raise Usage("give a picture, --preprocessor NAME and --output FILE, or --list")
+    name = PreprocessorName(options.preprocessor)
+    chosen = _chosen(name, options.option)
+    require_within(chosen)
+    network = _network(name, options.weights)
+    picture = read_picture(typed_path(options.picture))
+    if options.for_size:
+        chosen = _fitted(chosen, picture.size, options.for_size, whole=options.whole)
+    made = make_map(np.asarray(picture), chosen, network)
+    if network:
+        network.close()
+    path = write_picture(made, _target(options), PictureFacts(seed=0))
+    height, width = made.shape[:2]
+    if options.json:
+        print_json(MapOutput(str(path), width, height, chosen))
+    else:
+        write_path(path)
+    return 0
+
+
+def _network(name: PreprocessorName, file: str | None) -> LoadedAnnotator | None:
+    """Return the network of a file on the processor; None without a file. Raises EngineError."""
+    annotator = read_annotator(typed_path(file)) if file else None
+    require_network(name, annotator.kind if annotator else None)
+    if annotator is None:
+        return None
+    backend = CpuBackend()
+    copies = NetworkCache(find_paths().cache).working_copies
+    return load_annotator(annotator, Compiler(backend, backend.probe()[0], copies), CancelToken())
+
+
+def _target(options: argparse.Namespace) -> Destination:
+    """Return the place of the map: in a folder it is named after its picture."""
+    target = destination(str(typed_path(options.output)))
+    name = f"{typed_path(options.picture).stem}-{options.preprocessor}.png"
+    return target if target.name else replace(target, name=name)
+
+
+def _chosen(name: PreprocessorName, given: list[str]) -> MapOptions:
+    """Return the options of "name=value" texts. Raises Usage."""
+    kind = PREPROCESSORS[name].options
+    fields = fields_of(kind)
+    values: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or key not in fields:
+            names = ", ".join(fields) or "none"
+            raise Usage(f"{text!r} is no NAME=VALUE; options of {name}: {names}")
+        try:
+            values[key] = msgspec.convert(value, fields[key].kind, strict=False)
+        except msgspec.ValidationError:
+            raise Usage(f"{value!r} is no value of {key}") from None
+    return kind(**values)
+
+
+def _fitted(
+    chosen: MapOptions, picture: tuple[int, int], target: tuple[int, int], *, whole: bool
+) -> MapOptions:
+    """Return the options with the resolution for a target of this width and height."""
+    if "resolution" not in fields_of(type(chosen)):
+        raise Usage("--for-size needs a preprocessor with a resolution")
+    resolution = pixel_perfect(picture, target, whole=whole)
+    return msgspec.structs.replace(chosen, resolution=resolution)
+
+
+def _list() -> None:
+    rows = [
+        (
+            name.value,
+            ", ".join(kind.value for kind in one.serves),
+            " ".join(map(_usage, fields_of(one.options).values())),
+            ", ".join(one.files),
+            str(one.about),
+        )
+        for name, one in PREPROCESSORS.items()
+    ]
+    print_table(("NAME", "SERVES", "OPTIONS", "WEIGHTS", "MAP"), rows)
+
+
+def _usage(field: RequestField) -> str:
+    return f"{field.name}={field.default}"

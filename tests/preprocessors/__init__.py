@@ -1,0 +1,1 @@
+"""Preprocessors beside OpenCV's arrays and the tools that their maps come from."""
