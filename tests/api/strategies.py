@@ -22,6 +22,7 @@ _PLAIN: Mapping[type, st.SearchStrategy[Any]] = {
     float: st.floats(allow_nan=False),
     bool: st.booleans(),
     type(None): st.none(),
+    msgspec.UnsetType: st.just(msgspec.UNSET),
 }
 
 
