@@ -37,6 +37,7 @@ from app.form.changes import FormChanges
 from app.form.embedding_list import EmbeddingList
 from app.form.generation import GenerationState
 from app.form.lora_list import LoraList
+from app.form.map_previews import MapPreviews
 from app.form.memory_outlook import OutlookState
 from app.form.model_settings import ModelSettingsMemory
 from app.form.obstacle import ObstacleState
@@ -156,6 +157,7 @@ class Session(QObject):
         self.embedding_list = EmbeddingList(form, self.embeddings, checkpoints, self)
         self.cache = CacheState(self.client, self)
         self.outlook = OutlookState(self.client, form, self)
+        self.maps = MapPreviews(self.client, self)
         self.disk = DiskRoom(self._paths.output, self.background, self)
         self.picture_time = PictureTime(form, checkpoints, self.devices, self.pace, self)
 

@@ -10,19 +10,15 @@ import numpy as np
 from app.cli.spelling import parse_size
 from app.cli.terminal import Usage, print_json, print_table, write_path
 from app.paths import find_paths, typed_path
-from backends.cpu import CpuBackend
 from engine.api.fields import RequestField, fields_of
 from engine.api.picture_names import PictureFacts
-from engine.api.preprocessors import PREPROCESSORS, MapOptions, PreprocessorName
+from engine.api.preprocessors import PREPROCESSORS, MapOptions, MapTarget, PreprocessorName
 from engine.cancel import CancelToken
 from engine.compile.cache import NetworkCache
-from engine.compile.compiler import Compiler
 from engine.output.names import Destination, destination
 from engine.output.writer import write_picture
 from engine.pipeline.canvas.pictures import read_picture
-from engine.preprocessors.annotators import LoadedAnnotator, load_annotator, read_annotator
-from engine.preprocessors.run import make_map, require_network, require_within
-from engine.preprocessors.scales import pixel_perfect
+from engine.preprocessors.map_maker import MapMaker, MapOrder
 
 HELP = "turn a picture into the map that a ControlNet looks at"
 
@@ -75,14 +71,16 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("give a picture, --preprocessor NAME and --output FILE, or --list")
     name = PreprocessorName(options.preprocessor)
     chosen = _chosen(name, options.option)
-    require_within(chosen)
-    network = _network(name, options.weights)
-    picture = read_picture(typed_path(options.picture))
+    target = None
     if options.for_size:
-        chosen = _fitted(chosen, picture.size, options.for_size, whole=options.whole)
-    made = make_map(np.asarray(picture), chosen, network)
-    if network:
-        network.close()
+        target = MapTarget(*options.for_size, whole=options.whole)
+        chosen = _open(chosen)
+    weights = typed_path(options.weights) if options.weights else None
+    maker = MapMaker(NetworkCache(find_paths().cache).working_copies)
+    picture = np.asarray(read_picture(typed_path(options.picture)))
+    order = MapOrder(chosen, weights, target)
+    made = maker.make(picture, order, (find_paths().models,), CancelToken())
+    maker.release()
     path = write_picture(made, _target(options), PictureFacts(seed=0))
     height, width = made.shape[:2]
     if options.json:
@@ -90,17 +88,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         write_path(path)
     return 0
-
-
-def _network(name: PreprocessorName, file: str | None) -> LoadedAnnotator | None:
-    """Return the network of a file on the processor; None without a file. Raises EngineError."""
-    annotator = read_annotator(typed_path(file)) if file else None
-    require_network(name, annotator.kind if annotator else None)
-    if annotator is None:
-        return None
-    backend = CpuBackend()
-    copies = NetworkCache(find_paths().cache).working_copies
-    return load_annotator(annotator, Compiler(backend, backend.probe()[0], copies), CancelToken())
 
 
 def _target(options: argparse.Namespace) -> Destination:
@@ -127,14 +114,11 @@ def _chosen(name: PreprocessorName, given: list[str]) -> MapOptions:
     return kind(**values)
 
 
-def _fitted(
-    chosen: MapOptions, picture: tuple[int, int], target: tuple[int, int], *, whole: bool
-) -> MapOptions:
-    """Return the options with the resolution for a target of this width and height."""
+def _open(chosen: MapOptions) -> MapOptions:
+    """Return the options without a resolution, which the map's target then decides."""
     if "resolution" not in fields_of(type(chosen)):
         raise Usage("--for-size needs a preprocessor with a resolution")
-    resolution = pixel_perfect(picture, target, whole=whole)
-    return msgspec.structs.replace(chosen, resolution=resolution)
+    return msgspec.structs.replace(chosen, resolution=None)
 
 
 def _list() -> None:

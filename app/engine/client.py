@@ -9,6 +9,7 @@ from app.engine.end import EngineEnd
 from app.engine.process import EngineProcess, EngineState
 from engine.api.embedding_messages import DescribeEmbeddings, EmbeddingsDescribed
 from engine.api.machine_messages import CacheRebuilding, RebuildCache
+from engine.api.map_messages import CancelMap, MakeMap, MapMade
 from engine.api.messages import (
     Answer,
     CacheListed,
@@ -52,11 +53,12 @@ from engine.api.model_messages import (
     ModelsFound,
     ModelsListed,
 )
+from engine.api.preprocessors import MapOptions, MapTarget
 from engine.api.prompts import PromptQuestion
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.saving import Saving
 from engine.api.values import ErrorInfo
-from engine.errors import EngineError
+from engine.errors import Cancelled, EngineError
 
 
 class EngineClient(QObject):
@@ -83,6 +85,7 @@ class EngineClient(QObject):
     cache_listed = Signal(object)
     cache_rebuilding = Signal(object)
     job_planned = Signal(object)
+    map_made = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
     job_warned = Signal(object)
@@ -111,7 +114,15 @@ class EngineClient(QObject):
         # Queries the engine has not been sent yet, and those it has not answered.
         self._waiting: dict[int, Query] = {}
         self._asked: set[int] = set()
-        self._signals: dict[type[Event], SignalInstance] = {
+        self._signals = self._by_event()
+        process.received.connect(self._on_received)
+        process.state_changed.connect(self._on_state_changed)
+        process.ended.connect(self._on_ended)
+        process.crashed.connect(self.engine_crashed)
+        process.gave_up.connect(self._on_gave_up)
+
+    def _by_event(self) -> dict[type[Event], SignalInstance]:
+        return {
             FamiliesKnown: self.families_known,
             DevicesFound: self.devices_found,
             CheckpointInspected: self.checkpoint_inspected,
@@ -128,6 +139,7 @@ class EngineClient(QObject):
             CacheListed: self.cache_listed,
             CacheRebuilding: self.cache_rebuilding,
             JobPlanned: self.job_planned,
+            MapMade: self.map_made,
             JobPhase: self.job_phase,
             JobProgress: self.job_progress,
             JobWarned: self.job_warned,
@@ -137,11 +149,6 @@ class EngineClient(QObject):
             JobFailed: self.job_failed,
             QueryFailed: self.query_failed,
         }
-        process.received.connect(self._on_received)
-        process.state_changed.connect(self._on_state_changed)
-        process.ended.connect(self._on_ended)
-        process.crashed.connect(self.engine_crashed)
-        process.gave_up.connect(self._on_gave_up)
 
     @property
     def engine_state(self) -> EngineState:
@@ -252,6 +259,27 @@ class EngineClient(QObject):
         """Ask for the memory plan of a request; `job_planned` answers."""
         query = self._next_query()
         return self._ask(query, PlanJob(query=query, request=request))
+
+    def make_map(
+        self,
+        image: str,
+        options: MapOptions,
+        weights: str | None = None,
+        target: MapTarget | None = None,
+    ) -> int:
+        """Ask for the map of a picture; `map_made` answers. See `MakeMap`."""
+        query = self._next_query()
+        return self._ask(
+            query,
+            MakeMap(query=query, image=image, options=options, weights=weights, target=target),
+        )
+
+    def cancel_map(self, query: int) -> None:
+        """Ask to stop a map; its query fails with CANCELLED unless it was answered before."""
+        if self._waiting.pop(query, None):
+            self._fail_queries({query}, Cancelled().info)
+        else:
+            self._process.send(CancelMap(query=query))
 
     def scan_devices(self) -> int:
         """Ask which devices each backend finds; `devices_found` answers."""

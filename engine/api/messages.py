@@ -28,6 +28,7 @@ from engine.api.machine_messages import (
     PlanJob,
     RebuildCache,
 )
+from engine.api.map_messages import CancelMap, MakeMap, MapMade
 from engine.api.message import Message
 from engine.api.model_messages import (
     HashModel,
@@ -44,7 +45,7 @@ from engine.api.saving import Saving
 from engine.api.values import ErrorInfo, Phase
 
 # Increased whenever a message changes incompatibly; app and engine must have the same version.
-PROTOCOL_VERSION = 15
+PROTOCOL_VERSION = 16
 
 
 # --- commands ---------------------------------------------------------------------------------
@@ -316,6 +317,8 @@ Command: TypeAlias = (
     | ClearCache
     | RebuildCache
     | PlanJob
+    | MakeMap
+    | CancelMap
     | RunJob
     | CancelJob
     | Ping
@@ -340,6 +343,7 @@ Event: TypeAlias = (
     | CacheListed
     | CacheRebuilding
     | JobPlanned
+    | MapMade
     | JobPhase
     | JobProgress
     | JobWarned
@@ -368,6 +372,7 @@ Query: TypeAlias = (
     | ClearCache
     | RebuildCache
     | PlanJob
+    | MakeMap
 )
 Answer: TypeAlias = (
     DevicesFound
@@ -380,5 +385,6 @@ Answer: TypeAlias = (
     | ModelHashed
     | CacheListed
     | JobPlanned
+    | MapMade
     | QueryFailed
 )

@@ -54,11 +54,22 @@ class PreprocessorName(StrEnum):
     DEPTH_ANYTHING_V2 = "depth_anything_v2"
 
 
+class MapTarget(msgspec.Struct, frozen=True):
+    """The width and height in pixels of the picture that follows a map.
+
+    A map of another shape fills it and is cropped, or, `whole`, fits into it.
+    """
+
+    width: int
+    height: int
+    whole: bool = False
+
+
 class _Scaled(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a preprocessor that resizes the picture first."""
 
-    # Pixels of the map's shorter side.
-    resolution: Annotated[int, within(64, 2048)] = 512
+    # Pixels of the map's shorter side; None: as many as its target needs ("pixel perfect").
+    resolution: Annotated[int | None, within(64, 2048)] = 512
 
 
 class _Options(msgspec.Struct, frozen=True, kw_only=True, tag_field="preprocessor"):

@@ -32,6 +32,7 @@ from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.resolve import NamedFiles
+from engine.preprocessors.map_maker import MapMaker
 from engine.wanted_counts import WantedCounts
 
 
@@ -44,7 +45,8 @@ class JobServices:
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
     files are hashed in the background. LoRAs are looked for in the `lora_folders`; `loras` lists
     those of a folder, `model_index` files of every kind; `wanted_loras` counts the jobs with each
-    combination of them. Prompts name `embeddings`.
+    combination of them. Prompts name `embeddings`. `maps` makes what control layers
+    look at.
     """
 
     cache: NetworkCache
@@ -58,6 +60,7 @@ class JobServices:
     loras: LoraIndex
     model_index: ModelIndex
     embeddings: EmbeddingLibrary
+    maps: MapMaker
     wildcards: Path | None = None
     models: Path | None = None
     parts_index: PartsIndex | None = None
@@ -84,10 +87,11 @@ class JobServices:
         ones at `models`. One of the `loras` that is a tool's folder is looked into for both.
         """
         known, loras_known, named = known_files(cache), known_loras(cache), tuple(loras)
+        networks = NetworkCache(cache)
         library = EmbeddingLibrary(usual_folders(models, tuple(embeddings)))
         library.look_into_tools(named)
         return cls(
-            cache=NetworkCache(cache),
+            cache=networks,
             known_files=known,
             estimates=Estimates(cache / "durations.json"),
             devices=devices or Devices(cache),
@@ -98,6 +102,7 @@ class JobServices:
             loras=LoraIndex(loras_known, LoraDescriber()),
             model_index=ModelIndex(loras_known, ModelDescriber()),
             embeddings=library,
+            maps=MapMaker(networks.working_copies),
             wildcards=wildcards,
             models=models,
             parts_index=PartsIndex(models, known) if models else None,
@@ -117,6 +122,11 @@ class JobServices:
     def named_folders(self) -> tuple[Path, ...]:
         """The folders of models beside that of `models`, which the user named."""
         return folders_of_models(None, (*self.lora_folders.named, *self.lora_folders.chosen))
+
+    @property
+    def model_folders(self) -> tuple[Path, ...]:
+        """The folder of models and the folders that the user named, of those that are there."""
+        return folders_of_models(self.models, (*self.lora_folders.named, *self.lora_folders.chosen))
 
     def named_files(self, report: Report = report_nothing) -> NamedFiles:
         """Return the files that requests and prompts may name, as they are now.
@@ -212,6 +222,7 @@ class JobServices:
         """Free the networks kept between jobs, but not those in use by a job."""
         if self.residency is not None:
             self.residency.release()
+        self.maps.release()
         self.cache.abandon()
         return_free_memory()
 

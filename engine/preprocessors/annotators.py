@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from backends.base import Cancellation, FileSlice, Precision, Session
+from backends.base import Cancellation, Device, FileSlice, Precision, Session
 from engine import result_checks
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex
+from engine.compile.backend_errors import translated_errors
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.errors import EngineError
@@ -84,16 +85,21 @@ def read_annotator(path: Path) -> Annotator:
 
 
 class LoadedAnnotator:
-    """A network that is ready to make maps."""
+    """A network that is ready to make maps; one that was stopped makes no others.
 
-    def __init__(self, annotator: Annotator, session: Session) -> None:
-        self.kind = annotator.kind
-        self._annotator, self._session = annotator, session
+    `cancel` stops its runs.
+    """
+
+    def __init__(
+        self, annotator: Annotator, session: Session, device: Device, cancel: Cancellation
+    ) -> None:
+        self.kind, self.cancel = annotator.kind, cancel
+        self._annotator, self._session, self._device = annotator, session, device
 
     def __call__(self, image: Plane) -> Plane:
         """Return the map, float32 [height, width], of a picture float32 [1, 3, height, width].
 
-        Raises EngineError, also NUMERIC_FAILURE where the map has no numbers.
+        Raises EngineError, also NUMERIC_FAILURE where the map has no numbers, and Cancelled.
         """
         feeds = {"image": np.ascontiguousarray(image)}
         positions = self._annotator.positions
@@ -102,7 +108,8 @@ class LoadedAnnotator:
             trained = positions.read().astype(np.float32)
             offset = self._annotator.offset
             feeds["positions"] = depth_files.positions_for(trained, rows, columns, offset)
-        made = self._session.run(feeds)["map"][0, 0]
+        with translated_errors(self._device), self.cancel.calling(self._session.cancel):
+            made = self._session.run(feeds)["map"][0, 0]
         fault = result_checks.numbers(made)
         if fault is not None:
             raise EngineError(
@@ -124,11 +131,11 @@ class LoadedAnnotator:
 def load_annotator(
     annotator: Annotator, compiler: Compiler, cancel: Cancellation
 ) -> LoadedAnnotator:
-    """Load a network in float32, which every map is computed in. Raises EngineError."""
+    """Load a network in float32, which every map is computed in. Raises EngineError, Cancelled."""
     session = compiler.load(
         annotator.network, Precision.F32, WeightPlacement.MEMORY, lambda _done, _total: None, cancel
     )
-    return LoadedAnnotator(annotator, session)
+    return LoadedAnnotator(annotator, session, compiler.device, cancel)
 
 
 def _network(

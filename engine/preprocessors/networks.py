@@ -87,7 +87,9 @@ def depth_size(width: int, height: int) -> tuple[int, int]:
     return wide, high
 
 
-def _hed(picture: Pixels, resolution: int, network: LoadedAnnotator, *, safe: bool) -> Pixels:
+def _hed(
+    picture: Pixels, resolution: int | None, network: LoadedAnnotator, *, safe: bool
+) -> Pixels:
     def found(whole: Pixels) -> Pixels:
         with np.errstate(over="ignore"):  # e to the power of 1000 is infinite, and its edge 0
             edges = 1 / (1 + np.exp(-network(_planes(whole)).astype(np.float64)))
@@ -96,7 +98,9 @@ def _hed(picture: Pixels, resolution: int, network: LoadedAnnotator, *, safe: bo
     return padded(resized(picture, resolution), found)
 
 
-def _pidinet(picture: Pixels, resolution: int, network: LoadedAnnotator, *, safe: bool) -> Pixels:
+def _pidinet(
+    picture: Pixels, resolution: int | None, network: LoadedAnnotator, *, safe: bool
+) -> Pixels:
     def found(whole: Pixels) -> Pixels:
         edges = network(_planes(whole[:, :, ::-1]) / np.float32(255))
         return _levels(_in_steps(edges) if safe else edges)

@@ -3,14 +3,22 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from engine.api.bounds import bounded
-from engine.api.preprocessors import PREPROCESSORS, MapOptions, PreprocessorName, name_of
+from engine.api.preprocessors import (
+    PREPROCESSORS,
+    MapOptions,
+    MapTarget,
+    PreprocessorName,
+    name_of,
+)
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError, host_memory_errors
 from engine.preprocessors import networks, plain
 from engine.preprocessors.annotators import AnnotatorKind, LoadedAnnotator
-from engine.preprocessors.scales import Pixels
+from engine.preprocessors.scales import Pixels, pixel_perfect
 
 _PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
     PreprocessorName.CANNY: plain.canny,
@@ -40,22 +48,35 @@ _BY_NETWORK: Mapping[
 
 
 def make_map(
-    picture: Pixels, options: MapOptions, network: LoadedAnnotator | None = None
+    picture: Pixels,
+    options: MapOptions,
+    network: LoadedAnnotator | None = None,
+    target: MapTarget | None = None,
 ) -> Pixels:
     """Return the map of an RGB picture; both are uint8 [height, width, 3].
 
-    `network` is that of a preprocessor with weights. Raises EngineError: REQUEST_INVALID for
-    options out of their bounds, for maps that are too long and without the right network,
-    OUT_OF_MEMORY, and those of the network.
+    `network` is that of a preprocessor with weights. Options without a resolution get that of the
+    `target`; without one the map is as large as the picture. Raises EngineError: REQUEST_INVALID
+    for options out of their bounds, for maps that are too long and without the right network,
+    OUT_OF_MEMORY, those of the network, and Cancelled.
     """
     require_within(options)
     name = name_of(options)
+    if target is not None:
+        options = fitted(options, picture.shape[1], picture.shape[0], target)
     with host_memory_errors():
         if name in _PLAIN:
             return _PLAIN[name](picture, options)
         require_network(name, network.kind if network else None)
         assert network is not None
         return _BY_NETWORK[name][1](picture, options, network)
+
+
+def fitted(options: MapOptions, width: int, height: int, target: MapTarget) -> MapOptions:
+    """Return options whose open resolution is that of a picture of this size for a target."""
+    if getattr(options, "resolution", 0) is not None:
+        return options
+    return replace(options, resolution=pixel_perfect(width, height, target))
 
 
 def require_network(name: PreprocessorName, kind: AnnotatorKind | None) -> None:

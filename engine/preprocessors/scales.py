@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.api.limits import MAX_SIDE
+from engine.api.preprocessors import MapTarget
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
@@ -19,9 +20,12 @@ Pixels = NDArray[np.uint8]
 _CELL = 64
 
 
-def map_size(width: int, height: int, resolution: int) -> tuple[int, int]:
-    """Return width and height of a map. Raises EngineError(REQUEST_INVALID) if it is too long."""
-    scale = resolution / min(width, height)
+def map_size(width: int, height: int, resolution: int | None) -> tuple[int, int]:
+    """Return width and height of a map of a picture; without a resolution it keeps its own size.
+
+    Raises EngineError(REQUEST_INVALID) if the map is too long.
+    """
+    scale = (resolution or min(width, height)) / min(width, height)
     size = round(width * scale), round(height * scale)
     if max(size) > MAX_SIDE:
         raise EngineError(
@@ -37,22 +41,26 @@ def map_size(width: int, height: int, resolution: int) -> tuple[int, int]:
     return size
 
 
-def pixel_perfect(picture: tuple[int, int], target: tuple[int, int], *, whole: bool = False) -> int:
-    """Return the resolution at which no pixel of the map is lost or invented.
+def pixel_perfect(width: int, height: int, target: MapTarget) -> int:
+    """Return the resolution at which no pixel of a picture's map is lost or invented, at least 1.
 
-    Sizes are (width, height). The picture will fill the target and be cropped, or, `whole`, fit
-    into it. sd-webui-controlnet's `pixel_perfect_resolution`.
+    sd-webui-controlnet's `pixel_perfect_resolution`.
     """
-    scales = [wanted / given for given, wanted in zip(picture, target, strict=True)]
-    return round((min(scales) if whole else max(scales)) * min(picture))
+    scales = target.width / width, target.height / height
+    scale = min(scales) if target.whole else max(scales)
+    return max(1, round(scale * min(width, height)))
 
 
-def resized(picture: Pixels, resolution: int) -> Pixels:
-    """Return a picture whose shorter side is the resolution. Raises EngineError as `map_size`."""
+def resized(picture: Pixels, resolution: int | None) -> Pixels:
+    """Return a picture whose shorter side is the resolution, or without one the picture.
+
+    Raises EngineError as `map_size`.
+    """
     height, width = picture.shape[:2]
     size = map_size(width, height, resolution)
-    resize = resize_cubic if resolution > min(width, height) else resize_area
-    return resize(picture, *size)
+    if size == (width, height):
+        return picture
+    return (resize_cubic if size[0] > width else resize_area)(picture, *size)
 
 
 def padded(picture: Pixels, work: Callable[[Pixels], Pixels]) -> Pixels:

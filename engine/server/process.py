@@ -16,6 +16,7 @@ from types import FrameType
 from typing import NoReturn
 
 from engine import refused_files
+from engine.api.map_messages import CancelMap, MakeMap
 from engine.api.messages import (
     PROTOCOL_VERSION,
     CancelJob,
@@ -38,6 +39,7 @@ from engine.parent import die_with_parent
 from engine.server.failures import error_info, speakable
 from engine.server.job_line import JobLine
 from engine.server.log_events import log_as_events
+from engine.server.map_line import MapLine
 from engine.server.outbox import Outbox
 from engine.stdio import Pipes, take_stdio
 
@@ -77,6 +79,7 @@ class Engine:
         self._pack_problems = pack_problems
         self._outbox = Outbox(pipes.events, gone=self.stop)
         self._jobs = JobLine(self._outbox.put)
+        self._maps = MapLine(self._outbox.put)
         self._queries: SimpleQueue[Query] = SimpleQueue()
         self._folders: Configure | None = None
         self._configured = Flag()
@@ -123,6 +126,7 @@ class Engine:
             from engine.memory.residency import Residency
             from engine.server.answers import answer_all
             from engine.server.job_run import run_job, tell_hash
+            from engine.server.map_answers import make_maps
         except Exception as error:  # noqa: BLE001 (whatever a broken installation raises, the app is told)
             self._fail(_broken_installation(error))
             return
@@ -144,6 +148,7 @@ class Engine:
             hashes=hashes,
         )
         runner = JobRunner(services, prepares=True)
+        make_maps(self._maps, cache / "maps", services)
         put(Ready())
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
@@ -191,6 +196,10 @@ class Engine:
                 self._jobs.add(command)
             case CancelJob():
                 self._jobs.cancel(command.job)
+            case MakeMap():
+                self._maps.add(command)
+            case CancelMap():
+                self._maps.cancel(command.query)
             case _:
                 self._queries.put(command)
 

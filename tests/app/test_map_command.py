@@ -103,7 +103,7 @@ def test_every_preprocessor_is_listed(capsys: pytest.CaptureFixture[str]) -> Non
         (["--preprocessor", "invert", "--for-size", "64x64"], 2, "with a resolution"),
         (["--preprocessor", "lineart"], 1, "Its usual name is sk_model.pth / sk_model2.pth"),
         (["--preprocessor", "lineart", "--weights", "gone.pth"], 1, "gone.pth"),
-        (["--preprocessor", "canny", "--for-size", "9000x9000"], 1, "must be from 64 to 2,048"),
+        (["--preprocessor", "canny", "--for-size", "9000x9000"], 1, "a side has at most 8192"),
     ],
 )
 def test_wrong_use_is_told(

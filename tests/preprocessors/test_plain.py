@@ -15,8 +15,10 @@ from engine.api.preprocessors import (
     InvertOptions,
     LineartStandardOptions,
     MapOptions,
+    MapTarget,
     PreprocessorName,
     ShuffleOptions,
+    ThresholdOptions,
     XdogOptions,
     name_of,
 )
@@ -149,4 +151,19 @@ def test_options_name_their_preprocessor_on_the_way() -> None:
 def test_pixel_perfect_is_the_shorter_side_in_the_target(
     picture: tuple[int, int], target: tuple[int, int], *, whole: bool, resolution: int
 ) -> None:
-    assert pixel_perfect(picture, target, whole=whole) == resolution
+    wanted = MapTarget(*target, whole=whole)
+    assert pixel_perfect(*picture, wanted) == resolution
+    pixels = noise(*picture)
+    made = make_map(pixels, ThresholdOptions(resolution=None), target=wanted)
+    assert min(made.shape[:2]) == resolution
+    assert np.array_equal(made, make_map(pixels, ThresholdOptions(resolution=resolution)))
+
+
+def test_a_map_without_a_resolution_and_a_target_is_as_large_as_its_picture() -> None:
+    made = make_map(noise(50, 40), ThresholdOptions(resolution=None))
+    assert made.shape == (40, 50, 3)
+
+
+def test_a_target_leaves_a_resolution_as_it_is() -> None:
+    made = make_map(noise(50, 40), ThresholdOptions(resolution=64), target=MapTarget(200, 200))
+    assert min(made.shape[:2]) == 64

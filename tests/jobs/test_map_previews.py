@@ -1,0 +1,90 @@
+"""Maps as files in the cache: made once, made anew where anything changed, bounded in number."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from engine.api.preprocessors import CannyOptions, MapTarget
+from engine.api.values import ErrorCode
+from engine.cancel import CancelToken
+from engine.errors import Cancelled, EngineError
+from engine.jobs import map_previews
+from engine.jobs.map_previews import MapPreviews
+from engine.jobs.services import JobServices
+from engine.preprocessors.map_maker import MapOrder
+from tests.preprocessors.pictures import shapes
+
+ORDER = MapOrder(CannyOptions(resolution=64))
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    path = tmp_path / "shapes.png"
+    Image.fromarray(shapes(120, 90)).save(path)
+    return path
+
+
+@pytest.fixture
+def previews(tmp_path: Path) -> MapPreviews:
+    return MapPreviews(tmp_path / "maps", JobServices.in_cache(tmp_path / "cache"))
+
+
+def test_the_same_map_is_made_once(previews: MapPreviews, picture: Path) -> None:
+    first = previews.make(picture, ORDER, CancelToken())
+    marked = Image.new("RGB", (first.width, first.height), "red")
+    marked.save(first.path)
+    assert previews.make(picture, ORDER, CancelToken()) == first
+    with Image.open(first.path) as image:
+        assert image.getpixel((0, 0)) == (255, 0, 0)
+
+
+def test_a_damaged_map_is_made_anew(previews: MapPreviews, picture: Path) -> None:
+    first = previews.make(picture, ORDER, CancelToken())
+    first.path.write_bytes(b"no picture")
+    again = previews.make(picture, ORDER, CancelToken())
+    with Image.open(again.path) as image:
+        assert image.size == (first.width, first.height)
+
+
+def test_another_picture_option_or_target_is_another_map(
+    previews: MapPreviews, picture: Path
+) -> None:
+    options = CannyOptions(resolution=64, low=20)
+    orders = (ORDER, replace(ORDER, options=options), replace(ORDER, target=MapTarget(9, 9)))
+    paths = {previews.make(picture, order, CancelToken()).path for order in orders}
+    Image.fromarray(np.zeros((90, 120, 3), np.uint8)).save(picture)
+    os.utime(picture, ns=(1, 1))
+    paths.add(previews.make(picture, ORDER, CancelToken()).path)
+    assert len(paths) == 4
+
+
+def test_only_the_latest_maps_are_kept(
+    previews: MapPreviews, picture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_previews, "_MOST_FILES", 2)
+    made: list[Path] = []
+    for low in (10, 20, 30):
+        options = CannyOptions(resolution=64, low=low)
+        made.append(previews.make(picture, MapOrder(options), CancelToken()).path)
+        os.utime(made[-1], ns=(low, low))
+    assert [path.exists() for path in made] == [False, True, True]
+
+
+def test_a_cancelled_map_leaves_no_file(previews: MapPreviews, picture: Path) -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        previews.make(picture, ORDER, token)
+    assert not list((picture.parent / "maps").glob("*"))
+
+
+def test_a_folder_that_cannot_be_written_is_named(previews: MapPreviews, picture: Path) -> None:
+    picture.with_name("maps").write_text("a file in the folder's place")
+    with pytest.raises(EngineError) as refused:
+        previews.make(picture, ORDER, CancelToken())
+    assert refused.value.code is ErrorCode.CACHE_NOT_WRITABLE
+    assert "maps" in refused.value.message
