@@ -4,9 +4,11 @@ from typing import Annotated
 
 import msgspec
 
+from engine.api.control import ControlReport
 from engine.api.conventions import Convention
 from engine.api.embeddings import EmbeddingReport
 from engine.api.fields import length_within
+from engine.api.image_prompts import ImagePromptReport
 from engine.api.limits import MAX_PROMPT_CHARACTERS
 from engine.api.lora import LoraReport
 from engine.api.request import BaseRequest, ComponentFiles, InputImage
@@ -122,5 +124,8 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     loras: tuple[LoraReport, ...] = ()
     # The embeddings that the prompts used.
     embeddings: tuple[EmbeddingReport, ...] = ()
+    # The control layers and image prompts of the request; absent where there is none.
+    controls: tuple[ControlReport, ...] | msgspec.UnsetType = msgspec.UNSET
+    image_prompts: tuple[ImagePromptReport, ...] | msgspec.UnsetType = msgspec.UNSET
     # What enlarged the picture after it was made, in order; absent where nothing did.
     upscales: tuple[UpscaleReport, ...] | msgspec.UnsetType = msgspec.UNSET

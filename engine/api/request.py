@@ -7,7 +7,9 @@ from typing import Annotated
 
 import msgspec
 
+from engine.api.control import MAX_CONTROLS, ControlLayer
 from engine.api.conventions import Convention
+from engine.api.denoiser_options import DenoiserOptions
 from engine.api.embeddings import MAX_EMBEDDINGS, EmbeddingHash
 from engine.api.fields import (
     MACHINE,
@@ -19,6 +21,7 @@ from engine.api.fields import (
     title,
     within,
 )
+from engine.api.image_prompts import MAX_IMAGE_PROMPTS, ImagePrompt
 from engine.api.limits import (
     MAX_BATCH_INDEX,
     MAX_CLIP_SKIP,
@@ -32,6 +35,7 @@ from engine.api.limits import (
 )
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraMode
 from engine.api.masks import MaskOptions
+from engine.api.second_passes import MAX_SECOND_PASSES, SecondPass
 from engine.api.values import (
     ConventionName,
     InputRole,
@@ -284,6 +288,22 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
         tuple[EmbeddingHash, ...], length_within(0, MAX_EMBEDDINGS, "number of embedding hashes")
     ] = ()
     lora_mode: Annotated[LoraMode, SETTING, MACHINE, summary("LoRAs: {lora_mode}")] = LoraMode.AUTO
+    controls: Annotated[
+        tuple[ControlLayer, ...],
+        length_within(0, MAX_CONTROLS, "number of control layers"),
+        summary("control layers"),
+    ] = ()
+    image_prompts: Annotated[
+        tuple[ImagePrompt, ...],
+        length_within(0, MAX_IMAGE_PROMPTS, "number of image prompts"),
+        summary("image prompts"),
+    ] = ()
+    second_passes: Annotated[
+        tuple[SecondPass, ...],
+        length_within(0, MAX_SECOND_PASSES, "number of second passes"),
+        summary("enlarged and redrawn"),
+    ] = ()
+    denoiser_options: Annotated[DenoiserOptions, SETTING] = DenoiserOptions()
 
 
 class GenerateRequest(BaseRequest, frozen=True, kw_only=True):

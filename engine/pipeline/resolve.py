@@ -7,6 +7,7 @@ import secrets
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -22,7 +23,7 @@ from engine.api.limits import (
     MIN_SIDE,
 )
 from engine.api.record import ResolvedRequest
-from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
+from engine.api.request import BaseRequest, GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -102,39 +103,30 @@ def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
     sampler = request.sampler or _default_sampler(checkpoint)
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled, features = fill_inputs(request, checkpoint), checkpoint.architecture.features
-    return ResolvedRequest(
-        prompt=request.prompt,
-        negative_prompt=request.negative_prompt,
-        checkpoint=str(checkpoint.path),
-        components=request.components,
-        width=filled.width,
-        height=filled.height,
-        steps=defaults.steps if request.steps is None else request.steps,
-        guidance=defaults.guidance if request.guidance is None else request.guidance,
-        sampler=sampler,
-        schedule=request.schedule or defaults.schedule,
-        seed=secrets.randbelow(_RANDOM_SEEDS) if request.seed is None else request.seed,
-        clip_skip=features.clip_skip if request.clip_skip is None else request.clip_skip,
-        inputs=request.inputs,
-        strength=filled.strength,
-        convention=convention_of(request.convention),
-        backend=request.backend,
-        precision=request.precision,
-        sampler_options=request.sampler_options,
-        schedule_options=request.schedule_options,
-        seed_options=_seed_options(request.seed_options),
-        guidance_options=filled.guidance_options,
-        size_options=request.size_options,
-        mask_options=filled.mask_options,
-        zero_terminal_snr=_zero_terminal_snr(request, checkpoint),
-        override=request.override,
-        vae_tile=request.vae_tile,
-        refiner=_refiner(request.refiner, checkpoint),
-        loras=tuple(lora for lora in request.loras if lora.enabled),
-        lora_hashes=request.lora_hashes,
-        embedding_hashes=request.embedding_hashes,
-        lora_mode=request.lora_mode,
-    )
+    # All other fields are as they were asked for.
+    asked = {name: getattr(request, name) for name in BaseRequest.__struct_fields__}
+    gaps: dict[str, Any] = {
+        "checkpoint": str(checkpoint.path),
+        "width": filled.width,
+        "height": filled.height,
+        "steps": defaults.steps if request.steps is None else request.steps,
+        "guidance": defaults.guidance if request.guidance is None else request.guidance,
+        "sampler": sampler,
+        "schedule": request.schedule or defaults.schedule,
+        "seed": secrets.randbelow(_RANDOM_SEEDS) if request.seed is None else request.seed,
+        "clip_skip": features.clip_skip if request.clip_skip is None else request.clip_skip,
+        "strength": filled.strength,
+        "convention": convention_of(request.convention),
+        "seed_options": _seed_options(request.seed_options),
+        "guidance_options": filled.guidance_options,
+        "mask_options": filled.mask_options,
+        "zero_terminal_snr": _zero_terminal_snr(request, checkpoint),
+        "refiner": _refiner(request.refiner, checkpoint),
+        "loras": tuple(lora for lora in request.loras if lora.enabled),
+        "controls": tuple(layer for layer in request.controls if layer.enabled),
+        "image_prompts": tuple(one for one in request.image_prompts if one.enabled),
+    }
+    return ResolvedRequest(**asked | gaps)
 
 
 def _zero_terminal_snr(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:

@@ -80,6 +80,10 @@ _BY_OPTION = {
     "seed": "--seed",
     "inputs": "--init",
     "loras": "--lora",
+    # Layers and passes of a picture that is made again.
+    "controls": "--from",
+    "image_prompts": "--from",
+    "second_passes": "--from",
     # Known of pictures that other machines made.
     "lora_hashes": "--from",
     "embedding_hashes": "--from",

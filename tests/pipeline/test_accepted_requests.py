@@ -18,13 +18,17 @@ from PIL import Image
 from app.cli.settings import parse_setting, with_settings
 from backends.base import Device, Precision
 from engine.api.bounds import bounded
+from engine.api.control import ControlLayer
 from engine.api.conventions import CONVENTIONS
+from engine.api.denoiser_options import DenoiserOptions, FreeU, Tiling
 from engine.api.embeddings import EmbeddingHash
 from engine.api.fields import fields_of
+from engine.api.image_prompts import ImagePrompt
 from engine.api.limits import MAX_BATCH_INDEX, MAX_COUNT
 from engine.api.lora import LoraChoice, LoraHash, LoraMode
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.messages import ImageSaved
+from engine.api.preprocessors import MapOptions
 from engine.api.record import ResolvedRequest
 from engine.api.request import (
     CheckpointOverride,
@@ -34,6 +38,7 @@ from engine.api.request import (
     InputImage,
     RefinerChoice,
 )
+from engine.api.second_passes import SecondPass
 from engine.api.values import (
     ConventionName,
     ErrorCode,
@@ -84,6 +89,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
         inputs=tuple(inputs),
         refiner=RefinerChoice(checkpoint="/refiner"),
         loras=(LoraChoice(file="/loras/style.safetensors", text_strength=0.5),),
+        controls=(ControlLayer(image="/map.png", network="/control.safetensors"),),
+        image_prompts=(ImagePrompt(image="/cat.png", adapter="/adapter.safetensors"),),
+        second_passes=(SecondPass(width=64, height=64, steps=2, guidance=1.0, tile=256),),
+        denoiser_options=DenoiserOptions(tiling=Tiling.BOTH, freeu=FreeU()),
     )
     for path, kind in _numbers(GenerateRequest):
         if path[0] in ("sampler_options", "schedule_options", "size_options"):
@@ -133,6 +142,9 @@ def _with(value: Any, at: Place, number: object) -> Any:
     if not at:
         return number
     first, rest = at[0], at[1:]
+    if first == "preprocessor":
+        options = next(one for one in typing.get_args(MapOptions) if rest[0] in fields_of(one))
+        value = msgspec.structs.replace(value, preprocessor=options())
     if isinstance(first, str):
         return msgspec.structs.replace(value, **{first: _with(getattr(value, first), rest, number)})
     parts = [1, 1] if value is None else list(value)

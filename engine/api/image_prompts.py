@@ -1,0 +1,62 @@
+"""Image prompts in requests and records: pictures that an IP-Adapter turns into tokens."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+
+from engine.api.fields import span_within, within
+
+# The most image prompts of a request.
+MAX_IMAGE_PROMPTS = 16
+# The largest weight of either sign; the controls of every tool end earlier.
+MAX_IMAGE_PROMPT_WEIGHT = 10.0
+
+
+class AdapterBlocks(StrEnum):
+    """The blocks of the denoiser that an image prompt acts on (Wang et al. 2024, InstantStyle)."""
+
+    ALL = "all"
+    STYLE = "style"
+    COMPOSITION = "composition"
+    STYLE_AND_COMPOSITION = "style_and_composition"
+
+
+class ImagePrompt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A picture as a prompt, the adapter that reads it, and how strongly."""
+
+    image: str
+    # The adapter's file. None if imported metadata names one that was not found: the image prompt
+    # is left out with a warning.
+    adapter: str | None = None
+    # The file or folder of the CLIP vision encoder; None: the fitting one among the user's files.
+    encoder: str | None = None
+    weight: Annotated[
+        float,
+        within(-MAX_IMAGE_PROMPT_WEIGHT, MAX_IMAGE_PROMPT_WEIGHT, "weight of an image prompt"),
+    ] = 1.0
+    # The start and the end of its effect, as fractions of the steps.
+    range: Annotated[tuple[float, float], span_within(0, 1, "range of an image prompt")] = (
+        0.0,
+        1.0,
+    )
+    blocks: AdapterBlocks = AdapterBlocks.ALL
+    # A picture that is white where the image prompt acts; None: everywhere.
+    mask: str | None = None
+    # A hash in hexadecimal digits by which the adapter is found where its path is not.
+    hash: str | None = None
+    # False if the image prompt is kept in the list of the form without being used.
+    enabled: bool = True
+
+
+class ImagePromptReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An image prompt in a picture's record: its adapter, its encoder and its picture."""
+
+    name: str
+    # None if the adapter was not found; the picture was made without it.
+    path: str | None = None
+    digest: str = ""
+    encoder: str | None = None
+    encoder_digest: str = ""
+    weight: float = 1.0
+    image_sha256: str = ""
