@@ -176,12 +176,13 @@ def _shape(*, start: int = 0, end: int | None = None) -> Function:
     return lambda x: tuple(x.shape[start:end])
 
 
-def _mean(*, keepdims: int) -> Function:
-    return lambda x, axes: x.mean(axes, keepdim=bool(keepdims))
+def _reduced(function: Function) -> Callable[..., Function]:
+    """Return a factory for an operator that reduces axes to one number each."""
 
+    def make(*, keepdims: int) -> Function:
+        return lambda x, axes: function(x, dim=axes, keepdim=bool(keepdims))
 
-def _length(*, keepdims: int) -> Function:
-    return lambda x, axes: torch.linalg.vector_norm(x, dim=axes, keepdim=bool(keepdims))
+    return make
 
 
 def _concat(*, axis: int) -> Function:
@@ -317,8 +318,11 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "MultiHeadAttention": _multi_head_attention,
     "NhwcConv": _channels_last_convolution,
     "PRelu": _plain(lambda x, slopes: torch.where(x < 0, x * slopes, x)),
-    "ReduceL2": _length,
-    "ReduceMean": _mean,
+    "ReduceL2": _reduced(torch.linalg.vector_norm),
+    "ReduceMax": _reduced(torch.amax),
+    "ReduceMean": _reduced(torch.mean),
+    "ReduceMin": _reduced(torch.amin),
+    "ReduceSum": _reduced(torch.sum),
     "Relu": _plain(torch.relu),
     "Reshape": _plain(_reshape),
     "Resize": _resize,
@@ -331,6 +335,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Softmax": lambda *, axis: lambda x: torch.softmax(x, axis),
     "Softplus": _plain(functional.softplus),
     "Sqrt": _plain(torch.sqrt),
+    "Sub": _plain(torch.sub),
     "Tanh": _plain(torch.tanh),
     "Tile": _plain(_tile),
     "Transpose": lambda *, perm: lambda x: x.permute(perm),

@@ -36,8 +36,7 @@ _HOST_INPUTS = {
     "Resize": (2, 3),
     "Slice": (1, 2, 3),
     "Tile": (1,),
-    "ReduceMean": (1,),
-    "ReduceL2": (1,),
+    **dict.fromkeys(("ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"), (1,)),
 }
 # Operators computed on the host if an input is on the host.
 _HOST_FORMS = {"Concat": "HostConcat", "Div": "HostDiv", "Mul": "HostMul", "Add": "HostAdd"}

@@ -14,6 +14,7 @@ from engine.families.architecture import Architecture
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.families.latents import LatentFormat, LatentStatistics
 from engine.families.patches import ComponentPatches
+from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.sources import StoredWeight
 
@@ -136,6 +137,8 @@ class IdentifiedCheckpoint:
     patches: Mapping[Component, ComponentPatches] = field(
         default_factory=dict[Component, ComponentPatches]
     )
+    # The changes to the graphs of its networks.
+    changes: NetworkChanges = NO_CHANGES
     _made: list[Architecture] = field(
         default_factory=list[Architecture], init=False, repr=False, compare=False
     )
@@ -188,3 +191,10 @@ class IdentifiedCheckpoint:
         """
         acting = {component: one for component, one in patches.items() if one.acts}
         return replace(self, patches=acting) if acting or self.patches else self
+
+    def with_changes(self, changes: NetworkChanges) -> "IdentifiedCheckpoint":
+        """Return the checkpoint with networks changed in this way; itself if they are so already.
+
+        Networks that are not changed have the same identity as before.
+        """
+        return self if changes == self.changes else replace(self, changes=changes)

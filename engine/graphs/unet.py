@@ -1,14 +1,16 @@
 """The latent-diffusion UNet (Rombach et al. 2022), as diffusers' UNet2DConditionModel names it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from backends.base import Array, DType
 from engine.graphs.builder import Value
+from engine.graphs.free_u import FreeU, FreeUWriter, wave_inputs
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges, SelfAttentionChanges
 from engine.graphs.unet_encoder import (
     EncoderConfig,
     EncoderInputs,
@@ -35,7 +37,13 @@ class UNetConfig(EncoderConfig):
     up: tuple[UNetBlock, ...]
 
 
-def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) -> None:
+def unet(
+    g: GraphBuilder,
+    config: UNetConfig,
+    *,
+    halves_evenly: bool = False,
+    changes: NetworkChanges = NO_CHANGES,
+) -> None:
     """Emit the network: one evaluation of the denoiser.
 
     Inputs: sample float32 [batch, in_channels, height, width]; timestep_embedding float32 [1, width
@@ -49,16 +57,42 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
     followed by `size_embedding`; then the contexts differ from the first block on. With a
     `guidance_width` there is an input guidance_embedding float32 [1, guidance_width].
 
-    `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1).
+    `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1). `changes`
+    may add inputs and the output `attention` float32 [contexts, cells of the middle].
     """
     inputs = encoder_inputs(g, config)
-    x = _UNet(g, config, inputs, halves_evenly).run(inputs.sample)
+    x = _UNet(g, config, inputs, changes, halves_evenly).run(inputs.sample)
     g.output(
         g.to_planes(x),
         "prediction",
         DType.F32,
         ("contexts", config.out_channels, "height", "width"),
     )
+
+
+def self_attention_layers(config: UNetConfig) -> Iterator[str]:
+    """Yield the names of the self-attention layers in the order they run."""
+    parts = [(f"down_blocks.{i}", block) for i, block in enumerate(config.down)]
+    parts += [("mid_block", config.mid)] if config.mid else []
+    parts += [(f"up_blocks.{i}", block) for i, block in enumerate(config.up)]
+    for name, block in parts:
+        for j, depth in enumerate(block.depths):
+            for k in range(depth):
+                yield f"{name}.attentions.{j}.transformer_blocks.{k}.attn1"
+
+
+def free_u_inputs(config: UNetConfig, form: FreeU, size: tuple[int, int]) -> dict[str, Array]:
+    """Return the inputs of FreeU that depend on the latent's height and width, by name."""
+    found: dict[str, Array] = {}
+    before = config.mid.width if config.mid else config.down[-1].width
+    for number, block in enumerate(config.up):
+        level = len(config.down) - 1 - number
+        widths = {before, block.width} if len(block.depths) > 1 else {before}
+        stages = (form.stage(number, width, config.down[0].width) for width in widths)
+        if any(stage is not None for stage in stages):
+            found |= wave_inputs(level, size)
+        before = block.width
+    return found
 
 
 def timestep_embedding(config: UNetConfig, timestep: float) -> Array:
@@ -100,26 +134,46 @@ class _UNet(UNetEncoder):
     """Emits the whole network."""
 
     def __init__(
-        self, g: GraphBuilder, config: UNetConfig, inputs: EncoderInputs, halves_evenly: bool
+        self,
+        g: GraphBuilder,
+        config: UNetConfig,
+        inputs: EncoderInputs,
+        changes: NetworkChanges,
+        halves_evenly: bool,
     ) -> None:
         super().__init__(g, config, inputs)
         self._whole, self._halves_evenly = config, halves_evenly
+        self._changes, self._altered = changes, SelfAttentionChanges(g, changes)
+        self._free_u: FreeUWriter | None = None
+        if changes.free_u:
+            self._free_u = FreeUWriter(g, changes.free_u, config.down[0].width)
 
     def run(self, sample: Value) -> Value:
         """Emit the down path, the middle and the up path with its skip connections."""
         g, config = self.g, self._whole
         x = self.begin(g.from_planes(g.cast_to_element(sample)))
+        if self._changes.perturbs(next(self_attention_layers(config), "")):
+            x = self.all_per_context(x)
         x, width = self.middle(self.down(x))
         for i, block in enumerate(config.up):
-            x = self._up(x, width, block, f"up_blocks.{i}")
+            x = self._up(x, width, block, i)
             width = block.width
         x = x if self.per_context else self.repeat(x)
         x = g.norm_silu(x, "conv_norm_out", width, config.norm_groups, config.norm_epsilon)
         return g.conv(x, "conv_out", (width, config.out_channels))
 
-    def _up(self, x: Value, width: int, block: UNetBlock, name: str) -> Value:
+    def self_attention(self, x: Value, name: str, block: UNetBlock) -> Value:
+        """Emit self-attention as in the checkpoint, or as it is changed."""
+        if self._altered.touch(name):
+            return self._altered.write(x, name, block)
+        return super().self_attention(x, name, block)
+
+    def _up(self, x: Value, width: int, block: UNetBlock, number: int) -> Value:
+        name, level = f"up_blocks.{number}", len(self._whole.down) - 1 - number
         for j, depth in enumerate(block.depths):
             skip, skip_width = self.skips.pop()
+            if self._free_u:
+                x, skip = self._free_u.write(x, width, skip, (number, level))
             x = self.g.join(x, skip)
             x = self.resnet(x, f"{name}.resnets.{j}", (width + skip_width, block.width))
             width = block.width

@@ -200,17 +200,23 @@ class UNetEncoder:
         """Emit self-attention, cross-attention to the text and a GEGLU MLP (Shazeer 2020)."""
         g, width = self.g, block.width
         h = g.layer_norm(x, f"{name}.norm1", width)
-        x = g.add(self._attention(h, h, width, f"{name}.attn1", block), x)
+        mixed = self.self_attention(h, f"{name}.attn1", block)
+        x = g.add(g.linear(mixed, f"{name}.attn1.to_out.0", (width, width)), x)
         if not self.per_context:
             x = self.repeat(x, 3)
             self._repeat_skips()
         h = g.layer_norm(x, f"{name}.norm2", width)
         text, text_width = self._context, self.config.context_width
-        x = g.add(self._attention(h, text, text_width, f"{name}.attn2", block), x)
+        mixed = self._attention(h, text, text_width, f"{name}.attn2", block)
+        x = g.add(g.linear(mixed, f"{name}.attn2.to_out.0", (width, width)), x)
         h = g.layer_norm(x, f"{name}.norm3", width)
         h = g.geglu(h, f"{name}.ff.net.0.proj", (width, 4 * width))
         h = g.linear(h, f"{name}.ff.net.2", (4 * width, width))
         return g.add(h, x)
+
+    def self_attention(self, x: Value, name: str, block: UNetBlock) -> Value:
+        """Emit self-attention without its last projection: [rows, tokens, width]."""
+        return self._attention(x, x, block.width, name, block)
 
     def _repeat_skips(self) -> None:
         self.skips = [(self.repeat(skip), channels) for skip, channels in self.skips]
@@ -221,7 +227,4 @@ class UNetEncoder:
     ) -> Value:
         g, width = self.g, block.width
         names = (f"{name}.to_q", f"{name}.to_k", f"{name}.to_v")
-        mixed = g.attend(
-            x, source, Projections(names, width, source_width, block.heads, bias=False)
-        )
-        return g.linear(mixed, f"{name}.to_out.0", (width, width))
+        return g.attend(x, source, Projections(names, width, source_width, block.heads, bias=False))

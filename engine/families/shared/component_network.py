@@ -50,8 +50,23 @@ def component_network(
     branches = patches.branches if patches else None
     # A refiner's networks have names of their own, apart from the first checkpoint's.
     name = f"refiner_{name}" if checkpoint.refines else name
+    emit = _wrapping(emit, checkpoint.changes.wraps)
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
     return Network(name, emit, weights, dimensions, title, overflows_f16, branches)
+
+
+def _wrapping(
+    emit: Callable[[GraphBuilder], None], wraps: tuple[bool, bool]
+) -> Callable[[GraphBuilder], None]:
+    """Return a function that emits the same network, whose images wrap along some axes."""
+    if not any(wraps):
+        return emit
+
+    def emit_wrapping(g: GraphBuilder) -> None:
+        g.wraps = wraps
+        emit(g)
+
+    return emit_wrapping
 
 
 def picture_dimensions(

@@ -141,21 +141,37 @@ class AttentionWriter(LayerWriter):
         causal_over: int,
         score_bias: Value | None = None,
     ) -> Value:
-        def split(x: Value, perm: list[int]) -> Value:
-            per_head = self.op("Reshape", x, self.integers([0, 0, heads, head_width]))
-            return self.op("Transpose", per_head, perm=perm)
-
-        scores = self.op("MatMul", split(q, [0, 2, 1, 3]), split(k, [0, 2, 3, 1]))
-        scores = self.op("Mul", scores, self.constant(head_width**-0.5))
+        scores = self._scores(q, k, heads, head_width)
         if causal_over:
             # Finite, so that a row never becomes inf - inf; it vanishes after the softmax.
             later = np.triu(np.full((causal_over, causal_over), -1e4), 1)
             scores = self.op("Add", scores, self.constant(later))
         if score_bias is not None:
             scores = self.op("Add", scores, score_bias)
-        mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), split(v, [0, 2, 1, 3]))
+        values = self._per_head(v, heads, head_width, [0, 2, 1, 3])
+        mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), values)
         merged = self.op("Transpose", mixed, perm=[0, 2, 1, 3])
         return self.op("Reshape", merged, self.integers([0, 0, heads * head_width]))
+
+    def attention_received(self, q: Value, k: Value, heads: int, head_width: int) -> Value:
+        """Emit how much each token is attended to: [batch, tokens].
+
+        That is the sum over all queries of softmax(q k^T / sqrt(head_width)), averaged over heads.
+        """
+        weights = self.op("Softmax", self._scores(q, k, heads, head_width), axis=-1)
+        averaged = self.op("ReduceMean", weights, self.integers([1]), keepdims=0)
+        return self.op("ReduceSum", averaged, self.integers([1]), keepdims=0)
+
+    def _scores(self, q: Value, k: Value, heads: int, head_width: int) -> Value:
+        """Emit q k^T / sqrt(head_width) of each head: [batch, heads, queries, keys]."""
+        queries = self._per_head(q, heads, head_width, [0, 2, 1, 3])
+        keys = self._per_head(k, heads, head_width, [0, 2, 3, 1])
+        scores = self.op("MatMul", queries, keys)
+        return self.op("Mul", scores, self.constant(head_width**-0.5))
+
+    def _per_head(self, x: Value, heads: int, head_width: int, perm: list[int]) -> Value:
+        per_head = self.op("Reshape", x, self.integers([0, 0, heads, head_width]))
+        return self.op("Transpose", per_head, perm=perm)
 
 
 def packed_per_head(heads: int) -> Callable[[Sequence[Array], Array], None]:

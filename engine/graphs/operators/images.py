@@ -12,13 +12,22 @@ from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
 from engine.graphs.operators.layers import LayerWriter
 
 _CHANNELS_AT_ONCE = 16
+# The end of a slice that reaches to the end of its axis, whatever its length.
+_END = 2**31 - 1
 # Shapes of a 3x3 kernel while its taps are summed along one axis, then along the other.
 _KERNELS = ((3, 3), (4, 3), (4, 4))
 _TO_CHANNELS_LAST, _TO_PLANES = (0, 2, 3, 1), (0, 3, 1, 2)
 
 
 class ImageWriter(LayerWriter):
-    """Operators over images in the operator set's layout."""
+    """Operators over images in the operator set's layout.
+
+    `wraps` says along which axes, height and width, the opposite edges of an image are neighbours:
+    there convolutions pad with the other edge and not with zeros (PyTorch's padding mode
+    "circular"), unless the network states its pads.
+    """
+
+    wraps: tuple[bool, bool] = (False, False)
 
     @property
     def planes(self) -> bool:
@@ -49,11 +58,15 @@ class ImageWriter(LayerWriter):
         weight = self._kernel(f"{name}.weight", channels, kernel)
         shift = self.weight(f"{name}.bias", (channels[1],)) if bias else ""
         x = self.settled(x)
+        if pads is None and around:
+            x = self._extended(x, around)
+            above, left = (0 if wraps else around for wraps in self.wraps)
+            pads = above, left, above, left
 
         window = {
             "kernel_shape": (kernel, kernel),
             "strides": (stride, stride),
-            "pads": pads or (around,) * 4,
+            "pads": pads or (0,) * 4,
         }
 
         def product(shift: Value) -> Value:
@@ -63,6 +76,16 @@ class ImageWriter(LayerWriter):
             return self.beside_conv(y, x, name, channels, window, planes=self.planes)
 
         return self.hold(Sum(product, shift)) if self.holds_sums and bias else product(shift)
+
+    def _extended(self, x: Value, by: int) -> Value:
+        """Extend an image by `by` pixels of its opposite edges along the axes that wrap."""
+        for place, wraps in enumerate(self.wraps, start=2 if self.planes else 1):
+            if wraps:
+                axis = self.integers([place])
+                last = self.op("Slice", x, self.integers([-by]), self.integers([_END]), axis)
+                first = self.op("Slice", x, self.integers([0]), self.integers([by]), axis)
+                x = self.op("Concat", last, x, first, axis=place)
+        return x
 
     def _kernel(self, name: str, channels: tuple[int, int], size: int) -> Value:
         """Use a stored kernel [out, in, size, size] in the convolution's layout."""
@@ -173,13 +196,16 @@ class ImageWriter(LayerWriter):
         stored, summed = (channels[1], channels[0], 3, 3), (*channels, 4, 4)
         label = summed_for_doubling.__name__
         kernel = self.derived_weight([f"{name}.weight"], stored, summed, summed_for_doubling, label)
+        x = self._extended(self.settled(x), 1)
+        # A pixel that was added at an edge becomes two, which are cut off with the usual one.
+        pads = 2 * [3 if wraps else 1 for wraps in self.wraps]
         return self.op(
             "ConvTranspose",
             *(x, kernel),
             *([self.weight(f"{name}.bias", (channels[1],))] if bias else []),
             kernel_shape=[4, 4],
             strides=[2, 2],
-            pads=[1, 1, 1, 1],
+            pads=pads,
         )
 
     def resize_like(self, x: Value, like: Value) -> Value:

@@ -16,12 +16,20 @@ from engine.families.shared.component_network import (
     config_of,
     picture_dimensions,
 )
-from engine.graphs.unet import UNetConfig, guidance_embedding, timestep_embedding, unet
+from engine.graphs.unet import (
+    UNetConfig,
+    free_u_inputs,
+    guidance_embedding,
+    timestep_embedding,
+    unet,
+)
 from engine.sampling.types import Latent
 from engine.text.chunks import CHUNK_LENGTH
 
 _MAX_CONTEXTS = 16
 _MAX_CHUNKS = 4
+# The usual longest side of a latent in cells.
+_MAX_SIDE = 256
 # The contexts of a prompt and its negative prompt.
 _GUIDED = 2
 
@@ -75,14 +83,19 @@ class UNetDenoiser:
 
     def _network(self, height: int, width: int, contexts: int, tokens: int, rows: int) -> Network:
         config, downscale = self._config, self.checkpoint.latent.downscale
+        changes = self.checkpoint.changes
         coarsest = downscale << (len(config.down) - 1)
         halves_evenly = height % coarsest == 0 and width % coarsest == 0
         return component_network(
             self.checkpoint,
             Component.DENOISER,
             "denoiser",
-            lambda g: unet(g, config, halves_evenly=halves_evenly),
+            lambda g: unet(g, config, halves_evenly=halves_evenly, changes=changes),
             picture_dimensions(self.checkpoint, height, width, downscale, rows)
+            | {
+                f"{name}_side": offered(1, array.shape[1], _MAX_SIDE)
+                for name, array in self.size_inputs(height, width).items()
+            }
             | {
                 "contexts": offered(1, contexts, _MAX_CONTEXTS),
                 "tokens": offered(CHUNK_LENGTH, tokens, _MAX_CHUNKS * CHUNK_LENGTH),
@@ -96,6 +109,13 @@ class UNetDenoiser:
         if config.guidance_width:
             inputs["guidance_embedding"] = guidance_embedding(config, guidance)
         return inputs
+
+    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+        """Return the inputs that depend on the picture's size in pixels alone: those of FreeU."""
+        free_u, downscale = self.checkpoint.changes.free_u, self.checkpoint.latent.downscale
+        if free_u is None:
+            return {}
+        return free_u_inputs(self._config, free_u, (height // downscale, width // downscale))
 
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
