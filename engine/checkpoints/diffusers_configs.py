@@ -7,7 +7,7 @@ refuses other values, because an ignored setting gives a wrong picture without a
 
 import errno
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -75,6 +75,28 @@ class UNetFile(UNetConstants, frozen=True, kw_only=True):
     # "text_time" for SDXL: pooled text and sizes, with a width that follows from the weights.
     addition_embed_type: str | None = None
     mid_block_type: str | None = "UNetMidBlock2DCrossAttn"
+
+
+class ControlNetConstants(UNetConstants, frozen=True, kw_only=True):
+    """Fields of a ControlNetModel of which our graphs support only the default."""
+
+    encoder_hid_dim: int | None = None
+    num_class_embeds: int | None = None
+
+
+class ControlNetFile(ControlNetConstants, frozen=True, kw_only=True):
+    """`config.json` of a ControlNetModel or a ControlNetUnionModel."""
+
+    block_out_channels: tuple[Count, ...]
+    in_channels: Count = 4
+    conditioning_channels: Count = 3
+    norm_num_groups: Count = 32
+    norm_eps: Positive = 1e-5
+    # The number of heads, as in `UNetFile`.
+    attention_head_dim: Count | tuple[Count, ...] = 8
+    num_attention_heads: Count | tuple[Count, ...] | None = None
+    controlnet_conditioning_channel_order: Literal["rgb", "bgr"] = "rgb"
+    global_pool_conditions: bool = False
 
 
 class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,12 +16,15 @@ class UNetBlock:
     """One resolution level of the down or up path, or the middle.
 
     `depths` has one entry per residual block: how many transformer blocks follow it, 0 for none.
+    `projects`: where there are none, a transformer's norm and projections are there all the same,
+    as in the mid-sized ControlNets of SDXL.
     """
 
     width: int
     depths: tuple[int, ...]
     heads: int
     resample: bool
+    projects: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,12 +133,11 @@ class UNetEncoder:
         width, mid = self.config.down[-1].width, self.config.mid
         return (self._mid(x, width, mid), mid.width) if mid else (x, width)
 
-    def all_per_context(self, x: Value) -> Value:
+    def whole(self, x: Value) -> Value:
         """Return an image with one row per context, and make the skip connections so, too."""
-        if self.per_context:
-            return x
-        x = self.repeat(x)
-        self._repeat_skips()
+        if not self.per_context:
+            x = self.repeat(x)
+            self._repeat_skips()
         return x
 
     def repeat(self, x: Value, rank: int = 4) -> Value:
@@ -145,7 +147,7 @@ class UNetEncoder:
     def _down(self, x: Value, block: UNetBlock, name: str) -> Value:
         for j, depth in enumerate(block.depths):
             x = self.resnet(x, f"{name}.resnets.{j}", (self.skips[-1][1], block.width))
-            if depth:
+            if depth or block.projects:
                 x = self.transformer(x, f"{name}.attentions.{j}", block, depth)
             self.skips.append((x, block.width))
         if block.resample:
@@ -157,7 +159,7 @@ class UNetEncoder:
     def _mid(self, x: Value, width: int, mid: UNetBlock) -> Value:
         x = self.resnet(x, "mid_block.resnets.0", (width, mid.width))
         for depth in mid.depths:
-            if depth:
+            if depth or mid.projects:
                 x = self.transformer(x, "mid_block.attentions.0", mid, depth)
             x = self.resnet(x, "mid_block.resnets.1", (mid.width, mid.width))
         return x
@@ -179,7 +181,7 @@ class UNetEncoder:
     def transformer(self, x: Value, name: str, block: UNetBlock, depth: int) -> Value:
         """Emit transformer blocks over the latent's cells, with attention to the text."""
         g, width = self.g, block.width
-        begins = not self.per_context
+        begins = depth > 0 and not self.per_context
         # The spatial transformer's norm has an epsilon of its own in every release of SD.
         h = g.group_norm(x, f"{name}.norm", width, self.config.norm_groups, 1e-6)
         if self.config.linear_projection:

@@ -217,6 +217,8 @@ class ScaledSlice:
 
 # A weight as a checkpoint's reader finds it.
 StoredWeight = FileSlice | ScaledSlice
+# A weight as the reader finds it, or made of such ones.
+Weight = FileSlice | WeightSource
 
 
 def as_source(weight: FileSlice | WeightSource) -> WeightSource:

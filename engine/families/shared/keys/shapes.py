@@ -7,13 +7,13 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.keys.numbering import Numbering, damaged
-from engine.weights.sources import StoredWeight
+from engine.weights.sources import Weight
 
 
 class Shapes:
     """The shapes of a component's weights. For a missing weight, EngineError names its key."""
 
-    def __init__(self, weights: Mapping[str, StoredWeight], path: Path) -> None:
+    def __init__(self, weights: Mapping[str, Weight], path: Path) -> None:
         self.path = path
         self._weights = weights
         self._numbering = Numbering(weights, path)

@@ -12,6 +12,7 @@ from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import (
+    Dimensions,
     component_network,
     config_of,
     picture_dimensions,
@@ -58,6 +59,14 @@ def embeds_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
     return config_of(checkpoint, Component.DENOISER, UNetConfig).guidance_width > 0
 
 
+def context_dimensions(contexts: int, tokens: int) -> Dimensions:
+    """Return the dimensions of so many contexts, and of so many tokens in each."""
+    return {
+        "contexts": offered(1, contexts, _MAX_CONTEXTS),
+        "tokens": offered(CHUNK_LENGTH, tokens, _MAX_CHUNKS * CHUNK_LENGTH),
+    }
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class UNetDenoiser:
     """A `DenoiserModel` for a UNet whose context consists of CLIP's chunks of 77 tokens."""
@@ -96,10 +105,7 @@ class UNetDenoiser:
                 f"{name}_side": offered(1, array.shape[1], _MAX_SIDE)
                 for name, array in self.size_inputs(height, width).items()
             }
-            | {
-                "contexts": offered(1, contexts, _MAX_CONTEXTS),
-                "tokens": offered(CHUNK_LENGTH, tokens, _MAX_CHUNKS * CHUNK_LENGTH),
-            },
+            | context_dimensions(contexts, tokens),
         )
 
     def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:

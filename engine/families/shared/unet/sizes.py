@@ -6,8 +6,8 @@ a single file, the `config.json` for a folder. `folder_parts` checks the other c
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from engine.api.sentences import sentence
@@ -16,11 +16,13 @@ from engine.errors import EngineError
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.shapes import Shapes, check_divides, mismatch
 from engine.graphs.unet import UNetBlock, UNetConfig
-from engine.weights.sources import StoredWeight
+from engine.graphs.unet_encoder import EncoderConfig
+from engine.weights.sources import Weight
 
 _ADDED = "add_embedding.linear_1.weight"
 _GUIDANCE = "time_embedding.cond_proj.weight"
 _CONTEXT = "transformer_blocks.0.attn2.to_k.weight"
+_PROJECTION = "attentions.0.proj_in.weight"
 _HEAD_WIDTH = 64
 
 
@@ -36,42 +38,75 @@ class UNetFacts:
     norm_epsilon: float = 1e-5
 
 
-def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Path) -> UNetConfig:
+def unet_config(weights: Mapping[str, Weight], facts: UNetFacts, path: Path) -> UNetConfig:
     """Read the sizes of a UNet2DConditionModel. Raises EngineError for inconsistent shapes."""
     shapes = Shapes(weights, path)
-    levels = shapes.blocks("down_blocks", "resnets.0.conv1.weight")
+    levels = _levels(shapes)
     heads = _heads(shapes, facts.heads, levels)
     if shapes.blocks("up_blocks", "resnets.0.conv1.weight") != levels:
         raise damaged(
             path,
             sentence("it lacks {value!r}", value=f"up_blocks.{levels - 1}.resnets.0.conv1.weight"),
         )
+    shapes.first(_CONTEXT, 2)
+    encoder = encoder_config(weights, facts, path)
     config = UNetConfig(
-        in_channels=shapes.of("conv_in.weight", 4)[1],
+        **{one.name: getattr(encoder, one.name) for one in fields(encoder)},
         out_channels=shapes.of("conv_out.weight", 4)[0],
-        context_width=shapes.first(_CONTEXT, 2)[1],
+        up=tuple(
+            _unet_block(shapes, f"up_blocks.{level}", heads[levels - 1 - level], "upsamplers")
+            for level in range(levels)
+        ),
+    )
+    _check_skips(config, path)
+    _check_attention(config, weights, path)
+    _check_parts(config.up, config, path)
+    return config
+
+
+def encoder_config(weights: Mapping[str, Weight], facts: UNetFacts, path: Path) -> EncoderConfig:
+    """Read the sizes of a UNet's way down and middle; its context is 0 wide if nothing attends.
+
+    Raises EngineError for inconsistent shapes.
+    """
+    shapes = Shapes(weights, path)
+    levels = _levels(shapes)
+    heads = _heads(shapes, facts.heads, levels)
+    attends = any(name.endswith(_CONTEXT) for name in weights)
+    config = EncoderConfig(
+        in_channels=shapes.of("conv_in.weight", 4)[1],
+        context_width=shapes.first(_CONTEXT, 2)[1] if attends else 0,
         down=tuple(
             _unet_block(shapes, f"down_blocks.{level}", heads[level], "downsamplers")
             for level in range(levels)
         ),
         mid=_unet_mid(shapes, heads[-1]),
-        up=tuple(
-            _unet_block(shapes, f"up_blocks.{level}", heads[levels - 1 - level], "upsamplers")
-            for level in range(levels)
-        ),
         norm_groups=facts.norm_groups,
         norm_epsilon=facts.norm_epsilon,
-        linear_projection=len(shapes.first("attentions.0.proj_in.weight", None)) == 2,
+        linear_projection=_projects_linearly(shapes, weights),
         added_width=shapes.of(_ADDED, 2)[1] if _ADDED in shapes else 0,
         guidance_width=shapes.of(_GUIDANCE, 2)[1] if _GUIDANCE in shapes else 0,
     )
-    _check_skips(config, path)
-    _check_attention(config, weights, path)
-    for block in (*config.down, *((config.mid,) if config.mid else ()), *config.up):
+    _check_parts((*config.down, *((config.mid,) if config.mid else ())), config, path)
+    return config
+
+
+def _levels(shapes: Shapes) -> int:
+    return shapes.blocks("down_blocks", "resnets.0.conv1.weight")
+
+
+def _projects_linearly(shapes: Shapes, weights: Mapping[str, Weight]) -> bool:
+    """Tell whether transformers project by linear layers; True without transformers."""
+    if not any(name.endswith(_PROJECTION) for name in weights):
+        return True
+    return len(shapes.first(_PROJECTION, None)) == 2
+
+
+def _check_parts(blocks: Iterable[UNetBlock], config: EncoderConfig, path: Path) -> None:
+    for block in blocks:
         check_divides(path, block.width, config.norm_groups, "normalisation groups")
         if any(block.depths):
             check_divides(path, block.width, block.heads, "heads")
-    return config
 
 
 def _heads(shapes: Shapes, stated: int | tuple[int, ...] | None, levels: int) -> tuple[int, ...]:
@@ -101,19 +136,21 @@ def _unet_mid(shapes: Shapes, heads: int) -> UNetBlock | None:
         raise damaged(
             shapes.path, sentence("its middle has {layers} residual blocks", layers=layers)
         )
-    return UNetBlock(width, depths, heads, resample=False)
+    projects = "mid_block.attentions.0.norm.weight" in shapes and not depth
+    return UNetBlock(width, depths, heads, resample=False, projects=projects)
 
 
 def _unet_block(shapes: Shapes, block: str, heads: int, resampler: str) -> UNetBlock:
     layers = shapes.blocks(f"{block}.resnets", "conv1.weight")
+    depths = tuple(
+        shapes.count(f"{block}.attentions.{layer}.transformer_blocks") for layer in range(layers)
+    )
     return UNetBlock(
         width=shapes.of(f"{block}.resnets.0.conv1.weight", 4)[0],
-        depths=tuple(
-            shapes.count(f"{block}.attentions.{layer}.transformer_blocks")
-            for layer in range(layers)
-        ),
+        depths=depths,
         heads=heads,
         resample=f"{block}.{resampler}.0.conv.weight" in shapes,
+        projects=f"{block}.attentions.0.norm.weight" in shapes and not any(depths),
     )
 
 
@@ -136,7 +173,7 @@ _ATTENTION = re.compile(
 )
 
 
-def _check_attention(config: UNetConfig, weights: Mapping[str, StoredWeight], path: Path) -> None:
+def _check_attention(config: UNetConfig, weights: Mapping[str, Weight], path: Path) -> None:
     """Require attention layers as wide as their blocks; SDXS 0.9 and others have narrower ones."""
     for name, weight in weights.items():
         match = _ATTENTION.fullmatch(name)

@@ -1,0 +1,236 @@
+"""ControlNets for a checkpoint: their networks, and a union's inputs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from backends.base import Array
+from engine.api.limits import MIN_SIDE
+from engine.api.preprocessors import ControlKind
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode
+from engine.compile.network import Network
+from engine.compile.shapes import offered
+from engine.control.kinds import UNION_KINDS
+from engine.control.network import ControlNetwork
+from engine.errors import EngineError
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.registry import FAMILIES
+from engine.families.shared.component_network import Dimensions, config_of, picture_dimensions
+from engine.families.shared.unet.denoiser import context_dimensions
+from engine.graphs.control_net import (
+    ControlNetConfig,
+    UnionConfig,
+    control_net,
+    kinds_embedding,
+    map_embedding,
+    map_inputs,
+)
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.unet import UNetConfig
+from engine.graphs.unet_encoder import EncoderConfig, UNetBlock
+from engine.text.chunks import CHUNK_LENGTH
+from engine.weights.weight_set import WeightSet
+
+_MAX_SIDE = 2048
+_MAX_MAPS = 8
+# The contexts of a prompt and its negative prompt.
+_GUIDED = 2
+
+_Emit = Callable[[GraphBuilder, ControlNetConfig], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ControlNetModel:
+    """The networks of a ControlNet for one checkpoint.
+
+    `embedding` runs once per map and `denoising` at each step. Networks are kept, so that a loaded
+    network is recognised by identity.
+    """
+
+    network: ControlNetwork
+    checkpoint: IdentifiedCheckpoint
+    config: ControlNetConfig
+    _weights: WeightSet
+    _networks: dict[tuple[int, ...], Network] = field(
+        default_factory=dict[tuple[int, ...], Network], init=False
+    )
+
+    @classmethod
+    def fitted(cls, network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> "ControlNetModel":
+        """Return the model of a network that leads a checkpoint.
+
+        Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
+        """
+        config = fitted_config(network, checkpoint)
+        return cls(network, checkpoint, config, WeightSet(network.digest, network.weights))
+
+    @property
+    def outputs(self) -> int:
+        """The number of the outputs control.0 to control.N, one more than the skip connections."""
+        return len(self.config.widths)
+
+    @property
+    def in_channels(self) -> int:
+        """The number of the sample's channels: the latent's, without any concatenated ones."""
+        return self.config.encoder.in_channels
+
+    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network:
+        """Return the network that embeds maps, for a picture size in pixels.
+
+        Its input `map` is float32 [maps, 3, height, width] in [0, 1], RGB; its output
+        `map_embedding` is an input of `denoising`. Several maps are one embedding in a union, whose
+        other inputs are those of `map_inputs`.
+        """
+        shape = height, width, maps
+        if shape not in self._networks:
+            sides = {"map_height": height, "map_width": width}
+            self._networks[shape] = self._network(
+                "control_embedding",
+                map_embedding,
+                {name: offered(MIN_SIDE, side, _MAX_SIDE) for name, side in sides.items()}
+                | {"maps": offered(1, maps, _MAX_MAPS)},
+            )
+        return self._networks[shape]
+
+    def denoising(
+        self,
+        height: int,
+        width: int,
+        *,
+        contexts: int = _GUIDED,
+        tokens: int = CHUNK_LENGTH,
+        rows: int = 1,
+    ) -> Network:
+        """Return the network of a step for a picture size in pixels; see `DenoiserModel.network`.
+
+        Its inputs are those of the denoiser (`sample` without concatenated channels),
+        `map_embedding` [1, ...] and those of `step_inputs`; its outputs control.0 to control.N,
+        float32 [contexts, channels, ...].
+        """
+        shape = height, width, contexts, tokens, rows
+        if shape not in self._networks:
+            downscale = self.checkpoint.latent.downscale
+            dimensions = picture_dimensions(self.checkpoint, height, width, downscale, rows)
+            dimensions |= context_dimensions(contexts, tokens)
+            self._networks[shape] = self._network("control", control_net, dimensions)
+        return self._networks[shape]
+
+    def map_inputs(
+        self, kinds: Sequence[ControlKind], weights: Sequence[float]
+    ) -> dict[str, Array]:
+        """Return the inputs of `embedding` that tell a union the kind of each map.
+
+        None for other networks. With several maps, `weights` act here; the weight of a single map
+        is that of the outputs. Raises EngineError(REQUEST_INVALID) for a kind that the network was
+        not trained on.
+        """
+        union = self.config.union
+        return map_inputs(union, self._numbers(union, kinds), weights) if union else {}
+
+    def step_inputs(self, kinds: Sequence[ControlKind]) -> dict[str, Array]:
+        """Return the input of `denoising` that tells a union the kinds of its maps.
+
+        None for other networks. Raises EngineError as `map_inputs`.
+        """
+        union = self.config.union
+        if union is None:
+            return {}
+        return {"kinds_embedding": kinds_embedding(union, self._numbers(union, kinds))}
+
+    def _numbers(self, union: UnionConfig, kinds: Sequence[ControlKind]) -> list[int]:
+        numbers = [UNION_KINDS.get(kind, union.kinds) for kind in kinds]
+        for kind, number in zip(kinds, numbers, strict=True):
+            if number >= union.kinds:
+                raise EngineError(
+                    ErrorCode.REQUEST_INVALID,
+                    sentence(
+                        "{path} was not trained on maps of the kind {kind!r}.",
+                        path=self.network.path.name,
+                        kind=kind.value,
+                    ),
+                    sentence(
+                        "It takes {kinds}.",
+                        kinds=", ".join(one.value for one in self.network.kinds),
+                    ),
+                )
+        return numbers
+
+    def _network(self, name: str, emit: _Emit, dimensions: Dimensions) -> Network:
+        config = self.config
+        return Network(
+            name, lambda g: emit(g, config), self._weights, dimensions, self.network.name
+        )
+
+
+def fitted_config(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> ControlNetConfig:
+    """Return a network's sizes with what only the checkpoint knows.
+
+    Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
+    """
+    require_family(network, checkpoint)
+    unet, config = config_of(checkpoint, Component.DENOISER, UNetConfig), network.sizes.config
+    encoder = config.encoder
+    same_cells = config.downscale == checkpoint.latent.downscale
+    if _skips(encoder) != _skips(unet) or not same_cells or not _takes_as(encoder, unet):
+        raise EngineError(
+            ErrorCode.CHECKPOINT_MISMATCH,
+            sentence(
+                "{path} is for a UNet of other sizes than that of {checkpoint}.",
+                path=network.path.name,
+                checkpoint=checkpoint.path.name,
+            ),
+            sentence("Choose a ControlNet that was made for this model."),
+        )
+    encoder = replace(encoder, context_width=unet.context_width)
+    if not network.sizes.states_heads:
+        encoder = _with_heads_of(encoder, unet)
+    return replace(config, encoder=encoder)
+
+
+def require_family(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> None:
+    """Raise EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family."""
+    if network.family != checkpoint.family:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_MISMATCH,
+            sentence(
+                "{path} is {title}, but {checkpoint} is of {family}.",
+                path=network.path.name,
+                title=network.title,
+                checkpoint=checkpoint.path.name,
+                family=FAMILIES.named(checkpoint.family).title,
+            ),
+            sentence(
+                "Choose a control network for {family}.",
+                family=FAMILIES.named(checkpoint.family).title,
+            ),
+        )
+
+
+def _skips(config: EncoderConfig) -> tuple[tuple[int, int, bool], ...]:
+    """Return the width of each level, the number of its images, and if it is halved after it."""
+    levels = tuple((one.width, len(one.depths), one.resample) for one in config.down)
+    return (*levels, (config.mid.width if config.mid else 0, 0, False))
+
+
+def _takes_as(encoder: EncoderConfig, unet: UNetConfig) -> bool:
+    """Tell whether a network takes the inputs of the denoiser."""
+    return (
+        encoder.in_channels == unet.out_channels
+        and encoder.context_width in (0, unet.context_width)
+        and encoder.added_width == unet.added_width
+    )
+
+
+def _with_heads_of(encoder: EncoderConfig, unet: UNetConfig) -> EncoderConfig:
+    """Return a copy's sizes with the heads and norms of what it is a copy of."""
+
+    def headed(block: UNetBlock, of: UNetBlock) -> UNetBlock:
+        return replace(block, heads=of.heads)
+
+    return replace(
+        encoder,
+        down=tuple(headed(*pair) for pair in zip(encoder.down, unet.down, strict=True)),
+        mid=encoder.mid and headed(encoder.mid, unet.down[-1]),
+        norm_groups=unet.norm_groups,
+        norm_epsilon=unet.norm_epsilon,
+    )

@@ -1,0 +1,58 @@
+"""The interface of control networks to the pipeline: their networks for one checkpoint."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from backends.base import Array
+from engine.api.preprocessors import ControlKind
+from engine.compile.network import Network
+from engine.control.control_nets import ControlNetModel
+from engine.control.network import ControlNetwork
+from engine.families.base import IdentifiedCheckpoint
+
+
+class ControlModel(Protocol):
+    """The networks of a control network for one checkpoint; the same objects each time."""
+
+    @property
+    def network(self) -> ControlNetwork:
+        """The control network as it was read."""
+        ...
+
+    def embedding(self, height: int, width: int, *, maps: int = ...) -> Network:
+        """Return the network that runs once per picture, for a picture size in pixels.
+
+        Its input `map` is float32 [maps, 3, height, width] in [0, 1], RGB. Its outputs are inputs
+        of `denoising`.
+        """
+        ...
+
+    def denoising(
+        self,
+        height: int,
+        width: int,
+        *,
+        contexts: int = ...,
+        tokens: int = ...,
+        rows: int = ...,
+    ) -> Network | None:
+        """Return the network that runs at each step; None if the embedding is all there is."""
+        ...
+
+    def map_inputs(
+        self, kinds: Sequence[ControlKind], weights: Sequence[float]
+    ) -> dict[str, Array]:
+        """Return the inputs of `embedding` that tell a union the kind of each map."""
+        ...
+
+    def step_inputs(self, kinds: Sequence[ControlKind]) -> dict[str, Array]:
+        """Return the inputs of `denoising` that tell a union the kinds of its maps."""
+        ...
+
+
+def control_model(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> ControlModel:
+    """Return the networks of a control network that leads a checkpoint.
+
+    Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
+    """
+    return ControlNetModel.fitted(network, checkpoint)

@@ -1,0 +1,78 @@
+"""A control network as it is read from a file, before it is known which checkpoint it leads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from engine.api.preprocessors import ControlKind
+from engine.api.sentences import Sentence, sentence
+from engine.control.kinds import UNION_KINDS
+from engine.families.registry import FAMILIES
+from engine.graphs.control_net import ControlNetConfig
+from engine.weights.sources import Weight
+
+
+class ControlForm(StrEnum):
+    """The way in which a control network leads a denoiser."""
+
+    # A copy of the denoiser's way down, whose outputs are added to the skip connections.
+    CONTROL_NET = "control_net"
+    # A ControlNet for several kinds of maps.
+    UNION = "union"
+
+    @property
+    def words(self) -> Sentence:
+        """The name for people, with its article."""
+        return _WORDS[self]
+
+
+_WORDS: Mapping[ControlForm, Sentence] = {
+    ControlForm.CONTROL_NET: sentence("a ControlNet"),
+    ControlForm.UNION: sentence("a ControlNet for several kinds of maps"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ControlNetSizes:
+    """The sizes of a ControlNet; `states_heads`: its configuration states heads and norms.
+
+    A single file does not, so these are the checkpoint's, whose copy the network is.
+    """
+
+    config: ControlNetConfig
+    states_heads: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ControlNetwork:
+    """A control network in a file or folder of the user's, and the digest of its content.
+
+    `family` is the name of the family whose checkpoints it leads. `weights` has the weights by
+    canonical names, diffusers'. No number has been read.
+    """
+
+    path: Path
+    form: ControlForm
+    family: str
+    digest: str
+    weights: Mapping[str, Weight]
+    sizes: ControlNetSizes
+
+    @property
+    def name(self) -> str:
+        """The name for people, and for the records of pictures: the file's, without its suffix."""
+        return self.path.stem if self.path.suffix else self.path.name
+
+    @property
+    def title(self) -> Sentence:
+        """The kind of network and its family in words: "a ControlNet for SDXL"."""
+        family = FAMILIES.named(self.family).title
+        return sentence("{form} for {family}", form=self.form.words, family=family)
+
+    @property
+    def kinds(self) -> tuple[ControlKind, ...]:
+        """The kinds of maps that a union is told apart; none for other networks."""
+        union = self.sizes.config.union
+        known = UNION_KINDS.items() if union else ()
+        return tuple(kind for kind, number in known if union and number < union.kinds)
