@@ -121,7 +121,7 @@ def control_net(g: GraphBuilder, config: ControlNetConfig) -> None:
     network = UNetEncoder(g, config.encoder, inputs)
     x = network.begin(g.from_planes(g.cast_to_element(inputs.sample)))
     x = network.down(g.op("Add", x, embedded))
-    x = network.whole(network.middle(x)[0])
+    x = network.all_per_context(network.middle(x)[0])
     _outputs(g, config, [*(skip for skip, _ in network.skips), x])
 
 

@@ -133,7 +133,7 @@ class UNetEncoder:
         width, mid = self.config.down[-1].width, self.config.mid
         return (self._mid(x, width, mid), mid.width) if mid else (x, width)
 
-    def whole(self, x: Value) -> Value:
+    def all_per_context(self, x: Value) -> Value:
         """Return an image with one row per context, and make the skip connections so, too."""
         if not self.per_context:
             x = self.repeat(x)
