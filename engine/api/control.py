@@ -35,12 +35,14 @@ class ControlResize(StrEnum):
 class ControlLayer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A picture to follow, the network that follows it, and how strongly.
 
-    `image` is the path of a picture; without a `preprocessor` it is the map itself.
+    `image` is the path of a picture; without a `preprocessor` it is the map itself. It is empty if
+    imported metadata tells of a layer without its picture: the layer is left out with a warning.
     """
 
     image: str
-    # The file or folder of a ControlNet, a control-LoRA, a T2I-Adapter or a LLLite. None if
-    # imported metadata names one that was not found: the layer is left out with a warning.
+    # A ControlNet, a control-LoRA, a T2I-Adapter or a LLLite: the path of its file or folder, or a
+    # name that is looked for in the folders of models. None, or a name that is not found: the layer
+    # is left out with a warning.
     network: str | None = None
     preprocessor: MapOptions | None = None
     # The file of weights for a preprocessor that needs one; None: looked for by its usual names.

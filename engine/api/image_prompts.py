@@ -23,11 +23,15 @@ class AdapterBlocks(StrEnum):
 
 
 class ImagePrompt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A picture as a prompt, the adapter that reads it, and how strongly."""
+    """A picture as a prompt, the adapter that reads it, and how strongly.
+
+    `image` is empty if imported metadata tells of an image prompt without its picture, which is
+    then left out with a warning.
+    """
 
     image: str
-    # The adapter's file. None if imported metadata names one that was not found: the image prompt
-    # is left out with a warning.
+    # The adapter: the path of its file, or a name that is looked for in the folders of models.
+    # None, or a name that is not found: the image prompt is left out with a warning.
     adapter: str | None = None
     # The file or folder of the CLIP vision encoder; None: the fitting one among the user's files.
     encoder: str | None = None

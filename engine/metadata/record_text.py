@@ -19,6 +19,7 @@ from engine.api.conventions import (
 )
 from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
+from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter
 
 _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
@@ -49,6 +50,7 @@ def record_infotext(record: GenerationRecord) -> Infotext:
         *_refiner(request, record.refiner_sha256),
         *_options(request),
         *_mask(request),
+        *control_units(request.controls, request.image_prompts),
         ("TI hashes", _embedding_hashes(record)),
         *_habits(request),
         ("Lora hashes", ", ".join(_lora_hashes(record.loras))),

@@ -44,6 +44,7 @@ from engine.metadata.readers.a1111_keys import (
     version_of,
     with_usual_keys,
 )
+from engine.metadata.readers.controlnet_units import controlnet_units
 from engine.metadata.readers.embeddings import embedding_hashes, embedding_remarks
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
@@ -129,21 +130,37 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         schedule=schedule,
         strength=strength,
         convention=_convention(values, info, sampler),
-        sampler_options=_sampler_options(values),
-        schedule_options=read_schedule_options(values, **_SCHEDULE_KEYS),
-        seed_options=_seed_options(values),
-        guidance_options=_guidance_options(values),
-        refiner=_refiner(values),
-        mask_options=_mask_options(values),
-        zero_terminal_snr=_zero_terminal_snr(values),
+        **_option_groups(values),
         loras=_loras(values, info),
         **_hashes(info),
+        **_layers(values, info),
         expand_wildcards=False,
     )
     remarks = _remarks(values, info, request, has_hires=has_hires)
     return ImportedRequest(
         request, (*values.warnings, *remarks), tool="AUTOMATIC1111", unmapped=values.unmapped()
     )
+
+
+def _option_groups(values: Values) -> dict[str, Any]:
+    """Return the request's groups of options."""
+    return {
+        "sampler_options": _sampler_options(values),
+        "schedule_options": read_schedule_options(values, **_SCHEDULE_KEYS),
+        "seed_options": _seed_options(values),
+        "guidance_options": _guidance_options(values),
+        "refiner": _refiner(values),
+        "mask_options": _mask_options(values),
+        "zero_terminal_snr": _zero_terminal_snr(values),
+    }
+
+
+def _layers(values: Values, info: Infotext) -> dict[str, Any]:
+    """Return the request's control layers and image prompts."""
+    units, keys = controlnet_units(info.parameters)
+    values.skip(*keys)
+    values.warnings += units.remarks
+    return {"controls": units.controls, "image_prompts": units.image_prompts}
 
 
 def _hashes(info: Infotext) -> dict[str, Any]:

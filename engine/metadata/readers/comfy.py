@@ -25,6 +25,7 @@ from engine.api.conventions import (
 from engine.api.request import GuidanceOptions, SamplerOptions, SeedOptions
 from engine.metadata.infotext import Parameter
 from engine.metadata.json_text import as_object, parse_object
+from engine.metadata.readers.comfy_controls import controls_of
 from engine.metadata.readers.comfy_graph import Graph, Node, read_graph
 from engine.metadata.readers.comfy_loras import TAG_READERS
 from engine.metadata.readers.comfy_outputs import Sampling, find_sampling
@@ -109,6 +110,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
     settings |= {"stop_at_clip_layer": networks.last_layer, "multiplier": networks.rescale}
     values = Values(settings)
     request = _request(values, sampling, guided=guided)
+    controls = controls_of(graph, positive.others, graph.line(holder, "model"))
     request = msgspec.structs.replace(
         request,
         prompt=positive.text or "",
@@ -116,12 +118,18 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
         zero_terminal_snr=True if networks.zero_terminal_snr else None,
         convention=_as_encoded(convention_of(request.convention), positive.encoder, networks),
         loras=networks.loras,
+        controls=controls.controls,
+        image_prompts=controls.image_prompts,
     )
-    remarks = _remarks(values, sampling, networks, (positive, negative))
+    remarks = (*controls.remarks, *_remarks(values, sampling, networks, (positive, negative)))
     nodes = (*positive.others, *negative.others, *networks.others, *others, *sampling.others)
     unmapped = (
         *values.unmapped(),
-        *(Parameter(node.kind, f"node {node.name}") for node in dict.fromkeys(nodes)),
+        *(
+            Parameter(node.kind, f"node {node.name}")
+            for node in dict.fromkeys(nodes)
+            if node not in controls.nodes
+        ),
     )
     return ImportedRequest(
         request,

@@ -13,10 +13,13 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName
+from engine.api.control import MAX_CONTROLS, ControlLayer
 from engine.api.conventions import CONVENTIONS, RandomSource, choice_of
 from engine.api.lora import LoraChoice
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.json_text import as_list, parse_object
+from engine.metadata.readers.controlnet_modules import MODULES
+from engine.metadata.readers.controls import PICTURES_MISSING, no_map_of, within_bounds
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -25,6 +28,7 @@ from engine.metadata.readers.imported import (
     made_with_vae,
 )
 from engine.metadata.readers.loras import chosen, lora_choice
+from engine.metadata.readers.named_files import file_name
 from engine.metadata.readers.names import (
     ANY_SCHEDULES,
     EASY_DIFFUSION_LIKE,
@@ -55,8 +59,8 @@ _LABELS = {
 _OWN = frozenset({"num_inference_steps", "use_stable_diffusion_model", "guidance_scale"})
 # Keys that matter only with another feature, which is not taken over either.
 _DEPENDENT = (
-    "distilled_guidance_scale", "control_alpha", "hypernetwork_strength", "upscale_amount",
-    "latent_upscaler_steps", "num_outputs", "control_filter_to_apply",
+    "distilled_guidance_scale", "hypernetwork_strength", "upscale_amount",
+    "latent_upscaler_steps", "num_outputs",
 )  # fmt: skip
 # The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
@@ -122,6 +126,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         clip_skip=2 if values.flag("clip_skip") else None,
         convention=choice_of(msgspec.structs.replace(base, **on_card)),
         loras=_loras(values),
+        controls=_controls(values),
         expand_wildcards=False,
     )
     remarks = (*_remarks(values, request), *differences)
@@ -145,6 +150,27 @@ def _loras(values: Values) -> tuple[LoraChoice, ...]:
     return chosen(starmap(lora_choice, zip_longest(names, weights[: len(names)], fillvalue="1")))
 
 
+def _controls(values: Values) -> tuple[ControlLayer, ...]:
+    """Return the ControlNets with the filters that made their maps (sdkit's, as A1111's)."""
+    names, weights = _names(values.get("use_controlnet_model")), _names(values.get("control_alpha"))
+    filters = _names(values.get("control_filter_to_apply"))
+    found: list[ControlLayer] = []
+    for place, name in enumerate(map(file_name, names[:MAX_CONTROLS])):
+        weight = weights[place] if place < len(weights) else "1"
+        module = MODULES.get(filters[place]) if place < len(filters) else None
+        if place < len(filters) and module is None:
+            values.warnings.append(no_map_of(filters[place]))
+        found.append(
+            ControlLayer(
+                image="",
+                network=name or None,
+                preprocessor=module.options(**module.fixed) if module else None,
+                weight=within_bounds(ControlLayer, "weight", weight, 1.0),
+            )
+        )
+    return tuple(found)
+
+
 def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     remarks: list[str] = []
     checkpoint, vae = _names(values.get("use_stable_diffusion_model")), values.text("use_vae_model")
@@ -154,6 +180,8 @@ def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
         remarks.append(made_with_vae(vae))
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
+    if request.controls:
+        remarks.append(PICTURES_MISSING)
     if any("#" in (values.text(key) or "") for key in ("prompt", "negative_prompt")):
         remarks.append(
             "What follows a # in its prompts is left out, as Easy Diffusion does from version 3.5."

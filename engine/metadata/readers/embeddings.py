@@ -6,7 +6,7 @@ from itertools import islice
 from engine.api.embeddings import MAX_EMBEDDINGS, EmbeddingHash
 from engine.metadata.json_text import parse_object
 from engine.metadata.readers.imported import plain
-from engine.metadata.readers.loras import lora_hash
+from engine.metadata.readers.named_files import hash_digits
 
 _MOST_CHARACTERS = 300
 # The most characters of a list of names and hashes.
@@ -16,7 +16,7 @@ _HASHES_PREFIX = "embed:"
 
 def embedding_hash(name: object, digits: object) -> EmbeddingHash | None:
     """Return a name with its hash in hexadecimal digits; None if either is unusable."""
-    found = lora_hash(digits)
+    found = hash_digits(digits)
     named = name.strip()[:_MOST_CHARACTERS] if isinstance(name, str) else ""
     is_usable = found is not None and named.isprintable() and bool(named)
     return EmbeddingHash(name=named, hash=found) if is_usable and found else None

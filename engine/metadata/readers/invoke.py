@@ -16,12 +16,15 @@ from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
+from engine.metadata.readers.controls import PICTURES_MISSING
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
     made_with_checkpoint,
     made_with_vae,
 )
+from engine.metadata.readers.invoke_controls import KEYS as CONTROL_KEYS
+from engine.metadata.readers.invoke_controls import invoke_controls, invoke_image_prompts
 from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.names import INVOKE_SAMPLERS, sampler_of
 from engine.metadata.readers.values import Values
@@ -59,7 +62,7 @@ def from_invoke(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 def _import(fields: Mapping[str, object]) -> ImportedRequest:
     values = Values(fields)
-    values.skip(*_DESCRIPTIVE)
+    values.skip(*_DESCRIPTIVE, *CONTROL_KEYS)
     sampler, schedule = _sampler(values)
     width, height = values.sides("width", "height")
     least, most = bounds_of(GenerateRequest, "clip_skip")
@@ -85,6 +88,8 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
             **values.read(GuidanceOptions, rescale="cfg_rescale_multiplier")
         ),
         loras=_loras(fields),
+        controls=invoke_controls(fields),
+        image_prompts=invoke_image_prompts(fields),
         expand_wildcards=False,
     )
     remarks = _remarks(fields, request)
@@ -149,6 +154,8 @@ def _remarks(fields: Mapping[str, object], request: GenerateRequest) -> tuple[st
         remarks.append(made_with_vae(vae))
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
+    if request.controls or request.image_prompts:
+        remarks.append(PICTURES_MISSING)
     if isinstance(device, str) and not device.startswith(("cpu", "cuda")):
         remarks.append("Its noise is that of a card of another kind; the picture will differ.")
     return tuple(remarks)

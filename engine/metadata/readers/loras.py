@@ -1,23 +1,18 @@
-"""LoRAs that a tool's metadata name, as choices of a request.
-
-Names come from strangers and never become paths: of an absolute path only the file's name is kept.
-"""
+"""LoRAs that a tool's metadata name, as choices of a request."""
 
 import math
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from pathlib import PureWindowsPath
 
 from engine.api.fields import bounds_of
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash
 from engine.metadata.json_text import as_list, as_object, parse_object
+from engine.metadata.readers.named_files import file_name, hash_digits
 
 _BOUNDS = bounds_of(LoraChoice, "strength")
-_MOST_CHARACTERS = 300
 # The most characters of a list of names and hashes.
 _MAX_LISTED = 100_000
-_HASH = re.compile(r"(?:0x|sha256:)?([0-9a-f]{8,64})")
 # The kinds of Civitai's resources that are LoRAs.
 _CIVITAI_KINDS = frozenset({"lora", "locon", "lycoris", "dora"})
 _HASHES_PREFIX = "lora:"
@@ -31,7 +26,7 @@ def lora_choice(
     Strengths are numbers or texts; one that is none, or out of bounds, is 1, and the text
     encoders' is the denoiser's.
     """
-    plain = lora_name(name)
+    plain = file_name(name)
     if not plain:
         return None
     number = _strength(strength)
@@ -39,23 +34,8 @@ def lora_choice(
         file=plain,
         strength=1.0 if number is None else number,
         text_strength=_strength(text),
-        hash=lora_hash(digits),
+        hash=hash_digits(digits),
     )
-
-
-def lora_name(name: object) -> str:
-    """Return a name that is no path on its own: relative, without `..`; empty for none."""
-    if not isinstance(name, str) or name.strip().casefold() in ("", "none"):
-        return ""
-    path = PureWindowsPath(name[:_MOST_CHARACTERS].replace("/", "\\"))
-    parts = [path.name] if path.anchor else [part for part in path.parts if part != ".."]
-    return "/".join(part for part in parts if part.isprintable())
-
-
-def lora_hash(digits: object) -> str | None:
-    """Return a hash in hexadecimal digits; None for anything else."""
-    found = _HASH.fullmatch(digits.strip().casefold()) if isinstance(digits, str) else None
-    return found[1] if found else None
 
 
 def chosen(found: Iterable[LoraChoice | None]) -> tuple[LoraChoice, ...]:
@@ -70,11 +50,11 @@ def lora_hashes(text: str | None, every: str | None = None) -> tuple[LoraHash, .
     """
     pairs = (part.split(":", 1) for part in (text or "")[:_MAX_LISTED].split(","))
     named: dict[str, str | None] = {
-        pair[0].strip(): lora_hash(pair[1]) for pair in pairs if len(pair) == 2
+        pair[0].strip(): hash_digits(pair[1]) for pair in pairs if len(pair) == 2
     }
     for key, digits in parse_object(every).items():
         if key.casefold().startswith(_HASHES_PREFIX):
-            named.setdefault(key[len(_HASHES_PREFIX) :], lora_hash(digits))
+            named.setdefault(key[len(_HASHES_PREFIX) :], hash_digits(digits))
     found = (LoraHash(name=name, hash=one) for name, one in named.items() if name and one)
     return tuple(islice(found, MAX_LORAS))
 

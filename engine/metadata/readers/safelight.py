@@ -7,12 +7,15 @@ from typing import Any
 import msgspec
 
 from engine.api import ComponentFiles, GenerateRequest, GenerationRecord, ResolvedRequest
+from engine.api.control import ControlLayer
 from engine.api.conventions import choice_of
 from engine.api.embeddings import EmbeddingHash
+from engine.api.image_prompts import ImagePrompt
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
+from engine.api.second_passes import SecondPass
 from engine.metadata.readers.embeddings import embedding_hash, listed_hashes
 from engine.metadata.readers.imported import ImportedRequest, plain
-from engine.metadata.readers.loras import lora_name
+from engine.metadata.readers.named_files import file_name
 from engine.metadata.record import find_record
 from engine.metadata.record_text import has_init
 from engine.metadata.texts import TextChunk
@@ -23,6 +26,10 @@ _LOCAL_DEVICE = re.compile(r"\\\\\?\\[A-Za-z]:\\")
 _RECORDED = tuple(
     name for name in ResolvedRequest.__struct_fields__ if name in GenerateRequest.__struct_fields__
 )
+
+
+# Returns a path on this machine; None for another machine's, with a warning.
+Local = Callable[[str | None], str | None]
 
 
 def from_safelight(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
@@ -52,6 +59,9 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
         "loras": tuple(_imported(one, record, local) for one in request.loras),
+        "controls": tuple(_local_layer(one, local) for one in request.controls),
+        "image_prompts": tuple(_local_prompt(one, local) for one in request.image_prompts),
+        "second_passes": tuple(_local_pass(one, local) for one in request.second_passes),
         "lora_hashes": _lora_hashes(record),
         "embedding_hashes": _embedding_hashes(record),
         "strength": request.strength if has_init(request) else None,
@@ -63,13 +73,39 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
     return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
 
 
-def _imported(
-    lora: LoraChoice, record: GenerationRecord, local: Callable[[str | None], str | None]
-) -> LoraChoice:
+def _imported(lora: LoraChoice, record: GenerationRecord, local: Local) -> LoraChoice:
     """Return a LoRA with its hash; by its file's name alone if the path is another machine's."""
-    file = lora.file if local(lora.file) is not None else lora_name(lora.file)
+    file = lora.file if local(lora.file) is not None else file_name(lora.file)
     known = (_hash(report) for report in record.loras if report.name == lora.file)
     return msgspec.structs.replace(lora, file=file, hash=lora.hash or next(known, None))
+
+
+def _local_layer(layer: ControlLayer, local: Local) -> ControlLayer:
+    return msgspec.structs.replace(
+        layer,
+        image=local(layer.image) or "",
+        network=local(layer.network),
+        preprocessor_weights=local(layer.preprocessor_weights),
+        mask=local(layer.mask),
+    )
+
+
+def _local_prompt(prompt: ImagePrompt, local: Local) -> ImagePrompt:
+    return msgspec.structs.replace(
+        prompt,
+        image=local(prompt.image) or "",
+        adapter=local(prompt.adapter),
+        encoder=local(prompt.encoder),
+        mask=local(prompt.mask),
+    )
+
+
+def _local_pass(one: SecondPass, local: Local) -> SecondPass:
+    """Return a pass with files of this machine; without its upscaler it has the usual one."""
+    usual = SecondPass().upscaler
+    return msgspec.structs.replace(
+        one, upscaler=local(one.upscaler) or usual, checkpoint=local(one.checkpoint)
+    )
 
 
 def _lora_hashes(record: GenerationRecord) -> tuple[LoraHash, ...]:

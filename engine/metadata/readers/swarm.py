@@ -11,11 +11,18 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest
+from engine.api.control import ControlLayer
 from engine.api.conventions import CONVENTIONS, BatchSeeds, Convention, RandomSource, choice_of
 from engine.api.embeddings import EmbeddingHash
 from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
+from engine.metadata.readers.controls import (
+    PICTURES_MISSING,
+    no_map_of,
+    span_of,
+    within_bounds,
+)
 from engine.metadata.readers.embeddings import (
     embedding_hash,
     embedding_remarks,
@@ -28,6 +35,7 @@ from engine.metadata.readers.imported import (
     made_with_vae,
 )
 from engine.metadata.readers.loras import chosen, lora_choice
+from engine.metadata.readers.named_files import file_name
 from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
@@ -103,6 +111,7 @@ def _import(
         ),
         loras=_loras(values, hashes),
         embedding_hashes=embeddings,
+        controls=_controls(values),
         expand_wildcards=False,
     )
     remarks = _remarks(values, request)
@@ -137,6 +146,30 @@ def _loras(values: Values, hashes: Mapping[str, object]) -> tuple[LoraChoice, ..
     )
 
 
+def _controls(values: Values) -> tuple[ControlLayer, ...]:
+    """Return the ControlNets, up to three; the pictures are not in the file."""
+    found: list[ControlLayer] = []
+    for number in ("", "two", "three"):
+        network = file_name(values.get(f"controlnet{number}model"))
+        strength, start, end, preprocessor = (
+            values.get(f"controlnet{number}{key}")
+            for key in ("strength", "start", "end", "preprocessor")
+        )
+        if not network:
+            continue
+        if preprocessor not in (None, "None"):
+            values.warnings.append(no_map_of(str(preprocessor)))
+        found.append(
+            ControlLayer(
+                image="",
+                network=network,
+                weight=within_bounds(ControlLayer, "weight", strength, 1.0),
+                range=span_of(start, end),
+            )
+        )
+    return tuple(found)
+
+
 def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     remarks: list[str] = []
     checkpoint, vae = values.text("model"), values.text("vae")
@@ -147,6 +180,8 @@ def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
+    if request.controls:
+        remarks.append(PICTURES_MISSING)
     return tuple(remarks)
 
 

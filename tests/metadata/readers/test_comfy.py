@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.control import ControlLayer
 from engine.api.conventions import (
     CONVENTIONS,
     Convention,
@@ -285,7 +286,7 @@ def test_a_pair_of_conditionings_keeps_its_places(tmp_path: Path) -> None:
         "a red house, (sea:1.2)",
         "watermark",
     )
-    assert "Not taken over: ControlNetApplyAdvanced." in found.warnings
+    assert found.request.controls == (ControlLayer(image=""),)
 
 
 @pytest.mark.parametrize(("words", "is_said"), [("a house", False), ("other", True)])

@@ -10,7 +10,8 @@ from engine.api.conventions import NetworkTags, convention_of
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
 from engine.api.request import GenerateRequest
 from engine.metadata.readers import import_record
-from engine.metadata.readers.loras import lora_choice, lora_name
+from engine.metadata.readers.loras import lora_choice
+from engine.metadata.readers.named_files import file_name
 from engine.metadata.record import find_record, record_chunks
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import lora_tags
@@ -290,7 +291,7 @@ def test_tags_are_read_only_where_a_node_did() -> None:
     ],
 )
 def test_names_are_never_paths(name: object, plain: str) -> None:
-    assert lora_name(name) == plain
+    assert file_name(name) == plain
 
 
 @pytest.mark.parametrize("strength", ["strong", None, True, [1], float("nan"), 1e9, "1e999"])

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from engine.api import ComponentFiles, GenerationRecord, InputImage, InputRole
+from engine.api.control import ControlLayer
 from engine.api.conventions import convention_of
+from engine.api.image_prompts import ImagePrompt
+from engine.api.second_passes import SecondPass
 from engine.metadata.record import record_chunks
 from tests.metadata.readers.pictures import imported
 from tests.metadata.records import PLAIN, PLAIN_REQUEST, RECORDS
@@ -59,6 +62,23 @@ def test_network_paths_are_not_taken_over(tmp_path: Path, path: str) -> None:
     assert found.request.components == ComponentFiles()
     assert found.request.inputs == ()
     assert len(found.warnings) == 5
+
+
+@pytest.mark.parametrize("path", NETWORK)
+def test_network_paths_of_layers_and_passes_are_not_taken_over(tmp_path: Path, path: str) -> None:
+    layer = ControlLayer(image=path, network=path, preprocessor_weights=path, mask=path)
+    prompt = ImagePrompt(image=path, adapter=path, encoder=path, mask=path)
+    request = msgspec.structs.replace(
+        PLAIN_REQUEST,
+        controls=(layer,),
+        image_prompts=(prompt,),
+        second_passes=(SecondPass(upscaler=path, checkpoint=path),),
+    )
+    found = imported(tmp_path, *record_chunks(msgspec.structs.replace(PLAIN, request=request)))
+    assert found.request.controls == (ControlLayer(image=""),)
+    assert found.request.image_prompts == (ImagePrompt(image=""),)
+    assert found.request.second_passes == (SecondPass(),)
+    assert len(found.warnings) == 10
 
 
 def test_long_local_paths_of_windows_are_taken_over(tmp_path: Path) -> None:

@@ -1,0 +1,116 @@
+"""Control layers as the units of sd-webui-controlnet, which AUTOMATIC1111 reads back.
+
+After `internal_controlnet/args.py` (`ControlNetUnit.serialize`); the names of preprocessors are
+those of `scripts/preprocessor/`.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PureWindowsPath
+from types import MappingProxyType
+
+from engine.api.control import ControlLayer, ControlMode, ControlResize
+from engine.api.image_prompts import ImagePrompt
+from engine.api.preprocessors import ControlKind, MapOptions, PreprocessorName, name_of
+
+# The names of preprocessors that have another one there; an option may choose between two.
+_MODULES: Mapping[PreprocessorName, str] = MappingProxyType(
+    {
+        PreprocessorName.COLOR_GRID: "t2ia_color_grid",
+        PreprocessorName.LINEART: "lineart_realistic",
+    }
+)
+_SAFE_MODULES: Mapping[PreprocessorName, str] = MappingProxyType(
+    {
+        PreprocessorName.SOFTEDGE_HED: "softedge_hedsafe",
+        PreprocessorName.SOFTEDGE_PIDINET: "softedge_pidisafe",
+    }
+)
+_THRESHOLDS = MappingProxyType(
+    {
+        "low": "Threshold A",
+        "high": "Threshold B",
+        "threshold": "Threshold A",
+        "sigma": "Threshold A",
+        "gamma": "Threshold A",
+        "down_sampling_rate": "Threshold A",
+    }
+)
+_MODES = MappingProxyType(
+    {
+        ControlMode.BALANCED: "Balanced",
+        ControlMode.PROMPT: "My prompt is more important",
+        ControlMode.CONTROL: "ControlNet is more important",
+    }
+)
+_RESIZES = MappingProxyType(
+    {
+        ControlResize.STRETCH: "Just Resize",
+        ControlResize.CROP: "Crop and Resize",
+        ControlResize.FILL: "Resize and Fill",
+    }
+)
+# Marks that end a value.
+_NOT_IN_NAMES = str.maketrans("", "", ',:"[]')
+
+
+def control_units(
+    controls: tuple[ControlLayer, ...], image_prompts: tuple[ImagePrompt, ...]
+) -> Iterator[tuple[str, str]]:
+    """Yield a pair for each layer and image prompt, numbered as the units of one window."""
+    units = (*map(_layer, controls), *map(_image_prompt, image_prompts))
+    for number, unit in enumerate(units):
+        yield f"ControlNet {number}", ", ".join(f"{key}: {value}" for key, value in unit)
+
+
+def _layer(layer: ControlLayer) -> Iterator[tuple[str, str]]:
+    yield "Module", _module(layer)
+    yield "Model", _name(layer.network, layer.hash)
+    yield "Weight", _number(layer.weight)
+    yield "Resize Mode", _RESIZES[layer.resize]
+    yield from _options(layer.preprocessor)
+    yield "Guidance Start", _number(layer.range[0])
+    yield "Guidance End", _number(layer.range[1])
+    yield "Control Mode", _MODES[layer.mode]
+
+
+def _image_prompt(prompt: ImagePrompt) -> Iterator[tuple[str, str]]:
+    yield "Module", "ip-adapter-auto"
+    yield "Model", _name(prompt.adapter, prompt.hash)
+    yield "Weight", _number(prompt.weight)
+    yield "Guidance Start", _number(prompt.range[0])
+    yield "Guidance End", _number(prompt.range[1])
+
+
+def _module(layer: ControlLayer) -> str:
+    options = layer.preprocessor
+    if options is None:
+        return "inpaint_only" if layer.kind is ControlKind.INPAINT else "none"
+    name = name_of(options)
+    is_safe = getattr(options, "safe", False)
+    return _SAFE_MODULES[name] if is_safe else _MODULES.get(name, name.value)
+
+
+def _options(options: MapOptions | None) -> Iterator[tuple[str, str]]:
+    """Yield the resolution and the thresholds of a preprocessor."""
+    if options is None:
+        return
+    for name in sorted(options.__struct_fields__):
+        value = getattr(options, name)
+        if name == "resolution" and value is None:
+            yield "Pixel Perfect", "True"
+        elif name == "resolution":
+            yield "Processor Res", str(value)
+        elif name in _THRESHOLDS:
+            yield _THRESHOLDS[name], _number(value)
+
+
+def _name(file: str | None, digits: str | None) -> str:
+    name = PureWindowsPath((file or "None").replace("/", "\\")).name
+    stem, dot, suffix = name.rpartition(".")
+    is_file = dot and suffix.lower() in ("safetensors", "pth", "pt", "bin", "ckpt")
+    plain = (stem if is_file else name).translate(_NOT_IN_NAMES)
+    return f"{plain} [{digits}]" if digits else plain
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(value)

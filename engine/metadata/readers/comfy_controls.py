@@ -1,0 +1,208 @@
+"""Control layers and image prompts of a ComfyUI graph.
+
+Inputs are those of ComfyUI's `ControlNetApply` nodes and `SetUnionControlNetType`, of the
+preprocessors of comfyui_controlnet_aux, and of ComfyUI_IPAdapter_plus. A graph names the files of
+its pictures, which are not in it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from engine.api.control import MAX_CONTROLS, ControlLayer
+from engine.api.image_prompts import MAX_IMAGE_PROMPTS, AdapterBlocks, ImagePrompt
+from engine.api.preprocessors import (
+    CannyOptions,
+    ColorGridOptions,
+    ControlKind,
+    DepthOptions,
+    HedOptions,
+    IntensityOptions,
+    InvertOptions,
+    LineartOptions,
+    LineartStandardOptions,
+    LuminanceOptions,
+    MapOptions,
+    PidinetOptions,
+    ScribbleHedOptions,
+    ScribblePidinetOptions,
+    ShuffleOptions,
+    ThresholdOptions,
+    XdogOptions,
+)
+from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
+from engine.metadata.readers.controls import (
+    PICTURES_MISSING,
+    no_map_of,
+    span_of,
+    within_bounds,
+)
+from engine.metadata.readers.named_files import file_name
+
+_APPLYING = frozenset(
+    {
+        "ControlNetApply",
+        "ControlNetApplyAdvanced",
+        "ControlNetApplySD3",
+        "ACN_AdvancedControlNetApply",
+        "ACN_AdvancedControlNetApply_v2",
+    }
+)
+_PICTURES = frozenset({"LoadImage", "LoadImageMask", "LoadImageOutput"})
+# Nodes that bring a picture to another size, which a control layer does by itself.
+_RESIZING = frozenset({"ImageScale", "ImageScaleBy", "ImageScaleToTotalPixels", "ImageResize+"})
+_UNIONS = MappingProxyType(
+    {
+        "openpose": ControlKind.POSE,
+        "depth": ControlKind.DEPTH,
+        "hed/pidi/scribble/ted": ControlKind.SOFTEDGE,
+        "canny/lineart/anime_lineart/mlsd": ControlKind.CANNY,
+        "normal": ControlKind.NORMAL,
+        "segment": ControlKind.SEG,
+        "tile": ControlKind.TILE,
+        "repaint": ControlKind.INPAINT,
+    }
+)
+_BLOCKS = MappingProxyType(
+    {
+        "style transfer": AdapterBlocks.STYLE,
+        "composition": AdapterBlocks.COMPOSITION,
+        "style and composition": AdapterBlocks.STYLE_AND_COMPOSITION,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Preprocessor:
+    """A node's options here, and the names of its inputs by those of the options."""
+
+    options: type[MapOptions]
+    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+_SAFE = MappingProxyType({"safe": "safe"})
+_PREPROCESSORS: Mapping[str, _Preprocessor] = MappingProxyType(
+    {
+        "CannyEdgePreprocessor": _Preprocessor(
+            CannyOptions, {"low": "low_threshold", "high": "high_threshold"}
+        ),
+        "BinaryPreprocessor": _Preprocessor(ThresholdOptions, {"threshold": "bin_threshold"}),
+        "ColorPreprocessor": _Preprocessor(ColorGridOptions),
+        "HEDPreprocessor": _Preprocessor(HedOptions, _SAFE),
+        "FakeScribblePreprocessor": _Preprocessor(ScribbleHedOptions),
+        "PiDiNetPreprocessor": _Preprocessor(PidinetOptions, _SAFE),
+        "Scribble_PiDiNet_Preprocessor": _Preprocessor(ScribblePidinetOptions),
+        "Scribble_XDoG_Preprocessor": _Preprocessor(XdogOptions, {"threshold": "threshold"}),
+        "LineArtPreprocessor": _Preprocessor(LineartOptions),
+        "LineartStandardPreprocessor": _Preprocessor(LineartStandardOptions),
+        "DepthAnythingV2Preprocessor": _Preprocessor(DepthOptions),
+        "ShufflePreprocessor": _Preprocessor(ShuffleOptions, {"seed": "seed"}),
+        "ImageLuminanceDetector": _Preprocessor(LuminanceOptions, {"gamma": "gamma_correction"}),
+        "ImageIntensityDetector": _Preprocessor(IntensityOptions, {"gamma": "gamma_correction"}),
+        "ImageInvert": _Preprocessor(InvertOptions),
+    }
+)
+
+
+@dataclass(slots=True)
+class GraphControls:
+    """The control layers and image prompts of a graph, the nodes that state them, and remarks."""
+
+    controls: tuple[ControlLayer, ...] = ()
+    image_prompts: tuple[ImagePrompt, ...] = ()
+    nodes: frozenset[Node] = frozenset()
+    remarks: list[str] = field(default_factory=list[str])
+
+
+def controls_of(graph: Graph, conditioning: Sequence[Node], model: Iterable[Node]) -> GraphControls:
+    """Return the controls among the nodes between the prompt, or the model, and the sampler.
+
+    Both lists begin at the sampler; the node that was applied first is last.
+    """
+    found, model = GraphControls(), tuple(model)
+    applied = [node for node in conditioning if node.kind in _APPLYING]
+    adapters = [node for node in model if _is_adapter(graph, node)]
+    layers = [_layer(graph, node, found) for node in reversed(applied)]
+    prompts = [_image_prompt(graph, node) for node in reversed(adapters)]
+    found.controls = tuple(layers[:MAX_CONTROLS])
+    found.image_prompts = tuple(prompts[:MAX_IMAGE_PROMPTS])
+    loaders = (node for node in model if node.kind.startswith("IPAdapterUnifiedLoader"))
+    found.nodes = frozenset((*applied, *adapters, *loaders))
+    if layers or prompts:
+        found.remarks.append(PICTURES_MISSING)
+    return found
+
+
+def _layer(graph: Graph, node: Node, found: GraphControls) -> ControlLayer:
+    network, kind = _network(graph, node)
+    return ControlLayer(
+        image="",
+        network=network,
+        preprocessor=_preprocessor(graph, node, found),
+        weight=within_bounds(ControlLayer, "weight", graph.value(node, "strength"), 1.0),
+        range=span_of(graph.value(node, "start_percent"), graph.value(node, "end_percent")),
+        kind=kind,
+    )
+
+
+def _network(graph: Graph, node: Node) -> tuple[str | None, ControlKind | None]:
+    """Return the name of the network's file, and the kind that a union network is set to."""
+    kind = None
+    for source in graph.line(node, "control_net"):
+        if source.kind == "SetUnionControlNetType":
+            kind = _UNIONS.get(str(graph.value(source, "type")))
+        for key in ("control_net_name", "name"):
+            if name := file_name(graph.value(source, key)):
+                return name, kind
+    return None, kind
+
+
+def _preprocessor(graph: Graph, node: Node, found: GraphControls) -> MapOptions | None:
+    """Return the options of the node that makes the map; None for a picture that is the map."""
+    for source in graph.line(node, "image"):
+        kind = source.kind
+        if kind == "AIO_Preprocessor":
+            kind = str(graph.value(source, "preprocessor"))
+        if kind in _PICTURES or kind in _RESIZING or kind in TRANSPARENT:
+            continue
+        known = _PREPROCESSORS.get(kind)
+        if known is None:
+            found.remarks.append(no_map_of(kind))
+            return None
+        return _options(graph, source, known)
+    return None
+
+
+def _options(graph: Graph, node: Node, known: _Preprocessor) -> MapOptions:
+    """Return a node's options; what is missing or out of bounds is the default."""
+    options: Any = known.options()
+    chosen: dict[str, Any] = {}
+    for name, key in (("resolution", "resolution"), *known.inputs.items()):
+        if name not in known.options.__struct_fields__:
+            continue
+        value, usual = graph.value(node, key), getattr(options, name)
+        if isinstance(usual, bool):
+            chosen[name] = value in (True, "enable")
+        else:
+            number = within_bounds(known.options, name, value, usual)
+            chosen[name] = int(number) if isinstance(usual, int) else number
+    return msgspec.structs.replace(options, **chosen)
+
+
+def _is_adapter(graph: Graph, node: Node) -> bool:
+    return node.kind.startswith("IPAdapter") and graph.source(node, "image") is not None
+
+
+def _image_prompt(graph: Graph, node: Node) -> ImagePrompt:
+    loader = graph.source(node, "ipadapter")
+    name = file_name(graph.value(loader, "ipadapter_file")) if loader else ""
+    return ImagePrompt(
+        image="",
+        adapter=name or None,
+        weight=within_bounds(ImagePrompt, "weight", graph.value(node, "weight"), 1.0),
+        range=span_of(graph.value(node, "start_at"), graph.value(node, "end_at")),
+        blocks=_BLOCKS.get(str(graph.value(node, "weight_type")), AdapterBlocks.ALL),
+    )

@@ -1,0 +1,38 @@
+"""Checked values and remarks that the readers of control layers and image prompts share."""
+
+import msgspec
+
+from engine.api.fields import bounds_of
+from engine.metadata.readers.imported import plain
+
+PICTURES_MISSING = (
+    "It followed pictures that are not in the file: choose them in its control layers."
+)
+
+
+def no_map_of(preprocessor: str) -> str:
+    """Return the remark that another tool's preprocessor does not exist here."""
+    return f'The map of "{plain(preprocessor)}" cannot be made here; choose a finished map.'
+
+
+def number_of(value: object) -> float | None:
+    """Return a number, or a text of one; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value) if not isinstance(value, str) or len(value) < 30 else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def within_bounds(kind: type[msgspec.Struct], name: str, value: object, usual: float) -> float:
+    """Return a value that is a number within a field's bounds; the usual one for anything else."""
+    number, (low, high) = number_of(value), bounds_of(kind, name)
+    return number if number is not None and low <= number <= high else usual
+
+
+def span_of(start: object, end: object) -> tuple[float, float]:
+    """Return the start and the end of an effect, as fractions of the steps; all for nonsense."""
+    first, last = number_of(start), number_of(end)
+    first, last = 0.0 if first is None else first, 1.0 if last is None else last
+    return (first, last) if 0 <= first <= last <= 1 else (0.0, 1.0)

@@ -1,0 +1,372 @@
+"""Control layers and image prompts that other tools' metadata name."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.api.control import ControlLayer, ControlMode, ControlResize
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.preprocessors import (
+    CannyOptions,
+    ColorGridOptions,
+    ControlKind,
+    DepthOptions,
+    HedOptions,
+    InvertOptions,
+    LineartOptions,
+    LineartStandardOptions,
+    LuminanceOptions,
+    MapOptions,
+    PidinetOptions,
+    ScribblePidinetOptions,
+    ThresholdOptions,
+    TileOptions,
+    XdogOptions,
+)
+from engine.metadata.control_text import control_units
+from engine.metadata.infotext import Infotext, Parameter, format_infotext, parse_infotext
+from engine.metadata.readers.a1111 import import_infotext
+from engine.metadata.readers.comfy import import_graph
+from engine.metadata.readers.controls import PICTURES_MISSING
+from engine.metadata.readers.easy_diffusion import from_sidecar
+from engine.metadata.readers.imported import ImportedRequest
+from engine.metadata.readers.invoke import from_invoke
+from engine.metadata.readers.swarm import from_swarm
+from engine.metadata.texts import TextChunk
+
+_HEAD = "a house\nNegative prompt: fog\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, "
+
+
+def a1111(pairs: str) -> ImportedRequest:
+    return import_infotext(parse_infotext(f"{_HEAD}{pairs}, Version: v1.8.0"))
+
+
+def test_a_unit_of_the_newest_notation_is_read_whole() -> None:
+    unit = (
+        'ControlNet 0: "Module: scribble_pidinet, Model: control_v11p_sd15_scribble [d4ba51ff], '
+        "Weight: 0.8, Resize Mode: Resize and Fill, Low Vram: False, Processor Res: 640, "
+        "Guidance Start: 0.1, Guidance End: 0.9, Pixel Perfect: False, "
+        'Control Mode: My prompt is more important, Hr Option: Both, Save Detected Map: True"'
+    )
+    found = a1111(unit)
+    assert found.request.controls == (
+        ControlLayer(
+            image="",
+            network="control_v11p_sd15_scribble",
+            hash="d4ba51ff",
+            preprocessor=ScribblePidinetOptions(resolution=640),
+            weight=0.8,
+            range=(0.1, 0.9),
+            mode=ControlMode.PROMPT,
+            resize=ControlResize.FILL,
+        ),
+    )
+    assert found.warnings == (PICTURES_MISSING,)
+    assert found.unmapped == ()
+
+
+def test_a_unit_of_2023_is_read_whole() -> None:
+    unit = (
+        'ControlNet 1: "preprocessor: canny, model: control_v11p_sd15_canny [d14c016b], '
+        "weight: 0.6, starting/ending: (0.1, 0.8), resize mode: Just Resize, pixel perfect: True, "
+        'control mode: ControlNet is more important, preprocessor params: (512, 90, 210)"'
+    )
+    (layer,) = a1111(unit).request.controls
+    assert layer.preprocessor == CannyOptions(low=90, high=210, resolution=None)
+    assert (layer.network, layer.hash) == ("control_v11p_sd15_canny", "d14c016b")
+    assert (layer.weight, layer.range) == (0.6, (0.1, 0.8))
+    assert (layer.mode, layer.resize) == (ControlMode.CONTROL, ControlResize.STRETCH)
+
+
+@pytest.mark.parametrize("prefix", ["ControlNet-0", "ControlNet"])
+def test_a_key_for_each_value_is_read(prefix: str) -> None:
+    pairs = {
+        "Enabled": "True",
+        "Module": "hed",
+        "Model": "control_hed-fp16 [13fee50b]",
+        "Weight": "0.5",
+        "Guidance Start": "0",
+        "Guidance End": "0.5",
+    }
+    found = a1111(", ".join(f"{prefix} {key}: {value}" for key, value in pairs.items()))
+    (layer,) = found.request.controls
+    assert (layer.network, layer.preprocessor) == ("control_hed-fp16", HedOptions())
+    assert (layer.weight, layer.range) == (0.5, (0.0, 0.5))
+    assert found.unmapped == ()
+
+
+def test_units_that_are_off_are_left_out() -> None:
+    pairs = (
+        "ControlNet-0 Enabled: False, ControlNet-0 Module: canny, ControlNet-0 Model: a [aaaaaaaa]"
+    )
+    assert a1111(pairs).request.controls == ()
+
+
+def test_an_adapter_is_an_image_prompt() -> None:
+    unit = '"Module: ip-adapter_clip_sd15, Model: ip-adapter_sd15 [836b5c2e], Weight: 0.7"'
+    found = a1111(f"ControlNet 2: {unit}")
+    prompt = ImagePrompt(image="", adapter="ip-adapter_sd15", hash="836b5c2e", weight=0.7)
+    assert found.request.image_prompts == (prompt,)
+    assert found.request.controls == ()
+
+
+def test_a_map_that_cannot_be_made_is_named() -> None:
+    found = a1111('ControlNet 0: "Module: lineart_anime, Model: anime [3825e83e], Weight: 1"')
+    assert found.request.controls[0].preprocessor is None
+    expected = 'The map of "lineart_anime" cannot be made here; choose a finished map.'
+    assert expected in found.warnings
+
+
+def test_a_reference_is_named_and_left_out() -> None:
+    found = a1111('ControlNet: "preprocessor: reference_only, model: None, weight: 1"')
+    assert found.request.controls == ()
+    assert any("reference_only" in warning for warning in found.warnings)
+
+
+def test_an_inpainting_unit_needs_no_map() -> None:
+    found = a1111(
+        'ControlNet 0: "Module: inpaint_only, Model: control_v11p_sd15_inpaint, Weight: 1"'
+    )
+    (layer,) = found.request.controls
+    assert (layer.kind, layer.preprocessor) == (ControlKind.INPAINT, None)
+
+
+@pytest.mark.parametrize("weight", ["1.35-1.5", "strong", "1e9", "nan"])
+def test_a_weight_that_is_none_is_one_and_named(weight: str) -> None:
+    found = a1111(f'ControlNet 0: "Module: none, Model: a [aaaaaaaa], Weight: {weight}"')
+    assert found.request.controls[0].weight == 1
+    assert any(weight in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("size", [1000, 100_000])
+def test_hostile_units_are_bounded(size: int) -> None:
+    text = ", ".join(f'ControlNet {at}: "Module: canny, Model: {"a" * size}"' for at in range(100))
+    controls = a1111(text).request.controls
+    assert len(controls) <= 16
+    assert all(len(layer.network or "") <= 300 for layer in controls)
+
+
+_LAYERS = [
+    CannyOptions(low=10, high=20, resolution=None),
+    InvertOptions(),
+    ThresholdOptions(threshold=9),
+    ColorGridOptions(),
+    TileOptions(down_sampling_rate=2.5),
+    XdogOptions(threshold=7),
+    LuminanceOptions(gamma=0.5),
+    LineartStandardOptions(),
+    LineartOptions(resolution=768),
+    HedOptions(safe=True),
+    PidinetOptions(safe=True, resolution=256),
+    DepthOptions(),
+    None,
+]
+
+
+@pytest.mark.parametrize("options", _LAYERS, ids=str)
+def test_a_layer_comes_back_from_the_common_text(options: MapOptions | None) -> None:
+    layer = ControlLayer(
+        image="",
+        network="nets/canny.safetensors",
+        preprocessor=options,
+        weight=0.75,
+        range=(0.25, 0.5),
+        mode=ControlMode.CONTROL,
+        resize=ControlResize.FILL,
+        hash="0123456789",
+    )
+    prompt = ImagePrompt(image="", adapter="plus.bin", weight=0.5, range=(0.0, 0.5))
+    pairs = (
+        Parameter("Steps", "20"),
+        Parameter("Sampler", "Euler"),
+        *(Parameter(*pair) for pair in control_units((layer,), (prompt,))),
+    )
+    found = import_infotext(parse_infotext(format_infotext(Infotext("a", "", pairs))))
+    assert found.request.controls == (msgspec.structs.replace(layer, network="canny"),)
+    assert found.request.image_prompts == (msgspec.structs.replace(prompt, adapter="plus"),)
+
+
+def _node(kind: str, **inputs: Any) -> dict[str, Any]:
+    return {"class_type": kind, "inputs": inputs}
+
+
+def _graph(**nodes: dict[str, Any]) -> dict[str, Any]:
+    usual = {
+        "1": _node("CheckpointLoaderSimple", ckpt_name="dream.safetensors"),
+        "2": _node("CLIPTextEncode", text="a house", clip=["1", 1]),
+        "3": _node("CLIPTextEncode", text="fog", clip=["1", 1]),
+        "4": _node("EmptyLatentImage", width=512, height=512, batch_size=1),
+        "8": _node("VAEDecode", samples=["5", 0], vae=["1", 2]),
+        "9": _node("SaveImage", images=["8", 0]),
+    }
+    return usual | {name.removeprefix("n"): node for name, node in nodes.items()}
+
+
+def _sampler(positive: list[Any], negative: list[Any], model: list[Any]) -> dict[str, Any]:
+    return _node(
+        "KSampler",
+        seed=1,
+        steps=20,
+        cfg=7,
+        sampler_name="euler",
+        scheduler="normal",
+        denoise=1,
+        model=model,
+        positive=positive,
+        negative=negative,
+        latent_image=["4", 0],
+    )
+
+
+def test_layers_of_a_graph_come_in_the_order_of_their_use() -> None:
+    advanced = {"positive": ["2", 0], "negative": ["3", 0], "control_net": ["11", 0]}
+    second = {"positive": ["10", 0], "negative": ["10", 1], "control_net": ["21", 0]}
+    graph = _graph(
+        n10=_node(
+            "ControlNetApplyAdvanced",
+            **advanced,
+            image=["12", 0],
+            strength=0.8,
+            start_percent=0,
+            end_percent=0.5,
+        ),
+        n11=_node("ControlNetLoader", control_net_name="sd15/canny.safetensors"),
+        n12=_node(
+            "CannyEdgePreprocessor",
+            low_threshold=50,
+            high_threshold=150,
+            resolution=768,
+            image=["13", 0],
+        ),
+        n13=_node("LoadImage", image="cat.png"),
+        n20=_node("ControlNetApplyAdvanced", **second, image=["13", 0], strength=0.4),
+        n21=_node("SetUnionControlNetType", control_net=["22", 0], type="tile"),
+        n22=_node("ControlNetLoader", control_net_name="union.safetensors"),
+        n5=_sampler(["20", 0], ["20", 1], ["1", 0]),
+    )
+    found = import_graph(graph)
+    assert found is not None
+    canny, tile = found.request.controls
+    assert (canny.network, canny.weight, canny.range) == ("sd15/canny.safetensors", 0.8, (0, 0.5))
+    assert canny.preprocessor == CannyOptions(low=50, high=150, resolution=768)
+    assert (tile.network, tile.kind) == ("union.safetensors", ControlKind.TILE)
+    assert tile.preprocessor is None
+    assert PICTURES_MISSING in found.warnings
+    assert found.unmapped == ()
+
+
+def test_an_adapter_of_a_graph_is_an_image_prompt() -> None:
+    graph = _graph(
+        n30=_node("IPAdapterModelLoader", ipadapter_file="ip-adapter-plus_sd15.safetensors"),
+        n31=_node("LoadImage", image="cat.png"),
+        n32=_node(
+            "IPAdapterAdvanced",
+            model=["1", 0],
+            ipadapter=["30", 0],
+            image=["31", 0],
+            weight=0.6,
+            weight_type="style transfer",
+            start_at=0.0,
+            end_at=0.7,
+        ),
+        n5=_sampler(["2", 0], ["3", 0], ["32", 0]),
+    )
+    found = import_graph(graph)
+    assert found is not None
+    assert found.request.image_prompts == (
+        ImagePrompt(
+            image="",
+            adapter="ip-adapter-plus_sd15.safetensors",
+            weight=0.6,
+            range=(0.0, 0.7),
+            blocks=AdapterBlocks.STYLE,
+        ),
+    )
+    assert found.unmapped == ()
+
+
+def test_a_preprocessor_that_is_unknown_here_is_named() -> None:
+    graph = _graph(
+        n10=_node("ControlNetApply", conditioning=["2", 0], control_net=["11", 0], image=["12", 0]),
+        n11=_node("ControlNetLoader", control_net_name="mlsd.pth"),
+        n12=_node("M-LSDPreprocessor", image=["13", 0]),
+        n13=_node("LoadImage", image="cat.png"),
+        n5=_sampler(["10", 0], ["3", 0], ["1", 0]),
+    )
+    found = import_graph(graph)
+    assert found is not None
+    assert found.request.controls == (ControlLayer(image="", network="mlsd.pth"),)
+    assert any("M-LSDPreprocessor" in warning for warning in found.warnings)
+
+
+def test_invokes_controls_are_read() -> None:
+    fields = {
+        "positive_prompt": "a house",
+        "steps": 20,
+        "controlnets": [
+            {
+                "image": {"image_name": "a.png"},
+                "control_model": {"name": "canny", "hash": "blake3:ab"},
+                "control_weight": [0.5, 0.5],
+                "begin_step_percent": 0.1,
+                "end_step_percent": 0.9,
+                "control_mode": "more_control",
+                "resize_mode": "fill_resize",
+            }
+        ],
+        "t2iAdapters": [{"t2i_adapter_model": {"model_name": "sketch"}, "weight": 2}],
+        "ipAdapters": [
+            {"ip_adapter_model": {"name": "plus"}, "weight": 0.4, "method": "composition"}
+        ],
+    }
+    text = msgspec.json.encode(fields).decode()
+    found = from_invoke((TextChunk("invokeai_metadata", text),))
+    assert found is not None
+    canny, sketch = found.request.controls
+    assert (canny.network, canny.weight, canny.range) == ("canny", 0.5, (0.1, 0.9))
+    assert (canny.mode, canny.resize) == (ControlMode.CONTROL, ControlResize.FILL)
+    assert (sketch.network, sketch.weight) == ("sketch", 2)
+    (prompt,) = found.request.image_prompts
+    assert (prompt.adapter, prompt.weight) == ("plus", 0.4)
+    assert prompt.blocks is AdapterBlocks.COMPOSITION
+    assert PICTURES_MISSING in found.warnings
+    assert found.unmapped == ()
+
+
+def test_swarms_controls_are_read() -> None:
+    parameters = {
+        "prompt": "a house",
+        "steps": 20,
+        "controlnetmodel": "canny",
+        "controlnetstrength": 0.5,
+        "controlnetend": 0.8,
+        "controlnettwomodel": "depth",
+        "controlnettwopreprocessor": "MiDaS-DepthMapPreprocessor",
+    }
+    text = msgspec.json.encode({"sui_image_params": parameters}).decode()
+    found = from_swarm((TextChunk("parameters", text),))
+    assert found is not None
+    assert [layer.network for layer in found.request.controls] == ["canny", "depth"]
+    assert (found.request.controls[0].weight, found.request.controls[0].range) == (0.5, (0, 0.8))
+    assert any("MiDaS" in warning for warning in found.warnings)
+    assert found.unmapped == ()
+
+
+def test_easy_diffusions_controls_are_read() -> None:
+    written = {
+        "prompt": "a house",
+        "num_inference_steps": 20,
+        "guidance_scale": 7,
+        "use_stable_diffusion_model": "dream",
+        "use_controlnet_model": ["nets/canny", "nets/mlsd"],
+        "control_filter_to_apply": ["canny", "mlsd"],
+        "control_alpha": [0.5, 0.9],
+    }
+    found = from_sidecar(".json", msgspec.json.encode(written).decode())
+    assert found is not None
+    canny, mlsd = found.request.controls
+    assert (canny.network, canny.weight, canny.preprocessor) == ("nets/canny", 0.5, CannyOptions())
+    assert (mlsd.weight, mlsd.preprocessor) == (0.9, None)
+    assert any("mlsd" in warning for warning in found.warnings)
+    assert found.unmapped == ()
