@@ -133,6 +133,8 @@ class Graph:
     `model` is a serialised ONNX ModelProto in which each weight is an initializer with external
     data whose location is the weight's own name; `weights` maps that name to the real place.
     `changed` names the weights that differ from those that the artifact carries (`refits`).
+    `is_foreign`: its nodes are those of a file that somebody else wrote, so its values may have any
+    size; a backend that can bounds the memory of its runs.
     """
 
     name: str
@@ -142,6 +144,7 @@ class Graph:
     outputs: tuple[TensorSpec, ...]
     precision: Precision
     changed: frozenset[str] = frozenset()
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class CpuBackend(Backend):
         """Return a session for the graph. Raises BackendError or RunCancelled."""
         import onnxruntime as ort
 
+        from backends.onnx_runtime.foreign import bound_memory
         from backends.onnx_runtime.provider import CPU, Provider
         from backends.onnx_runtime.session import OnnxRuntimeSession
 
@@ -78,4 +79,6 @@ class CpuBackend(Backend):
         options.log_severity_level = 3
         # Networks are large and run in turn: an arena would never release the peak memory of each.
         options.enable_cpu_mem_arena = False
+        if graph.is_foreign:
+            bound_memory(options)
         return OnnxRuntimeSession(graph, options, Provider(CPU), cancel)

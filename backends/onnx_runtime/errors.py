@@ -28,7 +28,7 @@ _RUNTIME_ERRORS = (
 # WebGPU's implementation, reports "Invalid Buffer" for one that it could not make.
 _OUT_OF_MEMORY = re.compile(
     r"allocate|alloc_failed|bad.alloc|out[ _]of[ _](\w+[ _])?memory|8007000e|\[Invalid Buffer"
-    r"|exceeds the max buffer size",
+    r"|exceeds the max buffer size|available memory of \d+ is smaller",
     re.IGNORECASE,
 )
 # A card that is gone, hung or reset: DXGI_ERROR_DEVICE_REMOVED, _HUNG, _RESET and

@@ -26,6 +26,7 @@ from backends.base import (
 )
 from backends.onnx_runtime.bound import BoundTensors
 from backends.onnx_runtime.errors import translated_errors
+from backends.onnx_runtime.foreign import SHRINKING
 from backends.onnx_runtime.placement import RECORD, require_placement
 from backends.onnx_runtime.provider import CPU, Provider
 from backends.onnx_runtime.weights import WeightBuffers
@@ -76,6 +77,8 @@ class OnnxRuntimeSession:
                 require_placement(self._session, graph, provider.name)
         self._bound = BoundTensors(self._session, self.inputs, self.outputs) if binding else None
         self._run_options = ort.RunOptions()
+        if graph.is_foreign:
+            self._run_options.add_run_config_entry(SHRINKING, "cpu:0")
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""

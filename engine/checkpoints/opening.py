@@ -4,18 +4,17 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import not_found, unreadable
-from engine.checkpoints.index import FileState, TensorIndex
+from engine.checkpoints.index import FileState
 from engine.errors import EngineError
 
 # Returns the known digest of a file in a state, or None; a known digest saves reading the file.
 Recall = Callable[[FileState], str | None]
-# Reads an open file; the second argument is the file's `stat` result.
-Read = Callable[[BinaryIO, os.stat_result], TensorIndex]
+T = TypeVar("T")
 
 
 def nothing_known(_: FileState) -> str | None:
@@ -23,10 +22,11 @@ def nothing_known(_: FileState) -> str | None:
     return None
 
 
-def read_steadily(path: Path, read: Read) -> TensorIndex:
+def read_steadily(path: Path, read: Callable[[BinaryIO, os.stat_result], T]) -> T:
     """Return the result of `read` for a file that must not change while it is read.
 
-    Raises EngineError if it is not a file, cannot be read or changes, and the errors of `read`.
+    `read` gets the open file and its `stat` result. Raises EngineError if it is not a file, cannot
+    be read or changes, and the errors of `read`.
     """
     if "\0" in str(path):  # the one character no file name has, and `stat` answers with ValueError
         raise not_found(path)
@@ -40,7 +40,7 @@ def read_steadily(path: Path, read: Read) -> TensorIndex:
                 sentence("Choose a file."),
             )
         with path.open("rb") as file:
-            index = read(file, before)
+            result = read(file, before)
         after = path.stat()
     except FileNotFoundError:
         raise not_found(path) from None
@@ -52,4 +52,4 @@ def read_steadily(path: Path, read: Read) -> TensorIndex:
             sentence("{path} changed while it was read.", path=path.name),
             sentence("If it is still downloading, wait until that has finished."),
         )
-    return index
+    return result

@@ -58,6 +58,8 @@ class NodeWriter:
         self.operators = operators
         self.element = element
         self.precision = precision
+        # The set of operators that the nodes are of, and whether a file has them.
+        self.opset, self.is_foreign = operators.opset, False
         self.branches = branches
         # The layers whose branches are written.
         self.branched: set[str] = set()
@@ -66,6 +68,7 @@ class NodeWriter:
         self._taken: set[str] = set()
         self._nodes: list[NodeProto] = []
         self._constants: dict[tuple[DType, tuple[int, ...], bytes], TensorProto] = {}
+        self._foreign: list[TensorProto] = []
         self._inputs: list[TensorSpec] = []
         self._outputs: list[TensorSpec] = []
 
@@ -147,6 +150,19 @@ class NodeWriter:
                 name, ONNX_TYPES[dtype], array.shape, stored.tobytes(), raw=True
             )
         return self._constants[key].name
+
+    def foreign_node(self, node: NodeProto) -> None:
+        """Add a node of a file, with the names that it has there."""
+        self._nodes.append(node)
+
+    def foreign_constant(self, tensor: TensorProto) -> Value:
+        """Add a constant of a file, under the name that it has there."""
+        self._foreign.append(tensor)
+        return tensor.name
+
+    def foreign_output(self, spec: TensorSpec) -> None:
+        """Declare a value of a file's graph as an output, under its name."""
+        self._outputs.append(spec)
 
     def weight(self, name: str, shape: tuple[int, ...]) -> Value:
         """Use a weight of the checkpoint. Raises EngineError(CHECKPOINT_MISMATCH)."""
@@ -232,10 +248,10 @@ class NodeWriter:
             self.name,
             [_value_info(spec) for spec in self._inputs],
             [_value_info(spec) for spec in self._outputs],
-            [*self._constants.values(), *weights],
+            [*self._constants.values(), *self._foreign, *weights],
         )
         opsets = [
-            helper.make_opsetid("", self.operators.opset),
+            helper.make_opsetid("", self.opset),
             helper.make_opsetid("com.microsoft", 1),
         ]
         model = helper.make_model(
@@ -248,6 +264,7 @@ class NodeWriter:
             inputs=tuple(self._inputs),
             outputs=tuple(self._outputs),
             precision=self.precision,
+            is_foreign=self.is_foreign,
         )
 
     def _external_tensor(self, name: str) -> TensorProto:

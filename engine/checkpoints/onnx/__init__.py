@@ -1,0 +1,1 @@
+"""ONNX files that people have: read without running anything, and refused where they could harm."""
