@@ -12,11 +12,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
-
-from numpy.typing import NDArray
+from typing import Protocol
 
 from backends.elements import DType, Precision
+from backends.errors import BackendError as BackendError
+from backends.errors import RefitError as RefitError
+from backends.errors import RunCancelled as RunCancelled
 from backends.forms import (
     AttentionForm,
     GegluForm,
@@ -28,26 +29,14 @@ from backends.forms import (
     ResidualForm,
     UpsamplingForm,
 )
+from backends.tensors import Array, TensorSpec
+from backends.tensors import all_feeds as all_feeds
+from backends.tensors import base_of as base_of
+from backends.tensors import size_of as size_of
+from backends.tensors import sizes_of as sizes_of
 
-Array = NDArray[Any]
 # Fraction done in [0, 1], or None if the runtime does not report it.
 Progress = Callable[[float | None], None]
-
-
-class BackendError(Exception):
-    """A runtime refused or failed. `out_of_memory` marks the one cause the engine can act on."""
-
-    def __init__(self, message: str, *, out_of_memory: bool = False) -> None:
-        super().__init__(message)
-        self.out_of_memory = out_of_memory
-
-
-class RefitError(BackendError):
-    """A runtime refused `Graph.changed`; it can still run the artifact's own weights."""
-
-
-class RunCancelled(Exception):  # noqa: N818 (a decision, not a fault)
-    """A run, load or compile was stopped through its `Cancellation`."""
 
 
 class Cancellation(Protocol):
@@ -111,19 +100,6 @@ class ComputedArray:
 
 
 WeightRef = FileSlice | ComputedArray
-
-
-@dataclass(frozen=True, slots=True)
-class TensorSpec:
-    """Name, type and shape of a graph's input or output.
-
-    A string in the shape names a dimension that may vary; in outputs, "8*height" and "height/8"
-    state how a dimension follows from an input's.
-    """
-
-    name: str
-    dtype: DType
-    shape: tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +263,10 @@ class Session(Protocol):
     outputs: tuple[TensorSpec, ...]
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """Run once, with every input fed or pinned. Raises BackendError, or RunCancelled."""
+        """Run once, with every input that is not optional fed or pinned.
+
+        Raises BackendError, or RunCancelled.
+        """
         ...
 
     def pin(self, name: str, array: Array) -> None:
@@ -301,43 +280,6 @@ class Session(Protocol):
     def close(self) -> None:
         """Free the session's memory."""
         ...
-
-
-def all_feeds(
-    inputs: tuple[TensorSpec, ...], pinned: Mapping[str, Array], feeds: Mapping[str, Array]
-) -> dict[str, Array]:
-    """Return all inputs of a run, pinned ones included. Raises BackendError if one is missing."""
-    given = {**pinned, **feeds}
-    missing = [spec.name for spec in inputs if spec.name not in given]
-    if missing:
-        raise BackendError(f"nothing is given for {', '.join(missing)}")
-    return given
-
-
-def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict[str, int]:
-    """Return the value of each dynamic dimension. Raises BackendError if shapes do not fit."""
-    sizes: dict[str, int] = {}
-    for spec in inputs:
-        shape = tuple(given[spec.name].shape)
-        if len(shape) != len(spec.shape):
-            raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
-        for expected, actual in zip(spec.shape, shape, strict=True):
-            if isinstance(expected, str):
-                expected = sizes.setdefault(expected, actual)
-            if expected != actual:
-                raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
-    return sizes
-
-
-def size_of(dimension: int | str, sizes: Mapping[str, int]) -> int:
-    """Return the size for a dimension of a `TensorSpec`'s shape, such as 64 or "8*height"."""
-    if isinstance(dimension, int):
-        return dimension
-    factor, times, name = dimension.rpartition("*")
-    if times:
-        return int(factor) * sizes[name]
-    name, _, divisor = dimension.partition("/")
-    return sizes[name] // int(divisor or 1)
 
 
 class Backend(Protocol):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from backends.base import DType, Graph, OperatorSet, Precision
+from backends.base import DType, Graph, OperatorSet, Precision, size_of
 from benchmarks.workload import Array
 from engine.compile.network import Network
 from engine.compile.weight_binding import WeightBinding
@@ -43,11 +43,16 @@ def graph(
 
 
 def random_feeds(graph: Graph, sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Return seeded inputs for a graph whose dynamic dimensions have these sizes."""
+    """Return seeded inputs for a graph whose dynamic dimensions have these sizes.
+
+    Optional inputs are left out.
+    """
     random = np.random.default_rng(_SEED)
     feeds: dict[str, Array] = {}
     for spec in graph.inputs:
-        shape = tuple(n if isinstance(n, int) else sizes[n] for n in spec.shape)
+        if spec.optional:
+            continue
+        shape = tuple(size_of(n, sizes) for n in spec.shape)
         if spec.dtype in (DType.I64, DType.I32):
             feeds[spec.name] = random.integers(0, _START_TOKEN, shape, spec.dtype.numpy.type)
         else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import ModelProto, TensorProto, helper
 
-from backends.base import Array, BackendError, TensorSpec
+from backends.base import Array, BackendError, TensorSpec, base_of, size_of
 
 if TYPE_CHECKING:
     import openvino as ov
@@ -48,10 +48,10 @@ def fix_sizes(model: "ov.Model", inputs: tuple[TensorSpec, ...], sizes: Mapping[
     """Fix every dynamic dimension. Raises BackendError if one has no value."""
     shapes: dict[str, list[int]] = {}
     for spec in inputs:
-        missing = [n for n in spec.shape if isinstance(n, str) and n not in sizes]
+        missing = [n for n in spec.shape if isinstance(n, str) and base_of(n) not in sizes]
         if missing:
             raise BackendError(f"no size is given for {', '.join(missing)} of {spec.name}")
-        shapes[spec.name] = [sizes[n] if isinstance(n, str) else n for n in spec.shape]
+        shapes[spec.name] = [size_of(n, sizes) for n in spec.shape]
     model.reshape(shapes)
 
 

@@ -36,7 +36,7 @@ class BoundTensors:
         self._places = {end.name: info for end, info in zip(ends, infos, strict=True)}
         self._values: dict[str, ort.OrtValue] = {}
         self._pinned: dict[str, Array] = {}
-        # Pinned inputs whose current numbers are on the device.
+        # Inputs whose numbers stay the same and are on the device: pinned ones and absent ones.
         self._kept: set[str] = set()
 
     def pin(self, name: str, array: Array) -> None:
@@ -49,9 +49,11 @@ class BoundTensors:
         given = all_feeds(self._inputs, self._pinned, feeds)
         sizes = sizes_of(self._inputs, given)
         for spec in self._inputs:
-            if spec.name in feeds or spec.name not in self._kept:
-                self._write(spec, given[spec.name])
-        self._kept = self._pinned.keys() - feeds.keys()
+            array = given[spec.name]
+            kept = spec.name in self._kept and spec.name not in feeds
+            if not kept or tuple(self._values[spec.name].shape()) != array.shape:
+                self._write(spec, array)
+        self._kept = given.keys() - feeds.keys()
         for spec in self._outputs:
             shape = tuple(size_of(dimension, sizes) for dimension in spec.shape)
             value, fresh = self._value(spec, shape)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from backends.base import BackendError, DimensionRange, ShapeProfile, TensorSpec
+from backends.base import BackendError, DimensionRange, ShapeProfile, TensorSpec, base_of, size_of
 
 Shape = tuple[int, ...]
 
@@ -39,9 +39,12 @@ def _input_range(spec: TensorSpec, profile: ShapeProfile) -> InputRange:
 def _dimension(size: int | str, profile: ShapeProfile) -> DimensionRange:
     if isinstance(size, int):
         return DimensionRange(size, size, size)
-    if size not in profile.dimensions:
+    base = base_of(size)
+    if base not in profile.dimensions:
         raise BackendError(f"nothing says how large {size} may be")
-    return profile.dimensions[size]
+    known = profile.dimensions[base]
+    ends = (size_of(size, {base: n}) for n in (known.minimum, known.optimum, known.maximum))
+    return DimensionRange(*ends)
 
 
 def profile_text(

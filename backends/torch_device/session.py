@@ -59,6 +59,9 @@ class TorchSession:
             torch.backends.cudnn.allow_tf32 = False
         self._cancelled = Event()
         self._pinned: dict[str, Any] = {}
+        # Zeros on the device for inputs without numbers, by shape, of the sizes run last.
+        self._absent: dict[tuple[int, ...], torch.Tensor] = {}
+        self._sizes: dict[str, int] = {}
         plan = make_plan(graph.model)
         computed = {} if plan.element is None else {plan.element: TYPES[graph.precision.dtype]}
         types = {**ONNX_TYPES, **computed}
@@ -80,9 +83,19 @@ class TorchSession:
         if self._cancelled.is_set():
             raise RunCancelled
         given = all_feeds(self.inputs, self._pinned, feeds)
-        sizes_of(self.inputs, given)
+        sizes = sizes_of(self.inputs, given)
+        if sizes != self._sizes:
+            self._absent, self._sizes = {}, sizes
+        told = feeds.keys() | self._pinned.keys()
         with _translated_errors(self._device), torch.inference_mode():
-            results = self._run({s.name: self._on_device(s, given[s.name]) for s in self.inputs})
+            results = self._run(
+                {
+                    s.name: self._on_device(s, given[s.name])
+                    if s.name in told
+                    else self._zeros(s, given[s.name])
+                    for s in self.inputs
+                }
+            )
             return {
                 spec.name: result.to("cpu", TYPES[spec.dtype]).contiguous().numpy()
                 for spec, result in zip(self.outputs, results, strict=True)
@@ -104,6 +117,7 @@ class TorchSession:
         """Free the weights and torch's reserve of the device's memory."""
         self._constants.clear()
         self._pinned.clear()
+        self._absent.clear()
         self._run = self._compute
         _release(self._device)
 
@@ -128,6 +142,12 @@ class TorchSession:
             return value
         array = np.array(value, spec.dtype.numpy, order="C")
         return self._moved(over_array(array, spec.dtype), always=True)
+
+    def _zeros(self, spec: TensorSpec, array: Array) -> torch.Tensor:
+        """Return an input without numbers on the device; all of one shape are the same tensor."""
+        if array.shape not in self._absent:
+            self._absent[array.shape] = self._on_device(spec, array)
+        return self._absent[array.shape]
 
     def _moved(self, tensor: torch.Tensor, *, always: bool = False) -> torch.Tensor:
         """Move a tensor to the device in the computed type; images and kernels with channels last.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from backends import registry
-from backends.base import Precision, Session
+from backends.base import Precision, Session, size_of
 from benchmarks.child import Answer
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -71,8 +71,9 @@ def _feeds(session: Session) -> dict[str, np.ndarray]:
     sizes = {"batch": 1, "contexts": 2, "tokens": _TOKENS, "height": 8, "width": 8}
     feeds: dict[str, np.ndarray] = {}
     for spec in session.inputs:
-        shape = [sizes[side] if isinstance(side, str) else side for side in spec.shape]
-        feeds[spec.name] = np.ones(shape, spec.dtype.numpy)
+        if not spec.optional:
+            shape = [size_of(side, sizes) for side in spec.shape]
+            feeds[spec.name] = np.ones(shape, spec.dtype.numpy)
     return feeds
 
 

@@ -8,7 +8,7 @@ from time import perf_counter, process_time
 from onnx import ModelProto
 
 from backends import registry
-from backends.base import Backend, Device, DType, Graph, Precision, Session
+from backends.base import Backend, Device, DType, Graph, Precision, Session, size_of
 from benchmarks.measure import Series, interleave
 from benchmarks.networks import random_feeds
 from benchmarks.report import Cell, Findings, Table, Target
@@ -206,10 +206,9 @@ def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
     for value in model.graph.input:
         for dimension in value.type.tensor_type.shape.dim:
             if dimension.dim_param:
-                dimension.dim_value = sizes[dimension.dim_param]
+                dimension.dim_value = size_of(dimension.dim_param, sizes)
     inputs = tuple(
-        replace(spec, shape=tuple(n if isinstance(n, int) else sizes[n] for n in spec.shape))
-        for spec in graph.inputs
+        replace(spec, shape=tuple(size_of(n, sizes) for n in spec.shape)) for spec in graph.inputs
     )
     return replace(graph, model=model.SerializeToString(), inputs=inputs)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from backends.base import DimensionRange, ShapeProfile, ShapeSupport, TensorSpec
+from backends.base import DimensionRange, ShapeProfile, ShapeSupport, TensorSpec, base_of
 
 Dimensions = Mapping[str, DimensionRange]
 Sizes = Mapping[str, int]
@@ -43,8 +43,11 @@ def at_sizes(dimensions: Dimensions, sizes: Sizes) -> dict[str, DimensionRange]:
 
 
 def variable_dimensions(inputs: tuple[TensorSpec, ...]) -> set[str]:
-    """Return the names of the variable dimensions of a graph's inputs."""
-    return {size for spec in inputs for size in spec.shape if isinstance(size, str)}
+    """Return the names of the variable dimensions of a graph's inputs.
+
+    Those that follow from others are left out.
+    """
+    return {base_of(size) for spec in inputs for size in spec.shape if isinstance(size, str)}
 
 
 def covers(profile: ShapeProfile, sizes: Sizes) -> bool:

@@ -72,9 +72,14 @@ class NodeWriter:
         self._inputs: list[TensorSpec] = []
         self._outputs: list[TensorSpec] = []
 
-    def input(self, name: str, dtype: DType, shape: tuple[int | str, ...]) -> Value:
-        """Declare an input of the graph; a string in `shape` is a dynamic dimension."""
-        self._inputs.append(TensorSpec(name, dtype, shape))
+    def input(
+        self, name: str, dtype: DType, shape: tuple[int | str, ...], *, optional: bool = False
+    ) -> Value:
+        """Declare an input of the graph; a string in `shape` is a dynamic dimension.
+
+        An `optional` one is zeros where a run has none.
+        """
+        self._inputs.append(TensorSpec(name, dtype, shape, optional))
         return name
 
     def input_once(self, name: str, dtype: DType, shape: tuple[int | str, ...]) -> Value:

@@ -100,7 +100,10 @@ def sample_weights(dtype: DType) -> dict[str, Array]:
 
 
 def sample_graph(target: Target, folder: Path) -> Graph:
-    """Convolution, shift, linear, doubling; weights in two files, at odd offsets, and in memory."""
+    """Convolution, shift, linear, doubling, and a residual that need not be given.
+
+    Its weights are in two files, at odd offsets, and in memory.
+    """
     element, arrays = target.element, sample_weights(target.element)
     first = {name: array for name, array in arrays.items() if name.startswith("conv")}
     second = {name: array for name, array in arrays.items() if name.startswith("mix")}
@@ -117,7 +120,9 @@ def sample_graph(target: Target, folder: Path) -> Graph:
     nearest = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric"}
     scales = g.constant([1, 1, 2, 2], DType.F32)
     doubled = g.op("Resize", x, "", scales, nearest_mode="floor", **nearest)
-    g.output(doubled, "doubled", DType.F32, size)
+    residual = g.input("residual", DType.F32, size, optional=True)
+    whole = g.op("Add", doubled, g.cast_to_element(residual))
+    g.output(whole, "doubled", DType.F32, size)
     bound = bind(g.used, element)
     bound["mix.bias"] = ComputedArray(arrays["mix.bias"].astype(element.numpy), element)
     return g.build(bound)
@@ -141,7 +146,7 @@ def sample_result(feeds: dict[str, Array], dtype: DType) -> Array:
     x = x + weights["conv.bias"][:, None, None] + feeds["shift"]
     x = x / (1 + np.exp(-x))
     x = np.einsum("bchw,oc->bohw", x, weights["mix.weight"]) + weights["mix.bias"][:, None, None]
-    return x.repeat(2, axis=2).repeat(2, axis=3)
+    return x.repeat(2, axis=2).repeat(2, axis=3) + feeds.get("residual", np.float32(0))
 
 
 def matmul_graph(

@@ -277,6 +277,26 @@ def test_a_pinned_input_may_be_omitted(target: Target, tmp_path: Path) -> None:
         assert relative_error(result, fed) < TOLERANCES[target.precision]
 
 
+@every_runtime
+def test_an_optional_input_is_zeros_until_it_is_given(
+    target: Target, samples: SampleSessions
+) -> None:
+    session, feeds = samples.of(target), sample_feeds()
+    without = session.run(feeds)["doubled"]
+    residual = np.random.default_rng(4).standard_normal(without.shape, np.float32)
+    given = feeds | {"residual": residual}
+    added = session.run(given)["doubled"]
+    assert (
+        relative_error(added, sample_result(given, target.element)) < TOLERANCES[target.precision]
+    )
+    assert relative_error(added, without) > 0.1
+    np.testing.assert_array_equal(session.run(feeds)["doubled"], without)
+    smaller = sample_feeds(height=3)
+    expected = sample_result(smaller, target.element)
+    error = relative_error(session.run(smaller)["doubled"], expected)
+    assert error < TOLERANCES[target.precision]
+
+
 @every_backend
 def test_views_are_taken_like_contiguous_arrays(target: Target, samples: SampleSessions) -> None:
     session, feeds = samples.of(target), sample_feeds()

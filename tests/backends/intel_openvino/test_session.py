@@ -6,6 +6,7 @@ All of it is the GPU's own but what `on_the_processor` replaces: the device's na
 # pyright: reportUnknownMemberType=false
 # (the runtime ships no complete types)
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
@@ -29,6 +30,7 @@ from backends.base import (
     ShapeProfile,
     ShapeSupport,
     WeightRef,
+    size_of,
 )
 from backends.cpu import CpuBackend
 from backends.intel_openvino import OpenVinoBackend, core, devices, options
@@ -254,7 +256,8 @@ def small_feeds(graph: Graph) -> dict[str, Array]:
     for spec in graph.inputs:
         side = 32 if spec.name == "image" else 8
         sizes = {"batch": 2, "contexts": 2, "tokens": 7, "height": side, "width": side}
-        shape = tuple(n if isinstance(n, int) else sizes.get(n, side) for n in spec.shape)
+        named = defaultdict(lambda side=side: side, sizes)
+        shape = tuple(size_of(n, named) for n in spec.shape)
         if spec.dtype is DType.I64:
             feeds[spec.name] = random.integers(0, 60, shape)
         elif spec.name == "attention_mask":

@@ -1,0 +1,91 @@
+"""The inputs and outputs of a graph: their names, types and shapes, and the arrays of a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backends.elements import DType
+from backends.errors import BackendError
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """Name, type and shape of a graph's input or output.
+
+    A string in the shape names a dimension that may vary; "8*height" and "height/8", rounded up,
+    state how a dimension follows from another. An `optional` input that is neither fed nor pinned
+    is all zeros.
+    """
+
+    name: str
+    dtype: DType
+    shape: tuple[int | str, ...]
+    optional: bool = False
+
+
+def all_feeds(
+    inputs: tuple[TensorSpec, ...], pinned: Mapping[str, Array], feeds: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return all inputs of a run: fed, pinned, and zeros for optional ones.
+
+    The zeros of one shape are the same array, which must not be written to. Raises BackendError if
+    an input is missing.
+    """
+    given = {**pinned, **feeds}
+    absent = [spec for spec in inputs if spec.name not in given]
+    missing = [spec.name for spec in absent if not spec.optional]
+    if missing:
+        raise BackendError(f"nothing is given for {', '.join(missing)}")
+    if absent:
+        sizes = sizes_of(tuple(spec for spec in inputs if spec.name in given), given)
+        for spec in absent:
+            shape = tuple(size_of(dimension, sizes) for dimension in spec.shape)
+            given[spec.name] = _zeros(shape, spec.dtype)
+    return given
+
+
+@cache
+def _zeros(shape: tuple[int, ...], dtype: DType) -> Array:
+    """Return zeros; large ones take no memory, because nothing is ever written to them."""
+    return np.zeros(shape, dtype.numpy)
+
+
+def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict[str, int]:
+    """Return the value of each dynamic dimension. Raises BackendError if shapes do not fit."""
+    sizes: dict[str, int] = {}
+    shapes = [(spec, tuple(given[spec.name].shape)) for spec in inputs]
+    for spec, shape in shapes:
+        if len(shape) != len(spec.shape):
+            raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
+        for expected, actual in zip(spec.shape, shape, strict=True):
+            if isinstance(expected, str) and expected == base_of(expected):
+                sizes.setdefault(expected, actual)
+    for spec, shape in shapes:
+        if shape != tuple(size_of(expected, sizes) for expected in spec.shape):
+            raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
+    return sizes
+
+
+def base_of(dimension: str) -> str:
+    """Return the name of the dimension that a dimension follows from: height for "height/2"."""
+    return dimension.rpartition("*")[2].partition("/")[0]
+
+
+def size_of(dimension: int | str, sizes: Mapping[str, int]) -> int:
+    """Return the size for a dimension of a `TensorSpec`'s shape, such as 64 or "8*height".
+
+    A quotient is rounded up. Raises KeyError for a dimension without a size.
+    """
+    if isinstance(dimension, int):
+        return dimension
+    factor, times, name = dimension.rpartition("*")
+    if times:
+        return int(factor) * sizes[name]
+    name, _, divisor = dimension.partition("/")
+    return -(-sizes[name] // int(divisor or 1))
