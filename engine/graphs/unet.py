@@ -17,9 +17,13 @@ from engine.graphs.unet_encoder import (
     UNetBlock,
     UNetEncoder,
     encoder_inputs,
+    halvings,
 )
 
 __all__ = [
+    "ADAPTER",
+    "ADAPTER_FEATURES",
+    "CONTROL",
     "UNetBlock",
     "UNetConfig",
     "guidance_embedding",
@@ -27,6 +31,12 @@ __all__ = [
     "timestep_embedding",
     "unet",
 ]
+
+# The names of the optional inputs, before their numbers.
+CONTROL = "control"
+ADAPTER = "adapter"
+# The number of images that a T2I-Adapter makes of a picture.
+ADAPTER_FEATURES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +66,11 @@ def unet(
     With an `added_width` there is an input added float32 [contexts, added_width], the pooled text
     followed by `size_embedding`; then the contexts differ from the first block on. With a
     `guidance_width` there is an input guidance_embedding float32 [1, guidance_width].
+
+    The residuals of ControlNets are optional inputs, control.0 to control.N float32 [contexts,
+    channels, height / 2^n, width / 2^n]: one for each skip connection in the order of the way down,
+    and the middle's. So are the features of T2I-Adapters, adapter.0 to adapter.3, which are added
+    at the end of each block on the way down; with three blocks the last is added to the middle.
 
     `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1). `changes`
     may add inputs and the output `attention` float32 [contexts, cells of the middle].
@@ -147,6 +162,7 @@ class _UNet(UNetEncoder):
         self._free_u: FreeUWriter | None = None
         if changes.free_u:
             self._free_u = FreeUWriter(g, changes.free_u, config.down[0].width)
+        self._halvings = halvings(config)
 
     def run(self, sample: Value) -> Value:
         """Emit the down path, the middle and the up path with its skip connections."""
@@ -154,7 +170,7 @@ class _UNet(UNetEncoder):
         x = self.begin(g.from_planes(g.cast_to_element(sample)))
         if self._changes.perturbs(next(self_attention_layers(config), "")):
             x = self.all_per_context(x)
-        x, width = self.middle(self.down(x))
+        x, width = self._controlled(*self.middle(self.down(x)))
         for i, block in enumerate(config.up):
             x = self._up(x, width, block, i)
             width = block.width
@@ -172,6 +188,9 @@ class _UNet(UNetEncoder):
         name, level = f"up_blocks.{number}", len(self._whole.down) - 1 - number
         for j, depth in enumerate(block.depths):
             skip, skip_width = self.skips.pop()
+            place = len(self.skips)
+            residual = self._residual(f"{CONTROL}.{place}", skip_width, self._halvings[place])
+            skip = self.g.add(skip, residual)
             if self._free_u:
                 x, skip = self._free_u.write(x, width, skip, (number, level))
             x = self.g.join(x, skip)
@@ -182,6 +201,31 @@ class _UNet(UNetEncoder):
         if block.resample:
             x = self._upsample(x, f"{name}.upsamplers.0.conv", width)
         return x
+
+    def adapted(self, x: Value, number: int) -> Value:
+        """Return the image at the end of a block on the way down with an adapter's features."""
+        block = self._whole.down[number]
+        features = self._residual(
+            f"{ADAPTER}.{number}", block.width, self._halvings[len(self.skips)]
+        )
+        return self.g.add(self.all_per_context(x), features)
+
+    def _controlled(self, x: Value, width: int) -> tuple[Value, int]:
+        """Add what is added to the middle's output: an adapter's last features, a residual."""
+        blocks, last = len(self._whole.down), self._halvings[-1]
+        x = self.all_per_context(x)
+        if blocks < ADAPTER_FEATURES:
+            x = self.g.add(x, self._residual(f"{ADAPTER}.{blocks}", width, last))
+        residual = self._residual(f"{CONTROL}.{len(self.skips)}", width, last)
+        return self.g.add(x, residual), width
+
+    def _residual(self, name: str, width: int, halved: int) -> Value:
+        """Declare an optional input, and return it as an image of the graph."""
+        g, sides = self.g, ("height", "width")
+        if halved:
+            sides = (f"height/{1 << halved}", f"width/{1 << halved}")
+        x = g.input(name, DType.F32, ("contexts", width, *sides), optional=True)
+        return g.from_planes(g.cast_to_element(x))
 
     def _upsample(self, x: Value, name: str, width: int) -> Value:
         if self._halves_evenly:

@@ -27,6 +27,14 @@ class UNetBlock:
     projects: bool = False
 
 
+def ends_after_halving(block: UNetBlock) -> bool:
+    """Tell if the features of T2I-Adapters are added after a block's downsampler, not before it.
+
+    They are where the block has no attention (diffusers `down_intrablock_additional_residuals`).
+    """
+    return block.resample and not any(block.depths)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderConfig:
     """Sizes of the way down and of the middle."""
@@ -45,6 +53,14 @@ class EncoderConfig:
     added_width: int = 0
     # Width of the guidance embedding of networks distilled with guidance as an input; else 0.
     guidance_width: int = 0
+
+
+def halvings(config: EncoderConfig) -> tuple[int, ...]:
+    """Return how often height and width are halved in each skip connection, on the way down."""
+    found = [0]
+    for block in config.down:
+        found += [found[-1]] * len(block.depths) + [found[-1] + 1] * block.resample
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +141,7 @@ class UNetEncoder:
         """Emit the way down from the first convolution's output, which is the first skip."""
         self.skips.append((x, self.config.down[0].width))
         for i, block in enumerate(self.config.down):
-            x = self._down(x, block, f"down_blocks.{i}")
+            x = self._down(x, block, i)
         return x
 
     def middle(self, x: Value) -> tuple[Value, int]:
@@ -144,16 +160,27 @@ class UNetEncoder:
         """Repeat activations of the batch once per context."""
         return self.g.repeat_batch(x, rank, self._times)
 
-    def _down(self, x: Value, block: UNetBlock, name: str) -> Value:
+    def _down(self, x: Value, block: UNetBlock, number: int) -> Value:
+        name, ends_smaller = f"down_blocks.{number}", ends_after_halving(block)
         for j, depth in enumerate(block.depths):
             x = self.resnet(x, f"{name}.resnets.{j}", (self.skips[-1][1], block.width))
             if depth or block.projects:
                 x = self.transformer(x, f"{name}.attentions.{j}", block, depth)
+            if j == len(block.depths) - 1 and not ends_smaller:
+                x = self.adapted(x, number)
             self.skips.append((x, block.width))
         if block.resample:
             channels = (block.width, block.width)
             x = self.g.conv(x, f"{name}.downsamplers.0.conv", channels, stride=2)
+            x = self.adapted(x, number) if ends_smaller else x
             self.skips.append((x, block.width))
+        return x
+
+    def adapted(self, x: Value, number: int) -> Value:
+        """Return the image at the end of a block on the way down with what is added to it there.
+
+        In a UNet these are the features of T2I-Adapters; a copy of one has none.
+        """
         return x
 
     def _mid(self, x: Value, width: int, mid: UNetBlock) -> Value:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from backends.base import Array, Backend, DType, Precision, Session
+from backends.base import Array, Backend, DType, Precision, Session, size_of
 from backends.cpu import CpuBackend
 from backends.intel_openvino import OpenVinoBackend
 from engine.graphs.clip_text import Activation, Projection, clip_text
@@ -60,6 +60,23 @@ def unet_feeds(
         "timestep_embedding": timestep_embedding(config, timestep),
         "context": RANDOM.standard_normal((batch, 11, config.context_width), np.float32),
     }
+
+
+@pytest.mark.parametrize("size", [(16, 16), (13, 10)], ids=str)
+def test_each_residual_reaches_the_prediction(size: tuple[int, int]) -> None:
+    emit = partial(unet, config=small_unet())
+    session = load(emit, random_weights(emit))
+    feeds = unet_feeds(small_unet(), *size)
+    plain = result_of(session, feeds)
+    residuals = [spec for spec in session.inputs if spec.optional]
+    expected = [*(f"adapter.{i}" for i in range(4)), *(f"control.{i}" for i in range(7))]
+    assert sorted(spec.name for spec in residuals) == expected
+    sizes = {"contexts": 2, "height": size[0], "width": size[1]}
+    for spec in residuals:
+        shape = tuple(size_of(side, sizes) for side in spec.shape)
+        given = feeds | {spec.name: RANDOM.standard_normal(shape, np.float32)}
+        assert relative_error(result_of(session, given), plain) > 1e-3
+    np.testing.assert_array_equal(result_of(session, feeds), plain)
 
 
 @pytest.mark.parametrize(

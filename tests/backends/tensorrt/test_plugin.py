@@ -57,9 +57,15 @@ def unet() -> Graph:
 
 def test_the_provider_gets_the_sizes_of_every_input(unet: Graph) -> None:
     options = provider_options(unet, PROFILE, LARGE, None)
-    assert options[MINIMUM] == "sample:1x4x8x8,timestep_embedding:1x32,context:1x77x24"
-    assert options[OPTIMUM] == "sample:1x4x16x16,timestep_embedding:1x32,context:2x77x24"
-    assert options[MAXIMUM] == "sample:4x4x24x24,timestep_embedding:1x32,context:8x231x24"
+    ranges = {
+        MINIMUM: "sample:1x4x8x8,timestep_embedding:1x32,context:1x77x24",
+        OPTIMUM: "sample:1x4x16x16,timestep_embedding:1x32,context:2x77x24",
+        MAXIMUM: "sample:4x4x24x24,timestep_embedding:1x32,context:8x231x24",
+    }
+    residuals = {MINIMUM: "1x64x4x4", OPTIMUM: "2x64x8x8", MAXIMUM: "8x64x12x12"}
+    for end, shapes in ranges.items():
+        assert options[end].startswith(shapes)
+        assert f"control.4:{residuals[end]}" in options[end].split(",")
 
 
 def test_launches_are_recorded_for_fixed_sizes(unet: Graph) -> None:
