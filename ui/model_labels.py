@@ -48,6 +48,8 @@ def kind_label(kind: ModelKind) -> str:
         ModelKind.TEXT_ENCODER: translate("models", "Text encoder"),
         ModelKind.DENOISER: translate("models", "Denoiser (UNet)"),
         ModelKind.CONTROLNET: translate("models", "ControlNet"),
+        ModelKind.IP_ADAPTER: translate("models", "IP-Adapter"),
+        ModelKind.VISION_ENCODER: translate("models", "Vision encoder"),
         ModelKind.UPSCALER: translate("models", "Upscaler"),
         ModelKind.OTHER: translate("models", "Other"),
     }[kind]
@@ -63,6 +65,8 @@ def kinds_label(kind: ModelKind) -> str:
         ModelKind.TEXT_ENCODER: translate("models", "Text encoders"),
         ModelKind.DENOISER: translate("models", "Denoisers (UNets)"),
         ModelKind.CONTROLNET: translate("models", "ControlNets"),
+        ModelKind.IP_ADAPTER: translate("models", "IP-Adapters"),
+        ModelKind.VISION_ENCODER: translate("models", "Vision encoders"),
         ModelKind.UPSCALER: translate("models", "Upscalers"),
         ModelKind.OTHER: translate("models", "Others"),
     }[kind]

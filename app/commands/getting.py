@@ -27,6 +27,8 @@ _FOLDERS = {
     ModelKind.TEXT_ENCODER: "text_encoders",
     ModelKind.DENOISER: "diffusion_models",
     ModelKind.CONTROLNET: "controlnet",
+    ModelKind.IP_ADAPTER: "ipadapter",
+    ModelKind.VISION_ENCODER: "clip_vision",
     ModelKind.UPSCALER: "upscale_models",
 }
 _SIGN_IN = (401, 403)

@@ -41,6 +41,10 @@ class OptionalSetting(StrEnum):
     AESTHETIC_SCORE = "aesthetic_score"
     ZERO_TERMINAL_SNR = "zero_terminal_snr"
     VAE_TILE = "vae_tile"
+    # Control layers and image prompts: networks for them were trained for the architecture.
+    CONTROLS = "controls"
+    IMAGE_PROMPTS = "image_prompts"
+    SECOND_PASSES = "second_passes"
 
 
 class TextLength(msgspec.Struct, frozen=True, kw_only=True):

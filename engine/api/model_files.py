@@ -17,7 +17,11 @@ class ModelKind(StrEnum):
     TEXT_ENCODER = "text_encoder"
     # A denoiser without the other parts of a checkpoint.
     DENOISER = "denoiser"
+    # A ControlNet, a control-LoRA, a T2I-Adapter or a ControlNet-LLLite.
     CONTROLNET = "controlnet"
+    IP_ADAPTER = "ip_adapter"
+    # A CLIP vision encoder, which reads the pictures of IP-Adapters.
+    VISION_ENCODER = "vision_encoder"
     UPSCALER = "upscaler"
     OTHER = "other"
 

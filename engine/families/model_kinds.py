@@ -20,6 +20,9 @@ _BY_COMPONENT = {
 # By words of a kind's title.
 _BY_WORD = (
     ("ControlNet", ModelKind.CONTROLNET),
+    ("T2I adapter", ModelKind.CONTROLNET),
+    ("IP-Adapter", ModelKind.IP_ADAPTER),
+    ("SigLIP vision encoder", ModelKind.VISION_ENCODER),
     ("embedding", ModelKind.EMBEDDING),
     ("upscaler", ModelKind.UPSCALER),
     ("VAE", ModelKind.VAE),

@@ -37,7 +37,9 @@ _FOLDERS = {
     **dict.fromkeys(("unet", "diffusion_models"), ModelKind.DENOISER),
     **dict.fromkeys(("controlnet", "t2i_adapter"), ModelKind.CONTROLNET),
     **dict.fromkeys(("upscale_models", "esrgan", "realesrgan", "swinir"), ModelKind.UPSCALER),
-    **dict.fromkeys(("hypernetwork", "hypernetworks", "clip_vision", "ipadapter"), ModelKind.OTHER),
+    **dict.fromkeys(("ipadapter", "ip_adapter"), ModelKind.IP_ADAPTER),
+    **dict.fromkeys(("clip_vision", "image_encoder"), ModelKind.VISION_ENCODER),
+    **dict.fromkeys(("hypernetwork", "hypernetworks"), ModelKind.OTHER),
 }
 
 

@@ -12,6 +12,7 @@ from engine.families.base import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.stable_diffusion import latent_spaces
+from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
 from engine.families.shared.stable_diffusion.lora_signs import LoraSigns
 from engine.families.shared.stable_diffusion.training import SD_2_NAMES, Training
@@ -72,4 +73,6 @@ FAMILY = LatentDiffusion(
     text=text_use,
     guess=guessed_training,
     lora=LoraSigns(CONTEXT_WIDTH, (1024,), attends_first=True),
+    # No IP-Adapter was trained for it.
+    architecture=StableDiffusion(image_prompts=False),
 )

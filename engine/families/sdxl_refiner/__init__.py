@@ -37,6 +37,8 @@ FAMILY = LatentDiffusion(
     default_size=1024,
     modelspec=("stable-diffusion-xl-v1-refiner", "stable-diffusion-xl-v1-refiner"),
     text=lambda _: _TEXT,
-    architecture=StableDiffusion(REFINER_TIME_IDS, refines=True),
+    architecture=StableDiffusion(
+        REFINER_TIME_IDS, refines=True, controls=False, image_prompts=False
+    ),
     lora=LoraSigns(CONTEXT_WIDTH, (1280,), depth=4),
 )

@@ -42,11 +42,14 @@ class StableDiffusion:
 
     `time_ids`: the time ids of the UNet, None for a UNet without them. `refiner`: a refiner was
     trained for the family. `refines`: a checkpoint of the family may serve as a refiner.
+    `controls`, `image_prompts`: ControlNets and IP-Adapters were trained for the family.
     """
 
     time_ids: TimeIds | None = None
     refiner: bool = False
     refines: bool = False
+    controls: bool = True
+    image_prompts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,9 @@ class StableDiffusionMaker:
             OptionalSetting.AESTHETIC_SCORE: self.family.time_ids is not None,
             OptionalSetting.ZERO_TERMINAL_SNR: self.levels is None,
             OptionalSetting.VAE_TILE: not has_tiny_vae(checkpoint),
+            OptionalSetting.CONTROLS: self.family.controls,
+            OptionalSetting.IMAGE_PROMPTS: self.family.image_prompts,
+            OptionalSetting.SECOND_PASSES: True,
         }
         return tuple(option for option, acts in wanted.items() if acts)
 
