@@ -13,6 +13,7 @@ from app.commands.downloads import DownloadCommands
 from app.commands.embeddings import EmbeddingCommands
 from app.commands.first_picture import FirstPicture
 from app.commands.jobs import JobCommands
+from app.commands.layers import LayerCommands
 from app.commands.loras import LoraCommands
 from app.commands.model_rooms import ModelRooms
 from app.commands.models import ModelCommands
@@ -36,6 +37,9 @@ from app.engine.status import EngineStatus
 from app.form.changes import FormChanges
 from app.form.embedding_list import EmbeddingList
 from app.form.generation import GenerationState
+from app.form.layer_kinds import CONTROL_LAYERS, IMAGE_PROMPTS, LayerKind
+from app.form.layer_list import LayerList
+from app.form.layer_maps import LayerMaps
 from app.form.lora_list import LoraList
 from app.form.map_previews import MapPreviews
 from app.form.memory_outlook import OutlookState
@@ -158,6 +162,7 @@ class Session(QObject):
         self.cache = CacheState(self.client, self)
         self.outlook = OutlookState(self.client, form, self)
         self.maps = MapPreviews(self.client, self)
+        self.control_maps = LayerMaps(form, self.maps, self)
         self.disk = DiskRoom(self._paths.output, self.background, self)
         self.picture_time = PictureTime(form, checkpoints, self.devices, self.pace, self)
 
@@ -225,6 +230,16 @@ class Session(QObject):
             self,
         )
 
+        self.control_list, self.control = self._layers(CONTROL_LAYERS, state)
+        self.image_prompt_list, self.image_prompt = self._layers(IMAGE_PROMPTS, state)
+
+    def _layers(self, kind: LayerKind, state: AppState) -> tuple[LayerList, LayerCommands]:
+        """Return the list of a kind of layer, and the commands for it."""
+        layers = LayerList(
+            kind, self.generation, self.models.store, self.checkpoints, self.background, self
+        )
+        return layers, LayerCommands(state, layers, self.changes, self)
+
     def _connect(self) -> None:
         self.client.job_phase.connect(self.progress.on_phase)
         self.client.job_progress.connect(self.progress.on_progress)
@@ -247,6 +262,8 @@ class Session(QObject):
         self.checkpoints.refresh()
         self.gallery.refresh()
         self.wildcards.refresh()
+        for layers in (self.control_list, self.image_prompt_list):
+            layers.start()
         self.disk.refresh()
         self.prompts.start()
         self.downloads.start()
@@ -278,7 +295,9 @@ class Session(QObject):
             self._gallery_index.refresh()
         self.obstacle.look_again()
         self.checkpoint.look_again()
-        self.lora_list.look_again()
+        for files in (self.lora_list, self.control_list, self.image_prompt_list):
+            files.look_again()
+        self.control_maps.look_again()
         self.wildcards.refresh()
 
     def open_file(self, path: Path) -> None:

@@ -13,6 +13,7 @@ class ViewState(QObject):
     alone_changed = Signal(bool)
     painting_changed = Signal(bool)
     details_changed = Signal(bool)
+    map_over_changed = Signal(object)
 
     # The path of the picture that is shown while none is being made.
     path = Field[str | None](None)
@@ -23,6 +24,8 @@ class ViewState(QObject):
     painting = Field(default=False)
     # True while a pane beside the picture shows how it was made.
     details = Field(default=False)
+    # The index of the control layer whose map lies over the picture; None for none.
+    map_over = Field[int | None](None)
 
     def follow(self) -> None:
         """Show the pictures that are being made from now on, those of a batch side by side."""

@@ -15,6 +15,7 @@ def part_name(part: PresetPart) -> str:
         PresetPart.PROMPTS: translate("presets", "Prompts"),
         PresetPart.MODEL: translate("presets", "Model"),
         PresetPart.LORAS: translate("presets", "LoRAs"),
+        PresetPart.LAYERS: translate("presets", "Control layers and image prompts"),
         PresetPart.SETTINGS: translate("presets", "Size, steps, sampler and other settings"),
     }[part]
 
@@ -22,5 +23,6 @@ def part_name(part: PresetPart) -> str:
 def parts_words(parts: Sequence[PresetPart]) -> str:
     """Return in one line the parts that a preset holds."""
     short = {part: part_name(part) for part in PresetPart}
+    short[PresetPart.LAYERS] = translate("presets", "Control layers")
     short[PresetPart.SETTINGS] = translate("presets", "Settings")
     return " · ".join(short[part] for part in parts)

@@ -13,7 +13,9 @@ from PySide6.QtCore import Signal
 from app.field import Field, FieldGroup, fields_of
 from app.library.checkpoint_declarations import NO_DECLARATION, CheckpointDeclaration
 from engine.api import fields as request_fields
+from engine.api.control import ControlLayer
 from engine.api.conventions import Convention
+from engine.api.image_prompts import ImagePrompt
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.masks import MaskOptions
 from engine.api.request import (
@@ -27,6 +29,7 @@ from engine.api.request import (
     SeedOptions,
     SizeOptions,
 )
+from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName, PrecisionName, SamplerName, ScheduleName
 
 STARTER_PROMPT = "a red house by the sea at night"
@@ -67,6 +70,9 @@ class RequestControls(FieldGroup):
     mask_options_changed = Signal(object)
     expand_wildcards_changed = Signal(bool)
     vae_tile_changed = Signal(object)
+    controls_changed = Signal(object)
+    image_prompts_changed = Signal(object)
+    second_passes_changed = Signal(object)
     backend_changed = Signal(str)
     precision_changed = Signal(object)
     # A number of bytes needs 64 bits.
@@ -107,6 +113,10 @@ class RequestControls(FieldGroup):
     mask_options: Field[MaskOptions] = Field(MaskOptions())
     expand_wildcards: Field[bool] = Field(default=True)
     vae_tile: Field[int | None] = Field(None)
+    # Pictures to follow, the switched-off ones too.
+    controls: Field[tuple[ControlLayer, ...]] = Field(())
+    image_prompts: Field[tuple[ImagePrompt, ...]] = Field(())
+    second_passes: Field[tuple[SecondPass, ...]] = Field(())
     # From here on, settings of this computer, which no picture brings along.
     backend: Field[str] = Field("auto")
     precision: Field[PrecisionName] = Field(PrecisionName.AUTO)

@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
 from app.form.fields import CONTROLS, PICTURE_CONTROLS, Extras, Form, FormFields
+from app.form.layer_kinds import CONTROL_LAYERS, IMAGE_PROMPTS
+from app.form.used_layers import used_layers
 from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
@@ -101,6 +103,7 @@ OPTIONS = (
     "expand_wildcards",
     "vae_tile",
     "refiner",
+    "second_passes",
 )
 
 if TYPE_CHECKING:
@@ -152,6 +155,8 @@ class GenerationState(FormFields):
 
     def __init__(self, checkpoint: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        # By the field of a kind of layer: the files by what layers state, None for useless ones.
+        self.layer_files: dict[str, dict[str, str | None]] = {}
         self.checkpoint = checkpoint
         self.changed.connect(self._on_changed)
 
@@ -288,6 +293,9 @@ class GenerationState(FormFields):
         values["sampler_options"] = sampler_options_of(effective.sampler, self.sampler_options)
         values["schedule_options"] = schedule_options_of(effective.schedule, self.schedule_options)
         values["loras"] = self.used_loras
+        for kind in (CONTROL_LAYERS, IMAGE_PROMPTS):
+            files = self.layer_files.get(kind.field, {})
+            values[kind.field] = used_layers(kind, values[kind.field], files)
         if not self.suggestions.features.negative_prompt:
             values["negative_prompt"] = ""
         return GenerateRequest(**values, **msgspec.structs.asdict(self.extras))

@@ -29,6 +29,7 @@ class PresetPart(StrEnum):
     PROMPTS = "prompts"
     MODEL = "model"
     LORAS = "loras"
+    LAYERS = "layers"
     SETTINGS = "settings"
 
 
@@ -36,6 +37,7 @@ _OF_PARTS = {
     PresetPart.PROMPTS: ("prompt", "negative_prompt"),
     PresetPart.MODEL: ("checkpoint", "components", "refiner"),
     PresetPart.LORAS: ("loras",),
+    PresetPart.LAYERS: ("controls", "image_prompts"),
 }
 # They belong to one picture or, as the declaration and the extras, to a file.
 _OF_ONE_PICTURE = {"seed", "seed_locked", "count", "inputs", "strength", "mask_options"}

@@ -16,6 +16,7 @@ from engine.api.conventions import convention_of
 from engine.api.embedding_messages import DescribeEmbeddings, EmbeddingsDescribed
 from engine.api.embeddings import EmbeddingInfo
 from engine.api.lora_files import LoraInfo
+from engine.api.map_messages import MakeMap, MapMade
 from engine.api.messages import (
     PROTOCOL_VERSION,
     CancelJob,
@@ -47,6 +48,8 @@ from engine.api.messages import (
     Shutdown,
     VerifyDevices,
 )
+from engine.api.model_files import ModelInfo
+from engine.api.model_messages import ListModels, ModelsFound, ModelsListed
 from engine.api.record import GenerationRecord, ResolvedRequest, Timings
 from engine.api.remedies import MakeSmaller
 from engine.api.request import GenerateRequest
@@ -112,6 +115,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     loras: tuple[LoraInfo, ...] | None = None
     # The embeddings that it lists with them.
     embeddings: tuple[EmbeddingInfo, ...] = ()
+    # The files of weights that it lists; None: it lists none.
+    models: tuple[ModelInfo, ...] | None = None
+    # The map that it makes of every picture: the path of a picture.
+    map: str | None = None
 
 
 class FakeEngine:
@@ -162,12 +169,24 @@ class FakeEngine:
                 self._cancelled.add(command.job)
             case Shutdown():
                 self._shut_down()
+            case _:
+                self._answer(command)
+
+    def _answer(self, command: Command) -> None:
+        """Answer a query as the plan says; what it does not say is not available."""
+        match command:
             case VerifyDevices():
                 self._say(DevicesFound(query=command.query, devices=()))
             case CheckPrompt() if self._plan.reads_prompts:
                 self._check(command)
             case ListLoras() | DescribeEmbeddings() if self._plan.loras is not None:
                 self._list(command, self._plan.loras)
+            case ListModels() if self._plan.models is not None:
+                self._say(ModelsFound(query=command.query, models=self._plan.models))
+                self._say(ModelsListed(query=command.query, folders=()))
+            case MakeMap() if self._plan.map is not None:
+                made = MapMade(query=command.query, path=self._plan.map, width=64, height=64)
+                self._say(made)
             case InspectLora() if (lora := self._lora(command.path)) is not None:
                 self._say(LoraInspected(query=command.query, lora=lora))
             case _ if (query := getattr(command, "query", None)) is not None:

@@ -33,7 +33,7 @@ ELSEWHERE = {
 OF_THEIR_OWN = {
     *("prompt", "negative_prompt", "checkpoint", "width", "height", "steps", "guidance"),
     *("sampler", "schedule", "seed", "count", "convention", "inputs", "strength", "refiner"),
-    *("loras", "components", "backend"),
+    *("loras", "components", "backend", "controls", "image_prompts", "second_passes"),
 }
 
 
@@ -56,7 +56,10 @@ def test_every_setting_of_a_request_has_a_control() -> None:
     without = set(fields_of(GenerateRequest)) - set(CONTROLS)
     # Hashes find files that the prompts name; the override is a declaration about the checkpoint.
     assert without == {*Extras.__struct_fields__, "override"}
-    assert set(Extras.__struct_fields__) == {"lora_hashes", "embedding_hashes"}
+    assert set(Extras.__struct_fields__) == {
+        *("lora_hashes", "embedding_hashes"),
+        "denoiser_options",
+    }
 
 
 def test_every_option_of_a_group_has_a_row_with_words() -> None:

@@ -1,0 +1,107 @@
+"""Commands for the control layers or the image prompts of the form."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QObject
+
+from app.commands.state import AppState
+from app.form.changes import FormChanges
+from app.form.control_defaults import preprocessor_for
+from app.form.layer_kinds import CONTROL_LAYERS, Layer, LayerKind
+from app.form.layer_list import LayerList
+from engine.api.control import ControlLayer
+from engine.api.model_files import ModelInfo
+
+
+class LayerCommands(QObject):
+    """Changes the layers of a kind; what removes or replaces something can be undone."""
+
+    def __init__(
+        self, state: AppState, layers: LayerList, changes: FormChanges, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._form, self._notices, self._view = state.form, state.notices, state.view
+        self._list, self._changes = layers, changes
+        self.kind: LayerKind = layers.kind
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers in their order."""
+        return getattr(self._form, self.kind.field)
+
+    def open(self, picture: Path) -> None:
+        """Add a picture that was dropped or chosen; a notice offers to undo it."""
+        name = picture.name[:80]
+        if self.kind is CONTROL_LAYERS:
+            message = self.tr("The next picture follows {name}.")
+        else:
+            message = self.tr("{name} is a prompt of the next picture.")
+        self._changes.apply(message.format(name=name), lambda: self.add(str(picture)))
+
+    def add(self, picture: str) -> None:
+        """Add a picture; the only file that suits the checkpoint is chosen for it."""
+        if len(self.layers) >= self.kind.most:
+            self._notices.tell(self.tr("There is room for {n} of them.").format(n=self.kind.most))
+            return
+        self._list.list_files()
+        layer = self.kind.make(image=picture)
+        suited = [info for info in self._list.offered if self._list.suits(info)]
+        if len(suited) == 1:
+            layer = self._with_info(layer, suited[0])
+        self._put((*self.layers, layer))
+
+    def change(self, at: int, **changes: Any) -> None:
+        """Change fields of a layer, by their names in its struct."""
+        self._replace(at, msgspec.structs.replace(self.layers[at], **changes))
+
+    def choose_file(self, at: int, info: ModelInfo) -> None:
+        """Use a listed file for a layer, with the preprocessor that the file is made for."""
+        self._replace(at, self._with_info(self.layers[at], info))
+
+    def use_file(self, at: int, path: Path) -> None:
+        """Use a file for a layer, where it lies; its other settings stay."""
+        message = self.tr("{name} is used now.").format(name=path.name[:80])
+        found = msgspec.structs.replace(self.kind.with_file(self.layers[at], str(path)), hash=None)
+        self._changes.apply(message, lambda: self._replace(at, found))
+
+    def use_picture(self, at: int, path: Path) -> None:
+        """Use another picture for a layer; its settings stay."""
+        message = self.tr("{name} is used now.").format(name=path.name[:80])
+        self._changes.apply(message, lambda: self.change(at, image=str(path)))
+
+    def remove(self, at: int) -> None:
+        """Remove a layer."""
+        layers = self.layers
+        name = Path(layers[at].image).name[:80]
+        rest = (*layers[:at], *layers[at + 1 :])
+        message = self.tr("{name} is removed.").format(name=name)
+        self._hide_map()
+        self._changes.apply(message, lambda: self._put(rest))
+
+    def move(self, at: int, to: int) -> None:
+        """Move a layer to another place in the order."""
+        layers = list(self.layers)
+        if 0 <= to < len(layers) and to != at:
+            layers.insert(to, layers.pop(at))
+            self._hide_map()
+            self._put(tuple(layers))
+
+    def _hide_map(self) -> None:
+        """Take the map off the canvas: it is known by its layer's place, which changes."""
+        if self.kind is CONTROL_LAYERS:
+            self._view.map_over = None
+
+    def _with_info(self, layer: Layer, info: ModelInfo) -> Layer:
+        changed = msgspec.structs.replace(self.kind.with_file(layer, info.path), hash=None)
+        if isinstance(changed, ControlLayer):
+            return preprocessor_for(changed, info)
+        return changed
+
+    def _replace(self, at: int, layer: Layer) -> None:
+        layers = self.layers
+        self._put((*layers[:at], layer, *layers[at + 1 :]))
+
+    def _put(self, layers: tuple[Layer, ...]) -> None:
+        setattr(self._form, self.kind.field, layers)

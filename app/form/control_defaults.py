@@ -1,0 +1,91 @@
+"""The preprocessor that a control network is usually given, by the kind of map that it follows."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from engine.api.control import ControlLayer
+from engine.api.model_files import ModelInfo
+from engine.api.preprocessors import (
+    PREPROCESSORS,
+    ControlKind,
+    MapOptions,
+    PreprocessorName,
+    name_of,
+)
+
+_WORDS = re.compile(r"[a-z]+")
+# The words in the names of files by which lllyasviel, diffusers and others name what a network
+# follows: its keys are the same for all of them. Longer words come before those they begin with.
+_KIND_WORDS: Mapping[str, ControlKind] = MappingProxyType(
+    {
+        "canny": ControlKind.CANNY,
+        "depth": ControlKind.DEPTH,
+        "zoe": ControlKind.DEPTH,
+        "softedge": ControlKind.SOFTEDGE,
+        "hed": ControlKind.SOFTEDGE,
+        "lineart": ControlKind.LINEART,
+        "scribble": ControlKind.SCRIBBLE,
+        "sketch": ControlKind.SCRIBBLE,
+        "openpose": ControlKind.POSE,
+        "pose": ControlKind.POSE,
+        "normalbae": ControlKind.NORMAL,
+        "normal": ControlKind.NORMAL,
+        "seg": ControlKind.SEG,
+        "segmentation": ControlKind.SEG,
+        "tile": ControlKind.TILE,
+        "blur": ControlKind.TILE,
+        "shuffle": ControlKind.SHUFFLE,
+        "recolor": ControlKind.RECOLOR,
+        "color": ControlKind.COLOR,
+        "inpaint": ControlKind.INPAINT,
+    }
+)
+_USUAL: Mapping[ControlKind, PreprocessorName] = MappingProxyType(
+    {
+        ControlKind.CANNY: PreprocessorName.CANNY,
+        ControlKind.DEPTH: PreprocessorName.DEPTH_ANYTHING_V2,
+        ControlKind.SOFTEDGE: PreprocessorName.SOFTEDGE_PIDINET,
+        ControlKind.LINEART: PreprocessorName.LINEART_STANDARD,
+        ControlKind.SCRIBBLE: PreprocessorName.SCRIBBLE_XDOG,
+        ControlKind.TILE: PreprocessorName.TILE_RESAMPLE,
+        ControlKind.SHUFFLE: PreprocessorName.SHUFFLE,
+        ControlKind.COLOR: PreprocessorName.COLOR_GRID,
+        ControlKind.RECOLOR: PreprocessorName.RECOLOR_LUMINANCE,
+    }
+)
+
+
+def kind_in_name(name: str) -> ControlKind | None:
+    """Return the kind of map that a network's name tells; None for networks of any or no kind."""
+    told = {_KIND_WORDS[word] for word in _WORDS.findall(name.lower()) if word in _KIND_WORDS}
+    return told.pop() if len(told) == 1 else None
+
+
+def kind_of(layer: ControlLayer, info: ModelInfo | None) -> ControlKind | None:
+    """Return the kind of map that a layer's network follows, as far as it is known."""
+    if layer.kind is not None or layer.network is None:
+        return layer.kind
+    return kind_in_name(info.name if info is not None else layer.network)
+
+
+def preprocessor_for(layer: ControlLayer, info: ModelInfo) -> ControlLayer:
+    """Return a layer with the usual preprocessor of its network, unless its own serves it."""
+    kind = kind_of(layer, info)
+    usual = usual_preprocessor(kind)
+    if usual is None or serves(layer.preprocessor, kind):
+        return layer
+    return msgspec.structs.replace(layer, preprocessor=usual, preprocessor_weights=None)
+
+
+def usual_preprocessor(kind: ControlKind | None) -> MapOptions | None:
+    """Return the usual preprocessor for a kind of map, with its usual options; None without one."""
+    name = _USUAL.get(kind) if kind is not None else None
+    return PREPROCESSORS[name].options() if name is not None else None
+
+
+def serves(options: MapOptions | None, kind: ControlKind | None) -> bool:
+    """Return True if a preprocessor makes maps of a kind."""
+    return options is not None and kind in PREPROCESSORS[name_of(options)].serves

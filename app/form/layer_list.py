@@ -1,0 +1,206 @@
+"""The control layers or the image prompts of the form, with what is known of the files behind."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.background import Background
+from app.field import Field
+from app.form.generation import GenerationState
+from app.form.layer_kinds import Layer, LayerKind, file_name, is_whole_path
+from app.library.checkpoint_store import CheckpointStore
+from app.library.model_store import ModelStore
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.model_files import ModelInfo
+from engine.file_paths import exists
+
+_SUFFIXES = (".safetensors", ".sft", ".pth", ".pt", ".ckpt", ".bin", ".onnx")
+
+
+class LayerFate(StrEnum):
+    """The use that the next picture makes of a layer."""
+
+    APPLIED = "applied"
+    OFF = "off"  # by the user
+    UNCHOSEN = "unchosen"  # no file is chosen yet
+    UNSUITED = "unsuited"  # for another family than the checkpoint's
+    BROKEN = "broken"  # the file cannot be used, as its description says
+    MISSING = "missing"
+    UNREAD = "unread"  # not known yet; it is applied if it can be
+
+
+class LayerRow(msgspec.Struct, frozen=True):
+    """A layer of the form; `info` is None while nothing is known about its file."""
+
+    layer: Layer
+    info: ModelInfo | None
+    fate: LayerFate
+
+
+class LayerList(QObject):
+    """The layers of a kind, which follow the form, the user's files and the checkpoint.
+
+    Layers whose files cannot be used stay in the form and are left out of requests.
+    """
+
+    rows_changed = Signal(object)
+    # The files that can be chosen, or the order of them, are others.
+    offered_changed = Signal()
+
+    rows = Field[tuple[LayerRow, ...]](())
+
+    def __init__(
+        self,
+        kind: LayerKind,
+        form: GenerationState,
+        store: ModelStore,
+        checkpoints: CheckpointStore,
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.kind = kind
+        self._form, self._store, self._checkpoints = form, store, checkpoints
+        self._background = background
+        self._is_started = False
+        # Stated paths outside of the listed folders: True for those that exist.
+        self._exist: dict[str, bool] = {}
+        self._offered: tuple[ModelInfo, ...] = ()
+        for signal in (
+            getattr(form, f"{kind.field}_changed"),
+            form.checkpoint_changed,
+            checkpoints.looked,
+        ):
+            signal.connect(self._refresh)
+        store.changed.connect(self._on_files)
+        self._on_files()
+
+    @property
+    def family(self) -> str | None:
+        """The family of the chosen checkpoint; None while it is not known."""
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        return answer.family if isinstance(answer, CheckpointInfo) else None
+
+    @property
+    def offered(self) -> tuple[ModelInfo, ...]:
+        """The listed files of the kind, those that suit the checkpoint first, by name."""
+        return tuple(sorted(self._offered, key=lambda info: (not self.suits(info), info.name)))
+
+    @property
+    def is_listed(self) -> bool:
+        """False until the list of the user's files is complete."""
+        return self._store.is_listed
+
+    def suits(self, info: ModelInfo) -> bool:
+        """Return False for a file that cannot be used, or is for another family."""
+        family = self.family
+        is_for_another = family is not None and info.families and family not in info.families
+        return not (info.problem or is_for_another)
+
+    def start(self) -> None:
+        """List the user's files if the form has layers; call it once the window is shown."""
+        self._is_started = True
+        self._refresh()
+
+    def list_files(self) -> None:
+        """List the user's files, unless that was asked for before."""
+        if not (self._store.is_listed or self._store.is_listing):
+            self._store.refresh()
+
+    def look_again(self) -> None:
+        """Look again for files that were missing."""
+        self._exist.clear()
+        self._refresh()
+
+    def find(self, stated: str, digits: str | None = None) -> ModelInfo | None:
+        """Return the listed file of a path, else of a hash, else of a name; None without one."""
+        known = self._store.info(stated)
+        if known is not None:
+            return known
+        if digits:
+            for info in self._offered:
+                if info.sha256.startswith(digits.lower()):
+                    return info
+        if is_whole_path(stated) and self._exist.get(stated, True):
+            # It is what it says, unless it is known not to be there.
+            return None
+        wanted = _bare(file_name(stated))
+        named = (one for one in self._offered if _bare(file_name(one.path)) == wanted)
+        return next(named, None)
+
+    def _on_files(self) -> None:
+        offered = tuple(one for one in self._store.models if one.kind is self.kind.files)
+        if offered != self._offered:
+            self._offered = offered
+            self.offered_changed.emit()
+        self._refresh()
+
+    def _refresh(self, *_: object) -> None:
+        layers: tuple[Layer, ...] = getattr(self._form, self.kind.field)
+        if layers and self._is_started:
+            self.list_files()
+        rows = tuple(map(self._row, layers))
+        # First, so that a request made by whoever hears of the rows is right.
+        self._tell_form(rows)
+        self.rows = rows
+
+    def _tell_form(self, rows: Iterable[LayerRow]) -> None:
+        """Have requests name the files that are found, and leave out the useless ones."""
+        useless = (LayerFate.UNSUITED, LayerFate.BROKEN, LayerFate.MISSING)
+        files: dict[str, str | None] = {}
+        for row in rows:
+            stated = self.kind.file_of(row.layer)
+            if stated is not None:
+                found = row.info.path if row.info is not None else stated
+                files[stated] = None if row.fate in useless else found
+        self._form.layer_files[self.kind.field] = files
+
+    def _row(self, layer: Layer) -> LayerRow:
+        stated = self.kind.file_of(layer)
+        info = self.find(stated, layer.hash) if stated is not None else None
+        return LayerRow(layer, info, self._fate(layer, stated, info))
+
+    def _fate(self, layer: Layer, stated: str | None, info: ModelInfo | None) -> LayerFate:
+        if stated is None:
+            return LayerFate.UNCHOSEN
+        if info is None:
+            return self._fate_of_unknown(layer, stated)
+        if info.problem:
+            return LayerFate.BROKEN
+        if not self.suits(info):
+            return LayerFate.UNSUITED
+        if not layer.enabled:
+            return LayerFate.OFF
+        return LayerFate.APPLIED if info.is_read else LayerFate.UNREAD
+
+    def _fate_of_unknown(self, layer: Layer, stated: str) -> LayerFate:
+        """Return the fate of a file in no listed folder, and look for it once."""
+        if is_whole_path(stated):
+            if stated not in self._exist and self._is_started:
+                self._look(stated)
+            is_missing = not self._exist.get(stated, True)
+        else:
+            is_missing = True
+        if is_missing and self._store.is_listed:
+            return LayerFate.MISSING
+        return LayerFate.UNREAD if layer.enabled else LayerFate.OFF
+
+    def _look(self, stated: str) -> None:
+        # Until the disk answers, the file is taken to be there.
+        self._exist[stated] = True
+
+        def take(found: bool) -> None:
+            if self._exist.get(stated) != found:
+                self._exist[stated] = found
+                self._refresh()
+
+        self._background.run(lambda: exists(Path(stated)), take)
+
+
+def _bare(name: str) -> str:
+    """Return a file's name in lower case, without a suffix of files of weights."""
+    name = name.lower()
+    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end)), name)

@@ -1,0 +1,22 @@
+"""The layers of the form that the next picture is made with."""
+
+from collections.abc import Iterable, Mapping
+
+from app.form.layer_kinds import Layer, LayerKind
+
+
+def used_layers(
+    kind: LayerKind, layers: Iterable[Layer], files: Mapping[str, str | None]
+) -> tuple[Layer, ...]:
+    """Return the layers that are switched on, each with the file that is used for it.
+
+    `files` are the files by what layers state, None for those that cannot be used; what it does not
+    have is used as it is stated.
+    """
+    used: list[Layer] = []
+    for layer in layers:
+        stated = kind.file_of(layer)
+        found = files.get(stated, stated) if stated is not None else None
+        if layer.enabled and found is not None:
+            used.append(layer if found == stated else kind.with_file(layer, found))
+    return tuple(used)

@@ -1,0 +1,26 @@
+"""Files of control networks and IP-Adapters for tests, as the engine describes them."""
+
+from engine.api.model_files import ModelInfo, ModelKind
+
+
+def listed(name: str, kind: ModelKind = ModelKind.CONTROLNET, **facts: object) -> ModelInfo:
+    """A file of SD 1; `facts` replace what is usual."""
+    usual: dict[str, object] = {
+        "path": f"/models/{name}.safetensors",
+        "name": name,
+        "root": "/models",
+        "size": 1000,
+        "modified_ns": 1,
+        "kind": kind,
+        "families": ("sd1",),
+    }
+    return ModelInfo(**(usual | facts))  # pyright: ignore[reportArgumentType]
+
+
+CANNY = listed("controlnet/control_v11p_sd15_canny", sha256="ab" * 32)
+DEPTH = listed("controlnet/control_v11f1p_sd15_depth")
+CANNY_XL = listed("controlnet/canny-xl", families=("sdxl",))
+BROKEN = listed("controlnet/page", families=(), problem="page.safetensors is a web page.")
+ADAPTER = listed("ipadapter/ip-adapter_sd15", ModelKind.IP_ADAPTER)
+ENCODER = listed("clip_vision/vit-h", ModelKind.VISION_ENCODER, families=())
+MODELS = (CANNY_XL, DEPTH, CANNY, BROKEN, ADAPTER, ENCODER)
