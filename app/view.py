@@ -27,6 +27,10 @@ class ViewState(QObject):
     # The index of the control layer whose map lies over the picture; None for none.
     map_over = Field[int | None](None)
 
+    def show_map(self, layer: int | None) -> None:
+        """Show the map of a control layer over the picture, by its index; None for none."""
+        self.map_over = layer
+
     def follow(self) -> None:
         """Show the pictures that are being made from now on, those of a batch side by side."""
         self.painting = self.alone = False

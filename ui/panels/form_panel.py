@@ -23,6 +23,7 @@ from ui.panels.advanced_panel import AdvancedPanel
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.embedding_panel import EmbeddingPanel
 from ui.panels.input_panel import InputPanel
+from ui.panels.layer_panel import LayerPanel
 from ui.panels.lora_panel import LoraPanel
 from ui.panels.option_rows import OptionRows
 from ui.panels.preset_panel import PresetPanel
@@ -72,6 +73,10 @@ class FormPanel(QScrollArea):
         self.loras = LoraPanel(session, theme, lora_pictures)
         self.embeddings = EmbeddingPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
+        self.controls = LayerPanel(session, session.control_list, session.control, theme)
+        self.image_prompts = LayerPanel(
+            session, session.image_prompt_list, session.image_prompt, theme
+        )
         self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)
@@ -102,6 +107,8 @@ class FormPanel(QScrollArea):
         for widget in (self.checkpoint, self.prompt_panel, self.negative_panel):
             column.addWidget(widget)
         for widget in (self.loras, self.embeddings, self.inputs, self.mask_rows):
+            column.addWidget(widget)
+        for widget in (self.controls, self.image_prompts):
             column.addWidget(widget)
         column.addLayout(sizes)
         self.advanced = AdvancedPanel(self._session, self._theme, content)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from enum import Enum
 from types import UnionType
-from typing import Any, Union, cast, get_args, get_origin
+from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -36,26 +36,38 @@ from ui.widgets.tick_box import TickBox
 
 _UNIT = Bounds(0, 1)
 _GIGABYTE = 10**9
-_VAE_STEP = 64
+# Sizes that are changed by this many pixels.
+_TILE_STEP, _IN_TILES = 64, ("vae_tile", "resolution", "tile")
 
 
-class OptionRow(QWidget):
-    """The name and the control of an option; `show_value` shows, `edited` is called with edits."""
+class FieldWords(NamedTuple):
+    """A field's name, what it does, and the sign between two numbers."""
 
-    def __init__(self, option: str, theme: Theme, edited: Callable[[object], None]) -> None:
+    name: str
+    about: str
+    sign: str = ""
+
+
+class FieldRow(QWidget):
+    """The name and the control of a field; `show_value` shows, `edited` is called with edits."""
+
+    def __init__(
+        self,
+        field: RequestField,
+        words: FieldWords,
+        theme: Theme,
+        edited: Callable[[object], None],
+    ) -> None:
         super().__init__()
-        self.option = option
         self.show_value: Callable[[Any], None]
-        field = option_field(option)
-        self._edited = edited
-        name, about = option_name(option), option_about(option)
+        self._edited, self._words = edited, words
         self.control = self._control(field, theme)
         if isinstance(self.control, SliderField):
             self.label = self.control.label
             row = QVBoxLayout(self)
             row.addWidget(self.control)
         else:
-            self.label = buddy_label(name, self.control)
+            self.label = buddy_label(words.name, self.control)
             row = QHBoxLayout(self)
             row.setSpacing(S)
             row.addWidget(self.label)
@@ -63,8 +75,8 @@ class OptionRow(QWidget):
             if isinstance(self.control, TickBox):
                 row.addStretch(1)
         row.setContentsMargins(0, 0, 0, 0)
-        self.setToolTip(about)
-        self.control.setAccessibleDescription(about)
+        self.setToolTip(words.about)
+        self.control.setAccessibleDescription(words.about)
 
     def _control(self, field: RequestField, theme: Theme) -> QWidget:
         """Make the control that the declaration asks for."""
@@ -113,10 +125,8 @@ class OptionRow(QWidget):
 
     def _pair(self, field: RequestField) -> PairField:
         whole = field.limit is not None and field.limit.measure is Measure.EACH
-        name = option_name(self.option)
-        pair = PairField(
-            _range(field, whole=whole), field.default, automatic(), option_sign(self.option)
-        )
+        name = self._words.name
+        pair = PairField(_range(field, whole=whole), field.default, automatic(), self._words.sign)
         pair.name_fields(
             self.tr("{name}, first number").format(name=name),
             self.tr("{name}, second number").format(name=name),
@@ -133,13 +143,21 @@ class OptionRow(QWidget):
             self._edited(value)
 
     def _slider(self, field: RequestField) -> SliderField:
-        row = SliderField(
-            option_name(self.option), DecimalField(*_UNIT, step=0.05), (_UNIT.low, _UNIT.high)
-        )
+        field_of = DecimalField(*_UNIT, step=0.05)
+        row = SliderField(self._words.name, field_of, (_UNIT.low, _UNIT.high))
         row.edited.connect(self._edited)
         row.reset.connect(lambda: self._edited(field.default))
         self.show_value = row.show_value
         return row
+
+
+class OptionRow(FieldRow):
+    """The row of an option of the form."""
+
+    def __init__(self, option: str, theme: Theme, edited: Callable[[object], None]) -> None:
+        self.option = option
+        words = FieldWords(option_name(option), option_about(option), option_sign(option))
+        super().__init__(option_field(option), words, theme, edited)
 
 
 class OptionRows(QWidget):
@@ -200,6 +218,6 @@ def _range(field: RequestField, *, whole: bool) -> NumberRange:
     low, high = field.limit.bounds
     if field.name == "memory_limit_bytes":
         return NumberRange(low, high, whole, 1, _GIGABYTE)
-    if field.name == "vae_tile":
-        return NumberRange(low, high, whole, _VAE_STEP)
+    if field.name in _IN_TILES:
+        return NumberRange(low, high, whole, _TILE_STEP)
     return NumberRange(low, high, whole, 1 if whole else 0.1)

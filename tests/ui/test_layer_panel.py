@@ -1,0 +1,394 @@
+"""The cards of control layers and image prompts: every control, the keyboard, what is missing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.form.generation import Suggestions
+from app.form.layer_list import LayerFate
+from engine.api.control import ControlLayer, ControlMode, ControlResize
+from engine.api.features import Features
+from engine.api.fields import fields_of
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.preprocessors import (
+    PREPROCESSORS,
+    CannyOptions,
+    ControlKind,
+    DepthOptions,
+    PreprocessorName,
+    TileOptions,
+)
+from tests.app.fake_engine import Plan
+from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, MODELS
+from tests.app.test_lora_list import choose
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from ui.layer_labels import (
+    blocks_words,
+    control_kind_name,
+    map_option_words,
+    mode_words,
+    resize_words,
+)
+from ui.panels.control_card import ControlCard
+from ui.panels.image_prompt_card import ImagePromptCard
+from ui.widgets.choice_box import ChoiceBox
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk, tmp_path: Path) -> Desk:
+    """A window whose engine lists networks, and makes the same map of every picture."""
+    for name, colour in (("map", "white"), ("a", "red"), ("b", "green"), ("c", "blue")):
+        Image.new("RGB", (64, 48), colour).save(tmp_path / f"{name}.png")
+    made = make_desk(Plan(models=MODELS, map=str(tmp_path / "map.png")))
+    made.start()
+    made.session.control_list.list_files()
+    made.wait(lambda: made.session.control_list.is_listed)
+    choose(made, "sd1")
+    return made
+
+
+def picture(desk: Desk, name: str = "a") -> str:
+    return str(desk.paths.state.parent / f"{name}.png")
+
+
+def add(desk: Desk, *names: str) -> ControlCard:
+    for name in names or ("a",):
+        desk.session.control.add(picture(desk, name))
+    return card(desk)
+
+
+def card(desk: Desk, at: int = 0) -> ControlCard:
+    found = desk.window.form.controls.cards[at]
+    assert isinstance(found, ControlCard)
+    return found
+
+
+def layer(desk: Desk, at: int = 0) -> ControlLayer:
+    return desk.session.generation.controls[at]
+
+
+def prompt_card(desk: Desk) -> ImagePromptCard:
+    found = desk.window.form.image_prompts.cards[0]
+    assert isinstance(found, ImagePromptCard)
+    return found
+
+
+def pick(box: ChoiceBox, text: str) -> None:
+    at = box.findText(text)
+    assert at >= 0, [box.itemText(row) for row in range(box.count())]
+    box.setCurrentIndex(at)
+    box.activated.emit(at)
+
+
+def choosing(path: str) -> Callable[..., tuple[str, str]]:
+    def choose_file(*_: object) -> tuple[str, str]:
+        return path, ""
+
+    return choose_file
+
+
+def images(desk: Desk) -> list[str]:
+    return [Path(one.image).stem for one in desk.session.generation.controls]
+
+
+def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = desk.window.form.controls
+    assert panel.cards == []
+    assert not panel.heading.isVisibleTo(desk.window)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk)))
+    panel.add.click()
+    one = card(desk)
+    desk.wait(lambda: not one.picture.image.isNull())
+    assert one.picture.image.pixelColor(5, 5).red() == 255
+    # Without a preprocessor the picture is the map.
+    desk.wait(lambda: one.map.image == one.picture.image)
+    pick(one.file, "control_v11p_sd15_canny")
+    assert layer(desk).preprocessor == CannyOptions()
+    desk.wait(lambda: one.map.image.pixelColor(5, 5).green() == 255)
+    assert one.map.words == ""
+
+
+def test_networks_of_other_models_are_listed_last_with_the_reason(desk: Desk) -> None:
+    box = add(desk).file
+    texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]
+    names = [Path(one.name).name for one in (DEPTH, CANNY, CANNY_XL)]
+    assert texts == ["None yet", *names, "page", "Choose a file…"]
+    pick(box, "canny-xl")
+    assert card(desk).reason.text() == "Left out: It is for sdxl; the model is sd1."
+    assert card(desk).reason.isVisibleTo(desk.window)
+    assert desk.session.generation.build_request().controls == ()
+
+
+def test_a_file_that_lies_elsewhere_is_chosen_in_a_dialog(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    box = add(desk).file
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(""))
+    pick(box, "Choose a file…")
+    assert box.currentText() == "None yet"
+    other = tmp_path / "other.safetensors"
+    other.touch()
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(str(other)))
+    pick(box, "Choose a file…")
+    assert box.currentText() == "other"
+    assert [one.network for one in desk.session.generation.build_request().controls] == [str(other)]
+
+
+def test_preprocessors_that_serve_the_network_come_first(desk: Desk) -> None:
+    one = add(desk)
+    pick(one.file, "control_v11p_sd15_canny")
+    box = one.preprocessor
+    texts = [box.itemText(at) for at in range(box.count())]
+    assert texts[:4] == ["None", "Canny", "Invert", ""]
+    assert len([text for text in texts if text]) == 1 + len(PREPROCESSORS)
+    pick(box, "Depth (Depth Anything V2)")
+    assert layer(desk).preprocessor == DepthOptions()
+    assert one.weights.isVisibleTo(desk.window)
+    pick(box, "None")
+    assert layer(desk).preprocessor is None
+    assert not one.weights.isVisibleTo(desk.window)
+
+
+def test_every_option_of_a_preprocessor_has_a_row_with_words_and_acts(desk: Desk) -> None:
+    one = add(desk)
+    for name, preprocessor in PREPROCESSORS.items():
+        desk.session.control.change(0, preprocessor=preprocessor.options())
+        fields = fields_of(preprocessor.options)
+        assert list(one.options) == list(fields), name
+        assert all(all(map_option_words(field)) for field in fields.values()), name
+    desk.session.control.change(0, preprocessor=CannyOptions())
+    one.more.open()
+    low = one.options["low"].control
+    low.setFocus()
+    QTest.keyClicks(low, "40")
+    assert layer(desk).preprocessor == CannyOptions(low=40)
+    desk.session.control.change(0, preprocessor=TileOptions(down_sampling_rate=2.0))
+    assert list(one.options) == ["down_sampling_rate"]
+
+
+def test_weight_and_range_act_on_the_next_picture(desk: Desk) -> None:
+    one = add(desk)
+    pick(one.file, "control_v11p_sd15_canny")
+    one.weight.slider.setValue(0.6)
+    for handle, key in (
+        (one.range.bar.start, Qt.Key.Key_Right),
+        (one.range.bar.end, Qt.Key.Key_Left),
+    ):
+        handle.setFocus()
+        QTest.keyClick(handle, key)
+        QTest.keyClick(handle, key)
+    used = desk.session.generation.build_request().controls[0]
+    assert used.weight == 0.6
+    assert used.range == pytest.approx((0.1, 0.9))
+    assert one.range.words.text() == "10–90 %"  # noqa: RUF001
+    QTest.mouseDClick(one.range.bar, LEFT)
+    QTest.mouseDClick(one.weight.slider, LEFT)
+    assert (layer(desk).weight, layer(desk).range) == (1.0, (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft]
+)
+def test_the_handles_of_the_range_are_dragged_and_do_not_pass_each_other(
+    desk: Desk, direction: Qt.LayoutDirection
+) -> None:
+    bar = add(desk).range.bar
+    bar.setLayoutDirection(direction)
+    is_mirrored = direction is Qt.LayoutDirection.RightToLeft
+
+    def at(share: float) -> QPoint:
+        x = 10 + (1 - share if is_mirrored else share) * (bar.width() - 20)
+        return QPointF(x, bar.height() / 2).toPoint()
+
+    desk.window.form.ensureWidgetVisible(bar)
+    QTest.mousePress(bar, LEFT, pos=at(0.1))
+    QTest.mouseMove(bar, at(0.3))
+    QTest.mouseRelease(bar, LEFT, pos=at(0.3))
+    assert layer(desk).range == pytest.approx((0.3, 1.0))
+    QTest.mousePress(bar, LEFT, pos=at(0.9))
+    QTest.mouseMove(bar, at(0.1))
+    QTest.mouseRelease(bar, LEFT, pos=at(0.1))
+    start, end = layer(desk).range
+    assert start == end == pytest.approx(0.3)
+
+
+def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = add(desk)
+    one.more.open()
+    pick(one.mode.box, mode_words(ControlMode.CONTROL)[0])
+    pick(one.resize_mode.box, resize_words(ControlResize.FILL)[0])
+    pick(one.map_kind.box, control_kind_name(ControlKind.DEPTH))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
+    one.area.choose.click()
+    now = layer(desk)
+    assert (now.mode, now.resize, now.kind) == (
+        ControlMode.CONTROL,
+        ControlResize.FILL,
+        ControlKind.DEPTH,
+    )
+    assert now.mask == picture(desk, "b")
+    assert one.more.head.summary == "The map is more important, Fit, Depth"
+    one.area.drop.click()
+    assert layer(desk).mask is None
+
+
+def test_a_preprocessors_weights_are_chosen_and_dropped(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    one = add(desk)
+    desk.session.control.change(0, preprocessor=DepthOptions())
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(str(tmp_path / "depth.pth")))
+    one.weights.choose.click()
+    assert layer(desk).preprocessor_weights == str(tmp_path / "depth.pth")
+    assert one.weights.file.text() == "depth.pth"
+    one.weights.drop.click()
+    assert layer(desk).preprocessor_weights is None
+
+
+def test_a_layer_is_switched_off_replaced_removed_and_put_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = add(desk)
+    pick(one.file, "control_v11p_sd15_canny")
+    one.enabled.click()
+    assert desk.session.generation.build_request().controls == ()
+    assert one.reason.text() == "Switched off."
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
+    one.picture.click()
+    assert images(desk) == ["b"]
+    one.remove.click()
+    assert desk.window.form.controls.cards == []
+    undo = desk.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert images(desk) == ["b"]
+
+
+def test_cards_are_moved_by_keys_and_by_dragging_their_grips(desk: Desk) -> None:
+    add(desk, "a", "b", "c")
+    card(desk).grip.setFocus()
+    QTest.keyClick(card(desk).grip, Qt.Key.Key_Down)
+    assert images(desk) == ["b", "a", "c"]
+    assert card(desk, 1).grip.hasFocus()
+    QTest.keyClick(card(desk).grip, Qt.Key.Key_Up)
+    assert images(desk) == ["b", "a", "c"]
+    desk.window.resize(960, 2400)
+    last, panel = card(desk, 2), desk.window.form.controls
+    desk.wait(lambda: last.y() > card(desk, 1).geometry().bottom())
+    desk.wait(lambda: desk.window.height() == 2400)
+    below = last.mapToGlobal(QPoint(10, last.height() - 2))
+    grip = card(desk).grip
+    QTest.mousePress(grip, LEFT)
+    QTest.mouseMove(grip, grip.mapFromGlobal(below))
+    assert panel.mark.isVisibleTo(desk.window)
+    assert panel.mark.y() > last.geometry().bottom()
+    QTest.mouseRelease(grip, LEFT, pos=grip.mapFromGlobal(below))
+    assert images(desk) == ["a", "c", "b"]
+    assert not panel.mark.isVisibleTo(desk.window)
+
+
+def test_a_missing_network_is_named_and_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = ControlLayer(image=picture(desk), network="control_v11p_sd15_openpose [cab727d4]")
+    desk.session.generation.controls = (named,)
+    one = card(desk)
+    assert one.name.text() == "control_v11p_sd15_openpose"
+    assert one.find_it.isVisibleTo(desk.window)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(CANNY.path))
+    one.find_it.click()
+    assert desk.session.control_list.rows[0].fate is LayerFate.APPLIED
+    assert not one.find_it.isVisibleTo(desk.window)
+
+
+def test_a_picture_and_a_map_that_cannot_be_made_are_told(make_desk: MakeDesk) -> None:
+    # Such an engine makes no maps.
+    desk = make_desk(Plan(models=MODELS))
+    desk.start()
+    desk.session.control.add("/nowhere.png")
+    desk.session.control.change(0, preprocessor=CannyOptions())
+    one = card(desk)
+    desk.wait(lambda: one.picture.words != "")
+    desk.wait(lambda: one.no_map.isVisibleTo(desk.window))
+    assert one.no_map.text() == "Not available."
+    assert not one.map.isEnabled()
+
+
+def test_image_prompts_have_cards_with_every_field(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.session.image_prompt.add(picture(desk))
+    one = prompt_card(desk)
+    assert one.file.currentText() == "ip-adapter_sd15"
+    assert one.no_encoder.text() == ""
+    one.weight.slider.setValue(0.5)
+    one.range.bar.end.setValue(0.5)
+    pick(one.blocks.box, blocks_words(AdapterBlocks.STYLE)[0])
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
+    one.encoder.choose.click()
+    one.area.choose.click()
+    expected = ImagePrompt(
+        image=picture(desk),
+        adapter=ADAPTER.path,
+        encoder=picture(desk, "b"),
+        weight=0.5,
+        range=(0.0, 0.5),
+        blocks=AdapterBlocks.STYLE,
+        mask=picture(desk, "b"),
+    )
+    assert desk.session.generation.build_request().image_prompts == (expected,)
+    one.encoder.drop.click()
+    one.area.drop.click()
+    assert desk.session.generation.image_prompts[0].mask is None
+    assert desk.session.generation.image_prompts[0].encoder is None
+
+
+def test_a_missing_vision_encoder_is_told_with_its_folder(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(models=(ADAPTER,)))
+    desk.start()
+    desk.session.image_prompt.add("/a.png")
+    desk.wait(lambda: desk.session.image_prompt_list.is_listed)
+    desk.wait(lambda: "clip_vision" in prompt_card(desk).no_encoder.text().replace("\u200b", ""))
+
+
+def test_a_family_without_control_networks_does_not_offer_them(desk: Desk) -> None:
+    form, panels = desk.window.form, (desk.window.form.controls, desk.window.form.image_prompts)
+    plain = Suggestions(512, desk.session.generation.suggestions.settings, Features())
+    desk.session.generation.suggestions = plain
+    assert not any(panel.isVisibleTo(form) for panel in panels)
+    # What is in the form is shown, and can be removed.
+    add(desk)
+    assert form.controls.isVisibleTo(form)
+
+
+def test_every_control_of_the_cards_has_a_name_and_is_reached_by_tab(desk: Desk) -> None:
+    one = add(desk)
+    pick(one.file, "control_v11p_sd15_canny")
+    one.more.open()
+    desk.session.image_prompt.add(picture(desk))
+    assert unnamed(desk.window.form) == []
+    for each in (one, prompt_card(desk)):
+        order: list[QWidget] = []
+        at: QWidget | None = each.controls[0]
+        while at is not None and len(order) < 300:
+            order.append(at)
+            at = at.nextInFocusChain()
+        wanted = [control for control in each.controls if control.isVisibleTo(each)]
+        assert [control for control in order if control in wanted][: len(wanted)] == wanted
+
+
+def test_every_preprocessor_has_a_title_and_a_sentence(desk: Desk) -> None:
+    box = add(desk).preprocessor
+    for name in PreprocessorName:
+        at = box.findData(name)
+        assert box.itemText(at)

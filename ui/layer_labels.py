@@ -1,0 +1,243 @@
+"""Words about control layers and image prompts in the user's language."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from app.form.layer_kinds import CONTROL_LAYERS, LayerKind, file_name
+from app.form.layer_list import LayerFate, LayerRow
+from app.notices.wording import worded
+from app.session import Session
+from engine.api.control import ControlMode, ControlResize
+from engine.api.fields import RequestField
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.preprocessors import PREPROCESSORS, ControlKind, PreprocessorName
+from ui.method_labels import QT_TRANSLATE_NOOP
+
+translate = QCoreApplication.translate
+
+_CONTEXT = "layers"
+_OPTIONS = {
+    "resolution": (
+        QT_TRANSLATE_NOOP("layers", "Resolution"),
+        QT_TRANSLATE_NOOP("layers", "Pixels of the map's shorter side."),
+    ),
+    "low": (
+        QT_TRANSLATE_NOOP("layers", "Weak edges from"),
+        QT_TRANSLATE_NOOP("layers", "Weaker edges are left out; lower shows more of them."),
+    ),
+    "high": (
+        QT_TRANSLATE_NOOP("layers", "Strong edges from"),
+        QT_TRANSLATE_NOOP("layers", "Edges begin where they are as strong as this."),
+    ),
+    "threshold": (
+        QT_TRANSLATE_NOOP("layers", "Threshold"),
+        QT_TRANSLATE_NOOP("layers", "The level that divides white from black."),
+    ),
+    "sigma": (
+        QT_TRANSLATE_NOOP("layers", "Blur"),
+        QT_TRANSLATE_NOOP("layers", "The radius of the blur in pixels of the map."),
+    ),
+    "down_sampling_rate": (
+        QT_TRANSLATE_NOOP("layers", "Made smaller by"),
+        QT_TRANSLATE_NOOP("layers", "The more, the freer the details are."),
+    ),
+    "seed": (
+        QT_TRANSLATE_NOOP("layers", "Seed"),
+        QT_TRANSLATE_NOOP("layers", "Another number pulls the picture about in another way."),
+    ),
+    "gamma": (
+        QT_TRANSLATE_NOOP("layers", "Gamma"),
+        QT_TRANSLATE_NOOP("layers", "Above 1 the map is darker, below 1 it is lighter."),
+    ),
+    "safe": (
+        QT_TRANSLATE_NOOP("layers", "Coarse edges"),
+        QT_TRANSLATE_NOOP("layers", "Edges of three levels, which hide less of the picture."),
+    ),
+}
+
+
+def map_option_words(field: RequestField) -> tuple[str, str]:
+    """Return the name of a preprocessor's option, and a sentence about it."""
+    words = _OPTIONS.get(field.name)
+    if words is None:
+        name = field.name.replace("_", " ")
+        return name[:1].upper() + name[1:], ""
+    return translate(_CONTEXT, str(words[0])), translate(_CONTEXT, str(words[1]))
+
+
+def preprocessor_title(name: PreprocessorName | None) -> str:
+    """Return the name of a preprocessor; None is none."""
+    if name is None:
+        return translate("layers", "None")
+    return worded(PREPROCESSORS[name].title)
+
+
+def preprocessor_about(name: PreprocessorName | None) -> str:
+    """Return a sentence about a preprocessor, and the file that it needs."""
+    if name is None:
+        return translate("layers", "The picture is a map already, and is followed as it is.")
+    found = PREPROCESSORS[name]
+    about = worded(found.about)
+    if not found.files:
+        return about
+    needs = translate("layers", "Needs {file}.").format(file=found.files[0])
+    return f"{about} {needs}"
+
+
+def control_kind_name(kind: ControlKind | None) -> str:
+    """Return the name of a kind of map; None is told by the network or the preprocessor."""
+    return {
+        None: translate("layers", "Automatic"),
+        ControlKind.CANNY: translate("layers", "Canny edges"),
+        ControlKind.DEPTH: translate("layers", "Depth"),
+        ControlKind.SOFTEDGE: translate("layers", "Soft edges"),
+        ControlKind.LINEART: translate("layers", "Line drawing"),
+        ControlKind.SCRIBBLE: translate("layers", "Scribble"),
+        ControlKind.POSE: translate("layers", "Pose"),
+        ControlKind.NORMAL: translate("layers", "Surface normals"),
+        ControlKind.SEG: translate("layers", "Segmentation"),
+        ControlKind.TILE: translate("layers", "Tile"),
+        ControlKind.SHUFFLE: translate("layers", "Shuffled content"),
+        ControlKind.COLOR: translate("layers", "Colours"),
+        ControlKind.RECOLOR: translate("layers", "Recolouring"),
+        ControlKind.INPAINT: translate("layers", "Inpainting"),
+    }[kind]
+
+
+def mode_words(mode: ControlMode) -> tuple[str, str]:
+    """Return the name of a control mode, and a sentence about it."""
+    return {
+        ControlMode.BALANCED: (
+            translate("layers", "Balanced"),
+            translate("layers", "Prompt and map count alike."),
+        ),
+        ControlMode.PROMPT: (
+            translate("layers", "The prompt is more important"),
+            translate("layers", "The map gives way where the prompt wants something else."),
+        ),
+        ControlMode.CONTROL: (
+            translate("layers", "The map is more important"),
+            translate("layers", "The map is kept to even where the prompt wants otherwise."),
+        ),
+    }[mode]
+
+
+def resize_words(resize: ControlResize) -> tuple[str, str]:
+    """Return the name of a resize mode, and a sentence about it."""
+    return {
+        ControlResize.STRETCH: (
+            translate("layers", "Stretch"),
+            translate("layers", "The whole map, stretched into the picture's shape."),
+        ),
+        ControlResize.CROP: (
+            translate("layers", "Crop"),
+            translate("layers", "The map fills the picture; what is beyond its sides is cut off."),
+        ),
+        ControlResize.FILL: (
+            translate("layers", "Fit"),
+            translate("layers", "The whole map within the picture, with borders around it."),
+        ),
+    }[resize]
+
+
+def blocks_words(blocks: AdapterBlocks) -> tuple[str, str]:
+    """Return the name of a choice of blocks, and a sentence about it."""
+    return {
+        AdapterBlocks.ALL: (
+            translate("layers", "All of it"),
+            translate("layers", "Content, style and composition of the picture."),
+        ),
+        AdapterBlocks.STYLE: (
+            translate("layers", "Style only"),
+            translate("layers", "Colours and manner, not what is in the picture."),
+        ),
+        AdapterBlocks.COMPOSITION: (
+            translate("layers", "Composition only"),
+            translate("layers", "The places of things, not how they are painted."),
+        ),
+        AdapterBlocks.STYLE_AND_COMPOSITION: (
+            translate("layers", "Style and composition"),
+            translate("layers", "Manner and places, without the other content."),
+        ),
+    }[blocks]
+
+
+def heading_words(kind: LayerKind) -> str:
+    """Return the heading over the layers of a kind."""
+    if kind is CONTROL_LAYERS:
+        return translate("layers", "Control layers")
+    return translate("layers", "Image prompts")
+
+
+def add_words(kind: LayerKind, *, has_any: bool) -> str:
+    """Return the words of the button that adds a layer; without any they explain it."""
+    if kind is CONTROL_LAYERS:
+        if has_any:
+            return translate("layers", "Add a control layer…")
+        return translate("layers", "Control: follow the lines or depth of a picture…")
+    if has_any:
+        return translate("layers", "Add an image prompt…")
+    return translate("layers", "Image prompt: a picture as a prompt…")
+
+
+def layer_name(kind: LayerKind, row: LayerRow) -> str:
+    """Return the name of a layer: that of its file, or of its picture while no file is chosen."""
+    stated = kind.file_of(row.layer)
+    if row.info is not None:
+        return file_title(row.info)
+    return Path(file_name(stated)).stem if stated is not None else Path(row.layer.image).name
+
+
+def file_title(info: ModelInfo) -> str:
+    """Return the name of a file without its folder."""
+    return info.name.rpartition("/")[2]
+
+
+def misfit_words(info: ModelInfo, families: str, own: str) -> str:
+    """Return why a file does not suit the checkpoint; `own` is the title of its family."""
+    if info.problem:
+        return worded(info.problem)
+    text = translate("layers", "It is for {families}; the model is {own}.")
+    return text.format(families=families, own=own)
+
+
+def fate_words(kind: LayerKind, row: LayerRow, misfit: str) -> str:
+    """Return why a layer has no effect, or empty; `misfit` says why its file does not suit."""
+    is_control = kind is CONTROL_LAYERS
+    match row.fate:
+        case LayerFate.OFF:
+            return translate("layers", "Switched off.")
+        case LayerFate.UNCHOSEN if is_control:
+            return translate("layers", "Not followed until a control network is chosen.")
+        case LayerFate.UNCHOSEN:
+            return translate("layers", "Without effect until an IP-Adapter is chosen.")
+        case LayerFate.UNSUITED | LayerFate.BROKEN:
+            return translate("layers", "Left out: {reason}").format(reason=misfit)
+        case LayerFate.MISSING:
+            return translate("layers", "Left out: its file is not in your folders.")
+        case _:
+            return ""
+
+
+def no_files_words(kind: LayerKind, folder: Path) -> str:
+    """Return what to do where the user's folders have no file of a kind."""
+    if kind is CONTROL_LAYERS:
+        text = translate("layers", "Your folders have no control network. Put some into {folder}.")
+    else:
+        text = translate("layers", "Your folders have no IP-Adapter. Put some into {folder}.")
+    return text.format(folder=folder)
+
+
+def encoder_words(session: Session, layer: ImagePrompt) -> str:
+    """Return what to do where no vision encoder is found; empty where there is one."""
+    store = session.models.store
+    found = any(one.kind is ModelKind.VISION_ENCODER and not one.problem for one in store.models)
+    if layer.encoder is not None or found or not store.is_listed:
+        return ""
+    text = translate(
+        "layers",
+        "IP-Adapters need a CLIP vision encoder, and your folders have none. Put it into {folder}.",
+    )
+    return text.format(folder=session.checkpoints.models / "clip_vision")

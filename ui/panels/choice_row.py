@@ -1,0 +1,42 @@
+"""A named list of a few choices, each with a sentence."""
+
+from collections.abc import Sequence
+from enum import Enum
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from ui.theme.metrics import S
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.labels import buddy_label
+
+
+class ChoiceRow(QWidget):
+    """A named list of a few choices, each with a sentence."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, theme: Theme, name: str, choices: Sequence[tuple[Enum | None, str, str]]
+    ) -> None:
+        """`choices` are values with their names and sentences."""
+        super().__init__()
+        self.box = ChoiceBox(theme)
+        self.label = buddy_label(name, self.box)
+        self._values = [value for value, _, _ in choices]
+        for value, words, about in choices:
+            self.box.add_choice(words, value, about)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(S)
+        row.addWidget(self.label)
+        row.addWidget(self.box, 1)
+        self.box.activated.connect(self._on_activated)
+
+    def show_value(self, value: Enum | None) -> None:
+        """Show a choice without emitting `chosen`."""
+        self.box.setCurrentIndex(self._values.index(value))
+
+    def _on_activated(self, at: int) -> None:
+        self.chosen.emit(self._values[at])
