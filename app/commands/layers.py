@@ -23,7 +23,7 @@ class LayerCommands(QObject):
     ) -> None:
         super().__init__(parent)
         self._form, self._notices, self._view = state.form, state.notices, state.view
-        self._list, self._changes = layers, changes
+        self.list, self._changes = layers, changes
         self.kind: LayerKind = layers.kind
 
     @property
@@ -45,9 +45,9 @@ class LayerCommands(QObject):
         if len(self.layers) >= self.kind.most:
             self._notices.tell(self.tr("There is room for {n} of them.").format(n=self.kind.most))
             return
-        self._list.list_files()
+        self.list.list_files()
         layer = self.kind.make(image=picture)
-        suited = [info for info in self._list.offered if self._list.suits(info)]
+        suited = [info for info in self.list.offered if self.list.suits(info)]
         if len(suited) == 1:
             layer = self._with_info(layer, suited[0])
         self._put((*self.layers, layer))

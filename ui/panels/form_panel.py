@@ -73,10 +73,8 @@ class FormPanel(QScrollArea):
         self.loras = LoraPanel(session, theme, lora_pictures)
         self.embeddings = EmbeddingPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
-        self.controls = LayerPanel(session, session.control_list, session.control, theme)
-        self.image_prompts = LayerPanel(
-            session, session.image_prompt_list, session.image_prompt, theme
-        )
+        self.controls = LayerPanel(session, session.control, theme)
+        self.image_prompts = LayerPanel(session, session.image_prompt, theme)
         self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QVBoxLayout, QWi
 from app.commands.layers import LayerCommands
 from app.decoding import decode
 from app.form.layer_kinds import CONTROL_LAYERS
-from app.form.layer_list import LayerList, LayerRow
+from app.form.layer_list import LayerRow
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.control import ControlLayer
@@ -38,17 +38,15 @@ _MOST_PICTURES = 64
 class LayerPanel(QWidget):
     """A heading with a card for each layer; without any, only the button to add one."""
 
-    def __init__(
-        self, session: Session, layers: LayerList, commands: LayerCommands, theme: Theme
-    ) -> None:
+    def __init__(self, session: Session, commands: LayerCommands, theme: Theme) -> None:
         super().__init__()
         self._session, self._theme = session, theme
-        self._list, self._commands = layers, commands
+        self._list, self._commands = commands.list, commands
         self.cards: list[LayerCard] = []
         # By path; None for a file that is no picture, absent while it is read.
         self._images: dict[str, QImage | None] = {}
         self._reading: set[str] = set()
-        self.heading = plain_label(heading_words(layers.kind), "label")
+        self.heading = plain_label(heading_words(self._list.kind), "label")
         self.no_files = plain_label("", "note", wrap=True)
         self.add = QPushButton()
         self.add.setProperty("role", "link")
