@@ -1,6 +1,6 @@
 """Commands for the jobs of the queue: their order, copies, changes and removal; the pause."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -151,6 +151,22 @@ class QueueCommands(QObject):
         width, height = self.shape(request)
         steps = request.steps or self._form.effective.steps
         return self._pace.seconds(request.checkpoint or "", width, height, steps)
+
+    def total_seconds(self, jobs: Iterable[Job]) -> float | None:
+        """Return the expected seconds for a picture of each job; None if a checkpoint is new.
+
+        Equal pictures are estimated once: a queue may hold thousands.
+        """
+        alike: dict[object, list[GenerateRequest]] = {}
+        for one in (job.request for job in jobs):
+            alike.setdefault((one.checkpoint, one.width, one.height, one.steps), []).append(one)
+        total = 0.0
+        for requests in alike.values():
+            seconds = self.seconds(requests[0])
+            if seconds is None:
+                return None
+            total += seconds * len(requests)
+        return total
 
     def shape(self, request: GenerateRequest) -> tuple[int, int]:
         """Return a picture's width and height in pixels, as far as its checkpoint is known."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -157,3 +158,25 @@ def test_failed_jobs_are_tried_again_made_smaller_and_cleared(
     commands.clear(JobState.FAILED)
     staged.wait(lambda: staged.queue.jobs == ())
     assert [one for one in staged.session.notices.notices if one.error is not None] == []
+
+
+def test_equal_pictures_of_a_long_queue_are_estimated_once(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands, job = staged.session.jobs_in_queue, staged.queue.jobs[0]
+    larger = msgspec.structs.replace(
+        job, request=msgspec.structs.replace(job.request, width=768, height=512)
+    )
+    asked: list[tuple[int, int]] = []
+
+    def seconds(_checkpoint: str, width: int, height: int, _steps: int) -> float | None:
+        asked.append((width, height))
+        return {768: 2.0, 1024: None}.get(width, 1.0)
+
+    monkeypatch.setattr(staged.session.pace, "seconds", seconds)
+    assert commands.total_seconds([job] * 1000 + [larger] * 10) == 1020
+    assert len(asked) == 2
+    unknown = msgspec.structs.replace(
+        job, request=msgspec.structs.replace(job.request, width=1024, height=1024)
+    )
+    assert commands.total_seconds([job, unknown]) is None

@@ -185,10 +185,9 @@ class QueueDrawer(QFrame):
         parts = [self.tr("One picture to make")]
         if len(under_way) > 1:
             parts = [self.tr("{n} pictures to make").format(n=len(under_way))]
-        seconds = [self._commands.seconds(job.request) for job in under_way]
-        known = [one for one in seconds if one is not None]
-        if len(known) == len(seconds):
-            parts.append(self.tr("about {time} in all").format(time=duration(sum(known))))
+        seconds = self._commands.total_seconds(under_way)
+        if seconds is not None:
+            parts.append(self.tr("about {time} in all").format(time=duration(seconds)))
         if self._session.queue.paused:
             parts.append(self.tr("paused"))
         return " · ".join(parts)
