@@ -256,6 +256,14 @@ def _max_pool(*, kernel_shape: Sequence[int], strides: Sequence[int]) -> Functio
     return lambda x: functional.max_pool2d(x, tuple(kernel_shape), tuple(strides))
 
 
+def _average_pool(
+    *, kernel_shape: Sequence[int], strides: Sequence[int], ceil_mode: int
+) -> Function:
+    return lambda x: functional.avg_pool2d(
+        x, tuple(kernel_shape), tuple(strides), ceil_mode=bool(ceil_mode)
+    )
+
+
 def _grid_sample(*, mode: str, padding_mode: str, align_corners: int) -> Function:
     _require(mode in ("linear", "bilinear"), f"mode {mode}")
     return lambda x, grid: functional.grid_sample(
@@ -286,6 +294,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Add": _plain(torch.add),
     "AddInto": _into(torch.add, Tensor.add_),
     "Attention": _attention,
+    "AveragePool": _average_pool,
     "BiasAdd": _plain(lambda x, bias, skip: _skip_sum(x, skip, bias)),
     "BiasSplitGelu": _plain(_bias_split_gelu),
     "Cast": _cast,

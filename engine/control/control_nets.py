@@ -1,21 +1,22 @@
 """ControlNets for a checkpoint: their networks, and a union's inputs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from backends.base import Array
 from engine.api.limits import MIN_SIDE
 from engine.api.preprocessors import ControlKind
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
+from engine.checkpoints.index import combined_digest
 from engine.compile.network import Network
 from engine.compile.shapes import offered
+from engine.control.fitting import fitted_config, require_family, whole_weights
 from engine.control.kinds import UNION_KINDS
-from engine.control.network import ControlNetwork
+from engine.control.network import BorrowedSizes, ControlNetwork
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.registry import FAMILIES
-from engine.families.shared.component_network import Dimensions, config_of, picture_dimensions
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.shared.component_network import Dimensions, picture_dimensions
 from engine.families.shared.unet.denoiser import context_dimensions
 from engine.graphs.control_net import (
     ControlNetConfig,
@@ -26,8 +27,6 @@ from engine.graphs.control_net import (
     map_inputs,
 )
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.unet import UNetConfig
-from engine.graphs.unet_encoder import EncoderConfig, UNetBlock
 from engine.text.chunks import CHUNK_LENGTH
 from engine.weights.weight_set import WeightSet
 
@@ -61,8 +60,13 @@ class ControlNetModel:
 
         Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
         """
-        config = fitted_config(network, checkpoint)
-        return cls(network, checkpoint, config, WeightSet(network.digest, network.weights))
+        require_family(network, checkpoint)
+        weights = whole_weights(network, checkpoint)
+        config = fitted_config(network, weights, checkpoint)
+        digest = network.digest
+        if isinstance(network.sizes, BorrowedSizes):
+            digest = combined_digest(digest, checkpoint.digest)
+        return cls(network, checkpoint, config, WeightSet(digest, weights))
 
     @property
     def outputs(self) -> int:
@@ -73,6 +77,10 @@ class ControlNetModel:
     def in_channels(self) -> int:
         """The number of the sample's channels: the latent's, without any concatenated ones."""
         return self.config.encoder.in_channels
+
+    def map_size(self, height: int, width: int) -> tuple[int, int]:
+        """Return the height and width of the map, in pixels, for a picture's: the same."""
+        return height, width
 
     def embedding(self, height: int, width: int, *, maps: int = 1) -> Network:
         """Return the network that embeds maps, for a picture size in pixels.
@@ -160,77 +168,3 @@ class ControlNetModel:
         return Network(
             name, lambda g: emit(g, config), self._weights, dimensions, self.network.name
         )
-
-
-def fitted_config(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> ControlNetConfig:
-    """Return a network's sizes with what only the checkpoint knows.
-
-    Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
-    """
-    require_family(network, checkpoint)
-    unet, config = config_of(checkpoint, Component.DENOISER, UNetConfig), network.sizes.config
-    encoder = config.encoder
-    same_cells = config.downscale == checkpoint.latent.downscale
-    if _skips(encoder) != _skips(unet) or not same_cells or not _takes_as(encoder, unet):
-        raise EngineError(
-            ErrorCode.CHECKPOINT_MISMATCH,
-            sentence(
-                "{path} is for a UNet of other sizes than that of {checkpoint}.",
-                path=network.path.name,
-                checkpoint=checkpoint.path.name,
-            ),
-            sentence("Choose a ControlNet that was made for this model."),
-        )
-    encoder = replace(encoder, context_width=unet.context_width)
-    if not network.sizes.states_heads:
-        encoder = _with_heads_of(encoder, unet)
-    return replace(config, encoder=encoder)
-
-
-def require_family(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> None:
-    """Raise EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family."""
-    if network.family != checkpoint.family:
-        raise EngineError(
-            ErrorCode.CHECKPOINT_MISMATCH,
-            sentence(
-                "{path} is {title}, but {checkpoint} is of {family}.",
-                path=network.path.name,
-                title=network.title,
-                checkpoint=checkpoint.path.name,
-                family=FAMILIES.named(checkpoint.family).title,
-            ),
-            sentence(
-                "Choose a control network for {family}.",
-                family=FAMILIES.named(checkpoint.family).title,
-            ),
-        )
-
-
-def _skips(config: EncoderConfig) -> tuple[tuple[int, int, bool], ...]:
-    """Return the width of each level, the number of its images, and if it is halved after it."""
-    levels = tuple((one.width, len(one.depths), one.resample) for one in config.down)
-    return (*levels, (config.mid.width if config.mid else 0, 0, False))
-
-
-def _takes_as(encoder: EncoderConfig, unet: UNetConfig) -> bool:
-    """Tell whether a network takes the inputs of the denoiser."""
-    return (
-        encoder.in_channels == unet.out_channels
-        and encoder.context_width in (0, unet.context_width)
-        and encoder.added_width == unet.added_width
-    )
-
-
-def _with_heads_of(encoder: EncoderConfig, unet: UNetConfig) -> EncoderConfig:
-    """Return a copy's sizes with the heads and norms of what it is a copy of."""
-
-    def headed(block: UNetBlock, of: UNetBlock) -> UNetBlock:
-        return replace(block, heads=of.heads)
-
-    return replace(
-        encoder,
-        down=tuple(headed(*pair) for pair in zip(encoder.down, unet.down, strict=True)),
-        mid=encoder.mid and headed(encoder.mid, unet.down[-1]),
-        norm_groups=unet.norm_groups,
-        norm_epsilon=unet.norm_epsilon,
-    )

@@ -17,12 +17,16 @@ from engine.weights.derived import DerivedWeight
 from engine.weights.sources import WeightSource, as_source
 
 
-def stated_sizes(network: ControlNetwork, part: FolderPart) -> ControlNetwork:
-    """Return a network with the settings of its folder, checked against the weights.
+def with_settings(network: ControlNetwork, part: FolderPart) -> ControlNetwork:
+    """Return a ControlNet with the settings of its folder, checked against the weights.
+
+    An adapter has no settings but those that its weights show.
 
     Raises EngineError: CHECKPOINT_UNKNOWN_FAMILY for a setting that is not run,
     CHECKPOINT_MISMATCH for one that the weights contradict.
     """
+    if not isinstance(network.sizes, ControlNetSizes):
+        return network
     file, stated = part.path / "config.json", part.config(ControlNetFile)
     settings = unusual(stated, ControlNetConstants)
     if settings:

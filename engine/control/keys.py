@@ -48,15 +48,15 @@ def _renaming(names: Collection[str], path: Path) -> Rename:
     return rename
 
 
-_LAYOUT = KeyLayout(
-    labels={Component.DENOISER: sentence("ControlNet")},
-    networks={
-        Component.DENOISER: NetworkKeys(
-            grammar=_GRAMMAR, leftovers=re.compile(r"(?!)"), renaming=_renaming
-        )
-    },
-    prefixes={},
-)
+def _layout(rename: Rename) -> KeyLayout:
+    keys = NetworkKeys(
+        grammar=_GRAMMAR, leftovers=re.compile(r"(?!)"), renaming=lambda _, __: rename
+    )
+    return KeyLayout(
+        labels={Component.DENOISER: sentence("ControlNet")},
+        networks={Component.DENOISER: keys},
+        prefixes={},
+    )
 
 
 def without_prefix(tensors: Mapping[str, FileSlice]) -> dict[str, FileSlice]:
@@ -67,9 +67,18 @@ def without_prefix(tensors: Mapping[str, FileSlice]) -> dict[str, FileSlice]:
     return inside or dict(tensors)
 
 
-def canonical_weights(tensors: Mapping[str, FileSlice], path: Path) -> CanonicalWeights:
+def is_borrowed(name: str) -> bool:
+    """Tell whether a weight by its canonical name is one that a ControlNet copies from a UNet."""
+    return UNET_KEYS.grammar.fullmatch(name) is not None
+
+
+def canonical_weights(
+    tensors: Mapping[str, FileSlice], path: Path, whole: Collection[str] = ()
+) -> CanonicalWeights:
     """Return a ControlNet's weights, given without prefix, by diffusers' names.
 
-    Raises EngineError as `KeyLayout.canonical`.
+    `whole` has the names of all tensors, if these are some of them: they show the levels. Raises
+    EngineError as `KeyLayout.canonical`.
     """
-    return _LAYOUT.canonical(Component.DENOISER, tensors, path)
+    layout = _layout(_renaming(whole or tensors, path))
+    return layout.canonical(Component.DENOISER, tensors, path)

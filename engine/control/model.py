@@ -6,9 +6,11 @@ from typing import Protocol
 from backends.base import Array
 from engine.api.preprocessors import ControlKind
 from engine.compile.network import Network
+from engine.control.adapters import AdapterModel
 from engine.control.control_nets import ControlNetModel
 from engine.control.network import ControlNetwork
 from engine.families.base import IdentifiedCheckpoint
+from engine.graphs.t2i_adapter import AdapterConfig
 
 
 class ControlModel(Protocol):
@@ -19,10 +21,14 @@ class ControlModel(Protocol):
         """The control network as it was read."""
         ...
 
+    def map_size(self, height: int, width: int) -> tuple[int, int]:
+        """Return the height and width of the map, in pixels, for a picture's."""
+        ...
+
     def embedding(self, height: int, width: int, *, maps: int = ...) -> Network:
         """Return the network that runs once per picture, for a picture size in pixels.
 
-        Its input `map` is float32 [maps, 3, height, width] in [0, 1], RGB. Its outputs are inputs
+        Its input `map` is float32 [maps, 3, *map_size] in [0, 1], RGB. Its outputs are inputs
         of `denoising`.
         """
         ...
@@ -55,4 +61,6 @@ def control_model(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> 
 
     Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
     """
+    if isinstance(network.sizes, AdapterConfig):
+        return AdapterModel.fitted(network, network.sizes, checkpoint)
     return ControlNetModel.fitted(network, checkpoint)

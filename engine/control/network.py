@@ -1,7 +1,7 @@
 """A control network as it is read from a file, before it is known which checkpoint it leads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from engine.api.sentences import Sentence, sentence
 from engine.control.kinds import UNION_KINDS
 from engine.families.registry import FAMILIES
 from engine.graphs.control_net import ControlNetConfig
+from engine.graphs.t2i_adapter import AdapterConfig
+from engine.weights.patched import Patch
 from engine.weights.sources import Weight
 
 
@@ -20,6 +22,10 @@ class ControlForm(StrEnum):
     CONTROL_NET = "control_net"
     # A ControlNet for several kinds of maps.
     UNION = "union"
+    # Low-rank changes of the denoiser's way down, which make a ControlNet of it.
+    CONTROL_LORA = "control_lora"
+    # A network that makes an image for each level of the denoiser, from the map alone.
+    ADAPTER = "adapter"
 
     @property
     def words(self) -> Sentence:
@@ -30,6 +36,8 @@ class ControlForm(StrEnum):
 _WORDS: Mapping[ControlForm, Sentence] = {
     ControlForm.CONTROL_NET: sentence("a ControlNet"),
     ControlForm.UNION: sentence("a ControlNet for several kinds of maps"),
+    ControlForm.CONTROL_LORA: sentence("a control-LoRA"),
+    ControlForm.ADAPTER: sentence("a T2I-Adapter"),
 }
 
 
@@ -37,11 +45,21 @@ _WORDS: Mapping[ControlForm, Sentence] = {
 class ControlNetSizes:
     """The sizes of a ControlNet; `states_heads`: its configuration states heads and norms.
 
-    A single file does not, so these are the checkpoint's, whose copy the network is.
+    A single file does not, so these are the checkpoint's, whose copy the network is. Nor does it
+    state that outputs are means, so the name tells: `pools_by_name`.
     """
 
     config: ControlNetConfig
     states_heads: bool = False
+    pools_by_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BorrowedSizes:
+    """The sizes of a ControlNet that is made of a denoiser: all but these are the denoiser's."""
+
+    context_width: int
+    pools: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +67,9 @@ class ControlNetwork:
     """A control network in a file or folder of the user's, and the digest of its content.
 
     `family` is the name of the family whose checkpoints it leads. `weights` has the weights by
-    canonical names, diffusers'. No number has been read.
+    canonical names, diffusers', and `changes` the patches of weights that it borrows from the
+    checkpoint's denoiser. `kind` is the kind of its maps as far as names tell: a guess. No number
+    has been read.
     """
 
     path: Path
@@ -57,7 +77,9 @@ class ControlNetwork:
     family: str
     digest: str
     weights: Mapping[str, Weight]
-    sizes: ControlNetSizes
+    sizes: ControlNetSizes | BorrowedSizes | AdapterConfig
+    changes: Mapping[str, Patch] = field(default_factory=dict[str, Patch])
+    kind: ControlKind | None = None
 
     @property
     def name(self) -> str:
@@ -73,6 +95,6 @@ class ControlNetwork:
     @property
     def kinds(self) -> tuple[ControlKind, ...]:
         """The kinds of maps that a union is told apart; none for other networks."""
-        union = self.sizes.config.union
+        union = self.sizes.config.union if isinstance(self.sizes, ControlNetSizes) else None
         known = UNION_KINDS.items() if union else ()
         return tuple(kind for kind, number in known if union and number < union.kinds)

@@ -1,5 +1,5 @@
 """ControlNets beside diffusers', read from the files that it saves and in the original layout."""
-# pyright: basic
+# pyright: basic, reportMissingImports=false
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 from dataclasses import dataclass, replace
@@ -12,19 +12,28 @@ pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
+from diffusers.loaders.single_file_utils import convert_controlnet_checkpoint  # noqa: E402
+
 from backends.base import Array, DType, Precision  # noqa: E402
-from engine.control.network import ControlNetwork  # noqa: E402
+from engine.control.control_nets import ControlNetModel  # noqa: E402
+from engine.control.model import control_model  # noqa: E402
+from engine.control.network import ControlNetSizes, ControlNetwork  # noqa: E402
 from engine.control.reading import read_control_network  # noqa: E402
+from engine.families import identify  # noqa: E402
 from engine.graphs import control_net as graphs  # noqa: E402
 from engine.graphs.control_net import ControlNetConfig  # noqa: E402
+from engine.graphs.t2i_adapter import AdapterConfig, t2i_adapter  # noqa: E402
 from engine.graphs.unet import size_embedding  # noqa: E402
 from engine.weights.sources import as_sources  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
+from tests.checkpoints.arrays import write_arrays  # noqa: E402
+from tests.control.layouts import original_adapter, original_control_net  # noqa: E402
 from tests.graphs.networks import graph_in_memory, wanted  # noqa: E402
 from tests.oracle.control_modules import (  # noqa: E402
     KINDS,
     UNIONS,
     control_net_module,
+    randomised,
     union_module,
 )
 from tests.oracle.networks import TOLERANCES, label, normal, targets  # noqa: E402
@@ -103,7 +112,7 @@ class Step:
         return [made[f"control.{i}"] for i in range(len(config.widths))]
 
 
-def _run(target: Target, weights, emit, config: ControlNetConfig, feeds) -> dict[str, Array]:
+def _run(target: Target, weights, emit, config, feeds) -> dict[str, Array]:
     operators = target.backend.operators(target.device)
 
     def emitted(g) -> None:
@@ -133,6 +142,11 @@ def folder_of(path: Path, module) -> ControlNetwork:
     return read_control_network(path)
 
 
+def sizes_of(network: ControlNetwork) -> ControlNetConfig:
+    assert isinstance(network.sizes, ControlNetSizes)
+    return network.sizes.config
+
+
 def with_context(config: ControlNetConfig) -> ControlNetConfig:
     """The sizes as a checkpoint completes them: one without attention does not show the text's."""
     width = config.encoder.context_width or 24
@@ -144,7 +158,7 @@ def with_context(config: ControlNetConfig) -> ControlNetConfig:
 def test_a_control_net_equals_diffusers(target: Target, kind: str, tmp_path: Path) -> None:
     module = control_net_module(kind)
     network = folder_of(tmp_path, module)
-    config = with_context(network.sizes.config)
+    config = with_context(sizes_of(network))
     check(target, module, network, [Step(config, size) for size in ((16, 16), (9, 14))])
 
 
@@ -153,10 +167,145 @@ def test_a_control_net_equals_diffusers(target: Target, kind: str, tmp_path: Pat
 def test_a_union_equals_diffusers(target: Target, kinds: int, tmp_path: Path) -> None:
     module = union_module(kinds)
     network = folder_of(tmp_path, module)
-    config = network.sizes.config
+    config = sizes_of(network)
     steps = [
         Step(config, (8, 12), (3,), (1.0,)),
         Step(config, (8, 8), (kinds - 1, 0), (0.8, 0.3)),
         Step(config, (8, 8), (2, 4, 1), (1.0, 1.0, 0.5)),
     ]
     check(target, module, network, steps)
+
+
+def state_of(module) -> dict[str, Array]:
+    return {name: tensor.numpy() for name, tensor in module.state_dict().items()}
+
+
+def as_diffusers_converts(named: dict[str, Array], module) -> dict[str, Array]:
+    """Return the tensors of a file in the original layout by diffusers' own conversion."""
+    tensors = {name: torch.from_numpy(array) for name, array in named.items()}
+    found = convert_controlnet_checkpoint(tensors, dict(module.config))
+    return {name: tensor.numpy() for name, tensor in found.items() if tensor is not None}
+
+
+@pytest.mark.parametrize("prefix", ["", "control_model."])
+@pytest.mark.parametrize("kind", ["SD 1", "SD 2"])
+def test_the_original_layout_is_read_as_by_diffusers(
+    kind: str, prefix: str, tmp_path: Path
+) -> None:
+    module = control_net_module(kind)
+    named = original_control_net(state_of(module), prefix)
+    write_arrays(tmp_path / "network.safetensors", named)
+    network = read_control_network(tmp_path / "network.safetensors")
+    theirs = as_diffusers_converts(named, module)
+    ours = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    assert ours.keys() == theirs.keys()
+    assert all(np.array_equal(ours[name], array) for name, array in theirs.items())
+
+
+def test_a_pickled_file_is_read_as_the_module(tmp_path: Path) -> None:
+    module = control_net_module("SD 1")
+    named = original_control_net(dict(module.state_dict()), "control_model.")
+    torch.save(named, tmp_path / "network.pth")
+    network = read_control_network(tmp_path / "network.pth")
+    state = state_of(module)
+    ours = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    assert ours.keys() == state.keys()
+    assert all(np.array_equal(ours[name], array) for name, array in state.items())
+
+
+def with_factors(state: dict[str, Array], rank: int = 4) -> tuple[dict, dict]:
+    """A control-LoRA in Stability's layout, and what ComfyUI makes of it with these weights.
+
+    ComfyUI's `ControlLoraOps` adds mm(up, down), both flattened, in the weight's shape; biases and
+    norms are the file's.
+    """
+    random, lora, made = np.random.default_rng(4), {}, {}
+    for name, array in original_control_net(state).items():
+        own = name.startswith(("zero_convs", "middle_block_out", "input_hint_block"))
+        if own or array.ndim == 1:
+            lora[name] = made[name] = array if own else 1.1 * array
+            continue
+        layer, square = name.removesuffix(".weight"), (1,) * (array.ndim - 2)
+        scale = np.float32(0.3 / np.sqrt(rank * array[0].size))
+        up = random.standard_normal((len(array), rank, *square), np.float32)
+        down = scale * random.standard_normal((rank, *array.shape[1:]), np.float32)
+        lora |= {f"{layer}.up": up, f"{layer}.down": down}
+        product = torch.mm(
+            torch.from_numpy(up).flatten(start_dim=1), torch.from_numpy(down).flatten(start_dim=1)
+        )
+        made[name] = array + product.numpy().reshape(array.shape)
+    return lora | {"lora_controlnet": np.zeros(1, np.float32)}, made
+
+
+def test_a_control_lora_equals_comfyuis_arithmetic(tmp_path: Path) -> None:
+    module = control_net_module("SD 1")
+    state = state_of(module)
+    unet = diffusers.UNet2DConditionModel(
+        **KINDS["SD 1"], up_block_types=("UpBlock2D", *("CrossAttnUpBlock2D",) * 2)
+    )
+    unet.load_state_dict(
+        {name: torch.from_numpy(state[name]) for name in unet.state_dict() if name in state},
+        strict=False,
+    )
+    unet.save_pretrained(tmp_path / "a" / "unet")
+    lora, made = with_factors(state)
+    write_arrays(tmp_path / "lora.safetensors", lora)
+    network = read_control_network(tmp_path / "lora.safetensors")
+    model = control_model(network, identify(tmp_path / "a"))
+    assert isinstance(model, ControlNetModel)
+    theirs = as_diffusers_converts(made, module)
+    module.load_state_dict({name: torch.from_numpy(array) for name, array in theirs.items()})
+    whole = replace(network, weights=dict(model.denoising(64, 64).weights))
+    target = next(one for one in FLOAT32 if one.backend.name == "cpu")
+    check(target, module, whole, [Step(model.config, (8, 12))])
+
+
+ADAPTERS = {
+    "full": {"channels": (32, 64, 96, 96), "num_res_blocks": 2},
+    "full, grey": {"channels": (32, 64, 96, 96), "in_channels": 1},
+    "SDXL": {
+        "channels": (32, 64, 96, 96),
+        "downscale_factor": 16,
+        "adapter_type": "full_adapter_xl",
+    },
+    "light": {
+        "channels": (32, 64, 96),
+        "num_res_blocks": 4,
+        "adapter_type": "light_adapter",
+    },
+}
+
+
+@every_target
+@pytest.mark.parametrize("kind", ADAPTERS)
+def test_an_adapter_equals_diffusers(target: Target, kind: str, tmp_path: Path) -> None:
+    module = randomised(diffusers.T2IAdapter(**ADAPTERS[kind]))
+    network = folder_of(tmp_path, module)
+    config = network.sizes
+    assert isinstance(config, AdapterConfig)
+    weights = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    for cells in ((8, 8), (5, 9)):
+        sides = (side * config.unshuffle for side in cells)
+        maps = np.random.default_rng(5).random((1, 1, *sides), np.float32)
+        grey = np.repeat(maps, 3, axis=1)
+        with torch.no_grad():
+            expected = module(torch.from_numpy(maps if config.map_channels == 1 else grey))
+        made = _run(target, weights, t2i_adapter, config, {"map": grey})
+        assert len(made) == len(expected)
+        for level, theirs in enumerate(expected):
+            ours = made[f"adapter.{level}"]
+            assert ours.shape == theirs.shape
+            allowed = TOLERANCES[target.backend.name, target.precision]
+            assert relative_error(ours, theirs.numpy()) <= allowed
+
+
+@pytest.mark.parametrize("kind", ADAPTERS)
+def test_an_original_adapter_is_read_as_diffusers_saves_it(kind: str, tmp_path: Path) -> None:
+    module = randomised(diffusers.T2IAdapter(**ADAPTERS[kind]))
+    state = state_of(module)
+    write_arrays(tmp_path / "network.safetensors", original_adapter(state))
+    network = read_control_network(tmp_path / "network.safetensors")
+    assert network.sizes == folder_of(tmp_path / "folder", module).sizes
+    ours = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    assert ours.keys() == state.keys()
+    assert all(np.array_equal(ours[name], array) for name, array in state.items())

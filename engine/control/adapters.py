@@ -1,0 +1,94 @@
+"""T2I-Adapters for a checkpoint."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from backends.base import Array
+from engine.api.limits import MIN_SIDE
+from engine.api.preprocessors import ControlKind
+from engine.compile.network import Network
+from engine.compile.shapes import offered
+from engine.control.fitting import other_sizes, require_family
+from engine.control.network import ControlNetwork
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.shared.component_network import config_of
+from engine.graphs.t2i_adapter import AdapterConfig, t2i_adapter
+from engine.graphs.unet import UNetConfig
+from engine.weights.weight_set import WeightSet
+
+_MAX_SIDE = 2048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdapterModel:
+    """The network of a T2I-Adapter for one checkpoint: once per picture, none per step."""
+
+    network: ControlNetwork
+    checkpoint: IdentifiedCheckpoint
+    config: AdapterConfig
+    _weights: WeightSet
+    _networks: dict[tuple[int, int], Network] = field(
+        default_factory=dict[tuple[int, int], Network], init=False
+    )
+
+    @classmethod
+    def fitted(
+        cls, network: ControlNetwork, config: AdapterConfig, checkpoint: IdentifiedCheckpoint
+    ) -> "AdapterModel":
+        """Return the model of an adapter that leads a checkpoint.
+
+        Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
+        """
+        require_family(network, checkpoint)
+        unet = config_of(checkpoint, Component.DENOISER, UNetConfig)
+        widths = [block.width for block in config.blocks]
+        known = [block.width for block in unet.down]
+        # SDXL's last one is for its middle, which is as wide as its last level.
+        if widths not in (known, [*known, known[-1]]):
+            raise other_sizes(network, checkpoint)
+        return cls(network, checkpoint, config, WeightSet(network.digest, network.weights))
+
+    def map_size(self, height: int, width: int) -> tuple[int, int]:
+        """Return the height and width of the map, in pixels, for a picture's."""
+        part = self.config.unshuffle
+        return -(-height // part) * part, -(-width // part) * part
+
+    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network:
+        """Return the network that runs once per picture, for a picture size in pixels.
+
+        Its input `map` is float32 [1, 3, *map_size] in [0, 1], RGB; its outputs adapter.0 and so on
+        are the images to add at each level, float32 [1, channels, ...].
+        """
+        shape = self.map_size(height, width)
+        if shape not in self._networks:
+            config = self.config
+            sides = {"map_height": shape[0], "map_width": shape[1]}
+            self._networks[shape] = Network(
+                "control_adapter",
+                lambda g: t2i_adapter(g, config),
+                self._weights,
+                {name: offered(MIN_SIDE, side, _MAX_SIDE) for name, side in sides.items()},
+                self.network.name,
+            )
+        return self._networks[shape]
+
+    def denoising(
+        self,
+        height: int,
+        width: int,
+        *,
+        contexts: int = 1,
+        tokens: int = 1,
+        rows: int = 1,
+    ) -> None:
+        """Return None: the images of `embedding` are all there is."""
+
+    def map_inputs(
+        self, kinds: Sequence[ControlKind], weights: Sequence[float]
+    ) -> dict[str, Array]:
+        """Return nothing: an adapter is for one kind of maps."""
+        return {}
+
+    def step_inputs(self, kinds: Sequence[ControlKind]) -> dict[str, Array]:
+        """Return nothing: an adapter does not run at a step."""
+        return {}

@@ -1,0 +1,1 @@
+"""Control networks: their files, and their networks for a checkpoint."""

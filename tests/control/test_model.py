@@ -1,0 +1,160 @@
+"""A control network's networks for a checkpoint: which it fits, their inputs, their weights."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import DType
+from engine.api.preprocessors import ControlKind
+from engine.api.values import ErrorCode
+from engine.control.control_nets import ControlNetModel
+from engine.control.model import control_model
+from engine.control.network import ControlNetSizes, ControlNetwork
+from engine.control.reading import read_control_network
+from engine.errors import EngineError
+from engine.families import identify
+from engine.graphs.control_net import ControlNetConfig, UnionConfig
+from engine.graphs.unet import UNetConfig
+from tests.checkpoints.arrays import write_arrays
+from tests.control.small import (
+    adapter_arrays,
+    control_net_arrays,
+    small_checkpoint,
+    small_control_net,
+    small_unet,
+    wider,
+    write_unet,
+)
+from tests.control.test_reading import control_lora
+
+
+def network_of(folder: Path, config: ControlNetConfig | None = None) -> ControlNetwork:
+    arrays = control_net_arrays(config or small_control_net())
+    write_arrays(folder / "network.safetensors", arrays)
+    return read_control_network(folder / "network.safetensors")
+
+
+def test_networks_are_the_same_objects_each_time(tmp_path: Path) -> None:
+    model = control_model(network_of(tmp_path), small_checkpoint(tmp_path / "a"))
+    first, again = (model.denoising(64, 64, contexts=2, tokens=77) for _ in range(2))
+    assert first is again
+    assert first is not model.denoising(64, 128)
+    assert model.embedding(64, 64) is model.embedding(64, 64)
+    assert first is not None
+    assert first.name != model.embedding(64, 64).name
+
+
+def test_a_file_takes_heads_and_norms_from_the_checkpoint(tmp_path: Path) -> None:
+    checkpoint = small_checkpoint(tmp_path / "a", replace(small_unet(), norm_groups=16))
+    model = control_model(network_of(tmp_path), checkpoint)
+    assert isinstance(model, ControlNetModel)
+    encoder = model.config.encoder
+    assert encoder.norm_groups == 16
+    assert {block.heads for block in encoder.down} == {8}
+
+
+@pytest.mark.parametrize(
+    ("unet", "words"),
+    [
+        (wider(small_unet(linear=True), 1024), "is a ControlNet for SD 1.x, but a is of SD 2.x"),
+        (wider(small_unet(), 48), "is for a UNet of other sizes than that of a"),
+        (
+            replace(
+                small_unet(),
+                down=tuple(replace(one, depths=(1,)) for one in small_unet().down),
+                up=tuple(replace(one, depths=(1, 1)) for one in small_unet().up),
+            ),
+            "is for a UNet of other sizes than that of a",
+        ),
+    ],
+)
+def test_a_network_for_another_checkpoint_is_refused(
+    tmp_path: Path, unet: UNetConfig, words: str
+) -> None:
+    with pytest.raises(EngineError, match=words) as caught:
+        control_model(network_of(tmp_path), small_checkpoint(tmp_path / "a", unet))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+
+
+def test_a_control_lora_borrows_the_checkpoints_weights(tmp_path: Path) -> None:
+    lora = control_lora(control_net_arrays(small_control_net()))
+    write_arrays(tmp_path / "lora.safetensors", lora)
+    network = read_control_network(tmp_path / "lora.safetensors")
+    own = write_unet(tmp_path / "a", small_unet())
+
+    model = control_model(network, identify(tmp_path / "a"))
+    assert isinstance(model, ControlNetModel)
+    step = model.denoising(64, 64)
+    name = "down_blocks.0.resnets.0.conv1.weight"
+    up, down = (lora[f"input_blocks.1.0.in_layers.2.{part}"] for part in ("up", "down"))
+    change = (up.reshape(len(up), -1) @ down.reshape(len(down), -1)).reshape(own[name].shape)
+    found = step.weights[name].read_as(DType.F32)
+    assert np.allclose(found, own[name] + change, rtol=1e-5, atol=1e-5)
+    # What the file has whole is its own.
+    bias = lora["input_blocks.1.0.in_layers.2.bias"]
+    assert np.array_equal(
+        step.weights["down_blocks.0.resnets.0.conv1.bias"].read_as(DType.F32), bias
+    )
+
+
+def test_a_file_of_differences_is_added_to_the_checkpoints_weights(tmp_path: Path) -> None:
+    arrays = control_net_arrays(small_control_net())
+    write_arrays(tmp_path / "diff.safetensors", arrays | {"difference": np.zeros(1, np.float32)})
+    network = read_control_network(tmp_path / "diff.safetensors")
+    own = write_unet(tmp_path / "a", small_unet())
+
+    model = control_model(network, identify(tmp_path / "a"))
+    step = model.denoising(64, 64)
+    assert step is not None
+    found = {name: one.read_as(DType.F32) for name, one in step.weights.items()}
+    for name, array in arrays.items():
+        expected = array + own[name] if name in own else array
+        assert np.allclose(found[name], expected, rtol=1e-6, atol=1e-6), name
+
+
+def test_a_control_lora_for_another_unet_is_refused(tmp_path: Path) -> None:
+    lora = control_lora(control_net_arrays(small_control_net()))
+    write_arrays(tmp_path / "lora.safetensors", lora)
+    network = read_control_network(tmp_path / "lora.safetensors")
+    with pytest.raises(EngineError, match="other sizes"):
+        control_model(network, small_checkpoint(tmp_path / "a", wider(small_unet(), 48)))
+
+
+def test_an_adapter_runs_once_per_picture(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "adapter.safetensors", adapter_arrays())
+    network = read_control_network(tmp_path / "adapter.safetensors")
+    model = control_model(network, small_checkpoint(tmp_path / "a"))
+    assert model.denoising(64, 64) is None
+    assert model.map_size(60, 64) == (64, 64)
+    assert model.embedding(60, 64) is model.embedding(64, 64)
+
+
+def union_of(network: ControlNetwork, kinds: int) -> ControlNetwork:
+    assert isinstance(network.sizes, ControlNetSizes)
+    config = replace(network.sizes.config, union=UnionConfig(kinds, 4, 1))
+    return replace(network, sizes=replace(network.sizes, config=config))
+
+
+def test_a_union_is_told_the_kinds_of_its_maps(tmp_path: Path) -> None:
+    network = union_of(network_of(tmp_path), 6)
+    assert ControlKind.SEG in network.kinds
+    assert ControlKind.TILE not in network.kinds
+    model = control_model(network, small_checkpoint(tmp_path / "a"))
+    both = [ControlKind.DEPTH, ControlKind.LINEART]
+    inputs = model.map_inputs(both, [0.5, 1.0])
+    assert inputs["kinds"].tolist() == [[0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
+    assert inputs["map_weights"].tolist() == [0.5, 1.0]
+    # The weight of a single map is that of the outputs.
+    assert model.map_inputs(both[:1], [0.5])["map_weights"].tolist() == [1.0]
+    (waves,) = model.step_inputs(both)["kinds_embedding"].reshape(1, 6, 4)
+    assert [bool(row[2:].any()) for row in waves] == [False, True, False, True, False, False]
+
+
+def test_a_kind_that_a_union_was_not_trained_on_is_refused(tmp_path: Path) -> None:
+    network = union_of(network_of(tmp_path), 6)
+    model = control_model(network, small_checkpoint(tmp_path / "a"))
+    with pytest.raises(EngineError, match="tile") as caught:
+        model.map_inputs([ControlKind.TILE], [1.0])
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
