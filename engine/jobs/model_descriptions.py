@@ -15,6 +15,7 @@ from engine.checkpoints.diffusers_folder import is_checkpoint_folder
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.checkpoints.sidecars import cards_of
+from engine.control.reading import read_control_network
 from engine.embeddings.file import name_of
 from engine.errors import EngineError
 from engine.families.base import Component
@@ -84,6 +85,8 @@ class ModelDescriber:
                 return _lora(told, self._describe_lora(listed))
             case ModelKind.CHECKPOINT:
                 return _checkpoint(told, index)
+            case ModelKind.CONTROLNET:
+                return _control_network(told, index)
             case _:
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
@@ -135,6 +138,17 @@ def _checkpoint(told: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
         precisions=told.precisions or _precisions(one.dtype for one in weights),
         size=told.size or sum(one.nbytes for one in weights),
     )
+
+
+def _control_network(told: ModelInfo, index: TensorIndex) -> ModelInfo:
+    """Add what a control network is and for which family, or why it is not run."""
+    try:
+        found = read_control_network(index.path, lambda _: index)
+    except EngineError as error:
+        problem = {"problem": error.text, "hint": error.advice}
+        return _read(told, kind=ModelKind.CONTROLNET, **problem)
+    purpose, families = str(found.title), (found.family,)
+    return _read(told, kind=ModelKind.CONTROLNET, purpose=purpose, families=families)
 
 
 def _lora(told: ModelInfo, lora: LoraInfo) -> ModelInfo:

@@ -13,6 +13,7 @@ import msgspec
 from engine.api.lora_names import LORA_SUFFIXES
 from engine.api.model_files import ModelInfo
 from engine.checkpoints.index import Stamp
+from engine.control.reading import __name__ as controls
 from engine.families.holdings import recognition_rules
 from engine.families.registry import FAMILIES
 from engine.folders import PIPELINE_FILE, Folder, walk
@@ -51,7 +52,7 @@ class ModelIndex:
         folders that were looked through.
         """
         self._known.refresh()
-        self._rules = recognition_rules((*FAMILIES.modules, describing))
+        self._rules = recognition_rules((*FAMILIES.modules, describing, controls))
         unread: list[tuple[ListedLora, str]] = []
         looked_through: list[str] = []
         present: set[str] = set()

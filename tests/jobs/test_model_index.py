@@ -14,7 +14,10 @@ from engine.jobs.model_descriptions import ModelDescriber
 from engine.jobs.model_index import CHUNK, ModelIndex
 from engine.lora.files_below import ListedLora
 from engine.lora.known_loras import KnownLoras
+from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
+from tests.control.layouts import original_control_net
+from tests.control.small import adapter_arrays, control_net_arrays, small_control_net
 from tests.families import listings
 from tests.jobs.test_lora_index import KEYS
 
@@ -83,6 +86,23 @@ def test_each_file_is_known_for_what_is_in_it(tmp_path: Path, models: Path, read
     assert found["Lora/ink"].families == ("sd1",)
     assert "web page" in str(found["page"].problem)
     assert str(found["page"].hint)
+
+
+def test_a_control_network_is_told_with_its_family(
+    tmp_path: Path, models: Path, reader: Reader
+) -> None:
+    arrays = control_net_arrays(small_control_net())
+    write_arrays(models / "edges.safetensors", original_control_net(arrays))
+    write_arrays(models / "keypose.safetensors", adapter_arrays())
+    other = {"controlnet_blocks.0.weight": (64, 64), "controlnet_x_embedder.weight": (64, 64)}
+    write_sparse(models / "flux.safetensors", other)
+    found = listed(tmp_path, reader, models)
+    assert {info.kind for info in found.values()} == {ModelKind.CONTROLNET}
+    assert found["edges"].purpose == "a ControlNet for SD 1.x"
+    assert found["keypose"].purpose == "a T2I-Adapter for SD 1.x"
+    assert found["edges"].families == found["keypose"].families == ("sd1",)
+    assert not found["edges"].problem
+    assert "not run" in str(found["flux"].problem)
 
 
 def test_an_unchanged_file_is_not_opened_again(

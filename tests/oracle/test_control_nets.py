@@ -14,12 +14,14 @@ diffusers = pytest.importorskip("diffusers")
 
 from diffusers.loaders.single_file_utils import convert_controlnet_checkpoint  # noqa: E402
 
-from backends.base import Array, DType, Precision  # noqa: E402
+from backends.base import Array, DType, FileSlice, Precision  # noqa: E402
 from engine.control.control_nets import ControlNetModel  # noqa: E402
 from engine.control.model import control_model  # noqa: E402
 from engine.control.network import ControlNetSizes, ControlNetwork  # noqa: E402
 from engine.control.reading import read_control_network  # noqa: E402
+from engine.control.sizes import control_net_config  # noqa: E402
 from engine.families import identify  # noqa: E402
+from engine.families.shared.unet.sizes import UNetFacts  # noqa: E402
 from engine.graphs import control_net as graphs  # noqa: E402
 from engine.graphs.control_net import ControlNetConfig  # noqa: E402
 from engine.graphs.t2i_adapter import AdapterConfig, t2i_adapter  # noqa: E402
@@ -128,6 +130,10 @@ def _run(target: Target, weights, emit, config, feeds) -> dict[str, Array]:
 
 def check(target: Target, module, network: ControlNetwork, steps: list[Step]) -> None:
     weights = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    check_weights(target, module, weights, steps)
+
+
+def check_weights(target: Target, module, weights: dict[str, Array], steps: list[Step]) -> None:
     for step in steps:
         expected = step.theirs(module)
         found = step.ours(weights, target)
@@ -309,3 +315,24 @@ def test_an_original_adapter_is_read_as_diffusers_saves_it(kind: str, tmp_path: 
     ours = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
     assert ours.keys() == state.keys()
     assert all(np.array_equal(ours[name], array) for name, array in state.items())
+
+
+# --- full size ---
+
+
+@pytest.mark.slow
+def test_sd15s_control_net_equals_diffusers() -> None:
+    torch.manual_seed(0)
+    module = randomised(diffusers.ControlNetModel(cross_attention_dim=768))
+    weights = state_of(module)
+    config = control_net_config(_slices(weights), UNetFacts(heads=8), Path("network"))
+    target = next(one for one in FLOAT32 if one.backend.name == "cpu")
+    check_weights(target, module, weights, [Step(config, (16, 16))])
+
+
+def _slices(weights: dict[str, Array]) -> dict[str, FileSlice]:
+    """The weights as if they were in a file, for reading their sizes."""
+    return {
+        name: FileSlice(Path("network"), 0, DType.F32, array.shape)
+        for name, array in weights.items()
+    }
