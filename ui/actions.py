@@ -9,6 +9,8 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt, Sig
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from ui.key_texts import is_key, portable, shown_key, with_keypad
+
 
 class ActionName(StrEnum):
     """The names of the window's actions."""
@@ -39,6 +41,8 @@ class ActionName(StrEnum):
     USE_SEED = "use_seed"
     USE_EVERYTHING = "use_everything"
     START_FROM = "start_from"
+    FOLLOW = "follow"
+    PROMPT_BY = "prompt_by"
     COPY_PICTURE = "copy_picture"
     COPY_PATH = "copy_path"
     REVEAL = "reveal"
@@ -141,6 +145,12 @@ _ENTRIES = {
         QT_TRANSLATE_NOOP("Actions", "Use everything, with the seed"), "Ctrl+Shift+E"
     ),
     ActionName.START_FROM: _Entry(QT_TRANSLATE_NOOP("Actions", "Start from this"), "Ctrl+I"),
+    ActionName.FOLLOW: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Use as a control picture"), "Ctrl+Alt+F"
+    ),
+    ActionName.PROMPT_BY: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Use as an image prompt"), "Ctrl+Alt+P"
+    ),
     ActionName.COPY_PICTURE: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy picture"), "Ctrl+Shift+C"),
     ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
     ActionName.REVEAL: _Entry(QT_TRANSLATE_NOOP("Actions", "Show in file manager"), "Ctrl+Shift+F"),
@@ -234,6 +244,8 @@ REUSING = (
     ActionName.USE_SEED,
     ActionName.USE_EVERYTHING,
 )
+# Actions by which a picture steers the next ones.
+STEERING = (ActionName.START_FROM, ActionName.FOLLOW, ActionName.PROMPT_BY)
 # Actions that work while the start picture is painted on.
 PAINTING = (
     ActionName.BRUSH,
@@ -248,10 +260,6 @@ PAINTING = (
     ActionName.CLEAR_MASK,
     ActionName.VEIL_COLOUR,
 )
-# Tab moves the focus.
-_NO_KEYS = ("", "Tab", "Backtab")
-# Qt treats the numeric keypad's Enter and Return as different keys; here they are one.
-_RETURN, _ENTER = "Return", "Enter"
 # Further keys of an action; + is typed with Shift or not.
 _ALSO = {
     ActionName.SETTINGS: "Ctrl+,",
@@ -327,7 +335,7 @@ class Actions(QObject):
                 if not any(meet(name, other) for other in taken.get(key, ())):
                     keys.append(key)
                     taken.setdefault(key, []).append(name)
-            self[name].setShortcuts([same for key in keys for same in _with_keypad(key)])
+            self[name].setShortcuts([same for key in keys for same in with_keypad(key)])
 
     def _make(self, name: ActionName, entry: _Entry) -> QAction:
         action = QAction(QCoreApplication.translate("Actions", str(entry.text)), self)
@@ -351,29 +359,6 @@ def meet(one: ActionName, other: ActionName) -> bool:
 def takes_letters(name: ActionName) -> bool:
     """Return True for an action whose key works only where nothing is typed."""
     return _place(_ENTRIES[name]) is not None
-
-
-def shown_key(key: QKeySequence) -> str:
-    """Return a key in the system's notation."""
-    # The label of the key on most keyboards.
-    return key.toString(QKeySequence.SequenceFormat.NativeText).replace(_RETURN, _ENTER)
-
-
-def portable(key: QKeySequence) -> str:
-    """Return a key as text for every system; the keypad's Enter is Return."""
-    return key.toString(QKeySequence.SequenceFormat.PortableText).replace(_ENTER, _RETURN)
-
-
-def is_key(key: QKeySequence) -> bool:
-    """Return True for a key that exists, and is not Tab."""
-    text = portable(key)
-    # The key + is the last character, and no separator.
-    return (text.rpartition("+")[2] or text[-1:]) not in _NO_KEYS
-
-
-def _with_keypad(key: str) -> tuple[QKeySequence, ...]:
-    texts = dict.fromkeys((key, key.replace(_RETURN, _ENTER)))
-    return tuple(map(QKeySequence, texts))
 
 
 def _place(entry: _Entry) -> str | None:

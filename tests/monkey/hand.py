@@ -15,7 +15,8 @@ from tests.monkey.disorder import Disorder
 from tests.monkey.materials import PASTED, WORDS
 from tests.monkey.records import Action, Record
 from tests.ui.real_window.person import ROOT, Point, RealWindow
-from ui.actions import ActionName, portable, usual_keys
+from ui.actions import ActionName, usual_keys
+from ui.key_texts import portable
 
 # The window is never so large, so that the basket beside it stays visible.
 SCREEN = (1500, 860)

@@ -7,7 +7,8 @@ from PySide6.QtTest import QTest
 
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
-from ui.actions import ActionName, Actions, meet, portable
+from ui.actions import ActionName, Actions, meet
+from ui.key_texts import portable
 from ui.places import Place
 
 

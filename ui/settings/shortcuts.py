@@ -8,7 +8,8 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.session import Session
-from ui.actions import ActionName, Actions, is_key, portable, shown_key, takes_letters, usual_keys
+from ui.actions import ActionName, Actions, takes_letters, usual_keys
+from ui.key_texts import is_key, portable, shown_key
 from ui.settings.rows import Section, SettingRow
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton

@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import Desk
 from tests.ui.test_actions import shared_keys
-from ui.actions import ActionName, Actions, portable, usual_keys
+from ui.actions import ActionName, Actions, usual_keys
+from ui.key_texts import portable
 from ui.places import Place
 from ui.settings.page import SettingsPage
 
