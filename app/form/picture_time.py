@@ -1,5 +1,7 @@
 """The time that pictures take here: as earlier ones took, else by the device's trial."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject, Signal
 
 from app.engine.device_state import DeviceState
@@ -8,6 +10,7 @@ from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.second_passes import SecondPass
 
 _DENOISER = "denoiser"
 # The fields of the form that a picture's time follows from.
@@ -51,6 +54,20 @@ class PictureTime(QObject):
         """Return the seconds of a kind of picture by the device's trial; None before it."""
         device = self._devices.chosen
         return seconds_per_picture(device, kind) if device is not None else None
+
+    def of_pass(self, one: SecondPass, width: int, height: int) -> float | None:
+        """Return the seconds that a second pass of this size adds; None if nothing was timed yet.
+
+        Only the last part of its steps is run, by its strength.
+        """
+        steps = self._form.effective.steps if one.steps is None else one.steps
+        run = max(1, round(steps * one.strength))
+        checkpoint = one.checkpoint or str(self._form.checkpoint)
+        measured = self._pace.seconds(checkpoint, width, height, run)
+        if measured is not None:
+            return measured
+        kind = self._kind()
+        return self.of(replace(kind, width=width, height=height, steps=run)) if kind else None
 
     def _measured(self) -> float | None:
         form = self._form.effective

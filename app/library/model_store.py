@@ -88,6 +88,11 @@ class ModelStore(QObject):
         """Return True if a file's hash was asked for and could not be computed."""
         return path in self._unhashed
 
+    def list_once(self) -> None:
+        """List the folders unless that was asked for before."""
+        if not (self.is_listed or self.is_listing):
+            self.refresh()
+
     def refresh_if_asked_for(self) -> None:
         """List the folders again if their list was ever wanted."""
         if self.is_listed or self.is_listing:

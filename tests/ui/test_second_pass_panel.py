@@ -1,0 +1,223 @@
+"""Second passes in the form: every field, the sizes and the time, more than one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.form.generation import Suggestions
+from app.form.model_settings import ModelSettingsMemory
+from engine.api.features import Features
+from engine.api.fields import fields_of
+from engine.api.model_files import ModelKind
+from engine.api.second_passes import MAX_SECOND_PASSES, LatentUpscaler, SecondPass
+from engine.api.values import SamplerName, ScheduleName
+from tests.app.fake_engine import Plan
+from tests.app.layers import listed
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from tests.ui.test_layer_panel import pick
+from ui.method_labels import method_name
+from ui.panels.second_pass_card import SecondPassCard
+from ui.second_pass_labels import upscaler_words
+from ui.widgets.option_field import OptionField
+
+UPSCALER = listed("upscale_models/4x-sharp", ModelKind.UPSCALER, families=())
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    made = make_desk(Plan(models=(UPSCALER,)))
+    made.start()
+    made.session.generation.width = made.session.generation.height = 512
+    return made
+
+
+def card(desk: Desk, at: int = 0) -> SecondPassCard:
+    return desk.window.form.second_passes.cards[at]
+
+
+def passes(desk: Desk) -> tuple[SecondPass, ...]:
+    return desk.session.generation.build_request().second_passes
+
+
+def choosing(path: str) -> Callable[..., tuple[str, str]]:
+    def choose_file(*_: object) -> tuple[str, str]:
+        return path, ""
+
+    return choose_file
+
+
+def change(desk: Desk, **changes: Any) -> None:
+    form = desk.session.generation
+    desk.session.second_pass.change(0, msgspec.structs.replace(form.second_passes[0], **changes))
+
+
+def type_number(card: SecondPassCard, name: str, text: str) -> None:
+    field = card.numbers[name].control
+    assert isinstance(field, OptionField)
+    field.setText(text)
+    field.textEdited.emit(text)
+
+
+def test_a_pass_is_added_removed_and_put_back(desk: Desk) -> None:
+    panel = desk.window.form.second_passes
+    assert passes(desk) == ()
+    panel.add.click()
+    assert passes(desk) == (SecondPass(),)
+    card(desk).remove.click()
+    assert passes(desk) == ()
+    undo = desk.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert passes(desk) == (SecondPass(),)
+
+
+def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.window.form.second_passes.add.click()
+    one = card(desk)
+    one.scale.slider.setValue(1.5)
+    one.strength.slider.setValue(0.4)
+    pick(one.upscaler, "Lanczos")
+    numbers: dict[str, Any] = {
+        "steps": 12,
+        "guidance": 5.5,
+        "width": 768,
+        "height": 1024,
+        "tile": 512,
+    }
+    for name, number in numbers.items():
+        type_number(one, name, str(number))
+    pick(one.sampler.box, method_name(SamplerName.EULER))
+    pick(one.schedule.box, method_name(ScheduleName.KARRAS))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/models/other.safetensors"))
+    one.checkpoint.choose.click()
+    one.prompt.setPlainText("sharp")
+    one.negative.setPlainText("soft")
+    expected = SecondPass(
+        scale=1.5,
+        strength=0.4,
+        upscaler="lanczos",
+        sampler=SamplerName.EULER,
+        schedule=ScheduleName.KARRAS,
+        checkpoint="/models/other.safetensors",
+        prompt="sharp",
+        negative_prompt="soft",
+        **numbers,
+    )
+    assert passes(desk) == (expected,)
+    changed = {
+        name
+        for name, field in fields_of(SecondPass).items()
+        if getattr(expected, name) != field.default
+    }
+    assert changed == set(fields_of(SecondPass))
+    for name in numbers:
+        type_number(one, name, "")
+    one.checkpoint.drop.click()
+    one.prompt.setPlainText("")
+    one.negative.setPlainText("")
+    assert passes(desk) == (
+        SecondPass(
+            scale=1.5,
+            strength=0.4,
+            upscaler="lanczos",
+            sampler=SamplerName.EULER,
+            schedule=ScheduleName.KARRAS,
+        ),
+    )
+
+
+def test_upscalers_are_the_latents_the_pictures_and_the_users_files(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.window.form.second_passes.add.click()
+    box = card(desk).upscaler
+    desk.wait(lambda: box.findText("4x-sharp") >= 0)
+    texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]
+    latent = [one.value for one in LatentUpscaler]
+    assert texts == [*latent, "Lanczos", "Area", "4x-sharp", "Choose a file…"]
+    pick(box, "4x-sharp")
+    assert passes(desk)[0].upscaler == UPSCALER.path
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/downloads/new.pth"))
+    pick(box, "Choose a file…")
+    assert passes(desk)[0].upscaler == "/downloads/new.pth"
+    assert box.currentText() == "new"
+    assert all(all(upscaler_words(one)) for one in (*latent, "lanczos", "area"))
+
+
+def test_sizes_follow_from_the_pass_before_and_are_told(desk: Desk) -> None:
+    desk.window.form.second_passes.add.click()
+    desk.window.form.second_passes.add.click()
+    card(desk).scale.slider.setValue(1.5)
+    assert "768 × 768" in card(desk).result.text()  # noqa: RUF001
+    assert "1536 × 1536" in card(desk, 1).result.text()  # noqa: RUF001
+    change(desk, width=640, height=512)
+    assert "640 × 512" in card(desk).name.text()  # noqa: RUF001
+    assert not card(desk).scale.isEnabled()
+    desk.session.generation.width = 256
+    assert "256 × 512" in card(desk).result.text()  # noqa: RUF001
+
+
+def test_the_time_of_a_pass_is_told_where_it_is_known(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.window.form.second_passes.add.click()
+    assert "more" not in card(desk).result.text()
+
+    def seconds(_name: str, width: int, height: int, steps: int) -> float:
+        return width * height * steps / 1e6
+
+    monkeypatch.setattr(desk.session.pace, "seconds", seconds)
+    change(desk, steps=10)
+    # 1024 x 1024 pixels, and seven of ten steps.
+    assert card(desk).result.text().endswith("About 7 s more.")
+
+
+def test_a_full_form_takes_no_more_passes(desk: Desk) -> None:
+    panel = desk.window.form.second_passes
+    for _ in range(MAX_SECOND_PASSES):
+        panel.add.click()
+    assert len(panel.cards) == MAX_SECOND_PASSES
+    assert not panel.add.isVisibleTo(desk.window)
+
+
+def test_passes_belong_to_the_model_and_are_reset_with_its_settings(desk: Desk) -> None:
+    desk.window.form.second_passes.add.click()
+    model = desk.session.generation.checkpoint
+    memory = desk.session.findChild(ModelSettingsMemory)
+    assert memory is not None
+    memory.note()
+    assert getattr(memory.of(model), "second_passes") == (SecondPass(),)  # noqa: B009 (made at run time)
+    desk.session.changes.reset()
+    assert passes(desk) == ()
+
+
+def test_a_family_without_second_passes_does_not_offer_them(desk: Desk) -> None:
+    form = desk.window.form
+    plain = Suggestions(512, desk.session.generation.suggestions.settings, Features())
+    desk.session.generation.suggestions = plain
+    assert not form.second_passes.isVisibleTo(form)
+
+
+def test_every_control_of_a_pass_has_a_name_and_is_reached_by_tab(desk: Desk) -> None:
+    desk.window.form.second_passes.add.click()
+    one = card(desk)
+    one.more.open()
+    assert unnamed(desk.window.form) == []
+    order: list[QWidget] = []
+    at: QWidget | None = one.controls[0]
+    while at is not None and len(order) < 300:
+        order.append(at)
+        at = at.nextInFocusChain()
+    wanted = [control for control in one.controls if control.isVisibleTo(one)]
+    assert [control for control in order if control in wanted][: len(wanted)] == wanted
+
+
+def test_a_folded_heading_tells_what_differs(desk: Desk, tmp_path: Path) -> None:
+    desk.window.form.second_passes.add.click()
+    change(desk, checkpoint=str(tmp_path / "paint.ckpt"), prompt="x", tile=512)
+    assert card(desk).more.head.summary == "paint, prompts of its own, in tiles"

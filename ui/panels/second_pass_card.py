@@ -1,0 +1,246 @@
+"""The card of a second pass: how much larger, by which upscaler, how much is redrawn."""
+
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.form.generation import MOST_CHARACTERS
+from app.paths import nearest_folder
+from app.session import Session
+from engine.api.fields import bounds_of, fields_of
+from engine.api.model_files import ModelKind
+from engine.api.second_passes import LatentUpscaler, SecondPass
+from engine.api.values import SamplerName, ScheduleName
+from ui.method_labels import method_name, sampler_about, schedule_about
+from ui.model_labels import model_line
+from ui.option_labels import automatic
+from ui.panels.choice_row import ChoiceRow
+from ui.panels.option_rows import FieldRow, FieldWords
+from ui.panels.path_row import PathRow
+from ui.second_pass_labels import AREA, LANCZOS, pass_title, result_words, upscaler_words
+from ui.theme.metrics import XS, S
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import ElidedLabel, align, buddy_label, plain_label
+from ui.widgets.number_field import DecimalField
+from ui.widgets.prompt_edit import PromptEdit
+from ui.widgets.section import Section
+from ui.widgets.slider_field import SliderField
+
+# The ranges of the sliders; the fields accept more.
+_USUAL_SCALE, _USUAL_STRENGTH = (1, 4), (0, 1)
+_WEIGHTS = "*.safetensors *.sft *.pth *.pt"
+_CHECKPOINTS = "*.safetensors *.sft *.ckpt *.pt"
+_PROMPT_LINES = (2, 6)
+# Fields that a row is made for from their bounds, all of them folded but the first.
+_NUMBERS = ("steps", "guidance", "width", "height", "tile")
+
+Size = tuple[int, int]
+
+
+class SecondPassCard(QFrame):
+    """A second pass of the form; it emits the user's changes and shows what it is told."""
+
+    # Emits the changed SecondPass.
+    changed = Signal(object)
+    removed = Signal()
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self._session, self._theme = session, theme
+        self.setProperty("role", "card")
+        self.name = ElidedLabel()
+        self.remove = IconButton(theme, "close", self.tr("Do not enlarge the picture"))
+        scale = DecimalField(*bounds_of(SecondPass, "scale"), step=0.25)
+        self.scale = SliderField(self.tr("Factor"), scale, _USUAL_SCALE)
+        self.upscaler = ChoiceBox(theme, of_files=True)
+        ends = self.tr("keep"), self.tr("reinvent")
+        strength = DecimalField(*bounds_of(SecondPass, "strength"), step=0.05)
+        self.strength = SliderField(self.tr("Strength"), strength, _USUAL_STRENGTH, ends)
+        self.result = plain_label("", "caption", wrap=True)
+        self.numbers = {name: self._number(name) for name in _NUMBERS}
+        self.sampler, self.schedule = self._methods()
+        self.checkpoint = PathRow(theme, self.tr("Model"), self.tr("The same model"))
+        self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
+        self.negative = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
+        self._upscalers: list[str] = []
+        self._shown = SecondPass()
+        self._upscaler_label = buddy_label(self.tr("Upscaler"), self.upscaler)
+        self.more = Section(theme, self.tr("More"), self._more())
+        self._lay_out()
+        self._connect()
+
+    @property
+    def controls(self) -> tuple[QWidget, ...]:
+        """The controls in the order of the tab key."""
+        scale, strength = self.scale, self.strength
+        first = self.remove, scale.slider, scale.field, self.upscaler
+        steps, *numbers = (self.numbers[name].control for name in _NUMBERS)
+        then = strength.slider, strength.field, steps, self.more.head
+        files = self.checkpoint.drop, self.checkpoint.choose
+        methods = self.sampler.box, self.schedule.box
+        return (*first, *then, *methods, *numbers, *files, self.prompt, self.negative)
+
+    def show_pass(self, shown: SecondPass, before: Size, after: Size) -> None:
+        """Show a pass over a picture of the size `before`, which then has the size `after`."""
+        self._shown = shown
+        self.name.setText(pass_title(shown.scale, after))
+        self.scale.show_value(shown.scale)
+        self.scale.setEnabled(shown.width is None or shown.height is None)
+        self.strength.show_value(shown.strength)
+        for name, row in self.numbers.items():
+            row.show_value(getattr(shown, name))
+        self.sampler.show_value(shown.sampler)
+        self.schedule.show_value(shown.schedule)
+        self.checkpoint.show_file(shown.checkpoint)
+        self._show_prompts(shown)
+        self._show_upscalers(shown.upscaler)
+        seconds = self._session.picture_time.of_pass(shown, *after)
+        self.result.setText(result_words(before, after, seconds))
+        self._summarise(shown)
+
+    def _number(self, name: str) -> FieldRow:
+        names = {
+            "steps": (self.tr("Steps"), self.tr("Empty for as many as the first pass has.")),
+            "guidance": (self.tr("Guidance"), self.tr("Empty for that of the first pass.")),
+            "width": (self.tr("Width"), self.tr("With the height, in place of the factor.")),
+            "height": (self.tr("Height"), self.tr("With the width, in place of the factor.")),
+            "tile": (
+                self.tr("Tiles"),
+                self.tr("The side of tiles that are redrawn one by one; empty for the whole."),
+            ),
+        }
+        words = FieldWords(*names[name])
+        field = fields_of(SecondPass)[name]
+        return FieldRow(field, words, self._theme, partial(self._change, name))
+
+    def _methods(self) -> tuple[ChoiceRow, ChoiceRow]:
+        same = (None, automatic(), self.tr("As in the first pass."))
+        samplers = [(one, method_name(one), sampler_about(one)) for one in SamplerName]
+        schedules = [(one, method_name(one), schedule_about(one)) for one in ScheduleName]
+        sampler, schedule = (partial(self._change, name) for name in ("sampler", "schedule"))
+        return (
+            ChoiceRow(self._theme, self.tr("Sampler"), [same, *samplers], sampler),
+            ChoiceRow(self._theme, self.tr("Schedule"), [same, *schedules], schedule),
+        )
+
+    def _more(self) -> QWidget:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S)
+        _, *numbers = self.numbers.values()
+        for row in (self.sampler, self.schedule, *numbers, self.checkpoint):
+            column.addWidget(row)
+        for edit, name in (
+            (self.prompt, self.tr("Prompt of this pass")),
+            (self.negative, self.tr("Negative prompt of this pass")),
+        ):
+            edit.setPlaceholderText(self.tr("As in the first pass"))
+            column.addWidget(buddy_label(name, edit))
+            column.addWidget(edit)
+        labels: list[QLabel] = [row.label for row in numbers]
+        align((*labels, self.sampler.label, self.schedule.label, self.checkpoint.label))
+        return content
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(XS)
+        head.addWidget(self.name, 1)
+        head.addWidget(self.remove)
+        upscaler = QHBoxLayout()
+        upscaler.setSpacing(S)
+        upscaler.addWidget(self._upscaler_label)
+        upscaler.addWidget(self.upscaler, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(S, XS, S, S)
+        column.setSpacing(S)
+        column.addLayout(head)
+        column.addWidget(self.scale)
+        column.addLayout(upscaler)
+        for row in (self.strength, self.numbers["steps"], self.result, self.more):
+            column.addWidget(row)
+        own = self.scale.label, self.strength.label, self.numbers["steps"].label
+        align((*own, self._upscaler_label))
+
+    def _connect(self) -> None:
+        self.remove.clicked.connect(self.removed)
+        self.scale.edited.connect(partial(self._change, "scale"))
+        self.scale.reset.connect(partial(self._change, "scale", SecondPass().scale))
+        self.strength.edited.connect(partial(self._change, "strength"))
+        self.strength.reset.connect(partial(self._change, "strength", SecondPass().strength))
+        self.checkpoint.wants_file.connect(self._choose_checkpoint)
+        self.checkpoint.dropped.connect(partial(self._change, "checkpoint", None))
+        self.prompt.textChanged.connect(lambda: self._on_prompt("prompt", self.prompt))
+        self.negative.textChanged.connect(lambda: self._on_prompt("negative_prompt", self.negative))
+        self.upscaler.activated.connect(self._on_upscaler)
+
+    def _change(self, name: str, value: object) -> None:
+        self.changed.emit(msgspec.structs.replace(self._shown, **{name: value}))
+
+    def _on_prompt(self, name: str, edit: PromptEdit) -> None:
+        self._change(name, edit.toPlainText() or None)
+
+    def _show_prompts(self, shown: SecondPass) -> None:
+        for edit, text in ((self.prompt, shown.prompt), (self.negative, shown.negative_prompt)):
+            if edit.toPlainText() != (text or ""):
+                with QSignalBlocker(edit):
+                    edit.setPlainText(text or "")
+
+    def _show_upscalers(self, chosen: str) -> None:
+        """List the ways to enlarge: the latent's, the picture's, and the user's files."""
+        store = self._session.models.store
+        files = {
+            one.path: model_line(one, "")
+            for one in sorted(store.models, key=lambda one: one.name)
+            if one.kind is ModelKind.UPSCALER and not one.problem
+        }
+        latent = [one.value for one in LatentUpscaler]
+        own = [chosen] if chosen not in (*latent, LANCZOS, AREA, *files) else []
+        values = [*latent, LANCZOS, AREA, *own, *files]
+        if values != self._upscalers:
+            self._upscalers = values
+            self.upscaler.clear()
+            for value in values:
+                if value in (LANCZOS, *[*own, *files][:1]):
+                    is_file = value != LANCZOS
+                    name = self.tr("Your upscalers") if is_file else self.tr("The picture itself")
+                    self.upscaler.add_heading(name)
+                words, about = upscaler_words(value)
+                self.upscaler.add_choice(words, value, files.get(value, about))
+            self.upscaler.add_heading(self.tr("Elsewhere"))
+            self.upscaler.add_choice(self.tr("Choose a file…"), None, "")
+        self.upscaler.setCurrentIndex(self.upscaler.findData(chosen))
+
+    def _on_upscaler(self, at: int) -> None:
+        value: str | None = self.upscaler.itemData(at)
+        if value is None:
+            self.upscaler.setCurrentIndex(self.upscaler.findData(self._shown.upscaler))
+            value = self._ask(self.tr("An upscaler"), "upscale_models", _WEIGHTS)
+        if value is not None:
+            self._change("upscaler", value)
+
+    def _choose_checkpoint(self) -> None:
+        path = self._ask(self.tr("A model for this pass"), "", _CHECKPOINTS)
+        if path is not None:
+            self._change("checkpoint", path)
+
+    def _ask(self, title: str, folder: str, endings: str) -> str | None:
+        below = nearest_folder(self._session.checkpoints.models / folder)
+        name, _ = QFileDialog.getOpenFileName(self, title, below, endings)
+        return str(Path(name)) if name else None
+
+    def _summarise(self, shown: SecondPass) -> None:
+        """Tell in the folded heading what differs from the first pass."""
+        words: list[str] = [method_name(one) for one in (shown.sampler, shown.schedule) if one]
+        if shown.checkpoint is not None:
+            words.append(Path(shown.checkpoint).stem)
+        if shown.prompt is not None or shown.negative_prompt is not None:
+            words.append(self.tr("prompts of its own"))
+        if shown.tile is not None:
+            words.append(self.tr("in tiles"))
+        self.more.head.tell(", ".join(words))

@@ -1,0 +1,57 @@
+"""Words about second passes in the user's language."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from engine.api.second_passes import LatentUpscaler
+from ui.labels import duration, size_label
+
+translate = QCoreApplication.translate
+LANCZOS, AREA = "lanczos", "area"
+
+
+def upscaler_words(upscaler: str) -> tuple[str, str]:
+    """Return the name of an upscaler, and a sentence about it; of a file, its name and path."""
+    plain = {
+        LANCZOS: (
+            translate("passes", "Lanczos"),
+            translate("passes", "The picture, enlarged sharply."),
+        ),
+        AREA: (
+            translate("passes", "Area"),
+            translate("passes", "The picture, enlarged softly."),
+        ),
+    }
+    if upscaler in plain:
+        return plain[upscaler]
+    if upscaler in [one.value for one in LatentUpscaler]:
+        return upscaler, _latent_about(upscaler)
+    return Path(upscaler).stem, upscaler
+
+
+def _latent_about(upscaler: str) -> str:
+    if "nearest" in upscaler:
+        return translate("passes", "Hard cells: needs a strength of 0.5 or more.")
+    if "bicubic" in upscaler:
+        return translate("passes", "A little sharper: needs a strength of 0.5 or more.")
+    return translate("passes", "Quick and soft: needs a strength of 0.5 or more.")
+
+
+def result_words(before: tuple[int, int], after: tuple[int, int], seconds: float | None) -> str:
+    """Return the sizes before and after a pass, and the time that it adds where it is known."""
+    sizes = translate("passes", "{before} becomes {after}.").format(
+        before=size_label(*before), after=size_label(*after)
+    )
+    if seconds is None:
+        return sizes
+    more = translate("passes", "About {time} more.").format(time=duration(seconds))
+    return f"{sizes} {more}"
+
+
+def pass_title(scale: float, size: tuple[int, int]) -> str:
+    """Return the heading of a pass: its factor and its size."""
+    factor = f"{scale:g}"
+    return translate("passes", "{factor} times: {size}").format(
+        factor=factor, size=size_label(*size)
+    )
