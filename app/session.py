@@ -24,6 +24,7 @@ from app.commands.presets import PresetCommands
 from app.commands.prompts import PromptCommands
 from app.commands.queue import QueueCommands
 from app.commands.remedies import NoticeCommands
+from app.commands.second_passes import SecondPassCommands
 from app.commands.state import AppState
 from app.commands.updates import UpdateCommands
 from app.downloads.contacts import Contacts, noting_terms
@@ -232,6 +233,7 @@ class Session(QObject):
 
         self.control_list, self.control = self._layers(CONTROL_LAYERS, state)
         self.image_prompt_list, self.image_prompt = self._layers(IMAGE_PROMPTS, state)
+        self.second_pass = SecondPassCommands(state, self.changes, self)
 
     def _layers(self, kind: LayerKind, state: AppState) -> tuple[LayerList, LayerCommands]:
         """Return the list of a kind of layer, and the commands for it."""

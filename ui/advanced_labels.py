@@ -21,12 +21,14 @@ from ui.method_labels import method_name, tool_label
 
 translate = QCoreApplication.translate
 
+# What has a card of its own in the form.
+_BESIDE = ("second_passes",)
 _MACHINE = ("backend", "precision", "memory_limit_bytes", "lora_mode")
 
 
 def advanced_summary(form: GenerationState) -> str:
     """Return a summary of all advanced settings that differ from the defaults; empty if none."""
-    names = (*OPTIONS, *_MACHINE)
+    names = (*(name for name in OPTIONS if name not in _BESIDE), *_MACHINE)
     parts = [*_method(form), *_summaries(_in_force(form), _fields(names)), *_declared(form)]
     return " · ".join(parts)
 

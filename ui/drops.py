@@ -125,9 +125,10 @@ class Drops(QObject):
             self.tr("It is redrawn, all of it or a part."),
             lambda: self._start_from(str(file)),
         )
+        steering = [start, *self._layer_offers(file)]
         if ours:
             # A button already reuses its settings, and the drag may be accidental.
-            return [start]
+            return steering
         if not is_picture(file):
             opening = self._session.opening
             title, sentence = self._offer_words(opening.kind(file))
@@ -137,7 +138,23 @@ class Drops(QObject):
             self.tr("How it was made, whichever program made it."),
             lambda: self._session.open_file(file),
         )
-        return [use, start]
+        return [use, *steering]
+
+    def _layer_offers(self, file: Path) -> list[DropOffer]:
+        """Return the cards of what the model's architecture can follow."""
+        session, features = self._session, self._session.generation.suggestions.features
+        follow = DropOffer(
+            self.tr("Use as a control picture"),
+            self.tr("Its lines, depth or pose are followed."),
+            lambda: session.control.open(file),
+        )
+        prompt = DropOffer(
+            self.tr("Use as an image prompt"),
+            self.tr("A picture that says what words do not."),
+            lambda: session.image_prompt.open(file),
+        )
+        offers = (session.control, follow), (session.image_prompt, prompt)
+        return [offer for layers, offer in offers if layers.kind.is_offered(features)]
 
     def _offer_words(self, kind: FileKind) -> tuple[str, str]:
         used = self.tr("It is used where it lies.")

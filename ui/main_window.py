@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow, QVBoxLayout, QWidget
 from app.commands.updates import UpdateStage
 from app.paths import nearest_folder
 from app.session import Session
-from ui.actions import REUSING, ActionName, Actions
+from ui.actions import REUSING, STEERING, ActionName, Actions
 from ui.create.page import CreatePage
 from ui.dock.dock import Dock
 from ui.dock.queue_drawer import QueueDrawer
@@ -39,7 +39,7 @@ _FRAMED_MS = 200
 # The delay after which a window that was opened has drawn itself and started the engine.
 _SETTLED_MS = 1500
 # Actions that change the form, which the user then sees.
-_OF_THE_FORM = (ActionName.EDIT_PROMPT, ActionName.OPEN_START, ActionName.START_FROM, *REUSING)
+_OF_THE_FORM = (ActionName.EDIT_PROMPT, ActionName.OPEN_START, *STEERING, *REUSING)
 
 
 class MainWindow(QMainWindow):

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from ui.actions import PAINTING, REUSING, ActionName, Actions
+from ui.actions import PAINTING, REUSING, STEERING, ActionName, Actions
 
 _PICTURES = (
     ActionName.GENERATE,
@@ -11,7 +11,7 @@ _PICTURES = (
     ActionName.CANCEL_ALL,
     None,
     *REUSING,
-    ActionName.START_FROM,
+    *STEERING,
     None,
     ActionName.COPY_PICTURE,
     ActionName.COPY_PATH,

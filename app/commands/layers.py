@@ -54,17 +54,17 @@ class LayerCommands(QObject):
 
     def change(self, at: int, **changes: Any) -> None:
         """Change fields of a layer, by their names in its struct."""
-        self._replace(at, msgspec.structs.replace(self.layers[at], **changes))
+        self.replace(at, msgspec.structs.replace(self.layers[at], **changes))
 
     def choose_file(self, at: int, info: ModelInfo) -> None:
         """Use a listed file for a layer, with the preprocessor that the file is made for."""
-        self._replace(at, self._with_info(self.layers[at], info))
+        self.replace(at, self._with_info(self.layers[at], info))
 
     def use_file(self, at: int, path: Path) -> None:
         """Use a file for a layer, where it lies; its other settings stay."""
         message = self.tr("{name} is used now.").format(name=path.name[:80])
         found = msgspec.structs.replace(self.kind.with_file(self.layers[at], str(path)), hash=None)
-        self._changes.apply(message, lambda: self._replace(at, found))
+        self._changes.apply(message, lambda: self.replace(at, found))
 
     def use_picture(self, at: int, path: Path) -> None:
         """Use another picture for a layer; its settings stay."""
@@ -99,7 +99,8 @@ class LayerCommands(QObject):
             return preprocessor_for(changed, info)
         return changed
 
-    def _replace(self, at: int, layer: Layer) -> None:
+    def replace(self, at: int, layer: Layer) -> None:
+        """Put another layer in the place of one."""
         layers = self.layers
         self._put((*layers[:at], layer, *layers[at + 1 :]))
 

@@ -107,8 +107,7 @@ class LayerList(QObject):
 
     def list_files(self) -> None:
         """List the user's files, unless that was asked for before."""
-        if not (self._store.is_listed or self._store.is_listing):
-            self._store.refresh()
+        self._store.list_once()
 
     def look_again(self) -> None:
         """Look again for files that were missing."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.form.generation import Suggestions
 from app.form.layer_list import LayerFate
 from engine.api.control import ControlLayer, ControlMode, ControlResize
-from engine.api.features import Features
+from engine.api.features import Features, OptionalSetting
 from engine.api.fields import fields_of
 from engine.api.image_prompts import AdapterBlocks, ImagePrompt
 from engine.api.preprocessors import (
@@ -28,6 +28,8 @@ from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, MODELS
 from tests.app.test_lora_list import choose
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
+from tests.ui.test_main_window import drag, drop
+from ui.actions import ActionName
 from ui.layer_labels import (
     blocks_words,
     control_kind_name,
@@ -37,6 +39,7 @@ from ui.layer_labels import (
 )
 from ui.panels.control_card import ControlCard
 from ui.panels.image_prompt_card import ImagePromptCard
+from ui.panels.strip_panel import picture_menu
 from ui.widgets.choice_box import ChoiceBox
 
 LEFT = Qt.MouseButton.LeftButton
@@ -238,6 +241,8 @@ def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
         ControlResize.FILL,
         ControlKind.DEPTH,
     )
+    # A signal would make texts of them.
+    assert type(now.mode) is ControlMode
     assert now.mask == picture(desk, "b")
     assert one.more.head.summary == "The map is more important, Fit, Depth"
     one.area.drop.click()
@@ -385,6 +390,34 @@ def test_every_control_of_the_cards_has_a_name_and_is_reached_by_tab(desk: Desk)
             at = at.nextInFocusChain()
         wanted = [control for control in each.controls if control.isVisibleTo(each)]
         assert [control for control in order if control in wanted][: len(wanted)] == wanted
+
+
+def test_a_dropped_picture_is_followed_or_is_a_prompt(desk: Desk, tmp_path: Path) -> None:
+    form, file = desk.session.generation, tmp_path / "a.png"
+    assert [offer.title for offer in desk.window.drops.offers(file)] == [
+        "Use its settings",
+        "Start from it",
+    ]
+    steered = (OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS)
+    known = form.suggestions.settings
+    form.suggestions = Suggestions(512, known, Features(options=steered))
+    for ours, count in ((False, 4), (True, 3)):
+        assert len(desk.window.drops.offers(file, ours=ours)) == count
+    drop(desk.window, drag(desk.window, file), 2)
+    assert images(desk) == ["a"]
+    drop(desk.window, drag(desk.window, file), 3)
+    assert [one.image for one in form.image_prompts] == [str(file)]
+
+
+def test_a_shown_picture_is_followed_or_is_a_prompt_by_its_menu(desk: Desk) -> None:
+    desk.session.view.choose(picture(desk, "b"))
+    actions = desk.window.actions_by_name
+    menu = picture_menu(actions, desk.window)
+    for name in (ActionName.FOLLOW, ActionName.PROMPT_BY):
+        assert actions[name] in menu.actions()
+        actions[name].trigger()
+    assert images(desk) == ["b"]
+    assert len(desk.session.generation.image_prompts) == 1
 
 
 def test_every_preprocessor_has_a_title_and_a_sentence(desk: Desk) -> None:

@@ -92,6 +92,11 @@ class CreatePage(QWidget):
             on(name, self._with_picture(self._reuse(what)))
         on(ActionName.OPEN_START, self.form.inputs.choose_picture)
         on(ActionName.START_FROM, self._with_picture(self.form.inputs.start_from))
+        on(ActionName.FOLLOW, self._with_picture(lambda path: session.control.open(Path(path))))
+        on(
+            ActionName.PROMPT_BY,
+            self._with_picture(lambda path: session.image_prompt.open(Path(path))),
+        )
         on(ActionName.REVEAL, self._with_picture(reveal))
         on(ActionName.COPY_PATH, self._with_picture(copy_path))
         on(

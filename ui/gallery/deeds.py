@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.commands.gallery import GalleryCommands
 from app.gallery.rows import GalleryRow
 from app.session import Session
-from ui.actions import RATING, REUSING, ActionName, Actions
+from ui.actions import RATING, REUSING, STEERING, ActionName, Actions
 from ui.item_models.dragged_pictures import files_as_data
 from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.picture_facts import facts_text, read_facts
@@ -18,7 +18,7 @@ from ui.spoken import say
 # The actions on one picture, those on any number of them, and those without any.
 _OF_ONE = (
     *REUSING,
-    ActionName.START_FROM,
+    *STEERING,
     ActionName.COPY_SETTINGS,
 )
 _OF_SOME = (
@@ -95,7 +95,7 @@ class PictureDeeds(QObject):
         menu = QMenu(self._page)
         one = len(self._targets()) == 1
         groups = (
-            (*REUSING, ActionName.START_FROM) if one else (ActionName.COMPARE,),
+            (*REUSING, *STEERING) if one else (ActionName.COMPARE,),
             (ActionName.FAVOURITE, ActionName.REJECT),
             (ActionName.REVEAL, ActionName.COPY_PICTURE, ActionName.COPY_PATH),
             (ActionName.COPY_SETTINGS,) if one else (),

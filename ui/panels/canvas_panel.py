@@ -31,6 +31,7 @@ from ui.widgets.zoom_bar import ZoomBar
 from ui.widgets.zoom_view import ZoomView
 
 if TYPE_CHECKING:
+    from ui.create.map_over import MapOver
     from ui.panels.paint_panel import PaintPanel
 
 # The width of the pane of details, and its largest share of the canvas.
@@ -69,6 +70,7 @@ class CanvasPanel(QWidget):
         self._size = QSize()
         # Made when it is first used.
         self.paint: PaintPanel | None = None
+        self._map_over: MapOver | None = None
         self.view = CompareView(theme)
         self.empty = FirstRun(session, theme, actions)
         self.details = DetailsPanel(session, theme)
@@ -94,6 +96,7 @@ class CanvasPanel(QWidget):
         session.view.alone_changed.connect(self.refresh)
         session.batch.changed.connect(self._on_batch)
         self.back.clicked.connect(session.view.follow)
+        self.corner.map.clicked.connect(partial(session.view.show_map, None))
         session.progress.preview_changed.connect(self._on_preview)
         session.progress.began.connect(self.refresh)
         session.progress.ended.connect(self.refresh)
@@ -108,6 +111,7 @@ class CanvasPanel(QWidget):
         self._actions[ActionName.DETAILS].triggered.connect(self._toggle_details)
         self._actions[ActionName.COMPARE_START].triggered.connect(self._compare)
         session.view.details_changed.connect(self._show_details)
+        session.view.map_over_changed.connect(self._on_map_over)
         session.view.details = session.memory.layout.details
         self._show_details()
         self._refresh_actions()
@@ -129,6 +133,19 @@ class CanvasPanel(QWidget):
         shows = self._session.view.details
         self.details.setVisible(shows)
         self._session.memory.keep_layout(details=shows)
+
+    def _on_map_over(self, layer: int | None) -> None:
+        if layer is not None and self._map_over is None:
+            # Here, as the window starts sooner without it.
+            from ui.create.map_over import MapOver
+
+            self._map_over = MapOver(self._session, self._views, self)
+        self.corner.map.setVisible(layer is not None)
+        self.refresh()
+
+    def _views(self) -> list[ZoomView]:
+        """Return the views of the picture, and of the start picture that is painted on."""
+        return [self.view, *([self.paint.view] if self.paint is not None else [])]
 
     # --- painting ---
 
@@ -196,6 +213,8 @@ class CanvasPanel(QWidget):
         else:
             self._next()
             self._read_path = None
+            if self._session.view.map_over is not None:
+                self.view.show_sheet(self._live_shape())
             self._show_view()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
@@ -346,7 +365,7 @@ class CanvasPanel(QWidget):
             shown = self.paint
         elif self._shows_batch:
             shown = self.batch
-        elif view.path is None and not self._session.pictures.is_live:
+        elif view.path is None and view.map_over is None and not self._session.pictures.is_live:
             shown = self.empty
         had_focus = self._stack.isAncestorOf(self.focusWidget() or self)
         self._stack.setCurrentWidget(shown)

@@ -1,9 +1,8 @@
 """A named list of a few choices, each with a sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.theme.metrics import S
@@ -13,15 +12,19 @@ from ui.widgets.labels import buddy_label
 
 
 class ChoiceRow(QWidget):
-    """A named list of a few choices, each with a sentence."""
-
-    chosen = Signal(object)
+    """A named list of choices, each with a sentence; `chosen` is called with the user's choice."""
 
     def __init__(
-        self, theme: Theme, name: str, choices: Sequence[tuple[Enum | None, str, str]]
+        self,
+        theme: Theme,
+        name: str,
+        choices: Sequence[tuple[Enum | None, str, str]],
+        chosen: Callable[[Enum | None], None],
     ) -> None:
         """`choices` are values with their names and sentences."""
         super().__init__()
+        # No signal: one would make plain texts of values that are texts, too.
+        self._chosen = chosen
         self.box = ChoiceBox(theme)
         self.label = buddy_label(name, self.box)
         self._values = [value for value, _, _ in choices]
@@ -35,8 +38,8 @@ class ChoiceRow(QWidget):
         self.box.activated.connect(self._on_activated)
 
     def show_value(self, value: Enum | None) -> None:
-        """Show a choice without emitting `chosen`."""
+        """Show a choice without calling `chosen`."""
         self.box.setCurrentIndex(self._values.index(value))
 
     def _on_activated(self, at: int) -> None:
-        self.chosen.emit(self._values[at])
+        self._chosen(self._values[at])

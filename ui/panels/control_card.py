@@ -55,11 +55,15 @@ class ControlCard(LayerCard):
         self._options = QWidget()
         self._options_of: type[MapOptions] | None = None
         modes = [(mode, *mode_words(mode)) for mode in ControlMode]
-        self.mode = ChoiceRow(theme, self.tr("Balance"), modes)
+        self.mode = ChoiceRow(theme, self.tr("Balance"), modes, partial(self.change, "mode"))
         resizes = [(resize, *resize_words(resize)) for resize in ControlResize]
-        self.resize_mode = ChoiceRow(theme, self.tr("Shape"), resizes)
+        self.resize_mode = ChoiceRow(
+            theme, self.tr("Shape"), resizes, partial(self.change, "resize")
+        )
         kinds = [(kind, control_kind_name(kind), "") for kind in (None, *ControlKind)]
-        self.map_kind = ChoiceRow(theme, self.tr("Kind of map"), kinds)
+        self.map_kind = ChoiceRow(
+            theme, self.tr("Kind of map"), kinds, partial(self.change, "kind")
+        )
         self.area = PathRow(theme, self.tr("Only within"), self.tr("The whole picture"))
         self._network = _named(self.tr("Network"), self.file)
         self._preprocessor = _named(self.tr("Map by"), self.preprocessor)
@@ -153,9 +157,6 @@ class ControlCard(LayerCard):
         self.preprocessor.activated.connect(self._on_preprocessor)
         self.weights.wants_file.connect(lambda: self.wants_path.emit("preprocessor_weights"))
         self.weights.dropped.connect(partial(self.change, "preprocessor_weights", None))
-        self.mode.chosen.connect(partial(self.change, "mode"))
-        self.resize_mode.chosen.connect(partial(self.change, "resize"))
-        self.map_kind.chosen.connect(partial(self.change, "kind"))
         self.area.wants_file.connect(lambda: self.wants_path.emit("mask"))
         self.area.dropped.connect(partial(self.change, "mask", None))
         self.map.clicked.connect(self.shown_over)
@@ -207,7 +208,7 @@ class ControlCard(LayerCard):
         options = self._row.layer.preprocessor
         if options is not None:
             changed = msgspec.structs.replace(options, **{name: value})
-            self.changed.emit({"preprocessor": changed})
+            self.change("preprocessor", changed)
 
     def _on_preprocessor(self, at: int) -> None:
         name: PreprocessorName | None = self.preprocessor.itemData(at)
@@ -215,7 +216,7 @@ class ControlCard(LayerCard):
         assert self._row is not None
         assert isinstance(self._row.layer, ControlLayer)
         if type(options) is not type(self._row.layer.preprocessor):
-            self.changed.emit({"preprocessor": options, "preprocessor_weights": None})
+            self.change_all({"preprocessor": options, "preprocessor_weights": None})
 
 
 def _named(name: str, control: QWidget) -> tuple[QWidget, QLabel]:

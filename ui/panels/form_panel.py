@@ -28,6 +28,7 @@ from ui.panels.lora_panel import LoraPanel
 from ui.panels.option_rows import OptionRows
 from ui.panels.preset_panel import PresetPanel
 from ui.panels.prompt_panel import PromptPanel
+from ui.panels.second_pass_panel import SecondPassPanel
 from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
@@ -75,6 +76,7 @@ class FormPanel(QScrollArea):
         self.inputs = InputPanel(session, theme, actions)
         self.controls = LayerPanel(session, session.control, theme)
         self.image_prompts = LayerPanel(session, session.image_prompt, theme)
+        self.second_passes = SecondPassPanel(session, theme)
         self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)
@@ -109,6 +111,7 @@ class FormPanel(QScrollArea):
         for widget in (self.controls, self.image_prompts):
             column.addWidget(widget)
         column.addLayout(sizes)
+        column.addWidget(self.second_passes)
         self.advanced = AdvancedPanel(self._session, self._theme, content)
         column.addWidget(self.advanced)
         align((*self.inputs.labels, *self.mask_rows.labels))

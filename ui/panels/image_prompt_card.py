@@ -25,7 +25,7 @@ class ImagePromptCard(LayerCard):
         self.encoder = PathRow(theme, self.tr("Encoder"), self.tr("The fitting one"))
         self.no_encoder = plain_label("", "note", wrap=True)
         blocks = [(choice, *blocks_words(choice)) for choice in AdapterBlocks]
-        self.blocks = ChoiceRow(theme, self.tr("It gives"), blocks)
+        self.blocks = ChoiceRow(theme, self.tr("It gives"), blocks, partial(self.change, "blocks"))
         self.area = PathRow(theme, self.tr("Only within"), self.tr("The whole picture"))
         self._lay_out()
         self._connect_own()
@@ -75,6 +75,5 @@ class ImagePromptCard(LayerCard):
     def _connect_own(self) -> None:
         self.encoder.wants_file.connect(lambda: self.wants_path.emit("encoder"))
         self.encoder.dropped.connect(partial(self.change, "encoder", None))
-        self.blocks.chosen.connect(partial(self.change, "blocks"))
         self.area.wants_file.connect(lambda: self.wants_path.emit("mask"))
         self.area.dropped.connect(partial(self.change, "mask", None))

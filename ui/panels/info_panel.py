@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWid
 
 from app.session import Session
 from engine.api.request import GenerateRequest
-from ui.actions import REUSING, ActionName, Actions
+from ui.actions import REUSING, STEERING, ActionName, Actions
 from ui.labels import settings_summary, size_label
 from ui.pictures import ReadPicture
 from ui.theme.metrics import XS, M, S
@@ -23,7 +23,7 @@ _BUTTONS = (
 
 
 _USE = ActionName.USE_SETTINGS
-_OF_A_PICTURE = (*REUSING, ActionName.START_FROM, ActionName.COPY_PATH)
+_OF_A_PICTURE = (*REUSING, *STEERING, ActionName.COPY_PATH)
 
 
 class InfoPanel(QWidget):

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import msgspec
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -33,8 +34,8 @@ _UNUSABLE = (LayerFate.MISSING, LayerFate.BROKEN)
 class LayerCard(QFrame):
     """A layer of the form; it emits the user's changes and shows what it is told."""
 
-    # Emits the names and values of changed fields of the layer.
-    changed = Signal(dict)
+    # Emits the changed layer: a signal would make plain texts of single values that are texts, too.
+    changed = Signal(object)
     removed = Signal()
     # Emits the ModelInfo of a listed file.
     picked = Signal(object)
@@ -133,7 +134,12 @@ class LayerCard(QFrame):
 
     def change(self, name: str, value: object) -> None:
         """Tell of the user's change of a field of the layer."""
-        self.changed.emit({name: value})
+        self.change_all({name: value})
+
+    def change_all(self, changes: dict[str, object]) -> None:
+        """Tell of the user's change of several fields at once."""
+        assert self._row is not None
+        self.changed.emit(msgspec.structs.replace(self._row.layer, **changes))
 
     def lay_out(self, pictures: QWidget, *rows: QWidget) -> None:
         """Lay the card out: its head, its pictures and its rows."""

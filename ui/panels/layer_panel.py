@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QImage
@@ -136,13 +136,10 @@ class LayerPanel(QWidget):
     def _connect_card(self, card: "LayerCard", at: int) -> None:
         commands = self._commands
 
-        def change(changes: dict[str, Any]) -> None:
-            commands.change(at, **changes)
-
         def pick(info: ModelInfo) -> None:
             commands.choose_file(at, info)
 
-        card.changed.connect(change)
+        card.changed.connect(partial(commands.replace, at))
         card.picked.connect(pick)
         card.removed.connect(lambda: commands.remove(at))
         card.moved.connect(partial(self._move_by, at))

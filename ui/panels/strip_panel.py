@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QListView, QMenu, QWidget
 
 from app.session import Session
-from ui.actions import REUSING, ActionName, Actions
+from ui.actions import REUSING, STEERING, ActionName, Actions
 from ui.delegates.picture_delegate import CELL, PictureDelegate
 from ui.item_models.gallery_item_model import PATH_ROLE, GalleryItemModel
 from ui.theme.metrics import THUMBNAIL
@@ -102,7 +102,7 @@ def picture_menu(actions: Actions, parent: QWidget) -> QMenu:
     """Return a menu of actions on the picture that is shown."""
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    for name in (*REUSING, ActionName.START_FROM):
+    for name in (*REUSING, *STEERING):
         menu.addAction(actions[name])
     menu.addSeparator()
     for name in (ActionName.REVEAL, ActionName.COPY_PICTURE, ActionName.COPY_PATH):

@@ -23,10 +23,11 @@ class CanvasCorner(QWidget):
         self.compare.set_name(self._compare.text(), actions.key(ActionName.COMPARE_START))
         self.hold = IconButton(theme, "picture", "")
         self.hold.set_name(self.tr("Show the start picture while this is held"), self.tr("B"))
+        self.map = IconButton(theme, "eye", self.tr("Take the map off the picture"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(S)
-        for button in (self.back, self.compare, self.hold):
+        for button in (self.back, self.map, self.compare, self.hold):
             button.setProperty("role", "floating")
             button.hide()
             row.addWidget(button)

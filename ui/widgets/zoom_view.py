@@ -1,5 +1,7 @@
 """A view of a picture that is zoomed by the wheel and by keys, and panned by dragging."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -21,6 +23,9 @@ from ui.picture_levels import PictureLevels
 from ui.theme.metrics import L
 from ui.theme.theme import Theme
 from ui.widgets.viewport import ViewPoint, Viewport
+
+if TYPE_CHECKING:
+    from ui.widgets.map_veil import MapVeil
 
 # The factor of a notch of the wheel, which is an angle of 120.
 _NOTCH, _NOTCH_ANGLE = 1.25, 120
@@ -59,6 +64,7 @@ class ZoomView(QWidget):
         self._viewport = Viewport(margin)
         # The pointer's last place while it drags the picture.
         self._dragged: QPointF | None = None
+        self._over: MapVeil | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(128, 128)
         # Not by the wheel: what is typed next would go here.
@@ -81,6 +87,11 @@ class ZoomView(QWidget):
     def show_picture(self, levels: PictureLevels, shape: QSize) -> None:
         """Draw a picture; `shape` is its size in full, which `levels` may fall short of."""
         self._show(levels, shape)
+
+    def lay_over(self, over: "MapVeil | None") -> None:
+        """Draw a control layer's map over the picture from now on; None for none."""
+        self._over = over
+        self.update()
 
     def show_sheet(self, shape: QSize) -> None:
         """Draw an empty sheet of this shape, for a picture that is not there yet."""
@@ -267,6 +278,8 @@ class ZoomView(QWidget):
             # Device pixels, so that at 100 % each pixel of the picture is one of the screen.
             painter.scale(1 / ratio, 1 / ratio)
             self.draw_picture(painter, self._viewport.target)
+            if self._over is not None:
+                self._over.draw(painter, self._viewport.target)
             painter.restore()
             painter.save()
             self.draw_over(painter)
