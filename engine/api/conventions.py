@@ -138,6 +138,9 @@ class RedrawSteps(StrEnum):
     """The steps of the schedule that img2img runs for a given strength."""
 
     A1111 = "a1111"  # the last int(min(strength, 0.999) * steps) + 1 steps
+    # The last `steps` steps of a schedule of int(steps / min(strength, 0.999)) steps, as A1111's
+    # second passes, and its "with img2img, do exactly the amount of steps the slider specifies".
+    A1111_EXACT = "a1111_exact"
     COMFY = "comfy"  # the last `steps` steps of a schedule of steps / strength steps
     DIFFUSERS = "diffusers"  # the last int(strength * steps) steps
 

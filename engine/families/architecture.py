@@ -96,9 +96,16 @@ class TextEncoding(Protocol):
         """The text encoders in the checkpoint, in the order they run."""
         ...
 
-    def read(self, requests: Sequence[ResolvedRequest], embeddings: Embeddings = ...) -> TextPlan:
+    def read(
+        self,
+        requests: Sequence[ResolvedRequest],
+        embeddings: Embeddings = ...,
+        drawn: int | None = ...,
+    ) -> TextPlan:
         """Parse the prompts of requests that differ only in prompts and seeds; run no network.
 
+        In a second pass `drawn` is the expected number of evaluations of the first one, from which
+        the times in prompts count on; None: they begin with the pass.
         The files of `embeddings` that the prompts name are read.
         Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses, and for
         one that is too long.

@@ -86,7 +86,7 @@ def plan_sampling(
         return SamplingPlan(sampler, own.training, *levels, own.start, own.finish, brownian)
     timed = convention.name is ConventionName.A1111 and choice.training.has_timesteps
     if timed and by_timesteps is not None:
-        own = by_timesteps(request.steps, choice.training, strength)
+        own = by_timesteps(request.steps, choice.training, strength, convention.redraw_steps)
         levels = own.sigmas, own.sigmas
         return SamplingPlan(sampler, choice.training, *levels, own.start, own.finish, brownian)
     levels = _levels(request, choice, redraws=redraws)

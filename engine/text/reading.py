@@ -1,5 +1,6 @@
 """Parsing of a prompt by a convention's grammar into the texts to be encoded."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -14,6 +15,8 @@ from engine.text.timeline import TimedText, schedule_prompt
 
 # The prompt at one time of the run; the encodings of its mixtures are concatenated.
 Passage = tuple[Mixture, ...]
+# Splits a text into those that are used one after another.
+Times = Callable[[str], tuple[TimedText, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,26 @@ class PromptReading:
 
 
 def read_prompt(
-    text: str, convention: Convention, steps: int, *, negative: bool = False
+    text: str,
+    convention: Convention,
+    steps: int,
+    *,
+    negative: bool = False,
+    drawn: int | None = None,
 ) -> PromptReading:
     """Read a prompt by a convention's grammar.
 
-    `steps` is the expected number of denoiser runs, see `schedule_prompt`. In A1111's negative
+    `steps` is the expected number of denoiser runs, `drawn` that of the pass before; see
+    `schedule_prompt`. In A1111's negative
     prompts `AND` and tags of networks are plain text. Raises EngineError(REQUEST_INVALID) if the
     tool refuses the prompt.
     """
     match convention.grammar:
         case PromptGrammar.A1111:
-            return _read_a1111(text, steps, convention, negative=negative)
+            times = partial(schedule_prompt, steps=steps, drawn=drawn)
+            if PromptFeature.CHANGES not in convention.prompt_features:
+                times = partial(_at_all_times, steps)
+            return _read_a1111(text, times, convention, negative=negative)
         case PromptGrammar.COMFY:
             named = named_networks(text, convention, negative=negative)
             passage = (Mixture((parse_attention_comfy(named.stripped),)),)
@@ -68,11 +80,17 @@ def _unchanging(passage: Passage, steps: int, tags: tuple[NetworkTag, ...] = ())
     return PromptReading((WeightedTimeline(1.0, (TimedPassage(steps, passage),)),), tags)
 
 
+def _at_all_times(steps: int, text: str) -> tuple[TimedText, ...]:
+    return (TimedText(steps, text),)
+
+
 def _literal(text: str) -> tuple[PromptPart, ...]:
     return (WeightedText(text, 1.0),)
 
 
-def _read_a1111(text: str, steps: int, convention: Convention, *, negative: bool) -> PromptReading:
+def _read_a1111(
+    text: str, times: Times, convention: Convention, *, negative: bool
+) -> PromptReading:
     features = convention.prompt_features
     named = named_networks(text, convention, negative=negative)
     text = named.stripped
@@ -86,11 +104,7 @@ def _read_a1111(text: str, steps: int, convention: Convention, *, negative: bool
     def timed(item: TimedText) -> TimedPassage:
         return TimedPassage(item.until, (Mixture((parse(item.text),)),))
 
-    def timeline(text: str) -> tuple[TimedPassage, ...]:
-        if PromptFeature.CHANGES not in features:
-            return (timed(TimedText(steps, text)),)
-        return tuple(map(timed, schedule_prompt(text, steps)))
+    def timeline(part: ComposedText) -> WeightedTimeline:
+        return WeightedTimeline(part.weight, tuple(map(timed, times(part.text))))
 
-    return PromptReading(
-        tuple(WeightedTimeline(part.weight, timeline(part.text)) for part in parts), named.tags
-    )
+    return PromptReading(tuple(map(timeline, parts)), named.tags)

@@ -124,14 +124,17 @@ class _Reader:
         return not found
 
 
-def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
+def schedule_prompt(text: str, steps: int, drawn: int | None = None) -> tuple[TimedText, ...]:
     """Return a prompt's texts in order; the last is used until evaluation `steps`.
 
     `steps` is the expected number of denoiser runs; for samplers of second order AUTOMATIC1111
-    expects twice the number of steps. A `when` with a decimal point is a fraction of it. The
-    computing time grows with the length of the text times the number of changes; raises
-    EngineError(REQUEST_INVALID) if the product is too large.
+    expects twice the number of steps. A `when` with a decimal point is a fraction of it. In a
+    second pass `drawn` is the number that was expected of the first one: a `when` counts on from
+    there, and fractions of the second pass begin at 1. The computing time grows with the length of
+    the text times the number of changes; raises EngineError(REQUEST_INVALID) if the product is too
+    large.
     """
+    run = _Run(steps, drawn)
     if "[" not in text:
         return (TimedText(steps, text),)
     reader = _Reader([match[0] for match in _TOKEN.finditer(text)])
@@ -141,7 +144,7 @@ def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
     for choice in reader.choices.values():
         if choice.when is None:
             ends.update(range(1, steps + 1))
-        elif (when := _step(choice.when, steps)) >= 1:
+        elif (when := run.step(choice.when)) >= 1:
             ends.add(when)
     pieces = len(ends) * (len(reader.tokens) + len(text) // _CHARACTERS_A_PIECE)
     if pieces > _MAX_PIECES:
@@ -153,19 +156,29 @@ def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
             sentence("Shorten the prompt, or let it change less often."),
         )
     same: dict[str, str] = {}
-    texts = ((end, _text_at(reader, end, steps)) for end in sorted(ends))
+    texts = ((end, _text_at(reader, end, run)) for end in sorted(ends))
     return tuple(TimedText(end, same.setdefault(text, text)) for end, text in texts)
 
 
-def _step(when: str, steps: int) -> int:
-    number = float(when)
-    if "." in when:
-        number *= steps
-    # The bounds also cover infinite numbers, on which AUTOMATIC1111 fails.
-    return int(max(-1.0, min(number, float(steps))))
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The expected evaluations of a run, and those of the pass before a second one."""
+
+    steps: int
+    drawn: int | None
+
+    def step(self, when: str) -> int:
+        """Return the last step before the change that a bracket names; below 1 there is none."""
+        number = float(when)
+        if "." in when:
+            number = (number if self.drawn is None else number - 1) * self.steps
+        else:
+            number -= self.drawn or 0
+        # The bounds also cover infinite numbers, on which AUTOMATIC1111 fails.
+        return int(max(-1.0, min(number, float(self.steps))))
 
 
-def _text_at(reader: _Reader, step: int, steps: int) -> str:
+def _text_at(reader: _Reader, step: int, run: _Run) -> str:
     """Return the text used at the end of step `step`, counted from 1."""
     found: list[str] = []
     ranges = [(0, len(reader.tokens))]
@@ -178,13 +191,13 @@ def _text_at(reader: _Reader, step: int, steps: int) -> str:
                 position += 1
                 continue
             ranges.append((choice.edges[-1] + 1, end))
-            position, end = _taken(choice, step, steps)
+            position, end = _taken(choice, step, run)
     return "".join(found)
 
 
-def _taken(choice: _Choice, step: int, steps: int) -> tuple[int, int]:
+def _taken(choice: _Choice, step: int, run: _Run) -> tuple[int, int]:
     """Return the start and the end index of the tokens that a bracket contributes at a step."""
     parts = [(first + 1, second) for first, second in pairwise(choice.edges)]
     if choice.when is None:
         return parts[(step - 1) % len(parts)]
-    return parts[0] if step <= _step(choice.when, steps) else parts[1]
+    return parts[0] if step <= run.step(choice.when) else parts[1]

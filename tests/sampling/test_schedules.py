@@ -105,7 +105,22 @@ def test_strength_takes_the_end_of_the_schedule_as_in_a1111(strength: float, tak
     np.testing.assert_array_equal(levels.taken, levels.whole[-taken - 1 :])
 
 
-@pytest.mark.parametrize("rule", RedrawSteps)
+@pytest.mark.parametrize(("strength", "whole"), [(0.02, 500), (0.5, 20), (0.7, 14), (1.0, 10)])
+def test_exact_steps_are_the_end_of_a_longer_schedule_as_in_a1111s_second_passes(
+    strength: float, whole: int
+):
+    choice = ScheduleChoice(ScheduleName.KARRAS, TRAINING)
+    levels = redraw_sigmas(choice, 10, strength, RedrawSteps.A1111_EXACT)
+    np.testing.assert_array_equal(levels.whole, choice.sigmas(whole))
+    np.testing.assert_array_equal(levels.taken, levels.whole[-11:])
+
+
+def test_exact_steps_of_no_strength_are_none():
+    choice = ScheduleChoice(ScheduleName.KARRAS, TRAINING)
+    assert len(redraw_sigmas(choice, 10, 0.0, RedrawSteps.A1111_EXACT).taken) == 1
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RedrawSteps if rule != "a1111_exact"])
 @pytest.mark.parametrize("steps", [1, 2, 999])
 def test_full_strength_takes_the_whole_schedule(rule: RedrawSteps, steps: int):
     choice = ScheduleChoice(ScheduleName.NORMAL, TRAINING)

@@ -24,7 +24,7 @@ from engine.pipeline.denoise.denoising import (
     EncodedCanvas,
 )
 from engine.sampling.samplers import SAMPLERS
-from engine.sampling.schedules.redraw import a1111_redrawn
+from engine.sampling.schedules.redraw import A1111Steps
 from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Step
 
 _TIMESTEPS = 1000
@@ -376,4 +376,5 @@ def _a1111_steps(request: ResolvedRequest, base: Denoising) -> int:
     """
     if not base.redraws:
         return request.steps
-    return a1111_redrawn(request.steps, request.strength) + 1
+    rule = request.convention.redraw_steps
+    return A1111Steps.of(request.steps, request.strength, rule).taken + 1

@@ -22,6 +22,7 @@ from engine.sampling.noise.torch_cuda import TorchCudaGenerator
 from engine.sampling.noise.variation import centred, slerp
 from engine.sampling.types import Latent, NoiseSource, Sigmas
 
+_SPAN_WHOLE = (RedrawSteps.A1111, RedrawSteps.A1111_EXACT)
 # A1111 divides the side of "resize seed from" by this for every kind of latent.
 _DOWNSCALE = 8
 
@@ -82,7 +83,7 @@ class PictureNoise:
         ComfyUI and k-diffusion only `taken`.
         """
         sde_noise = self._convention.sde_noise
-        spanned = whole if self._convention.redraw_steps is RedrawSteps.A1111 else taken
+        spanned = whole if self._convention.redraw_steps in _SPAN_WHOLE else taken
         noisy = spanned[spanned > 0]
         # Without a level above 0 no step is taken.
         if not brownian or sde_noise is SdeNoise.STREAM or not len(noisy):

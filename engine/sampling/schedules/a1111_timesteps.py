@@ -14,8 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.api.conventions import RedrawSteps
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
 from engine.sampling.schedules.ramp import linspace
-from engine.sampling.schedules.redraw import a1111_redrawn
+from engine.sampling.schedules.redraw import A1111Steps
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Latent, Sigmas
 
@@ -45,20 +49,24 @@ class TimestepLevels:
 
 
 def a1111_timestep_levels(
-    steps: int, training: NoiseSchedule, strength: float | None = None
+    steps: int,
+    training: NoiseSchedule,
+    strength: float | None = None,
+    rule: RedrawSteps = RedrawSteps.A1111,
 ) -> TimestepLevels:
     """Return the levels of DDIM, DDIM CFG++ and PLMS: timesteps 1, 1 + 1000 // steps, ..., falling.
 
     There is one step less than asked for, or more where the steps do not divide 1000. With a
-    strength, from 0 to 1, the levels that redraw a picture: the `a1111_redrawn` lowest timesteps.
-    Steps are from 1 to 1000.
+    strength, from 0 to 1, the levels that redraw a picture: the lowest timesteps, as many as
+    `A1111Steps` says. Steps are from 1 to 1000; raises EngineError(REQUEST_INVALID) where the
+    schedule that a strength asks for is longer.
     """
-    timesteps = _timesteps(steps)
     if strength is None:
+        timesteps = _timesteps(steps)
         # Above 500 steps A1111 has the highest timestep twice, which changes nothing.
         levels = training.sigmas[np.unique(timesteps)[::-1]]
         return TimestepLevels(levels, levels[0])
-    taken = a1111_redrawn(steps, strength)
+    timesteps, taken = _redrawn(steps, strength, rule)
     above = np.float32(training.sigmas[timesteps[taken]])
     if taken == 0:
         return TimestepLevels(np.array([above]), above)
@@ -66,7 +74,10 @@ def a1111_timestep_levels(
 
 
 def a1111_unipc_levels(
-    steps: int, training: NoiseSchedule, strength: float | None = None
+    steps: int,
+    training: NoiseSchedule,
+    strength: float | None = None,
+    rule: RedrawSteps = RedrawSteps.A1111,
 ) -> TimestepLevels:
     """Return UniPC's levels: as many as DDIM's, evenly spaced in time from 999 to 0.
 
@@ -74,16 +85,31 @@ def a1111_unipc_levels(
     A1111's default of "time_uniform"). With a strength they begin at the highest timestep that
     `a1111_timestep_levels` takes; the arguments are the same.
     """
-    timesteps = _timesteps(steps)
     if strength is None:
-        sigmas = _evenly(len(timesteps), np.float32(1), training)
+        sigmas = _evenly(len(_timesteps(steps)), np.float32(1), training)
         return TimestepLevels(sigmas, sigmas[0])
-    taken = a1111_redrawn(steps, strength)
+    timesteps, taken = _redrawn(steps, strength, rule)
     above = np.float32(training.sigmas[timesteps[taken]])
     if taken == 0:
         return TimestepLevels(np.array([above]), above)
     first = np.float32(timesteps[taken - 1]) / _TIMESTEPS + np.float32(1 / _TIMESTEPS)
     return TimestepLevels(_evenly(taken, first, training), above)
+
+
+def _redrawn(steps: int, strength: float, rule: RedrawSteps) -> tuple[NDArray[np.int64], int]:
+    """Return the timesteps of a redraw's schedule, and the place of the one it is noised to."""
+    counted = A1111Steps.of(steps, strength, rule)
+    if counted.scheduled > _TIMESTEPS:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence(
+                "The strength {strength:g} is too low for {steps} steps.",
+                strength=strength,
+                steps=steps,
+            ),
+            sentence("Take 0 to keep the picture, or fewer steps."),
+        )
+    return _timesteps(counted.scheduled), max(counted.taken, 0)
 
 
 def _evenly(steps: int, first: np.float32, training: NoiseSchedule) -> Sigmas:

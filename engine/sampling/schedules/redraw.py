@@ -25,12 +25,27 @@ class RedrawnLevels:
     whole: Sigmas
 
 
-def a1111_redrawn(steps: int, strength: float) -> int:
-    """Return the number of steps by which A1111 noises a picture, `t_enc` (one less than run).
+@dataclass(frozen=True, slots=True)
+class A1111Steps:
+    """The steps of a redraw as A1111 counts them (`setup_img2img_steps`).
 
-    A1111 `setup_img2img_steps`.
+    `scheduled` is the length of the schedule, `taken` the number of steps by which a picture is
+    noised (`t_enc`), one less than are run.
     """
-    return int(min(strength, 0.999) * steps)
+
+    scheduled: int
+    taken: int
+
+    @classmethod
+    def of(cls, steps: int, strength: float, rule: RedrawSteps) -> "A1111Steps":
+        """Return the steps for a strength. Raises EngineError(REQUEST_INVALID) for a tiny one."""
+        share = min(strength, 0.999)
+        if rule is not RedrawSteps.A1111_EXACT:
+            return cls(steps, int(share * steps))
+        if strength == 0:
+            return cls(steps, -1)
+        _require_few(steps, strength)
+        return cls(int(steps / share), steps - 1)
 
 
 def redraw_sigmas(
@@ -38,12 +53,12 @@ def redraw_sigmas(
 ) -> RedrawnLevels:
     """Return the levels that redraw a picture by `strength`, from 0 to 1.
 
-    A1111 takes one step more than it goes back (`a1111_redrawn`), so 1 takes the whole schedule,
-    and 0 only the last step, whose effect is invisible. ComfyUI (`KSampler.set_steps`) takes the
-    last `steps` of a schedule of int(steps / strength) steps, and diffusers (`get_timesteps` of its
-    pipelines) the last int(strength * steps); both take none for 0. Raises EngineError
-    REQUEST_INVALID for a strength outside [0, 1] or so low that ComfyUI's schedule has more than
-    100000 steps, and as `ScheduleChoice.sigmas` does.
+    A1111 takes one step more than it goes back (`A1111Steps`), so 1 takes the whole schedule, and 0
+    only the last step, whose effect is invisible, or none where it takes exact numbers. ComfyUI
+    (`KSampler.set_steps`) takes the last `steps` of a schedule of int(steps / strength) steps, and
+    diffusers (`get_timesteps` of its pipelines) the last int(strength * steps); both take none for
+    0. Raises EngineError REQUEST_INVALID for a strength outside [0, 1] or so low that the schedule
+    has more than 100000 steps, and as `ScheduleChoice.sigmas` does.
     """
     if not 0 <= strength <= 1:
         raise EngineError(
@@ -51,25 +66,32 @@ def redraw_sigmas(
             sentence("The strength must be between 0 and 1, not {strength}.", strength=strength),
             sentence("0 keeps the picture, 1 redraws all of it."),
         )
-    whole = choice.sigmas(steps)
     match rule:
-        case RedrawSteps.A1111:
+        case RedrawSteps.A1111 | RedrawSteps.A1111_EXACT:
+            counted = A1111Steps.of(steps, strength, rule)
+            whole = choice.sigmas(counted.scheduled)
             # Counted from the front: a schedule with more levels than asked for takes more steps.
-            skipped = steps - 1 - a1111_redrawn(steps, strength)
-            return RedrawnLevels(whole[skipped:], whole)
+            skipped = counted.scheduled - 1 - counted.taken
+            return RedrawnLevels(whole[min(skipped, len(whole) - 1) :], whole)
         case RedrawSteps.DIFFUSERS:
+            whole = choice.sigmas(steps)
             skipped = steps - min(int(steps * strength), steps)
             return RedrawnLevels(whole[min(skipped, len(whole) - 1) :], whole)
         case RedrawSteps.COMFY:
-            if strength > 0.9999:
-                return RedrawnLevels(whole, whole)
             return _comfy(choice, steps, strength)
 
 
 def _comfy(choice: ScheduleChoice, steps: int, strength: float) -> RedrawnLevels:
-    if strength == 0:
+    if strength == 0 or strength > 0.9999:
         whole = choice.sigmas(steps)
-        return RedrawnLevels(whole[-1:], whole)
+        return RedrawnLevels(whole if strength else whole[-1:], whole)
+    _require_few(steps, strength)
+    whole = choice.levels(int(steps / strength))
+    return RedrawnLevels(choice.falling(whole[-(steps + 1) :]), whole)
+
+
+def _require_few(steps: int, strength: float) -> None:
+    """Raise EngineError(REQUEST_INVALID) where a schedule of steps / strength is too long."""
     if steps > strength * _MOST_STEPS:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
@@ -80,5 +102,3 @@ def _comfy(choice: ScheduleChoice, steps: int, strength: float) -> RedrawnLevels
             ),
             sentence("Take 0 to keep the picture, or fewer steps."),
         )
-    whole = choice.levels(int(steps / strength))
-    return RedrawnLevels(choice.falling(whole[-(steps + 1) :]), whole)

@@ -134,18 +134,20 @@ def tokenize_prompts(
     convention: Convention,
     steps: int,
     reader: EmbeddingReader | None = None,
+    drawn: int | None = None,
 ) -> PromptTokens:
     """Read and tokenize both prompts; `reader` finds the embeddings that they name.
 
     `steps` is the expected number of evaluations of the denoiser, as the tool counts: in A1111 the
     number of steps, doubled for samplers of second order, even where a redrawn picture takes fewer.
+    `drawn` is that of the pass before, from which the times in prompts count on.
     Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses or that is
     too long.
     """
     planner = _Planner(tokenizer, convention, reader)
-    reading = read_prompt(prompt, convention, steps)
+    reading = read_prompt(prompt, convention, steps, drawn=drawn)
     positives = tuple(planner.timeline(timeline) for timeline in reading.timelines)
-    other = read_prompt(negative, convention, steps, negative=True)
+    other = read_prompt(negative, convention, steps, negative=True, drawn=drawn)
     opposite = planner.timeline(other.timelines[0])
     if convention.length_matching is LengthMatching.REPEAT:
         _check_repeats(max(t.chunks for t in positives), opposite.chunks)

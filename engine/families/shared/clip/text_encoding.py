@@ -76,7 +76,10 @@ class ClipText:
         return encoders_of(self.checkpoint)
 
     def read(
-        self, requests: Sequence[ResolvedRequest], embeddings: Embeddings = NO_EMBEDDINGS
+        self,
+        requests: Sequence[ResolvedRequest],
+        embeddings: Embeddings = NO_EMBEDDINGS,
+        drawn: int | None = None,
     ) -> "ClipTextPlan":
         """Tokenize the prompts, and read the embeddings that they name.
 
@@ -85,7 +88,8 @@ class ClipText:
         request, tokenizers = requests[0], self._tokenizers(requests[0])
         readers = self._readers(request, tokenizers, embeddings)
         prompts = {
-            texts: self._read(texts, request, tokenizers, readers) for texts in _texts(requests)
+            texts: self._read(texts, request, tokenizers, readers, drawn)
+            for texts in _texts(requests)
         }
         return ClipTextPlan(self, requests[0], tokenizers, prompts)
 
@@ -147,6 +151,7 @@ class ClipText:
         request: ResolvedRequest,
         tokenizers: Mapping[Component, ClipTokenizer],
         readers: Mapping[Component, EmbeddingReader],
+        drawn: int | None,
     ) -> dict[Component, PromptTokens]:
         # Prompts that change during the run are timed by evaluations of the denoiser.
         evaluations = request.steps * SAMPLERS[request.sampler].evaluations
@@ -158,7 +163,7 @@ class ClipText:
             key = id(tokenizer), id(reader)
             if key not in read:
                 read[key] = tokenize_prompts(
-                    *texts, tokenizer, request.convention, evaluations, reader
+                    *texts, tokenizer, request.convention, evaluations, reader, drawn
                 )
             found[one] = read[key]
         return found
