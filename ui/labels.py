@@ -33,6 +33,7 @@ def phase_label(phase: Phase, *, once: bool = False) -> str:
         Phase.COMPILE: translate("labels", "Preparing the networks"),
         Phase.ENCODE: translate("labels", "Reading the prompt"),
         Phase.DENOISE: translate("labels", "Developing"),
+        Phase.ENLARGE: translate("labels", "Enlarging"),
         Phase.DECODE: translate("labels", "Decoding"),
         Phase.SAVE: translate("labels", "Saving"),
     }[phase]

@@ -32,6 +32,7 @@ _PHASE_LABELS = {
     Phase.COMPILE: "Preparing",
     Phase.ENCODE: "Reading the prompt",
     Phase.DENOISE: "Developing",
+    Phase.ENLARGE: "Enlarging",
     Phase.DECODE: "Finishing",
     Phase.SAVE: "Saving",
 }

@@ -11,6 +11,7 @@ from app.library.upscalers import find_upscaler
 from app.model_folders import named_folders
 from app.paths import Paths, find_paths, typed_path, typed_text
 from app.settings.reading import FILE, read_settings
+from engine.api.second_passes import Resampling
 from engine.api.values import ErrorInfo
 from engine.cancel import CancelToken
 from engine.compile.cache import NetworkCache
@@ -21,7 +22,6 @@ from engine.jobs.services import known_files
 from engine.jobs.upscaling import UpscaledImage, UpscaleJob, UpscaleListener, upscaled_files
 from engine.output import Destination, destination
 from engine.upscalers.reading import read_upscaler
-from engine.upscalers.resampling import Resampling
 from engine.upscalers.upscale import Wanted
 
 _MOST_SCALE, _LEAST_TILE = 64.0, 16

@@ -16,6 +16,7 @@ _PARTS = {
     Phase.COMPILE: (0.02, 0.1),
     Phase.ENCODE: (0.1, 0.12),
     Phase.DENOISE: (0.12, 0.9),
+    Phase.ENLARGE: (0.5, 0.55),
     Phase.DECODE: (0.9, 0.98),
     Phase.SAVE: (0.98, 0.99),
 }

@@ -80,6 +80,7 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     decode_s: float
     save_s: float
     total_s: float
+    enlarge_s: float = 0.0
 
 
 class UpscaleReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +98,20 @@ class UpscaleReport(msgspec.Struct, frozen=True, kw_only=True):
     path: str | None = None
     digest: str | None = None
     device: str | None = None
+
+
+class SecondPassReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A second pass in a picture's record: its size in pixels, and hashes of its files.
+
+    Digests are hashes of samples of a file, the SHA-256 that of the whole file; None where the pass
+    has no such file of its own, or the SHA-256 was not computed yet.
+    """
+
+    width: int
+    height: int
+    upscaler_digest: str | None = None
+    checkpoint_digest: str | None = None
+    checkpoint_sha256: str | None = None
 
 
 class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,5 +142,7 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     # The control layers and image prompts of the request; absent where there is none.
     controls: tuple[ControlReport, ...] | msgspec.UnsetType = msgspec.UNSET
     image_prompts: tuple[ImagePromptReport, ...] | msgspec.UnsetType = msgspec.UNSET
+    # The second passes of the request, in order; absent where there is none.
+    second_passes: tuple[SecondPassReport, ...] | msgspec.UnsetType = msgspec.UNSET
     # What enlarged the picture after it was made, in order; absent where nothing did.
     upscales: tuple[UpscaleReport, ...] | msgspec.UnsetType = msgspec.UNSET

@@ -6,7 +6,14 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import length_within, within
-from engine.api.limits import MAX_GUIDANCE, MAX_PROMPT_CHARACTERS, MAX_SIDE, MAX_STEPS, MIN_SIDE
+from engine.api.limits import (
+    MAX_GUIDANCE,
+    MAX_PROMPT_CHARACTERS,
+    MAX_SEED,
+    MAX_SIDE,
+    MAX_STEPS,
+    MIN_SIDE,
+)
 from engine.api.values import SamplerName, ScheduleName
 
 # The most second passes of a request.
@@ -16,7 +23,10 @@ MAX_SCALE = 8.0
 
 
 class LatentUpscaler(StrEnum):
-    """A way to enlarge the latent itself; the value is the name by which A1111 calls it."""
+    """A way to enlarge the latent itself; the value is the name by which A1111 calls it.
+
+    The last two are ComfyUI's, and are called in the same way.
+    """
 
     BILINEAR = "Latent"
     BILINEAR_ANTIALIASED = "Latent (antialiased)"
@@ -24,6 +34,18 @@ class LatentUpscaler(StrEnum):
     BICUBIC_ANTIALIASED = "Latent (bicubic antialiased)"
     NEAREST = "Latent (nearest)"
     NEAREST_EXACT = "Latent (nearest-exact)"
+    AREA = "Latent (area)"
+    BISLERP = "Latent (bislerp)"
+
+
+LATENT_UPSCALERS = frozenset(one.value for one in LatentUpscaler)
+
+
+class Resampling(StrEnum):
+    """The ways to bring a picture to a size that need no file."""
+
+    LANCZOS = "lanczos"
+    AREA = "area"
 
 
 class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,9 +58,11 @@ class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scale: Annotated[float, within(0.25, MAX_SCALE, "factor of a second pass")] = 2.0
     width: Annotated[int | None, within(MIN_SIDE, MAX_SIDE, "width of a second pass")] = None
     height: Annotated[int | None, within(MIN_SIDE, MAX_SIDE, "height of a second pass")] = None
-    # A value of `LatentUpscaler`, "lanczos", "area" or the path of an upscaler's file, which
-    # enlarges the decoded picture.
+    # A value of `LatentUpscaler`; or of `Resampling`, or the path of an upscaler's file, which
+    # enlarge the decoded picture. A name alone is looked for in the user's folders of models.
     upscaler: str = LatentUpscaler.BILINEAR
+    # What brings the picture of an upscaler's file to the exact size.
+    resampling: Resampling = Resampling.LANCZOS
     strength: Annotated[float, within(0, 1, "strength of a second pass")] = 0.7
     steps: Annotated[int | None, within(1, MAX_STEPS, "number of steps of a second pass")] = None
     guidance: Annotated[float | None, within(0, MAX_GUIDANCE, "guidance of a second pass")] = None
@@ -52,5 +76,7 @@ class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         length_within(0, MAX_PROMPT_CHARACTERS, "length of a second pass's negative prompt"),
     ] = None
     checkpoint: str | None = None
+    # The seed of its noise; None draws the noise of its size from the picture's own seed.
+    seed: Annotated[int | None, within(0, MAX_SEED, "seed of a second pass")] = None
     # The longest side in pixels of the tiles that are redrawn one by one; None: the whole picture.
-    tile: Annotated[int | None, within(256, MAX_SIDE, "tile of a second pass")] = None
+    tile: Annotated[int | None, within(MIN_SIDE, MAX_SIDE, "tile of a second pass")] = None

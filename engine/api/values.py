@@ -187,12 +187,14 @@ class InputRole(StrEnum):
 
 
 class Phase(StrEnum):
-    """The phases of a job, in order."""
+    """The phases of a job, in order; second passes repeat those from ENCODE on."""
 
     LOAD = "load"
     COMPILE = "compile"
     ENCODE = "encode"
     DENOISE = "denoise"
+    # An upscaler's network enlarges a picture before its second pass.
+    ENLARGE = "enlarge"
     DECODE = "decode"
     SAVE = "save"
 

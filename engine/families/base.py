@@ -130,9 +130,12 @@ class IdentifiedCheckpoint:
     file: FileState | None = None
     # The user's own statements about the checkpoint.
     override: CheckpointOverride = NO_OVERRIDE
-    # The refiner that finishes this checkpoint's pictures; `refines`: this one is such a refiner.
+    # The refiner that finishes this checkpoint's pictures.
     refiner: "IdentifiedCheckpoint | None" = None
-    refines: bool = False
+    # The checkpoints of a request's second passes; None for a pass that this one draws.
+    seconds: tuple["IdentifiedCheckpoint | None", ...] = ()
+    # The beginning of its networks' names where it is not a job's first checkpoint.
+    role: str = ""
     # The changes that LoRAs make to the components that they touch.
     patches: Mapping[Component, ComponentPatches] = field(
         default_factory=dict[Component, ComponentPatches]
@@ -172,6 +175,11 @@ class IdentifiedCheckpoint:
     def tokenizer(self) -> Path | None:
         """The folder of the checkpoint's own tokenizer; None for the standard one."""
         return self.parts.text.tokenizer
+
+    @property
+    def last(self) -> "IdentifiedCheckpoint":
+        """The checkpoint of the last pass, or this one; a refiner belongs to it."""
+        return (self.seconds[-1] if self.seconds else None) or self
 
     @property
     def architecture(self) -> Architecture:

@@ -21,7 +21,7 @@ def with_refiner(
     """
     parts = tuple(part for part in refiner.missing if part is not Component.VAE)
     require_complete(replace(refiner, missing=parts))
-    if not _see_the_same(checkpoint, refiner):
+    if not see_the_same(checkpoint, refiner):
         raise _misfit(
             checkpoint,
             refiner,
@@ -35,10 +35,11 @@ def with_refiner(
         raise _misfit(
             checkpoint, refiner, sentence("it needs a mask or a picture beside the latent")
         )
-    return replace(checkpoint, refiner=replace(refiner, latent=checkpoint.latent, refines=True))
+    return replace(checkpoint, refiner=replace(refiner, latent=checkpoint.latent, role="refiner_"))
 
 
-def _see_the_same(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
+def see_the_same(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
+    """Return True if the latents of two checkpoints are the same."""
     ours, theirs = one.latent, other.latent
     if Component.VAE in other.components and ours.downscale != theirs.downscale:
         return False

@@ -1,9 +1,12 @@
 """Loads the checkpoint of a request, with its chosen components and refiner."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.api.remedies import ChooseCheckpoint
 from engine.api.request import GenerateRequest
+from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -12,13 +15,13 @@ from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify, require_complete, supply
 from engine.families.parts_index import PartsIndex
-from engine.families.refiner_fit import with_refiner
+from engine.families.refiner_fit import see_the_same, with_refiner
 
 
 def load_checkpoint(
     request: GenerateRequest, read: ReadIndex = read_index, parts_index: PartsIndex | None = None
 ) -> IdentifiedCheckpoint:
-    """Return the request's checkpoint, complete with its chosen components and refiner.
+    """Return the complete checkpoint, with chosen components, refiner and those of second passes.
 
     Raises EngineError; if components are missing, it names files of the `parts_index` with them.
     """
@@ -32,4 +35,45 @@ def load_checkpoint(
     checkpoint = supply(found, request.components, read)
     require_complete(checkpoint, parts_index.gaps(checkpoint) if parts_index else ())
     refiner = request.refiner and request.refiner.checkpoint
-    return with_refiner(checkpoint, identify(Path(refiner), read)) if refiner else checkpoint
+    seconds = _seconds(request.second_passes, checkpoint, read)
+    own = (seconds[-1] if seconds else None) or checkpoint
+    if refiner:
+        refined = with_refiner(own, identify(Path(refiner), read))
+        checkpoint = refined if own is checkpoint else checkpoint
+        seconds = [refined if one is own else one for one in seconds]
+    return replace(checkpoint, seconds=tuple(seconds)) if any(seconds) else checkpoint
+
+
+def _seconds(
+    wanted: Sequence[SecondPass], checkpoint: IdentifiedCheckpoint, read: ReadIndex
+) -> list[IdentifiedCheckpoint | None]:
+    """Return the checkpoints of second passes; None for a pass without one of its own.
+
+    Raises EngineError(CHECKPOINT_MISMATCH) where a latent is to be enlarged for a checkpoint with
+    other latents.
+    """
+    found: list[IdentifiedCheckpoint | None] = []
+    before = checkpoint
+    for number, one in enumerate(wanted, 1):
+        own = None
+        if one.checkpoint is not None and Path(one.checkpoint).absolute() != checkpoint.path:
+            own = replace(identify(Path(one.checkpoint), read), role=f"second_{number}_")
+            require_complete(own)
+        following = own or checkpoint
+        if one.upscaler in LATENT_UPSCALERS and not see_the_same(before, following):
+            raise _other_latents(before, following)
+        found.append(own)
+        before = following
+    return found
+
+
+def _other_latents(before: IdentifiedCheckpoint, following: IdentifiedCheckpoint) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        sentence(
+            "{path} cannot draw on latents of {path_2}: they are of another family.",
+            path=following.path.name,
+            path_2=before.path.name,
+        ),
+        sentence("Let an upscaler's file, lanczos or area enlarge the picture before that pass."),
+    )

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.metadata import version
 
+import msgspec
+
 from engine.api.embeddings import EmbeddingReport
-from engine.api.record import GenerationRecord, Retry
+from engine.api.record import GenerationRecord, Retry, SecondPassReport
 from engine.api.values import ErrorInfo, Phase, PredictionType
 from engine.embeddings.embedding import Embedding
 from engine.jobs.job_plan import JobPlan
@@ -13,10 +15,12 @@ from engine.jobs.lora_hashes import with_hashes
 from engine.jobs.progress import JobProgress
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
+from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Picture
 from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.stages import RunContext, Stages
+from engine.upscalers.reading import Upscaler
 
 
 class DeviceRun:
@@ -71,8 +75,9 @@ class DeviceRun:
         warnings: Sequence[ErrorInfo],
         found: PredictionType | None,
     ) -> GenerationRecord:
-        checkpoint, candidate = self.plan.job.checkpoint, self.plan.candidate
-        refiner = checkpoint.refiner
+        read, candidate = self.plan.pictures.read, self.plan.candidate
+        checkpoint = read.job.checkpoint
+        refiner = checkpoint.last.refiner
         return GenerationRecord(
             safelight=version("safelight"),
             request=picture.request,
@@ -88,6 +93,19 @@ class DeviceRun:
             warnings=tuple(warnings),
             loras=with_hashes(picture.loras, self._services),
             embeddings=tuple(_report(name, one) for name, one in picture.embeddings.items()),
+            second_passes=tuple(map(self._second, read.seconds, read.upscalers)) or msgspec.UNSET,
+        )
+
+    def _second(self, second: SecondRun, upscaler: Upscaler | None) -> SecondPassReport:
+        own = second.checkpoint
+        is_own = own is not self.plan.job.checkpoint
+        width, height = second.size.size
+        return SecondPassReport(
+            width=width,
+            height=height,
+            upscaler_digest=upscaler.digest if upscaler else None,
+            checkpoint_digest=own.digest if is_own else None,
+            checkpoint_sha256=self._services.sha256(own) if is_own else None,
         )
 
 

@@ -23,6 +23,7 @@ _DOING = {
     Phase.COMPILE: sentence("preparing the networks"),
     Phase.ENCODE: sentence("reading the prompt"),
     Phase.DENOISE: sentence("developing it"),
+    Phase.ENLARGE: sentence("enlarging it"),
     Phase.DECODE: sentence("finishing it"),
     Phase.SAVE: sentence("saving it"),
 }

@@ -14,8 +14,17 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.job_estimate import JobEstimate, estimate_job
 from engine.jobs.services import JobServices
-from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
+from engine.memory.plan import (
+    TILE_CELLS,
+    ComponentBytes,
+    LaterDenoiser,
+    MemoryNeeds,
+    MemoryPlan,
+    plan_memory,
+    total_bytes,
+)
 from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
@@ -66,7 +75,9 @@ def plan_job(
         free_bytes=compiler.memory().free + services.freeable_bytes,
         limit_bytes=allowance.limit_bytes,
     )
-    size, downscale = (wanted.width, wanted.height), read.job.checkpoint.latent.downscale
+    last = read.passes[-1]
+    size = last.request.width, last.request.height
+    downscale = last.checkpoint.latent.downscale
     _require_room(memory, size, compiler.memory().total, allowance.limit_bytes)
     larger = max(size) > TILE_CELLS * downscale
     if memory.tiles and larger and wanted.vae_tile is None:
@@ -85,31 +96,47 @@ def _needs(
     allowance: MemoryAllowance,
 ) -> MemoryNeeds:
     size = partial(_component_bytes, compiler)
-    base, *refined = (
-        [one.checkpoint for one in variants]
-        for variants in zip(*read.passes_with_loras, strict=True)
+    variants = [
+        [one.checkpoint for one in alike] for alike in zip(*read.passes_with_loras, strict=True)
+    ]
+    last = read.seconds[-1].checkpoint if read.seconds else read.job.checkpoint
+    precision, tile = offered[0], read.job.request.vae_tile
+    vae_precision = last.architecture.autoencoder.decoder().precisions(offered)[0]
+    own = {one.checkpoint.role: place for place, one in reversed([*enumerate(read.passes)])}
+    texts = [
+        size(variants[place], (one,), precision)
+        for place in own.values()
+        for one in read.passes[place].checkpoint.architecture.text.components
+    ]
+    first, *later = (
+        _denoiser(read, role, size(variants[place], (Component.DENOISER,), precision))
+        for role, place in sorted(own.items(), key=lambda one: one[1])
     )
-    request, checkpoint = read.job.request, base[0]
-    precision, denoiser = offered[0], (Component.DENOISER,)
-    vae_precision = checkpoint.architecture.autoencoder.decoder().precisions(offered)[0]
-    texts = checkpoint.architecture.text.components
-    latent, tile = checkpoint.latent.downscale, request.vae_tile
     return MemoryNeeds(
-        denoiser=size(base, denoiser, precision),
-        vae=size(base, (Component.VAE,), vae_precision),
-        text_encoder=size(base, texts, precision),
-        largest_text=max(
-            (size(base, (one,), precision) for one in texts), key=lambda one: one.packed
-        ),
-        refiner=size(refined[0], denoiser, precision) if refined else None,
-        facts=checkpoint.architecture.memory,
-        cells=(request.width // latent) * (request.height // latent),
+        denoiser=first.weights,
+        vae=size(variants[own[last.role]], (Component.VAE,), vae_precision),
+        text_encoder=total_bytes(texts),
+        largest_text=max(texts, key=lambda one: one.packed),
+        later=tuple(later),
+        facts=first.facts,
+        cells=first.cells,
+        vae_cells=max(height * width for height, width in (one.cells for one in read.passes)),
+        vae_facts=last.architecture.memory,
+        enlarging_bytes=max(map(enlarging_bytes, read.seconds, read.upscalers), default=0),
         # Image guidance adds an evaluation without the picture.
         contexts=2 + read.passes[0].denoising.asks_without_picture,
         vae_itemsize=vae_precision.dtype.itemsize,
-        tile_cells=tile and (tile // latent) ** 2,
+        tile_cells=tile and (tile // last.latent.downscale) ** 2,
         preview_bytes=allowance.preview_bytes,
     )
+
+
+def _denoiser(read: ReadJob, role: str, weights: ComponentBytes) -> LaterDenoiser:
+    """Return the denoiser of a role, with the most cells that it sees at once in any pass."""
+    passes = [one for one in read.passes if one.checkpoint.role == role]
+    sizes = (one.tiles[0].size for one in passes)
+    cells = max(height * width for height, width in sizes)
+    return LaterDenoiser(weights, passes[0].checkpoint.architecture.memory, cells)
 
 
 def _component_bytes(

@@ -120,8 +120,9 @@ class JobRunner:
             saver.require_writable()
             checkpoint = self._checkpoint(request)
             services.want_hash(checkpoint)
-            if checkpoint.refiner is not None:
-                services.want_hash(checkpoint.refiner)
+            for other in (checkpoint.last.refiner, *checkpoint.seconds):
+                if other is not None:
+                    services.want_hash(other)
             candidates = self._candidates(request.backend, request.precision, cancel)
         _stop_if(cancel)
         with host_memory_errors():

@@ -1,5 +1,6 @@
 """The memory plan of a job, chosen before the first step from sizes and free memory."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -59,6 +60,15 @@ class ComponentBytes:
         return (self.converted * held or self.packed) + self.patched
 
 
+def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
+    """Return the bytes of several components that are loaded at once."""
+    return ComponentBytes(
+        sum(one.packed for one in parts),
+        sum(one.converted for one in parts),
+        sum(one.patched for one in parts),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
     """The networks that stay loaded together; `peak_bytes` is the estimated peak of the job."""
@@ -96,23 +106,37 @@ class _Way:
     tiles: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class LaterDenoiser:
+    """The denoiser of a later pass, and the most cells that it sees at once."""
+
+    weights: ComponentBytes
+    facts: MemoryFacts
+    cells: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNeeds:
     """The sizes of a job's networks and latents.
 
     `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
-    loaded; `largest_text` is the largest of them (None: there is one). A `refiner` is a second
-    denoiser.
+    loaded; `largest_text` is the largest of them (None: there is one). `later` are the denoisers of
+    a refiner and of second passes with checkpoints of their own.
     """
 
     denoiser: ComponentBytes
     vae: ComponentBytes
     text_encoder: ComponentBytes
     largest_text: ComponentBytes | None = None
-    refiner: ComponentBytes | None = None
+    later: tuple[LaterDenoiser, ...] = ()
     facts: MemoryFacts
-    # Latent height times width.
+    # The most cells that the denoiser sees at once: latent height times width, or those of a tile.
     cells: int
+    # The cells of the finished picture, and the facts of its VAE; None: those of the denoiser.
+    vae_cells: int | None = None
+    vae_facts: MemoryFacts | None = None
+    # The most bytes held while a picture is enlarged before a second pass.
+    enlarging_bytes: int = 0
     # Predictions made at once; fewer than two count as two.
     contexts: int = _MEASURED_CONTEXTS
     # Bytes of the numbers that the VAE computes in.
@@ -125,12 +149,11 @@ class MemoryNeeds:
     @property
     def written(self) -> int:
         """The bytes of converted weights that are held until their working copies are written."""
-        return self.denoiser.converted + (self.refiner.converted if self.refiner else 0)
+        return self.denoiser.converted + sum(one.weights.converted for one in self.later)
 
     def peak(self, way: _Way, *, held: bool) -> int:
         """Return the peak in bytes; `held`: converted weights are in memory, not mapped."""
-        times = max(self.contexts / _MEASURED_CONTEXTS, 1)
-        step = int(self.cells * self.facts.denoiser_bytes * times)
+        step = self._step(self.cells, self.facts)
         first = self.denoiser.bytes(held=held) + step + self.preview_bytes
         third = self.text_encoder.bytes(held=held)
         if not way.resident:
@@ -138,15 +161,21 @@ class MemoryNeeds:
             text = (self.largest_text or self.text_encoder).bytes(held=held)
             loaded = self.denoiser.loading(held=held) * way.load_ahead
             first, third = max(first, text + loaded), 0
-        runs = [first, self._vae(way, held=held)]
-        if self.refiner:
-            runs.append(self.refiner.bytes(held=held) + step)
+        runs = [first, self._vae(way, held=held), self.enlarging_bytes]
+        runs += (
+            one.weights.bytes(held=held) + self._step(one.cells, one.facts) for one in self.later
+        )
         return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
 
+    def _step(self, cells: int, facts: MemoryFacts) -> int:
+        """Return the bytes that a denoiser needs beside its weights."""
+        return int(cells * facts.denoiser_bytes * max(self.contexts / _MEASURED_CONTEXTS, 1))
+
     def _vae(self, way: _Way, *, held: bool) -> int:
-        tile = min(self.cells, self.tile_cells or TILE_CELLS**2)
-        whole, core = (tile, self.cells) if way.tiles else (self.cells, 0)
-        working = whole * self.facts.vae_bytes + core * self.facts.vae_core_bytes
+        cells, facts = self.vae_cells or self.cells, self.vae_facts or self.facts
+        tile = min(cells, self.tile_cells or TILE_CELLS**2)
+        whole, core = (tile, cells) if way.tiles else (cells, 0)
+        working = whole * facts.vae_bytes + core * facts.vae_core_bytes
         return self.vae.bytes(held=held) + working * self.vae_itemsize
 
 

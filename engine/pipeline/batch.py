@@ -2,17 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from engine.api.conventions import BatchSeeds
 from engine.api.lora import LoraMode
 from engine.api.record import ResolvedRequest
+from engine.api.second_passes import SecondPass
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.place import Placement
+from engine.upscalers.reading import Upscaler, read_upscaler
 
 # Takes a prompt with wildcards and a seed; returns the prompt with words in place of wildcards.
 ReplaceWildcards = Callable[[str, int], str]
@@ -33,6 +37,14 @@ class ResolvedJob:
     replace_wildcards: ReplaceWildcards | None = None
     read_loras: ReadLoras = no_loras
     embeddings: Embeddings = NO_EMBEDDINGS
+    # Read the LoRAs of second passes with checkpoints of their own; None for a pass without one.
+    second_loras: tuple[ReadLoras | None, ...] = ()
+    read_upscaler: Callable[[Path], Upscaler] = read_upscaler
+
+    def loras_of(self, number: int) -> ReadLoras:
+        """Return the reader of the LoRAs of a second pass, by its number from 0."""
+        own = self.second_loras[number] if number < len(self.second_loras) else None
+        return own or self.read_loras
 
     def pictures(self, places: range) -> Iterator["BatchPicture"]:
         """Yield the pictures at these places of the batch."""
@@ -84,16 +96,35 @@ def request_of_picture(
         seeds = msgspec.structs.replace(seeds, variation_seed=seeds.variation_seed + index)
     else:
         seed += index
-    picture = msgspec.structs.replace(request, seed=seed, seed_options=seeds)
-    if replace_wildcards is None:
-        return picture
-    chosen = request.seed + index
-    prompt = replace_wildcards(request.prompt, chosen)
-    negative = replace_wildcards(request.negative_prompt, chosen)
+    chosen, added = request.seed + index, seed - request.seed
+
+    def replaced(text: str) -> str:
+        return text if replace_wildcards is None else replace_wildcards(text, chosen)
+
+    prompt, negative = replaced(request.prompt), replaced(request.negative_prompt)
+    changes: dict[str, Any] = {}
+    if replace_wildcards is not None:
+        changes["prompt_template"] = None if prompt == request.prompt else request.prompt
+        template = None if negative == request.negative_prompt else request.negative_prompt
+        changes["negative_template"] = template
     return msgspec.structs.replace(
-        picture,
+        request,
+        seed=seed,
+        seed_options=seeds,
         prompt=prompt,
         negative_prompt=negative,
-        prompt_template=None if prompt == request.prompt else request.prompt,
-        negative_template=None if negative == request.negative_prompt else request.negative_prompt,
+        second_passes=tuple(_second(one, added, replaced) for one in request.second_passes),
+        **changes,
+    )
+
+
+def _second(wanted: SecondPass, added: int, replaced: Callable[[str], str]) -> SecondPass:
+    """Return a second pass for one picture: with its seed, and without wildcards."""
+    return msgspec.structs.replace(
+        wanted,
+        seed=None if wanted.seed is None else wanted.seed + added,
+        prompt=None if wanted.prompt is None else replaced(wanted.prompt),
+        negative_prompt=(
+            None if wanted.negative_prompt is None else replaced(wanted.negative_prompt)
+        ),
     )

@@ -18,11 +18,13 @@ from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import EncodedCanvas
+from engine.pipeline.denoise.pass_progress import counted_reporters
 from engine.pipeline.denoise.predicting import PromptedPicture
 from engine.pipeline.denoise.segments import Handover
+from engine.pipeline.enlarge.enlarging import Enlarging
 from engine.pipeline.picture_plan import PicturePlan
 from engine.pipeline.place import Placement
-from engine.pipeline.read_job import PictureGroup
+from engine.pipeline.read_job import PictureGroup, texts_in
 from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
@@ -82,8 +84,18 @@ class Generation:
     ) -> None:
         self._plan, self._read, self._stages = plan, plan.read, stages
         self._pending = pending or PendingLatent()
-        self._denoisers = [DenoiserRun(one, stages, reporter) for one in plan.read.passes]
-        self._vae = Autoencoder(plan.vae, plan.read.job.checkpoint.latent, stages, reporter)
+        self._denoisers = [
+            DenoiserRun(one, stages, counted)
+            for one, counted in zip(
+                plan.read.passes, counted_reporters(plan.read.passes, reporter), strict=True
+            )
+        ]
+        checkpoints = [self._read.job.checkpoint, *(one.checkpoint for one in plan.read.seconds)]
+        self._vaes = [
+            Autoencoder(networks, checkpoint.latent, stages, reporter)
+            for networks, checkpoint in zip(plan.vaes, checkpoints, strict=True)
+        ]
+        self._enlarging = Enlarging(plan.enlargements, stages, reporter)
         self._canvas: EncodedCanvas | None = None
 
     @property
@@ -107,35 +119,42 @@ class Generation:
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
                 placed = picture.request_on(self._placement, group.loras.mode)
-                used = group.texts[0].embeddings(picture.texts)
+                used = group.embeddings(picture)
                 yield Picture(placed, pixels, warnings, group.loras.reports, used)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """Encode the canvas if that was not done, then the group's prompts for each pass."""
         if self._canvas is None:
             self._stages.announce(self._plan.runs, pictures)
-            self._canvas = self._read.to_encode.encode(self._vae)
+            self._canvas = self._read.to_encode.encode(self._vaes[0])
         # The text encoder is small and leaves the processor half idle: load the denoiser meanwhile.
         first = group.passes[0].network(group.texts[0], group.pictures[0].texts)
         self._stages.prepare(first)
-        return tuple(text.encode(self._stages) for text in group.texts)
+        encoded = {text: text.encode(self._stages) for text in dict.fromkeys(group.texts)}
+        return tuple(encoded[text] for text in group.texts)
 
     def _denoise(self, picture: BatchPicture, group: PictureGroup, prompts: Prompts) -> Latent:
         """Take one picture through the passes, and return the latent to decode."""
         assert self._canvas is not None, "the canvas is encoded before the first prompts"
-        texts, handover = picture.texts, Handover()
+        canvas, handover, latent = self._canvas, Handover(), None
         passes = zip(group.passes, self._denoisers, group.texts, prompts, strict=True)
         for one, denoiser, text, conditioning in passes:
+            if one.second is not None and one.begins_enlarged and latent is not None:
+                vae = self._vaes[one.second.number]
+                canvas, handover = self._enlarging.canvas(one.second, latent, vae), Handover()
+            elif latent is not None:
+                continue  # the refiner is left no step
             if one.takes_no_step:
+                latent = None
                 continue
             own = one.request_of(picture.request)
+            texts = texts_in(one, picture)
             prompted = PromptedPicture(own, conditioning[texts], one.loras)
-            networks = one.networks(text, texts)
-            result = denoiser.run(networks, prompted, self._canvas, handover)
-            if result.handover is None:
-                return result.latent
-            handover = result.handover
-        raise AssertionError("the last pass hands nothing over")
+            result = denoiser.run(one.networks(text, texts), prompted, canvas, handover)
+            latent = result.latent if result.handover is None else None
+            handover = result.handover or Handover()
+        assert latent is not None, "the last pass hands nothing over"
+        return latent
 
     def _decode(self, latent: Latent) -> NDArray[np.uint8]:
         """Decode a latent to pixels, and lay the kept part of the canvas over them."""
@@ -143,7 +162,7 @@ class Generation:
         # A uniform start picture may rightly give a uniform result.
         blank = canvas is not None and result_checks.is_flat(canvas.picture)
         problem = result_checks.numbers if blank else result_checks.picture
-        image: Array = self._vae.decode(latent, problem)
+        image: Array = self._vaes[-1].decode(latent, problem)
         pixels = as_pixels(image, rounds=convention.rounds_pixels)[0]
         overlay = canvas.overlay if canvas else None
         return overlay.over(pixels) if overlay else pixels
@@ -152,14 +171,14 @@ class Generation:
     def _placement(self) -> Placement:
         """The placement of the job, with VAE tiles if decoding has fallen back to them."""
         placement = self._plan.placement
-        if self._vae.ran_out_of_memory:
-            cell = self._read.job.checkpoint.latent.downscale
+        if self._vaes[-1].ran_out_of_memory:
+            cell = self._read.passes[-1].checkpoint.latent.downscale
             placement = placement.with_tiles(cell)
         return placement
 
     @property
     def _shortages(self) -> tuple[ErrorInfo, ...]:
-        if not self._vae.ran_out_of_memory:
+        if not self._vaes[-1].ran_out_of_memory:
             return ()
         return (
             ErrorInfo(

@@ -47,11 +47,15 @@ class JobLoras:
         read: ReadIndex,
         prefers_side: PrefersSide = merges,
         remarks: tuple[ErrorInfo, ...] = (),
+        *,
+        requires_fit: bool = True,
     ) -> None:
         """Look for files by `lookup`, and read their headers by `read`.
 
-        `remarks` are warnings that are known already about the request's list.
+        `remarks` are warnings that are known already about the request's list. Without
+        `requires_fit`, LoRAs for other models are left out with a warning.
         """
+        self._requires_fit = requires_fit
         self._checkpoint, self._lookup, self._read = checkpoint, lookup, read
         self._prefers_side, self._remarks = prefers_side, remarks
         self._files: dict[Path, LoraFile] = {}
@@ -70,7 +74,7 @@ class JobLoras:
         warnings = [*self._remarks, *told]
         for one in named:
             if one.path is not None:
-                self._require_fit(one.path)
+                warnings += self._misfits(one.path)
         reports = tuple(self._reported(one, warnings) for one in named)
         acting = tuple(one for one in named if one.acts)
         if not acting:
@@ -116,10 +120,15 @@ class JobLoras:
                 self._fitted[key] = None
         return self._fitted[key]
 
-    def _require_fit(self, path: Path) -> None:
-        """Raise EngineError(LORA_MISMATCH) for a file that is for neither base nor refiner."""
+    def _misfits(self, path: Path) -> Iterator[ErrorInfo]:
+        """Yield a warning about a file that is for neither base nor refiner, or raise it."""
         if self._fit(path, False) is None and self._fit(path, True) is None:
-            fit_lora(self._file(path), self._checkpoint)
+            try:
+                fit_lora(self._file(path), self._checkpoint)
+            except EngineError as error:
+                if self._requires_fit:
+                    raise
+                yield error.info
 
     def _passes(
         self,
@@ -154,8 +163,7 @@ class JobLoras:
         if named.path is None:
             return _report(named, None)
         fitted = self._fit(named.path, False) or self._fit(named.path, True)
-        assert fitted is not None, "the file fits"
-        if fitted.unused:
+        if fitted is not None and fitted.unused:
             warnings.append(unapplied(fitted))
         return _report(named, fitted)
 

@@ -1,6 +1,6 @@
 """The LoRAs of a picture: what they do to each pass of its job."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.api.lora import LoraMode, LoraReport
@@ -13,7 +13,7 @@ from engine.text.lora_strengths import RunLength
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureLoras:
-    """The LoRAs of a picture: `passes` has those of the base's pass, then those of a refiner's.
+    """The LoRAs of a picture: `passes` has those of each pass, a refiner's after its base's.
 
     Pictures of the same `key` have the same LoRAs and share networks. `reports` are for the record;
     `embeddings` are those that the LoRAs' files bundle, by name.
@@ -33,6 +33,31 @@ class PictureLoras:
 
 
 WITHOUT_LORAS = PictureLoras()
+
+
+def one_after_another(runs: Sequence[PictureLoras], passes: Sequence[int]) -> PictureLoras:
+    """Return the LoRAs of a picture from those of its runs, which have so many passes each."""
+    if len(runs) == 1:
+        return runs[0]
+    embeddings: dict[str, Embedding] = {}
+    for one in runs:
+        embeddings |= one.embeddings
+    reports: dict[object, LoraReport] = {}
+    for told in (report for one in runs for report in one.reports):
+        reports.setdefault((told.name, told.strength, told.text_strength, told.points), told)
+    return PictureLoras(
+        key=tuple(one.key for one in runs),
+        passes=tuple(
+            one.of_pass(number)
+            for one, count in zip(runs, passes, strict=True)
+            for number in range(count)
+        ),
+        warnings=tuple(dict.fromkeys(told for one in runs for told in one.warnings)),
+        reports=tuple(reports.values()),
+        embeddings=embeddings,
+        mode=next((one.mode for one in runs if one.mode is not None), None),
+    )
+
 
 # Reads the LoRAs that the request of one picture names, for a run of this length. Raises
 # EngineError.

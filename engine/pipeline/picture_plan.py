@@ -1,37 +1,84 @@
 """The plan of a job's pictures on a device: the networks, and their runs for a picture."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.api.features import ConcatChannels
 from engine.api.values import Phase
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.enlarge.enlarging import Enlargement, encoded_size
+from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.forecast import Run
 from engine.pipeline.place import Placement
-from engine.pipeline.read_job import ReadJob
+from engine.pipeline.read_job import ReadJob, texts_in
 from engine.pipeline.vae.networks import VaeNetworks, vae_networks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PicturePlan:
-    """A read job and its placement; `runs` are the phases that its first picture goes through."""
+    """A read job and its placement; `runs` are the phases that its first picture goes through.
+
+    `vaes` has the networks of the first run and of each second pass, `enlargements` what each
+    second pass needs before it begins.
+    """
 
     read: ReadJob
     placement: Placement
-    vae: VaeNetworks
+    vaes: tuple[VaeNetworks, ...]
+    enlargements: tuple[Enlargement, ...]
     runs: tuple[Run, ...]
 
 
 def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
     """List the networks of a job and their runs, before anything is loaded."""
-    request, checkpoint = read.job.request, read.job.checkpoint
-    size, downscale = (request.height, request.width), checkpoint.latent.downscale
-    vae = vae_networks(checkpoint.architecture.autoencoder, size, downscale, placement.vae_tile)
-    return PicturePlan(read, placement, vae, _runs(read, vae))
+    request, tile = read.job.request, placement.vae_tile
+    vaes = [_vae(read.job.checkpoint, (request.height, request.width), tile)]
+    enlargements: list[Enlargement] = []
+    for second, upscaler in zip(read.seconds, read.upscalers, strict=True):
+        width, height = second.size.size
+        vaes.append(_vae(second.checkpoint, (height, width), tile))
+        encoded = encoded_size(second)
+        same = encoded == (height, width)
+        encoding = vaes[-1] if same else _vae(second.checkpoint, encoded, tile)
+        enlargements.append(Enlargement(upscaler, encoding))
+    runs = tuple(_runs(read, vaes, enlargements))
+    return PicturePlan(read, placement, tuple(vaes), tuple(enlargements), runs)
 
 
-def _runs(read: ReadJob, vae: VaeNetworks) -> tuple[Run, ...]:
-    """Return the runs of the first picture, which stand for every picture in estimates."""
-    cells = vae.cells[0] * vae.cells[1]
-    runs = list(vae.encoding(read.to_encode.count)) if read.to_encode.count else []
+def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None) -> VaeNetworks:
+    """Return the networks for pictures of this height and width."""
+    model, downscale = checkpoint.architecture.autoencoder, checkpoint.latent.downscale
+    return vae_networks(model, size, downscale, tile)
+
+
+def _runs(
+    read: ReadJob, vaes: Sequence[VaeNetworks], enlargements: Sequence[Enlargement]
+) -> Iterator[Run]:
+    """Yield the runs of the first picture, which stand for every picture in estimates."""
+    picture = read.first.pictures[0]
+    if read.to_encode.count:
+        yield from vaes[0].encoding(read.to_encode.count)
+    for text in dict.fromkeys(read.first.texts):
+        yield from (Run(Phase.ENCODE, network) for network in text.networks)
     for one, text in zip(read.first.passes, read.first.texts, strict=True):
-        runs += [Run(Phase.ENCODE, network) for network in text.networks]
-        runs.append(one.steps(text, read.first.pictures[0].texts, cells))
-    return (*runs, *vae.decoding(), Run(Phase.SAVE, each=True, size=cells))
+        if one.second is not None and one.begins_enlarged:
+            number = one.second.number
+            yield from _enlarging(one.second, vaes[number], enlargements[number])
+        yield one.steps(text, texts_in(one, picture))
+    cells = vaes[-1].cells[0] * vaes[-1].cells[1]
+    yield from vaes[-1].decoding()
+    yield Run(Phase.SAVE, each=True, size=cells)
+
+
+def _enlarging(second: SecondRun, vae: VaeNetworks, enlargement: Enlargement) -> Iterator[Run]:
+    """Yield the runs before a second pass; `vae` is that of the pass before."""
+    pictures = 0 if second.enlarges_latent else 1
+    if pictures:
+        yield from vae.decoding()
+    if enlargement.upscaler is not None:
+        cells = enlargement.encoding.cells
+        yield Run(Phase.ENLARGE, each=True, size=cells[0] * cells[1])
+    features = second.checkpoint.architecture.features
+    pictures += features.concat_channels is ConcatChannels.MASK
+    if pictures:
+        yield from enlargement.encoding.encoding(pictures, each=True)

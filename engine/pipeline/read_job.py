@@ -3,20 +3,27 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
+from pathlib import Path
 
+import msgspec
+
+from engine.api.second_passes import LATENT_UPSCALERS, Resampling
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings
-from engine.families.architecture import TextPlan
+from engine.families.architecture import TextPlan, Texts
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
+from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.known_embeddings import known_embeddings
-from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras
+from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras, one_after_another
 from engine.sampling.samplers import SAMPLERS
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.lora_strengths import RunLength
+from engine.upscalers.reading import Upscaler
 
 # The most pictures whose prompts are read and encoded at once, as wildcards make them differ.
 _PICTURES_AT_ONCE = 64
@@ -39,7 +46,27 @@ class PictureGroup:
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
         """Warnings about LoRAs and embeddings that have no effect, or not in full."""
-        return (*self.loras.warnings, *self.missing, *self.texts[0].warnings)
+        told = (warning for text in self._texts_of_runs for warning in text.warnings)
+        return (*self.loras.warnings, *self.missing, *dict.fromkeys(told))
+
+    def embeddings(self, picture: BatchPicture) -> dict[str, Embedding]:
+        """Return the embeddings that the prompts of a picture use, by the names they are called."""
+        found: dict[str, Embedding] = {}
+        for one, text in zip(self.passes, self.texts, strict=True):
+            if one.begins_run:
+                found |= text.embeddings(texts_in(one, picture))
+        return found
+
+    @property
+    def _texts_of_runs(self) -> list[TextPlan]:
+        """The prompts as read for the first checkpoint of each run."""
+        pairs = zip(self.passes, self.texts, strict=True)
+        return [text for one, text in pairs if one.begins_run]
+
+
+def texts_in(one: DenoisingPass, picture: BatchPicture) -> Texts:
+    """Return the prompts of a picture in a pass."""
+    return picture.texts if one.second is None else one.texts_of(picture.request)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,16 +74,23 @@ class ReadJob:
     """A job whose pictures and prompts are read.
 
     `canvas` is the picture to redraw, if any, and `to_encode` the pictures of it that the VAE
-    encodes. `first` is the first group of pictures; `passes_with_loras` are the passes with the
-    LoRAs of that group, and of the others that were read with it.
+    encodes. `upscalers` has the file of each second pass, None where it needs none. `first` is the
+    first group of pictures; `passes_with_loras` are the passes with the LoRAs of that group, and of
+    the others that were read with it.
     """
 
     job: ResolvedJob
     canvas: Canvas | None
     to_encode: CanvasPictures
     passes: tuple[DenoisingPass, ...]
+    upscalers: tuple[Upscaler | None, ...]
     first: PictureGroup
     passes_with_loras: tuple[tuple[DenoisingPass, ...], ...]
+
+    @property
+    def seconds(self) -> tuple[SecondRun, ...]:
+        """The second passes, in order."""
+        return tuple(one.second for one in self.passes if one.second and one.begins_enlarged)
 
     @property
     def foreign_syntax(self) -> tuple[ErrorInfo, ...]:
@@ -93,7 +127,7 @@ class ReadJob:
 def read_job(job: ResolvedJob) -> ReadJob:
     """Read a job's input pictures, and the prompts of its first group of pictures.
 
-    Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
+    Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE; those of an upscaler's file.
     """
     request, checkpoint = job.request, job.checkpoint
     canvas = read_canvas(request, checkpoint.latent.downscale)
@@ -110,20 +144,45 @@ def read_job(job: ResolvedJob) -> ReadJob:
     variants = {loras.key: _with_loras(passes, loras) for loras, _ in groups}
     loras, members = groups[0]
     group = _read(members, variants[loras.key], loras, job.embeddings)
-    return ReadJob(job, canvas, to_encode, passes, group, tuple(variants.values()))
+    upscalers = tuple(_upscaler(job, one.upscaler) for one in request.second_passes)
+    return ReadJob(job, canvas, to_encode, passes, upscalers, group, tuple(variants.values()))
+
+
+def _upscaler(job: ResolvedJob, named: str) -> Upscaler | None:
+    """Read the file that a second pass names; None for a method that needs none."""
+    is_method = named in LATENT_UPSCALERS or named in tuple(Resampling)
+    return None if is_method else job.read_upscaler(Path(named))
 
 
 def _alike(
     job: ResolvedJob, pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...]
 ) -> list[tuple[PictureLoras, tuple[BatchPicture, ...]]]:
     """Return successive pictures with the same LoRAs together, with these LoRAs."""
-    evaluations = SAMPLERS[job.request.sampler].evaluations
-    run = RunLength(passes[0].denoising.steps, evaluations, job.request.steps)
-    found = [(job.read_loras(picture.request, run), picture) for picture in pictures]
+    found = [(_loras_of(job, picture, passes), picture) for picture in pictures]
     # Pictures of a group also share what is told of their LoRAs.
     groups = groupby(found, lambda one: (one[0].key, one[0].warnings, one[0].reports))
     lists = [tuple(members) for _, members in groups]
     return [(same[0][0], tuple(picture for _, picture in same)) for same in lists]
+
+
+def _loras_of(
+    job: ResolvedJob, picture: BatchPicture, passes: tuple[DenoisingPass, ...]
+) -> PictureLoras:
+    """Return the LoRAs of a picture, which its prompts may name anew for each second pass."""
+    found: list[PictureLoras] = []
+    for one in passes:
+        if not one.begins_run:
+            continue
+        read, request = job.read_loras, picture.request
+        if one.second is not None:
+            read, request = job.loras_of(one.second.number), one.request_of(request)
+            if found[0].mode is not None:
+                request = msgspec.structs.replace(request, lora_mode=found[0].mode)
+        evaluations = SAMPLERS[one.request.sampler].evaluations
+        run = RunLength(one.denoising.steps, evaluations, one.request.steps)
+        found.append(read(request, run))
+    counts = [sum(one.run == run for one in passes) for run in range(len(found))]
+    return one_after_another(found, counts)
 
 
 def _with_loras(
@@ -138,13 +197,25 @@ def _read(
     loras: PictureLoras,
     embeddings: Embeddings,
 ) -> PictureGroup:
-    prompts = dict.fromkeys(text for picture in pictures for text in picture.texts)
+    told = [[texts_in(one, picture) for picture in pictures] for one in passes]
+    prompts = dict.fromkeys(text for each in told for texts in each for text in texts)
     hashes = pictures[0].request.embedding_hashes
     known, missing = known_embeddings(prompts, hashes, loras.embeddings, embeddings)
-    texts = (
-        one.checkpoint.architecture.text.read(
-            [one.request_of(each.request) for each in pictures], known
+    texts: list[TextPlan] = []
+    for one, own in zip(passes, told, strict=True):
+        encoding = one.checkpoint.architecture.text
+        # Prompts that do not change over the run are the same in all passes of a checkpoint.
+        same = (
+            place
+            for place, before in enumerate(passes[: len(texts)])
+            if before.checkpoint is one.checkpoint
+            and told[place] == own
+            and not any("[" in text for pair in own for text in pair)
         )
-        for one in passes
-    )
+        place = next(same, None)
+        if place is None:
+            requests = [one.request_of(picture.request) for picture in pictures]
+            texts.append(encoding.read(requests, known, one.drawn_before))
+        else:
+            texts.append(texts[place])
     return PictureGroup(pictures, passes, tuple(texts), loras, missing)

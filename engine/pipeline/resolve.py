@@ -32,6 +32,7 @@ from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import IdentifiedCheckpoint
 from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.enlarge.second_runs import second_runs
 from engine.pipeline.found_loras import shared_names, with_paths
 from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
@@ -39,6 +40,7 @@ from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
 from engine.text import expand_wildcards
+from engine.upscalers.reading import read_upscaler
 
 _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
@@ -77,6 +79,12 @@ def resolve_job(
     if loras is not None:
         remarks = shared_names(resolved, loras)
         read_loras = JobLoras(checkpoint, loras, files.read_lora_index, prefers_side, remarks)
+    second_loras = tuple(
+        None
+        if loras is None or one is None
+        else JobLoras(one, loras, files.read_lora_index, prefers_side, requires_fit=False)
+        for one in checkpoint.seconds
+    )
     return ResolvedJob(
         request=with_paths(resolved, loras) if loras else resolved,
         checkpoint=checkpoint,
@@ -86,6 +94,8 @@ def resolve_job(
         else None,
         read_loras=read_loras,
         embeddings=files.embeddings,
+        second_loras=second_loras,
+        read_upscaler=partial(read_upscaler, read=files.read_lora_index),
     )
 
 
@@ -139,7 +149,8 @@ def _refiner(
 ) -> RefinerChoice | None:
     if choice is None or choice.checkpoint is None:
         return None
-    path = checkpoint.refiner.path if checkpoint.refiner else choice.checkpoint
+    refiner = checkpoint.last.refiner
+    path = refiner.path if refiner else choice.checkpoint
     return msgspec.structs.replace(choice, checkpoint=str(path))
 
 
@@ -211,6 +222,9 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     _check_method(request, features)
     check_range("count", count, 1, _most_pictures(request))
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
+    for second in second_runs(request, checkpoint) if request.second_passes else ():
+        _check_method(second.request, second.checkpoint.architecture.features)
+        check_range("seed of a second pass", second.wanted.seed or 0, 0, MAX_SEED - count + 1)
     check_range("clip skip", request.clip_skip, 1, max(features.deepest_clip_skip, 1))
     variation = request.seed_options.variation_seed
     if variation is not None:

@@ -90,7 +90,8 @@ class Stages:
         context: RunContext,
         forecast: Forecast | None = None,
     ) -> None:
-        self.pool, self._precisions, self._context = pool, precisions, context
+        self.pool, self.cancel = pool, context.cancel
+        self._precisions, self._context = precisions, context
         self._forecast = forecast or Forecast(Estimates(None), pool.compiler)
         self.retries: list[Retry] = []
         # The index of the precision in use among a network's precisions, by the network's name.
@@ -183,10 +184,9 @@ class Stages:
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Run a session once; a cancelled job interrupts the run. Raises EngineError, Cancelled."""
-        cancel = self._context.cancel
-        if cancel.is_set():
+        if self.cancel.is_set():
             raise Cancelled
-        with translated_errors(self.pool.compiler.device), cancel.calling(session.cancel):
+        with translated_errors(self.pool.compiler.device), self.cancel.calling(session.cancel):
             return session.run(feeds)
 
     def close(self) -> None:

@@ -4,20 +4,11 @@ Pillow's filters: Lanczos with three lobes, and the mean of the area that a pixe
 repeats pixels where a picture grows. Both widen with the step when a picture shrinks.
 """
 
-from enum import StrEnum
-
 import numpy as np
 from PIL import Image
 
+from engine.api.second_passes import Resampling
 from engine.upscalers.tiles import Floats
-
-
-class Resampling(StrEnum):
-    """The methods that need no file."""
-
-    LANCZOS = "lanczos"
-    AREA = "area"
-
 
 _FILTERS = {
     Resampling.LANCZOS: Image.Resampling.LANCZOS,

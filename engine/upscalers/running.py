@@ -197,6 +197,14 @@ def _tile_that_fits(upscaler: Upscaler, compiler: Compiler) -> int:
     return max(min(side, longest), _overlap(network.needs).least)
 
 
+def upscaler_bytes(upscaler: Upscaler) -> int:
+    """Return about the most bytes that an upscaler takes in the largest tiles that are tried."""
+    network, itemsize = upscaler.network, np.dtype(np.float32).itemsize
+    longest = _LONGEST_OF_ALL if network.needs.sees_all else _LONGEST
+    weights = sum(one.elements for one in network.weights.values())
+    return (weights + network.numbers * longest**2) * itemsize
+
+
 def _offered(compiler: Compiler) -> tuple[Precision, ...]:
     """Return the device's precisions that are fit for pictures, the preferred one first."""
     there = compiler.device.precisions

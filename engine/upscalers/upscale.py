@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.api.second_passes import Resampling
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError, host_memory_errors
 from engine.metadata.opening import MAX_PIXELS
-from engine.upscalers.resampling import Resampling, resampled
+from engine.upscalers.resampling import resampled
 from engine.upscalers.tiles import Floats
 
 Pixels = NDArray[np.uint8]
@@ -58,17 +59,24 @@ def upscaled(pixels: Pixels, wanted: Wanted, enlarger: Enlarger | None) -> Pixel
     """
     height, width = pixels.shape[:2]
     size = wanted.size_for((width, height), enlarger.scale if enlarger else 1)
-    count = passes((width, height), size, enlarger.scale) if enlarger else 0
-    if enlarger is not None:
-        grown = enlarger.scale**count
-        _bounded((width * grown, height * grown))
     planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32) / _LEVELS
-    for _ in range(count):
-        assert enlarger is not None, "nothing is enlarged without a network"
-        planes = _enlarged(planes, enlarger)
-    planes = resampled(planes, size, wanted.resampling)
+    planes = upscaled_planes(planes, size, enlarger, wanted.resampling)
     levels = np.rint(np.clip(planes, 0, 1) * _LEVELS).astype(np.uint8)
     return np.ascontiguousarray(levels.transpose(1, 2, 0))
+
+
+def upscaled_planes(
+    planes: Floats, size: tuple[int, int], enlarger: Enlarger | None, resampling: Resampling
+) -> Floats:
+    """Return planes [channels, height, width] in [0, 1] at a width and height; see `upscaled`."""
+    height, width = planes.shape[1:]
+    if enlarger is not None:
+        count = passes((width, height), size, enlarger.scale)
+        grown = enlarger.scale**count
+        _bounded((width * grown, height * grown))
+        for _ in range(count):
+            planes = _enlarged(planes, enlarger)
+    return resampled(planes, size, resampling)
 
 
 def passes(size: tuple[int, int], target: tuple[int, int], scale: int) -> int:

@@ -5,9 +5,10 @@ import pytest
 from PIL import Image
 
 from backends.base import Array
+from engine.api.second_passes import Resampling
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.upscalers.resampling import Resampling, resampled
+from engine.upscalers.resampling import resampled
 from engine.upscalers.tiles import Floats
 from engine.upscalers.upscale import Enlarger, Pixels, Wanted, passes, upscaled
 from tests.upscalers.small import picture

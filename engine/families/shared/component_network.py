@@ -48,10 +48,10 @@ def component_network(
     if patches is not None and any(patches.merged.values()):
         weights = weights.patched(patches.content, patches.merged)
     branches = patches.branches if patches else None
-    # A refiner's networks have names of their own, apart from the first checkpoint's.
-    name = f"refiner_{name}" if checkpoint.refines else name
     emit = _wrapping(emit, checkpoint.changes.wraps)
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
+    # Other checkpoints of a job have networks of other names than the first one.
+    name = f"{checkpoint.role}{name}"
     return Network(name, emit, weights, dimensions, title, overflows_f16, branches)
 
 

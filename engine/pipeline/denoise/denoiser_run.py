@@ -13,6 +13,7 @@ from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass, StretchNetwork
 from engine.pipeline.denoise.predicting import Predictor, PromptedPicture, StretchEnded
 from engine.pipeline.denoise.segments import Handover, RunSegment, SegmentResult
+from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.prediction_probe import probe_prediction
 from engine.sampling.types import Latent
@@ -84,7 +85,7 @@ class DenoiserRun:
             self._probe(session, one.network, picture)
         begun = segment.begin(picture.request, attempt.canvas)
         x = begun.beginning.x
-        predict = self._predictor(session, one.network, picture)
+        predict = self._predictor(session, one.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
         predict.start(segment.first_evaluation, attempt.answers, one.end)
         reporter.progress(segment.first_step, self._denoising.steps)
@@ -108,16 +109,21 @@ class DenoiserRun:
 
     def _probe(self, session: Session, network: Network, picture: PromptedPicture) -> None:
         """Find the denoiser's prediction type by running it on pure noise, with any prompt."""
-        form, own = self._checkpoint.latent, self._pass.request
-        shape = form.channels, own.height // form.downscale, own.width // form.downscale
-        predict = self._predictor(session, network, picture)
+        shape = self._checkpoint.latent.channels, *self._pass.tiles[0].size
+        predict = self._predictor(session, network, picture, self._pass.tiles[:1])
         result = probe_prediction(lambda x, timestep: predict(x, timestep, False)[:1], shape)
         self.found, self._probed = result.prediction, True
         _log.info("the denoiser was asked what it predicts: %s", result)
 
-    def _predictor(self, session: Session, network: Network, picture: PromptedPicture) -> Predictor:
+    def _predictor(
+        self,
+        session: Session,
+        network: Network,
+        picture: PromptedPicture,
+        tiles: tuple[Tile, ...],
+    ) -> Predictor:
         asks_without_picture = self._denoising.asks_without_picture
-        given = session, picture, self._model, self._stages.call, network.branches
+        given = session, picture, self._model, self._stages.call, tiles, network.branches
         return Predictor(*given, asks_without_picture=asks_without_picture)
 
 

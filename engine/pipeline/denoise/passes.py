@@ -6,7 +6,8 @@ from enum import Enum, auto
 import msgspec
 
 from engine.api.record import ResolvedRequest
-from engine.api.values import Phase
+from engine.api.sentences import sentence
+from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
 from engine.families.architecture import TextPlan, Texts
 from engine.families.base import IdentifiedCheckpoint
@@ -21,7 +22,10 @@ from engine.pipeline.denoise.segments import (
     WholeRun,
     split_run,
 )
+from engine.pipeline.denoise.tiles import Tile, latent_tiles
+from engine.pipeline.enlarge.second_runs import SecondRun, second_runs
 from engine.pipeline.forecast import Run
+from engine.pipeline.ranges import invalid
 from engine.sampling.samplers import SAMPLERS
 
 
@@ -32,6 +36,8 @@ class PassStart(Enum):
     NOISE = auto()
     # The latents of the pass before, which hands over in the middle of the run.
     HANDOVER = auto()
+    # Noise, added to the enlarged picture of the pass before.
+    ENLARGED = auto()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +54,8 @@ class DenoisingPass:
 
     `request` has the size, strength and CLIP skip of this pass. `share` is its part of the steps,
     for estimates. Where a base and a refiner share a sampler's run, `split` divides its steps.
-    `loras` act on the checkpoint, which has the patches of the run's start.
+    `loras` act on the checkpoint, which has the patches of the run's start. `second` is the second
+    pass that this one is, or the refiner's part of; None for the first.
     """
 
     checkpoint: IdentifiedCheckpoint
@@ -58,22 +65,80 @@ class DenoisingPass:
     share: float = 1.0
     split: RefinerSplit | None = None
     loras: PassLoras = NO_LORAS
+    second: SecondRun | None = None
 
     @property
     def takes_no_step(self) -> bool:
         """True if the refiner's pass takes all steps, and none is left for this pass."""
         skips = self.split is not None and self.split.skips_base
-        return skips and self.begins_with is PassStart.NOISE
+        return skips and self.begins_with is not PassStart.HANDOVER
+
+    @property
+    def run(self) -> int:
+        """The number of the run that the pass takes a part of: 0, or that of the second pass."""
+        return 0 if self.second is None else self.second.number + 1
+
+    @property
+    def tiles(self) -> tuple[Tile, ...]:
+        """The tiles of the latent that are denoised one by one; a single one is all of it."""
+        tile = self.second.wanted.tile if self.second else None
+        return latent_tiles(self.cells, tile and tile // self.checkpoint.latent.downscale)
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """The height and width of the latent."""
+        downscale = self.checkpoint.latent.downscale
+        return self.request.height // downscale, self.request.width // downscale
+
+    @property
+    def evaluated_size(self) -> tuple[int, int]:
+        """The height and width in pixels that the denoiser sees at once: a tile's, or all."""
+        cells, downscale = self.tiles[0].size, self.checkpoint.latent.downscale
+        return cells[0] * downscale, cells[1] * downscale
+
+    @property
+    def begins_run(self) -> bool:
+        """True if no pass before takes a part of the same run."""
+        return self.begins_with is not PassStart.HANDOVER
+
+    @property
+    def drawn_before(self) -> int | None:
+        """The evaluations of the first run, from which A1111's prompts count on; None elsewhere."""
+        name = self.request.convention.name
+        if self.second is None or name is not ConventionName.A1111:
+            return None
+        return self.second.drawn_before
+
+    @property
+    def begins_enlarged(self) -> bool:
+        """True if the pass begins with the enlarged picture of the pass before."""
+        return self.begins_with is PassStart.ENLARGED
+
+    def texts_of(self, picture: ResolvedRequest) -> Texts:
+        """Return the prompts of one of the job's pictures in this pass."""
+        own = self.request_of(picture)
+        return own.prompt, own.negative_prompt
 
     def request_of(self, picture: ResolvedRequest) -> ResolvedRequest:
-        """Return the request of one of the job's pictures with the settings of this pass."""
-        own = self.request
+        """Return the request of one of the job's pictures with the settings of this pass.
+
+        Its size is the one that the denoiser sees.
+        """
+        height, width = self.evaluated_size
+        prompt, negative, seed = picture.prompt, picture.negative_prompt, picture.seed
+        if self.second is not None:
+            own = picture.second_passes[self.second.number]
+            prompt = prompt if own.prompt is None else own.prompt
+            negative = negative if own.negative_prompt is None else own.negative_prompt
+            seed = seed if own.seed is None else own.seed
         return msgspec.structs.replace(
-            picture,
-            width=own.width,
-            height=own.height,
-            strength=own.strength,
-            clip_skip=own.clip_skip,
+            self.request,
+            width=width,
+            height=height,
+            prompt=prompt,
+            negative_prompt=negative,
+            seed=seed,
+            seed_options=picture.seed_options,
         )
 
     def segment(self, handover: Handover | None) -> RunSegment:
@@ -112,15 +177,16 @@ class DenoisingPass:
         contexts, tokens = self._shape(text, texts)
         # Image guidance takes a latent for each context, with its picture or without.
         rows = contexts if self.denoising.asks_without_picture else 1
-        model, own = checkpoint.architecture.denoiser, self.request
-        return model.network(own.height, own.width, contexts=contexts, tokens=tokens, rows=rows)
+        model, size = checkpoint.architecture.denoiser, self.evaluated_size
+        return model.network(*size, contexts=contexts, tokens=tokens, rows=rows)
 
-    def steps(self, text: TextPlan, texts: Texts, cells: int) -> Run:
+    def steps(self, text: TextPlan, texts: Texts) -> Run:
         """Return the denoiser evaluations of one picture in this pass, for estimates."""
         evaluations = self.denoising.steps * SAMPLERS[self.request.sampler].evaluations
         times = max(round(self.share * evaluations), 1) * self._shape(text, texts)[0]
-        network = self.network(text, texts)
-        return Run(Phase.DENOISE, network, times=times, each=True, size=cells)
+        network, (height, width) = self.network(text, texts), self.tiles[0].size
+        times *= len(self.tiles)
+        return Run(Phase.DENOISE, network, times=times, each=True, size=height * width)
 
     def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
         """Return the number of predictions per evaluation, and the tokens in each context."""
@@ -131,23 +197,57 @@ class DenoisingPass:
 def passes_of(
     request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, *, redraws: bool, masks: bool
 ) -> tuple[DenoisingPass, ...]:
-    """Return the passes of a request, in order: one, or two where there is a refiner.
+    """Return the passes of a request, in order.
 
+    The first run and each second pass is one pass, and the last of them two where there is a
+    refiner, as in A1111 by default (its setting "Hires fix: which pass to enable refiner for").
     `redraws`: starts from a picture; `masks`: repaints a part of it. Raises
     EngineError(REQUEST_INVALID).
     """
+    seconds = second_runs(request, checkpoint) if request.second_passes else ()
+    if seconds and masks:
+        raise invalid(
+            sentence("A picture of which a part is painted has no second passes."),
+            sentence("Paint it first, and enlarge the result."),
+        )
+    first = msgspec.structs.replace(request, refiner=None) if seconds else request
+    passes = _run_of(first, checkpoint, redraws=redraws, masks=masks)
+    for second in seconds:
+        passes += _run_of(second.request, second.checkpoint, second, redraws=True, masks=False)
+    return passes
+
+
+def _run_of(
+    request: ResolvedRequest,
+    checkpoint: IdentifiedCheckpoint,
+    second: SecondRun | None = None,
+    *,
+    redraws: bool,
+    masks: bool,
+) -> tuple[DenoisingPass, ...]:
+    """Return the pass of a run, or both where there is a refiner."""
     denoising = Denoising(request, checkpoint, redraws=redraws, masks=masks)
+    start = PassStart.ENLARGED if second else PassStart.NOISE
     refiner = checkpoint.refiner
     if refiner is None or request.refiner is None:
-        return (DenoisingPass(checkpoint, request, denoising),)
+        return (DenoisingPass(checkpoint, request, denoising, start, second=second),)
     refining = Denoising(request, refiner, redraws=redraws, masks=masks)
     split, share = split_run(request, denoising, refining), request.refiner.switch_at
     skip = _refiner_clip_skip(request, checkpoint, refiner)
     own = msgspec.structs.replace(request, clip_skip=skip)
-    base = DenoisingPass(checkpoint, request, denoising, share=share, split=split)
+    base = DenoisingPass(
+        checkpoint, request, denoising, start, share=share, split=split, second=second
+    )
     return (
         base,
-        DenoisingPass(refiner, own, refining, PassStart.HANDOVER, share=1 - share, split=split),
+        replace(
+            base,
+            checkpoint=refiner,
+            request=own,
+            denoising=refining,
+            begins_with=PassStart.HANDOVER,
+            share=1 - share,
+        ),
     )
 
 

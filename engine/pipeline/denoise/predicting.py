@@ -9,6 +9,7 @@ from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
 from engine.families.architecture import Conditioning, DenoiserModel
 from engine.pipeline.denoise.lora_stretches import PassLoras
+from engine.pipeline.denoise.tiles import Tile, in_tiles
 from engine.sampling.types import Latent
 from engine.weights.side_branches import STRENGTHS, SideBranches, pin_branches
 
@@ -45,6 +46,8 @@ class Predictor:
     picture: PromptedPicture
     model: DenoiserModel
     call: Call
+    # The tiles that the denoiser sees one by one; a single one is the whole latent.
+    tiles: tuple[Tile, ...]
     branches: SideBranches | None = None
     concatenated: Latent | None = None
     asks_without_picture: bool = False
@@ -99,7 +102,11 @@ class Predictor:
             contexts = len(next(iter(inputs.values())))
             sample = np.concatenate([sample] * contexts + [hidden])
         level = self.model.timestep_inputs(float(timestep), self.picture.request.guidance)
-        return self.call(self.session, {"sample": sample, **level})["prediction"]
+
+        def predict(_tile: Tile, seen: Array) -> Array:
+            return self.call(self.session, {"sample": seen, **level})["prediction"]
+
+        return in_tiles(self.tiles, sample, predict)
 
     def _pin_strengths(self, evaluation: int) -> None:
         if self.branches is None:

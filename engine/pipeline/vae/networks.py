@@ -21,10 +21,12 @@ class VaeNetworks:
     decoder: Network
     tiled: TiledAutoencoder | None
 
-    def encoding(self, count: int) -> tuple[Run, ...]:
-        """Return the runs that encode `count` pictures."""
+    def encoding(self, count: int, *, each: bool = False) -> tuple[Run, ...]:
+        """Return the runs that encode `count` pictures, once or `each` time a picture is made."""
         parts = self.tiled.encoding if self.tiled else (self.encoder,)
-        return tuple(Run(Phase.ENCODE, part, times=count, size=self._area) for part in parts)
+        return tuple(
+            Run(Phase.ENCODE, part, times=count, each=each, size=self._area) for part in parts
+        )
 
     def decoding(self) -> tuple[Run, ...]:
         """Return the runs that decode one picture."""

@@ -1,0 +1,180 @@
+"""Enlarging a picture between two passes, and the canvas that the second one redraws."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from backends.base import Array
+from engine import result_checks
+from engine.api.features import ConcatChannels
+from engine.api.second_passes import LatentUpscaler, Resampling
+from engine.api.values import ConventionName, ErrorCode, Phase
+from engine.errors import EngineError
+from engine.families.latents import EncodedImage
+from engine.pipeline.canvas.pictures import as_pixels
+from engine.pipeline.denoise.denoising import EncodedCanvas
+from engine.pipeline.enlarge.interpolation import Interpolation, interpolated
+from engine.pipeline.enlarge.second_runs import SecondRun
+from engine.pipeline.enlarge.sizes import Size
+from engine.pipeline.stages import Reporter, Stages
+from engine.pipeline.vae.autoencoding import Autoencoder
+from engine.pipeline.vae.networks import VaeNetworks
+from engine.sampling.types import Latent
+from engine.upscalers.reading import Upscaler
+from engine.upscalers.running import Setting, running, upscaler_bytes
+from engine.upscalers.tiles import Floats
+from engine.upscalers.upscale import Enlarger, passes, upscaled_planes
+
+_MODES: Mapping[str, Interpolation] = {
+    LatentUpscaler.BILINEAR: Interpolation.BILINEAR,
+    LatentUpscaler.BILINEAR_ANTIALIASED: Interpolation.BILINEAR_ANTIALIASED,
+    LatentUpscaler.BICUBIC: Interpolation.BICUBIC,
+    LatentUpscaler.BICUBIC_ANTIALIASED: Interpolation.BICUBIC_ANTIALIASED,
+    LatentUpscaler.NEAREST: Interpolation.NEAREST,
+    LatentUpscaler.NEAREST_EXACT: Interpolation.NEAREST_EXACT,
+    LatentUpscaler.AREA: Interpolation.AREA,
+    LatentUpscaler.BISLERP: Interpolation.BISLERP,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enlargement:
+    """The files and networks that a second pass needs before it begins.
+
+    `upscaler` is None where the latent is enlarged, or the picture without a file. `encoding` has
+    the networks for the picture at the size to which it is enlarged.
+    """
+
+    upscaler: Upscaler | None
+    encoding: VaeNetworks
+
+
+def enlarging_bytes(second: SecondRun, upscaler: Upscaler | None) -> int:
+    """Return about the most bytes that are held while a picture is enlarged for a second pass."""
+    if second.enlarges_latent:
+        return 0
+    size, before = second.size.enlarged, second.size.before
+    grown, held = size, 0
+    if upscaler is not None:
+        scale = upscaler.network.scale ** passes(before, size, upscaler.network.scale)
+        grown, held = (before[0] * scale, before[1] * scale), upscaler_bytes(upscaler)
+    pixels = sum(width * height for width, height in (before, size, grown))
+    return held + 3 * pixels * np.dtype(np.float32).itemsize
+
+
+class Enlarging:
+    """Enlarges the pictures of a job before each of its second passes."""
+
+    def __init__(
+        self, enlargements: Sequence[Enlargement], stages: Stages, reporter: Reporter
+    ) -> None:
+        self._enlargements, self._stages, self._reporter = enlargements, stages, reporter
+
+    def canvas(self, second: SecondRun, latent: Latent, vae: Autoencoder) -> EncodedCanvas:
+        """Return the canvas of a second pass, made of the latents of the pass before.
+
+        `vae` is that of the pass before. Raises EngineError and Cancelled as networks do.
+        """
+        enlargement = self._enlargements[second.number]
+        form = second.checkpoint.latent
+        encoder = Autoencoder(enlargement.encoding, form, self._stages, self._reporter)
+        pictures: list[Array] = []
+        if not second.enlarges_latent:
+            pictures.append(self._picture(second, vae.decode(latent, result_checks.numbers)))
+        takes_mask = second.checkpoint.architecture.features.concat_channels is ConcatChannels.MASK
+        if takes_mask:
+            # All of the picture is painted anew: grey takes its place.
+            pictures.append(np.zeros((1, 3, *encoded_size(second)), np.float32))
+        encoded = encoder.encode(pictures) if pictures else []
+        hidden = _cut(encoded.pop(), second) if takes_mask else None
+        whole = encoded[0] if encoded else _enlarged_latent(second, latent)
+        return EncodedCanvas(_cut(whole, second), hidden=hidden)
+
+    def _picture(self, second: SecondRun, image: Array) -> Array:
+        """Return a decoded picture enlarged, float32 [1, 3, height, width] in [-1, 1]."""
+        convention, size = second.request.convention, second.size.enlarged
+        planes: Floats = np.clip((image[0] + 1) / 2, 0, 1).astype(np.float32)
+        if convention.name is not ConventionName.COMFY:
+            # All other tools make a picture of 256 levels of it.
+            levels = as_pixels(image, rounds=convention.rounds_pixels)[0]
+            planes = levels.transpose(2, 0, 1).astype(np.float32) / 255
+        larger = any(now > was for now, was in zip(size, image.shape[:1:-1], strict=True))
+        upscaler = self._enlargements[second.number].upscaler if larger else None
+        if upscaler is None:
+            planes = upscaled_planes(planes, size, None, _resampling(second))
+        else:
+            planes = self._by_network(upscaler, planes, size, second.wanted.resampling)
+        if convention.name is not ConventionName.COMFY:
+            planes = (np.rint(np.clip(planes, 0, 1) * 255) / 255).astype(np.float32)
+        return whole_cells(planes * 2 - 1, second)[np.newaxis]
+
+    def _by_network(
+        self, upscaler: Upscaler, planes: Floats, size: Size, resampling: Resampling
+    ) -> Floats:
+        """Return planes enlarged by a network; once more with all others freed if memory lacks."""
+        try:
+            return self._run(upscaler, planes, size, resampling)
+        except EngineError as error:
+            if error.code is not ErrorCode.OUT_OF_MEMORY or self._stages.pool.is_short_of_memory:
+                raise
+        self._stages.pool.make_room()
+        return self._run(upscaler, planes, size, resampling)
+
+    def _run(
+        self, upscaler: Upscaler, planes: Floats, size: Size, resampling: Resampling
+    ) -> Floats:
+        stages = self._stages
+        setting = Setting(stages.pool.compiler, stages.cancel, self._reporter.progress)
+        with stages.timed(Phase.ENLARGE), running(upscaler, setting) as run:
+            enlarger = Enlarger(run.enlarge, upscaler.network.scale)
+            return upscaled_planes(planes, size, enlarger, resampling)
+
+
+def whole_cells(planes: Floats, second: SecondRun) -> Floats:
+    """Return planes [channels, height, width] without the pixels that are no whole cell.
+
+    ComfyUI leaves out pixels on all sides (`VAE.vae_encode_crop_pixels`), the convolutions of the
+    other tools' encoders those on the right and below.
+    """
+    cell = second.checkpoint.latent.downscale
+    parts: list[slice] = []
+    for side in planes.shape[1:]:
+        first = side % cell // 2 if second.request.convention.name is ConventionName.COMFY else 0
+        parts.append(slice(first, first + side // cell * cell))
+    return np.ascontiguousarray(planes[:, parts[0], parts[1]])
+
+
+def encoded_size(second: SecondRun) -> Size:
+    """Return the height and width of the picture that is encoded for a second pass."""
+    cell = second.checkpoint.latent.downscale
+    width, height = second.size.enlarged
+    return height // cell * cell, width // cell * cell
+
+
+def _resampling(second: SecondRun) -> Resampling:
+    """Return the method of a second pass without a file, or for a picture that does not grow."""
+    named = next((one for one in Resampling if one.value == second.wanted.upscaler), None)
+    return named or second.wanted.resampling
+
+
+def _enlarged_latent(second: SecondRun, latent: Latent) -> EncodedImage:
+    form, (width, height) = second.before.latent, second.size.enlarged
+    cells = height // form.downscale, width // form.downscale
+    larger = interpolated(latent, cells, _MODES[second.wanted.upscaler])
+    return EncodedImage(larger, np.zeros_like(larger), form.latent(larger))
+
+
+def _cut(image: EncodedImage, second: SecondRun) -> EncodedImage:
+    """Return a latent without the cells beyond the pass's size, on both sides as A1111 cuts."""
+    cell = second.checkpoint.latent.downscale
+    parts: list[slice] = []
+    for have, side in zip(image.mean.shape[2:], second.size.size[::-1], strict=True):
+        first = (have - side // cell) // 2
+        parts.append(slice(first, first + side // cell))
+    rows, columns = parts
+
+    def kept(latent: Latent) -> Latent:
+        return np.ascontiguousarray(latent[:, :, rows, columns])
+
+    return EncodedImage(kept(image.mean), kept(image.deviation), kept(image.unscaled))

@@ -1,0 +1,274 @@
+"""Pictures that are enlarged and redrawn beside A1111, ComfyUI and diffusers."""
+# pyright: basic
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+import logging
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = [
+    pytest.mark.oracle,
+    # k-diffusion copies tensors by torch.tensor
+    pytest.mark.filterwarnings("ignore:To copy construct from a tensor:UserWarning"),
+    # torchsde rounds the ends of a path
+    pytest.mark.filterwarnings("ignore:Should have:UserWarning"),
+]
+torch = pytest.importorskip("torch")
+for module in ("diffusers", "transformers", "scipy"):
+    pytest.importorskip(module)
+
+from backends.base import Precision  # noqa: E402
+from backends.cpu import CpuBackend  # noqa: E402
+from engine.api.request import RefinerChoice  # noqa: E402
+from engine.api.second_passes import SecondPass  # noqa: E402
+from engine.api.values import ConventionName, SamplerName, ScheduleName  # noqa: E402
+from engine.pipeline.enlarge.interpolation import Interpolation, interpolated  # noqa: E402
+from tests.oracle.fidelity.names import A1111_SAMPLERS, COMFY_SAMPLERS  # noqa: E402
+from tests.oracle.fidelity.networks import SHAPE, Networks  # noqa: E402
+from tests.oracle.fidelity.picture import (  # noqa: E402
+    GUIDANCE,
+    NEGATIVE,
+    PROMPT,
+    SEED,
+    STEPS,
+    Picture,
+)
+from tests.oracle.fidelity.second_passes import (  # noqa: E402
+    MODES,
+    Second,
+    a1111_latent,
+    a1111_second,
+    comfy_latent,
+)
+from tests.oracle.test_refined_tools import Refined  # noqa: E402
+from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
+from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
+
+LOG = logging.getLogger(__name__)
+LIMIT = 50
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> tuple[Path, Path]:
+    """Two checkpoints of one latent space, with unlike weights and one VAE."""
+    folder = tmp_path_factory.mktemp("second")
+    base, other = write_checkpoint(folder / "base"), write_checkpoint(folder / "other", seed=5)
+    vae = "vae/diffusion_pytorch_model.safetensors"
+    (other / vae).write_bytes((base / vae).read_bytes())
+    return base, other
+
+
+@pytest.fixture(scope="module")
+def networks(folders) -> tuple[Networks, Networks]:
+    return Networks(folders[0]), Networks(folders[1])
+
+
+def ours(folders, convention, sampler: str, *seconds: SecondPass, **changes) -> np.ndarray:
+    request = a_request(
+        folders[0],
+        prompt=PROMPT,
+        negative_prompt=NEGATIVE,
+        steps=STEPS,
+        seed=SEED,
+        guidance=GUIDANCE,
+        sampler=SamplerName(sampler),
+        convention=convention,
+        second_passes=seconds,
+        **changes,
+    )
+    return run(request, CpuBackend(), (Precision.F32,)).pixels[0]
+
+
+def check(made: np.ndarray, expected: np.ndarray) -> None:
+    measured = psnr(made, expected)
+    LOG.info("PSNR %.1f dB", measured)
+    assert made.shape == expected.shape
+    assert made.std() > 10
+    assert measured >= LIMIT
+
+
+def pixels(networks: Networks, latent: Any) -> np.ndarray:
+    with torch.no_grad():
+        return networks.pixels(latent, rounds=False)
+
+
+@pytest.mark.parametrize("size", [(26, 34), (20, 31), (13, 40), (7, 9)])
+@pytest.mark.parametrize(
+    ("mode", "torchs", "antialias"),
+    [
+        (Interpolation.NEAREST, "nearest", False),
+        (Interpolation.NEAREST_EXACT, "nearest-exact", False),
+        (Interpolation.BILINEAR, "bilinear", False),
+        (Interpolation.BILINEAR_ANTIALIASED, "bilinear", True),
+        (Interpolation.BICUBIC, "bicubic", False),
+        (Interpolation.BICUBIC_ANTIALIASED, "bicubic", True),
+        (Interpolation.AREA, "area", False),
+    ],
+)
+def test_latents_are_interpolated_as_by_torch(mode, torchs: str, antialias: bool, size) -> None:
+    latent = np.random.default_rng(0).standard_normal((1, 4, 13, 17)).astype(np.float32)
+    options = {"antialias": True} if antialias else {}
+    expected = torch.nn.functional.interpolate(
+        torch.from_numpy(latent), size=size, mode=torchs, **options
+    ).numpy()
+    np.testing.assert_allclose(interpolated(latent, size, mode), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("upscaler", MODES)
+def test_latents_are_enlarged_and_redrawn_as_by_a1111(folders, networks, upscaler: str) -> None:
+    picture, strength = Picture("Euler a"), 0.6
+    second = Second(picture, (2 * SIDE, 2 * SIDE), strength, upscaler)
+    base = networks[0]
+    expected = a1111_second(base, a1111_latent(base, picture), base, second)
+    wanted = SecondPass(upscaler=upscaler, strength=strength)
+    check(ours(folders, ConventionName.A1111, "euler_a", wanted), pixels(base, expected))
+
+
+@pytest.mark.parametrize("upscaler", ["Latent", "lanczos"])
+@pytest.mark.parametrize("sampler", ["DPM++ 2M", "DPM++ SDE", "DPM2 a", "Heun"])
+def test_second_passes_have_steps_samplers_and_sizes_as_in_a1111(
+    folders, networks, sampler: str, upscaler: str
+) -> None:
+    """Six steps of another sampler at one and a half times the size."""
+    first, base = Picture("Euler"), networks[0]
+    size = int(SIDE * 1.5), int(SIDE * 1.5)
+    second = Second(replace(first, sampler=sampler, steps=6), size, 0.45, upscaler)
+    expected = a1111_second(base, a1111_latent(base, first), base, second)
+    own = SamplerName(A1111_SAMPLERS[sampler])
+    schedule = ScheduleName.EXPONENTIAL if "SDE" in sampler else ScheduleName.KARRAS
+    schedule = {"Heun": ScheduleName.NORMAL, "DPM++ SDE": ScheduleName.KARRAS}.get(
+        sampler, schedule
+    )
+    wanted = SecondPass(
+        scale=1.5, upscaler=upscaler, strength=0.45, steps=6, sampler=own, schedule=schedule
+    )
+    made = ours(folders, ConventionName.A1111, "euler", wanted, schedule=ScheduleName.NORMAL)
+    check(made, pixels(base, expected))
+
+
+@pytest.mark.parametrize("upscaler", ["Latent (bicubic)", "lanczos"])
+@pytest.mark.parametrize("wide", [True, False])
+def test_pictures_of_another_shape_are_cut_as_by_a1111(
+    folders, networks, upscaler: str, wide: bool
+) -> None:
+    picture, base = Picture("Euler"), networks[0]
+    size = (160, 130) if wide else (130, 160)
+    second = Second(picture, size, 0.5, upscaler, enlarged=(160, 160))
+    expected = a1111_second(base, a1111_latent(base, picture), base, second)
+    wanted = SecondPass(width=size[0], height=size[1], upscaler=upscaler, strength=0.5)
+    check(ours(folders, ConventionName.A1111, "euler", wanted), pixels(base, expected))
+
+
+def test_prompts_and_checkpoint_of_a_second_pass_act_as_in_a1111(folders, networks) -> None:
+    picture, (base, other) = Picture("Euler"), networks
+    own = replace(picture, prompt="a house", negative="red")
+    second = Second(own, (2 * SIDE, 2 * SIDE), 0.7, "lanczos")
+    expected = a1111_second(base, a1111_latent(base, picture), other, second)
+    wanted = SecondPass(
+        upscaler="lanczos",
+        strength=0.7,
+        prompt="a house",
+        negative_prompt="red",
+        checkpoint=str(folders[1]),
+    )
+    made = ours(folders, ConventionName.A1111, "euler", wanted)
+    check(made, pixels(other, expected))
+    same = SecondPass(upscaler="lanczos", strength=0.7)
+    assert psnr(ours(folders, ConventionName.A1111, "euler", same), made) < LIMIT - 15
+
+
+def test_a_refiner_takes_over_in_the_second_pass_as_in_a1111(folders, networks) -> None:
+    picture, (base, other), at = Picture("Euler"), networks, 0.8
+    guided = partial(_refining, other, at)
+    second = Second(picture, (2 * SIDE, 2 * SIDE), 0.75)
+    expected = a1111_second(base, a1111_latent(base, picture), base, second, guided)
+    refiner = RefinerChoice(checkpoint=str(folders[1]), switch_at=at)
+    asked = partial(ours, folders, ConventionName.A1111, "euler")
+    made = asked(SecondPass(strength=0.75), refiner=refiner)
+    check(made, pixels(base, expected))
+    assert psnr(asked(SecondPass(strength=0.75)), made) < LIMIT - 15
+
+
+def _refining(refiner: Networks, at: float, *given: Any) -> Refined:
+    return Refined(*given, refiner=refiner, at=at, evaluations=None)
+
+
+def test_two_second_passes_follow_each_other(folders, networks) -> None:
+    """A1111 has one; a chain of them is the same loop again."""
+    picture, base = Picture("Euler a"), networks[0]
+    first = Second(picture, (96, 96), 0.6, "Latent (antialiased)")
+    second = Second(picture, (192, 192), 0.4, "lanczos")
+    latent = a1111_second(base, a1111_latent(base, picture), base, first)
+    expected = a1111_second(base, latent, base, second)
+    wanted = (
+        SecondPass(scale=1.5, upscaler="Latent (antialiased)", strength=0.6),
+        SecondPass(scale=2, upscaler="lanczos", strength=0.4),
+    )
+    check(ours(folders, ConventionName.A1111, "euler_a", *wanted), pixels(base, expected))
+
+
+@pytest.mark.parametrize("sampler", ["euler", "euler_ancestral", "dpmpp_2m"])
+@pytest.mark.parametrize("upscaler", ["Latent (nearest-exact)", "area"])
+def test_a_second_sampler_draws_as_in_comfyui(folders, networks, sampler: str, upscaler) -> None:
+    """`LatentUpscaleBy` or `ImageScaleBy`, and a KSampler with a seed of its own."""
+    picture, base = Picture(sampler, "karras", source="cuda"), networks[0]
+    latent = comfy_latent(base, picture, torch.zeros((1, *SHAPE)), 1.0)
+    if upscaler in MODES:
+        large = torch.nn.functional.interpolate(latent, scale_factor=2, mode=MODES[upscaler][0])
+    else:
+        large = _scaled_picture(base, latent)
+    own = replace(picture, seed=SEED + 100, steps=7)
+    expected = comfy_latent(base, own, large, 0.55)
+    wanted = SecondPass(upscaler=upscaler, strength=0.55, steps=7, seed=SEED + 100)
+    ours_name = COMFY_SAMPLERS[sampler]
+    made = ours(folders, ConventionName.COMFY, ours_name, wanted, schedule=ScheduleName.KARRAS)
+    check(made, pixels(base, expected))
+
+
+def _scaled_picture(networks: Networks, latent: Any) -> Any:
+    """The latent of a picture of twice the size: ComfyUI keeps numbers, not levels."""
+    with torch.no_grad():
+        scale = networks.vae.config.scaling_factor
+        image = (networks.vae.decode(latent / scale).sample / 2 + 0.5).clamp(0, 1)
+        large = torch.nn.functional.interpolate(image, scale_factor=2, mode="area")
+        return networks.vae.encode(large * 2 - 1).latent_dist.mode() * scale
+
+
+def test_img2img_of_latents_and_pictures_of_diffusers_is_a_second_pass(folders) -> None:
+    from diffusers import (  # pyright: ignore[reportMissingImports]
+        EulerDiscreteScheduler,
+        StableDiffusionImg2ImgPipeline,
+        StableDiffusionPipeline,
+    )
+
+    first = StableDiffusionPipeline.from_pretrained(folders[0])
+    first.scheduler = EulerDiscreteScheduler.from_config(first.scheduler.config)
+    again = StableDiffusionImg2ImgPipeline(**first.components, requires_safety_checker=False)
+    asked = {
+        "prompt": PROMPT,
+        "negative_prompt": NEGATIVE,
+        "num_inference_steps": STEPS,
+        "guidance_scale": GUIDANCE,
+    }
+
+    def seeded() -> Any:
+        return torch.Generator().manual_seed(SEED)
+
+    for upscaler in ("Latent", "lanczos"):
+        latent = first(
+            **asked, width=SIDE, height=SIDE, generator=seeded(), output_type="latent"
+        ).images
+        if upscaler == "Latent":
+            image = torch.nn.functional.interpolate(latent, scale_factor=2, mode="bilinear")
+        else:
+            made = first(**asked, width=SIDE, height=SIDE, generator=seeded()).images[0]
+            image = made.resize((2 * SIDE, 2 * SIDE), Image.Resampling.LANCZOS)
+        redrawn = again(**asked, image=image, strength=0.6, generator=seeded()).images[0]
+        wanted = SecondPass(upscaler=upscaler, strength=0.6)
+        check(ours(folders, ConventionName.DIFFUSERS, "euler", wanted), np.asarray(redrawn))
