@@ -55,6 +55,46 @@ _OPTIONS = {
         QT_TRANSLATE_NOOP("layers", "Coarse edges"),
         QT_TRANSLATE_NOOP("layers", "Edges of three levels, which hide less of the picture."),
     ),
+    "background": (
+        QT_TRANSLATE_NOOP("layers", "Background"),
+        QT_TRANSLATE_NOOP("layers", "Farther than this part of the depth, surfaces face you."),
+    ),
+    "depth": (
+        QT_TRANSLATE_NOOP("layers", "Depth"),
+        QT_TRANSLATE_NOOP("layers", "The more, the steeper surfaces are."),
+    ),
+    "layout": (
+        QT_TRANSLATE_NOOP("layers", "Colours of directions"),
+        QT_TRANSLATE_NOOP("layers", "The network must have been trained on them."),
+    ),
+    "body": (
+        QT_TRANSLATE_NOOP("layers", "Bodies"),
+        QT_TRANSLATE_NOOP("layers", "Draw bodies."),
+    ),
+    "hands": (
+        QT_TRANSLATE_NOOP("layers", "Hands"),
+        QT_TRANSLATE_NOOP("layers", "Draw hands."),
+    ),
+    "face": (
+        QT_TRANSLATE_NOOP("layers", "Faces"),
+        QT_TRANSLATE_NOOP("layers", "Draw faces."),
+    ),
+    "pixels": (
+        QT_TRANSLATE_NOOP("layers", "Numbers that go in"),
+        QT_TRANSLATE_NOOP("layers", "The numbers that the network takes for a picture."),
+    ),
+    "values": (
+        QT_TRANSLATE_NOOP("layers", "Numbers that come out"),
+        QT_TRANSLATE_NOOP("layers", "The map that its numbers become."),
+    ),
+    "side": (
+        QT_TRANSLATE_NOOP("layers", "Side that it sees"),
+        QT_TRANSLATE_NOOP("layers", "Pixels of the square that the network sees."),
+    ),
+    "invert": (
+        QT_TRANSLATE_NOOP("layers", "Inverted"),
+        QT_TRANSLATE_NOOP("layers", "Black becomes white."),
+    ),
 }
 
 

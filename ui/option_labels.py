@@ -7,6 +7,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QCoreApplication
 
 from engine.api.lora import LoraMode
+from engine.api.map_choices import NormalLayout, OnnxPixels, OnnxValues
 from engine.api.masks import MaskedContent
 from engine.api.values import PrecisionName
 from ui.method_labels import QT_TRANSLATE_NOOP
@@ -215,10 +216,28 @@ _CHOICES: Mapping[Enum, str] = {
     LoraMode.MERGE: QT_TRANSLATE_NOOP("options", "Merge into the weights"),
     LoraMode.SIDE: QT_TRANSLATE_NOOP("options", "Compute beside the weights"),
     LoraMode.TEXT_SIDE: QT_TRANSLATE_NOOP("options", "Beside the text encoders only"),
+    NormalLayout.BAE: QT_TRANSLATE_NOOP("options", "As NormalBae"),
+    NormalLayout.MIDAS: QT_TRANSLATE_NOOP("options", "As MiDaS"),
+    OnnxPixels.IMAGENET: QT_TRANSLATE_NOOP("options", "As for ImageNet"),
+    OnnxPixels.UNIT: QT_TRANSLATE_NOOP("options", "From 0 to 1"),
+    OnnxPixels.SIGNED: QT_TRANSLATE_NOOP("options", "From -1 to 1"),
+    OnnxPixels.LEVELS: QT_TRANSLATE_NOOP("options", "From 0 to 255"),
+    OnnxValues.STRETCHED: QT_TRANSLATE_NOOP("options", "From least to greatest"),
+    OnnxValues.CLASSES: QT_TRANSLATE_NOOP("options", "Classes"),
 }
 
 
 _ABOUT_CHOICES: Mapping[Enum, str] = {
+    NormalLayout.BAE: QT_TRANSLATE_NOOP("options", "Red to the left, green up, blue to you."),
+    NormalLayout.MIDAS: QT_TRANSLATE_NOOP("options", "Red and blue are swapped."),
+    OnnxPixels.IMAGENET: QT_TRANSLATE_NOOP("options", "What most networks take."),
+    OnnxPixels.UNIT: QT_TRANSLATE_NOOP("options", "Black is 0, white is 1."),
+    OnnxPixels.SIGNED: QT_TRANSLATE_NOOP("options", "Black is -1, white is 1."),
+    OnnxPixels.LEVELS: QT_TRANSLATE_NOOP("options", "Black is 0, white is 255."),
+    OnnxValues.STRETCHED: QT_TRANSLATE_NOOP(
+        "options", "The least becomes black, the greatest white."
+    ),
+    OnnxValues.CLASSES: QT_TRANSLATE_NOOP("options", "The colours of ADE20K, for segmentation."),
     MaskedContent.ORIGINAL: QT_TRANSLATE_NOOP("options", "What is painted over shows through."),
     MaskedContent.FILL: QT_TRANSLATE_NOOP("options", "For taking something out of a picture."),
     MaskedContent.LATENT_NOISE: QT_TRANSLATE_NOOP(

@@ -76,7 +76,8 @@ def run(options: argparse.Namespace) -> int:
         target = MapTarget(*options.for_size, whole=options.whole)
         chosen = _open(chosen)
     weights = typed_path(options.weights) if options.weights else None
-    maker = MapMaker(NetworkCache(find_paths().cache).working_copies)
+    cache = find_paths().cache
+    maker = MapMaker(NetworkCache(cache).working_copies, cache / "tried")
     picture = np.asarray(read_picture(typed_path(options.picture)))
     order = MapOrder(chosen, weights, target)
     made = maker.make(picture, order, (find_paths().models,), CancelToken())

@@ -50,6 +50,8 @@ _USUAL: Mapping[ControlKind, PreprocessorName] = MappingProxyType(
         ControlKind.SOFTEDGE: PreprocessorName.SOFTEDGE_PIDINET,
         ControlKind.LINEART: PreprocessorName.LINEART_STANDARD,
         ControlKind.SCRIBBLE: PreprocessorName.SCRIBBLE_XDOG,
+        ControlKind.POSE: PreprocessorName.DW_OPENPOSE,
+        ControlKind.NORMAL: PreprocessorName.NORMAL_DEPTH,
         ControlKind.TILE: PreprocessorName.TILE_RESAMPLE,
         ControlKind.SHUFFLE: PreprocessorName.SHUFFLE,
         ControlKind.COLOR: PreprocessorName.COLOR_GRID,

@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import within
+from engine.api.map_choices import NormalLayout, OnnxPixels, OnnxValues
 from engine.api.sentences import Sentence, sentence
 
 
@@ -52,6 +53,9 @@ class PreprocessorName(StrEnum):
     SCRIBBLE_HED = "scribble_hed"
     SCRIBBLE_PIDINET = "scribble_pidinet"
     DEPTH_ANYTHING_V2 = "depth_anything_v2"
+    NORMAL_DEPTH = "normal_depth"
+    DW_OPENPOSE = "dw_openpose"
+    ONNX = "onnx"
 
 
 class MapTarget(msgspec.Struct, frozen=True):
@@ -173,6 +177,35 @@ class DepthOptions(_ScaledOptions, frozen=True, tag="depth_anything_v2"):
     """The resolution of the map; the network sees at least 518 pixels a side."""
 
 
+class NormalOptions(_ScaledOptions, frozen=True, tag="normal_depth"):
+    """The depth from farthest to nearest, and the share of it that is background and left flat.
+
+    `depth` is in Sobel's units, of which a slope of 45 degrees has pi / 4 a pixel.
+    """
+
+    background: Annotated[float, within(0, 1)] = 0.4
+    depth: Annotated[float, within(1, 10_000)] = 1000.0
+    layout: NormalLayout = NormalLayout.BAE
+
+
+class PoseOptions(_ScaledOptions, frozen=True, tag="dw_openpose"):
+    """The parts of people that are drawn."""
+
+    body: bool = True
+    hands: bool = True
+    face: bool = True
+
+
+class OnnxOptions(_ScaledOptions, frozen=True, tag="onnx"):
+    """The numbers that a network takes and makes."""
+
+    pixels: OnnxPixels = OnnxPixels.IMAGENET
+    values: OnnxValues = OnnxValues.STRETCHED
+    # Pixels of the square that it sees; None: its file's own size, else the map's.
+    side: Annotated[int | None, within(32, 2048)] = None
+    invert: bool = False
+
+
 # The options of one preprocessor; their type names it.
 MapOptions = (
     CannyOptions
@@ -192,13 +225,17 @@ MapOptions = (
     | ScribbleHedOptions
     | ScribblePidinetOptions
     | DepthOptions
+    | NormalOptions
+    | PoseOptions
+    | OnnxOptions
 )
 
 
 class Preprocessor(msgspec.Struct, frozen=True):
     """A preprocessor: its title, a sentence about it, its options and the controls it serves.
 
-    `files` are the usual names of the files of weights that it can run, none for most.
+    `files` are the usual names of the files of weights that it can run, none for most, and `beside`
+    that of a second file that it needs.
     """
 
     title: Sentence
@@ -206,8 +243,10 @@ class Preprocessor(msgspec.Struct, frozen=True):
     options: type[MapOptions]
     serves: tuple[ControlKind, ...]
     files: tuple[str, ...] = ()
+    beside: str = ""
 
 
+_DEPTH = "depth_anything_v2_vits.pth", "depth_anything_v2_vitb.pth"
 _HED, _PIDINET = ("ControlNetHED.pth",), ("table5_pidinet.pth",)
 _LINES = (ControlKind.CANNY, ControlKind.LINEART, ControlKind.SCRIBBLE)
 PREPROCESSORS: Mapping[PreprocessorName, Preprocessor] = MappingProxyType(
@@ -318,7 +357,29 @@ PREPROCESSORS: Mapping[PreprocessorName, Preprocessor] = MappingProxyType(
             sentence("The nearer, the brighter."),
             DepthOptions,
             (ControlKind.DEPTH,),
-            ("depth_anything_v2_vits.pth", "depth_anything_v2_vitb.pth"),
+            _DEPTH,
+        ),
+        PreprocessorName.NORMAL_DEPTH: Preprocessor(
+            sentence("Normals (from depth)"),
+            sentence("The direction of each surface as a colour, from the depth of the picture."),
+            NormalOptions,
+            (ControlKind.NORMAL,),
+            _DEPTH,
+        ),
+        PreprocessorName.DW_OPENPOSE: Preprocessor(
+            sentence("Pose (DWPose)"),
+            sentence("People as coloured figures: bodies, hands and faces."),
+            PoseOptions,
+            (ControlKind.POSE,),
+            ("dw-ll_ucoco_384.onnx",),
+            "yolox_l.onnx",
+        ),
+        PreprocessorName.ONNX: Preprocessor(
+            sentence("Network of an ONNX file"),
+            sentence("The result of any network that makes a map of a picture."),
+            OnnxOptions,
+            (ControlKind.SEG, ControlKind.DEPTH, ControlKind.NORMAL, ControlKind.SOFTEDGE),
+            ("model.onnx",),
         ),
     }
 )

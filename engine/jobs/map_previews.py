@@ -19,7 +19,7 @@ from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.jobs.services import JobServices
 from engine.output.encoding import encode_picture
 from engine.pipeline.canvas.pictures import picture_size, read_picture
-from engine.preprocessors.map_maker import MapOrder, weights_of
+from engine.preprocessors.map_maker import MapOrder, files_of
 
 # Increased whenever a preprocessor's map of the same picture changes.
 _VERSION = 1
@@ -48,7 +48,7 @@ class MapPreviews:
         Raises EngineError: INPUT_IMAGE_UNREADABLE, CACHE_NOT_WRITABLE, and as `MapMaker.make`.
         """
         folders = self._services.model_folders
-        path = self._folder / f"{_name(image, order, weights_of(order, folders))}.png"
+        path = self._folder / f"{_name(image, order, files_of(order, folders))}.png"
         if path.is_file():
             with suppress(OSError, EngineError):
                 os.utime(path)
@@ -74,11 +74,11 @@ class MapPreviews:
             ) from error
 
 
-def _name(image: Path, order: MapOrder, weights: Path | None) -> str:
+def _name(image: Path, order: MapOrder, weights: tuple[Path, ...]) -> str:
     """Return a name that is another for other pictures, weights, options and targets."""
     made_of = (
         _VERSION,
-        [(os.fsencode(one), _stamp(one)) for one in (image, weights) if one is not None],
+        [(os.fsencode(one), _stamp(one)) for one in (image, *weights)],
         order.options,
         order.target,
     )

@@ -102,7 +102,7 @@ class JobServices:
             loras=LoraIndex(loras_known, LoraDescriber()),
             model_index=ModelIndex(loras_known, ModelDescriber()),
             embeddings=library,
-            maps=MapMaker(networks.working_copies),
+            maps=MapMaker(networks.working_copies, cache / "tried"),
             wildcards=wildcards,
             models=models,
             parts_index=PartsIndex(models, known) if models else None,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,9 @@ class AnnotatorKind(StrEnum):
     HED = "hed"
     PIDINET = "pidinet"
     DEPTH_ANYTHING = "depth_anything"
+    # DWPose's two networks, and any single one, of ONNX files.
+    POSE = "pose"
+    ONNX = "onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +88,35 @@ def read_annotator(path: Path) -> Annotator:
     )
 
 
-class LoadedAnnotator:
-    """A network that is ready to make maps; one that was stopped makes no others.
+class MapNetwork(Protocol):
+    """Networks that are ready to make maps; those that were stopped make no others."""
 
-    `cancel` stops its runs.
-    """
+    @property
+    def kind(self) -> AnnotatorKind:
+        """The kind of the networks."""
+        ...
+
+    def heed(self, cancel: Cancellation) -> None:
+        """Have the runs from now on stopped by another request."""
+        ...
+
+    def close(self) -> None:
+        """Free the networks' memory."""
+        ...
+
+
+class LoadedAnnotator:
+    """A network that is ready to make maps; one that was stopped makes no others."""
 
     def __init__(
         self, annotator: Annotator, session: Session, device: Device, cancel: Cancellation
     ) -> None:
-        self.kind, self.cancel = annotator.kind, cancel
+        self.kind, self._cancel = annotator.kind, cancel
         self._annotator, self._session, self._device = annotator, session, device
+
+    def heed(self, cancel: Cancellation) -> None:
+        """Have the runs from now on stopped by another request."""
+        self._cancel = cancel
 
     def __call__(self, image: Plane) -> Plane:
         """Return the map, float32 [height, width], of a picture float32 [1, 3, height, width].
@@ -108,7 +130,7 @@ class LoadedAnnotator:
             trained = positions.read().astype(np.float32)
             offset = self._annotator.offset
             feeds["positions"] = depth_files.positions_for(trained, rows, columns, offset)
-        with translated_errors(self._device), self.cancel.calling(self._session.cancel):
+        with translated_errors(self._device), self._cancel.calling(self._session.cancel):
             made = self._session.run(feeds)["map"][0, 0]
         fault = result_checks.numbers(made)
         if fault is not None:

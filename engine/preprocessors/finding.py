@@ -16,11 +16,20 @@ _OF_TOOLS = (
 def find_weights(name: PreprocessorName, folders: Iterable[Path]) -> Path | None:
     """Return the first file below the folders with a usual name of a preprocessor's weights.
 
-    Earlier names are preferred, and upper and lower case are alike. Folders named `models` are
-    those of a tool, whose downloads are looked into, too. None without such a file or where the
-    preprocessor has no weights.
+    None without such a file, and for preprocessors that have no weights or may run any.
     """
-    wanted = [usual.lower() for usual in PREPROCESSORS[name].files]
+    if name is PreprocessorName.ONNX:
+        return None
+    return find_file(PREPROCESSORS[name].files, folders)
+
+
+def find_file(names: Iterable[str], folders: Iterable[Path]) -> Path | None:
+    """Return the first file below the folders that has one of the names; None without one.
+
+    Earlier names are preferred, and upper and lower case are alike. Folders named `models` are
+    those of a tool, whose downloads are looked into, too.
+    """
+    wanted = [usual.lower() for usual in names]
     if not wanted:
         return None
     found: dict[str, Path] = {}

@@ -23,7 +23,7 @@ from engine.preprocessors.scales import Pixels, on_three_channels, padded, resiz
 
 # The least side that Depth Anything sees, and the colours that its pictures are normalised by.
 _DEPTH_SIDE = 518
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+IMAGENET_MEAN, IMAGENET_DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 # Scribbles: levels above which an edge counts, and widths of strokes.
 _EDGE, _STROKE, _SPREAD = 127, 3.0, 4
 
@@ -67,17 +67,21 @@ def depth(picture: Pixels, options: DepthOptions, network: LoadedAnnotator) -> P
     picture of one depth becomes black.
     """
 
-    def nearness(whole: Pixels) -> Pixels:
-        height, width = whole.shape[:2]
-        seen = resize_cubic_numbers(whole / 255.0, *depth_size(width, height))
-        normal = ((seen - _MEAN) / _DEVIATION).astype(np.float32)
-        made = network(normal.transpose(2, 0, 1)[None])
-        near = resize_linear(made[:, :, None], width, height)[:, :, 0]
-        near = near - near.min()
-        most = near.max()
-        return on_three_channels((near / (most or 1) * np.float32(255)).astype(np.uint8))
+    def drawn(whole: Pixels) -> Pixels:
+        near = nearness(whole, network)
+        return on_three_channels((near / (near.max() or 1) * np.float32(255)).astype(np.uint8))
 
-    return padded(resized(picture, options.resolution), nearness)
+    return padded(resized(picture, options.resolution), drawn)
+
+
+def nearness(whole: Pixels, network: LoadedAnnotator) -> Plane:
+    """Return Depth Anything's result for a picture, float32 [height, width] from 0 on."""
+    height, width = whole.shape[:2]
+    seen = resize_cubic_numbers(whole / 255.0, *depth_size(width, height))
+    normal = ((seen - IMAGENET_MEAN) / IMAGENET_DEVIATION).astype(np.float32)
+    made = network(normal.transpose(2, 0, 1)[None])
+    near = resize_linear(made[:, :, None], width, height)[:, :, 0]
+    return near - near.min()
 
 
 def depth_size(width: int, height: int) -> tuple[int, int]:

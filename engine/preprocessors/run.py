@@ -17,7 +17,10 @@ from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError, host_memory_errors
 from engine.preprocessors import networks, plain
-from engine.preprocessors.annotators import AnnotatorKind, LoadedAnnotator
+from engine.preprocessors.annotators import AnnotatorKind, MapNetwork
+from engine.preprocessors.any_network import by_any_network
+from engine.preprocessors.normals import normals
+from engine.preprocessors.pose.posing import pose
 from engine.preprocessors.scales import Pixels, pixel_perfect
 
 _PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
@@ -36,7 +39,7 @@ _PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
 
 # Preprocessors with weights: the network and what calls it.
 _BY_NETWORK: Mapping[
-    PreprocessorName, tuple[AnnotatorKind, Callable[[Pixels, Any, LoadedAnnotator], Pixels]]
+    PreprocessorName, tuple[AnnotatorKind, Callable[[Pixels, Any, Any], Pixels]]
 ] = {
     PreprocessorName.LINEART: (AnnotatorKind.LINE_DRAWING, networks.lineart),
     PreprocessorName.SOFTEDGE_HED: (AnnotatorKind.HED, networks.softedge_hed),
@@ -44,13 +47,16 @@ _BY_NETWORK: Mapping[
     PreprocessorName.SCRIBBLE_HED: (AnnotatorKind.HED, networks.scribble_hed),
     PreprocessorName.SCRIBBLE_PIDINET: (AnnotatorKind.PIDINET, networks.scribble_pidinet),
     PreprocessorName.DEPTH_ANYTHING_V2: (AnnotatorKind.DEPTH_ANYTHING, networks.depth),
+    PreprocessorName.NORMAL_DEPTH: (AnnotatorKind.DEPTH_ANYTHING, normals),
+    PreprocessorName.DW_OPENPOSE: (AnnotatorKind.POSE, pose),
+    PreprocessorName.ONNX: (AnnotatorKind.ONNX, by_any_network),
 }
 
 
 def make_map(
     picture: Pixels,
     options: MapOptions,
-    network: LoadedAnnotator | None = None,
+    network: MapNetwork | None = None,
     target: MapTarget | None = None,
 ) -> Pixels:
     """Return the map of an RGB picture; both are uint8 [height, width, 3].

@@ -45,7 +45,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def maker(tmp_path: Path) -> MapMaker:
-    return MapMaker(WorkingCopies(tmp_path / "copies"))
+    return MapMaker(WorkingCopies(tmp_path / "copies"), tmp_path / "tried")
 
 
 def test_a_network_is_loaded_once_and_anew_after_its_release(

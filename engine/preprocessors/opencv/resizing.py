@@ -71,6 +71,17 @@ def resize_linear(image: NDArray[np.float32], width: int, height: int) -> NDArra
     return _along_both(image, across.of(np.float32), down.of(np.float32))
 
 
+def resize_linear_levels(image: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
+    """Resize an 8-bit picture by linear interpolation without antialiasing (INTER_LINEAR)."""
+    (before_x, after_x), (before_y, after_y) = _sizes(image, width, height)
+    if (before_x, before_y) == (2 * after_x, 2 * after_y):
+        return resize_area(image, width, height)
+    taps = [
+        _between(*_centres(*sizes, np.float32), sizes[0]) for sizes in _sizes(image, width, height)
+    ]
+    return _along_both_fixed(image, *taps)
+
+
 def resize_nearest(image: Array, width: int, height: int) -> Array:
     """Resize a picture by repeating or leaving out pixels (INTER_NEAREST)."""
     columns, rows = (
@@ -157,7 +168,11 @@ def _covered(image: NDArray[np.uint8], width: int, height: int) -> NDArray[np.ui
         x = ((new + 1) - (first + 1) * (after / before)).astype(np.float32)
         x = np.where(x <= 0, np.float32(0), x - np.floor(x))
         taps.append(_between(first, x, before))
-    across, down = taps
+    return _along_both_fixed(image, *taps)
+
+
+def _along_both_fixed(image: NDArray[np.uint8], across: _Taps, down: _Taps) -> NDArray[np.uint8]:
+    """Return the sums of two pixels along each axis, by weights of whole 1/2048."""
     wide = _summed(image, _Taps(across.places, _fixed(across)), 1)
     # Both rows are rounded apart, as the vector instructions of OpenCV do.
     rows = [
