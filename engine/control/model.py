@@ -8,7 +8,8 @@ from engine.api.preprocessors import ControlKind
 from engine.compile.network import Network
 from engine.control.adapters import AdapterModel
 from engine.control.control_nets import ControlNetModel
-from engine.control.network import ControlNetwork
+from engine.control.lllites import LlliteModel
+from engine.control.network import ControlNetwork, LlliteSizes
 from engine.families.base import IdentifiedCheckpoint
 from engine.graphs.t2i_adapter import AdapterConfig
 
@@ -63,4 +64,6 @@ def control_model(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> 
     """
     if isinstance(network.sizes, AdapterConfig):
         return AdapterModel.fitted(network, network.sizes, checkpoint)
+    if isinstance(network.sizes, LlliteSizes):
+        return LlliteModel.fitted(network, network.sizes, checkpoint)
     return ControlNetModel.fitted(network, checkpoint)

@@ -10,6 +10,7 @@ from engine.api.sentences import Sentence, sentence
 from engine.control.kinds import UNION_KINDS
 from engine.families.registry import FAMILIES
 from engine.graphs.control_net import ControlNetConfig
+from engine.graphs.lllite import LlliteModule
 from engine.graphs.t2i_adapter import AdapterConfig
 from engine.weights.patched import Patch
 from engine.weights.sources import Weight
@@ -26,6 +27,8 @@ class ControlForm(StrEnum):
     CONTROL_LORA = "control_lora"
     # A network that makes an image for each level of the denoiser, from the map alone.
     ADAPTER = "adapter"
+    # Small modules that change what the denoiser's attention is given, by the map.
+    LLLITE = "lllite"
 
     @property
     def words(self) -> Sentence:
@@ -38,6 +41,7 @@ _WORDS: Mapping[ControlForm, Sentence] = {
     ControlForm.UNION: sentence("a ControlNet for several kinds of maps"),
     ControlForm.CONTROL_LORA: sentence("a control-LoRA"),
     ControlForm.ADAPTER: sentence("a T2I-Adapter"),
+    ControlForm.LLLITE: sentence("a ControlNet-LLLite"),
 }
 
 
@@ -62,6 +66,13 @@ class BorrowedSizes:
     pools: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class LlliteSizes:
+    """The modules of a ControlNet-LLLite; before they are fitted, layers have the file's names."""
+
+    modules: tuple[LlliteModule, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ControlNetwork:
     """A control network in a file or folder of the user's, and the digest of its content.
@@ -77,7 +88,7 @@ class ControlNetwork:
     family: str
     digest: str
     weights: Mapping[str, Weight]
-    sizes: ControlNetSizes | BorrowedSizes | AdapterConfig
+    sizes: ControlNetSizes | BorrowedSizes | AdapterConfig | LlliteSizes
     changes: Mapping[str, Patch] = field(default_factory=dict[str, Patch])
     kind: ControlKind | None = None
 

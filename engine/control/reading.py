@@ -11,6 +11,7 @@ from engine.checkpoints.index import TensorIndex
 from engine.control.adapter_files import read_adapter
 from engine.control.control_net_files import read_control_net
 from engine.control.folders import with_settings
+from engine.control.lllite_files import read_lllite
 from engine.control.network import ControlNetwork
 from engine.errors import EngineError
 from engine.families.finding import recognise
@@ -42,7 +43,7 @@ def read_control_network(path: Path, read: ReadIndex = read_index) -> ControlNet
 
 
 def _found(index: TensorIndex, path: Path) -> ControlNetwork:
-    for read in (read_control_net, read_adapter):
+    for read in (read_control_net, read_adapter, read_lllite):
         network = read(index, path)
         if network is not None:
             return network

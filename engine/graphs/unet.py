@@ -9,6 +9,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.free_u import FreeU, FreeUWriter, wave_inputs
+from engine.graphs.lllite import LlliteWriter
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges, SelfAttentionChanges
 from engine.graphs.unet_encoder import (
@@ -159,6 +160,7 @@ class _UNet(UNetEncoder):
         super().__init__(g, config, inputs)
         self._whole, self._halves_evenly = config, halves_evenly
         self._changes, self._altered = changes, SelfAttentionChanges(g, changes)
+        self._lllite = LlliteWriter(g, changes.lllite)
         self._free_u: FreeUWriter | None = None
         if changes.free_u:
             self._free_u = FreeUWriter(g, changes.free_u, config.down[0].width)
@@ -183,6 +185,22 @@ class _UNet(UNetEncoder):
         if self._altered.touch(name):
             return self._altered.write(x, name, block)
         return super().self_attention(x, name, block)
+
+    def _attention(
+        self, x: Value, source: Value, source_width: int, name: str, block: UNetBlock
+    ) -> Value:
+        """Emit attention, where modules of ControlNet-LLLites may change what is projected."""
+        names, width = [f"{name}.to_{part}" for part in "qkv"], block.width
+        if not self._lllite.acts_on(*names):
+            return super()._attention(x, source, source_width, name, block)
+        given = ((x, width), (source, source_width), (source, source_width))
+        q, k, v = (
+            self.g.linear(
+                self._lllite.input_of(tokens, layer, inner), layer, (inner, width), bias=False
+            )
+            for layer, (tokens, inner) in zip(names, given, strict=True)
+        )
+        return self.g.attention(q, k, v, block.heads, width // block.heads)
 
     def _up(self, x: Value, width: int, block: UNetBlock, number: int) -> Value:
         name, level = f"up_blocks.{number}", len(self._whole.down) - 1 - number

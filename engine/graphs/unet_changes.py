@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.free_u import FreeU
+from engine.graphs.lllite import LlliteLayers, LlliteWriter
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet_encoder import UNetBlock
 
@@ -22,13 +23,15 @@ class NetworkChanges:
     `wraps`: the axes, height and width, along which convolutions of denoiser and VAE wrap around.
     `perturbed`: names of the self-attention layers, or beginnings of their names, in which the
     rows that the input `perturbed` marks attend to themselves alone. `shows_attention`: the output
-    `attention` tells how much each cell of the middle is attended to.
+    `attention` tells how much each cell of the middle is attended to. `lllite`: projections whose
+    inputs are changed by the modules of ControlNet-LLLites.
     """
 
     wraps: tuple[bool, bool] = (False, False)
     free_u: FreeU | None = None
     perturbed: tuple[str, ...] = ()
     shows_attention: bool = False
+    lllite: LlliteLayers | None = None
 
     def perturbs(self, layer: str) -> bool:
         """Return True if some rows of this self-attention layer attend to themselves alone."""
@@ -58,7 +61,13 @@ class SelfAttentionChanges:
         section 4.2; diffusers' `PAGIdentitySelfAttnProcessor2_0`).
         """
         g, sizes = self.g, (block.width, block.width)
-        q, k, v = (g.linear(x, f"{layer}.to_{part}", sizes, bias=False) for part in "qkv")
+        modules = LlliteWriter(g, self.changes.lllite)
+        names = [f"{layer}.to_{part}" for part in "qkv"]
+        inputs = [modules.input_of(x, name, block.width) for name in names]
+        q, k, v = (
+            g.linear(given, name, sizes, bias=False)
+            for given, name in zip(inputs, names, strict=True)
+        )
         head_width = block.width // block.heads
         mixed = g.attention(q, k, v, block.heads, head_width)
         if self.changes.shows_attention and layer == SEEN_LAYER:
