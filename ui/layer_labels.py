@@ -18,6 +18,8 @@ from ui.method_labels import QT_TRANSLATE_NOOP
 translate = QCoreApplication.translate
 
 _CONTEXT = "layers"
+# The names of weights in diffusers' folders, which tell nothing.
+_OF_FOLDERS = ("diffusion_pytorch_model", "pytorch_model", "model")
 _OPTIONS = {
     "resolution": (
         QT_TRANSLATE_NOOP("layers", "Resolution"),
@@ -126,6 +128,11 @@ def preprocessor_about(name: PreprocessorName | None) -> str:
     return f"{about} {needs}"
 
 
+def put_weights_words(folder: Path) -> str:
+    """Return where the missing file of a preprocessor may be put."""
+    return translate("layers", "Put it anywhere into {folder}, or choose it.").format(folder=folder)
+
+
 def control_kind_name(kind: ControlKind | None) -> str:
     """Return the name of a kind of map; None is told by the network or the preprocessor."""
     return {
@@ -231,8 +238,9 @@ def layer_name(kind: LayerKind, row: LayerRow) -> str:
 
 
 def file_title(info: ModelInfo) -> str:
-    """Return the name of a file without its folder."""
-    return info.name.rpartition("/")[2]
+    """Return the name of a file without its folder; in a diffusers folder, that of the folder."""
+    folder, _, name = info.name.rpartition("/")
+    return folder.rpartition("/")[2] if folder and name.partition(".")[0] in _OF_FOLDERS else name
 
 
 def misfit_words(info: ModelInfo, families: str, own: str) -> str:

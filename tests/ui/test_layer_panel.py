@@ -24,7 +24,7 @@ from engine.api.preprocessors import (
     TileOptions,
 )
 from tests.app.fake_engine import Plan
-from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, MODELS
+from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, MODELS, listed
 from tests.app.test_lora_list import choose
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
@@ -33,6 +33,7 @@ from ui.actions import ActionName
 from ui.layer_labels import (
     blocks_words,
     control_kind_name,
+    file_title,
     map_option_words,
     mode_words,
     resize_words,
@@ -132,6 +133,12 @@ def test_networks_of_other_models_are_listed_last_with_the_reason(desk: Desk) ->
     assert desk.session.generation.build_request().controls == ()
 
 
+def test_a_network_in_a_folder_of_diffusers_has_the_folders_name() -> None:
+    folder = listed("controlnet/controlnet-depth-sdxl/diffusion_pytorch_model.fp16")
+    assert file_title(folder) == "controlnet-depth-sdxl"
+    assert file_title(CANNY) == "control_v11p_sd15_canny"
+
+
 def test_a_file_that_lies_elsewhere_is_chosen_in_a_dialog(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -208,6 +215,7 @@ def test_the_handles_of_the_range_are_dragged_and_do_not_pass_each_other(
     bar = add(desk).range.bar
     bar.setLayoutDirection(direction)
     is_mirrored = direction is Qt.LayoutDirection.RightToLeft
+    assert (bar.start.x() > bar.end.x()) == is_mirrored
 
     def at(share: float) -> QPoint:
         x = 10 + (1 - share if is_mirrored else share) * (bar.width() - 20)

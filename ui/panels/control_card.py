@@ -26,6 +26,7 @@ from ui.layer_labels import (
     mode_words,
     preprocessor_about,
     preprocessor_title,
+    put_weights_words,
     resize_words,
 )
 from ui.panels.choice_row import ChoiceRow
@@ -126,7 +127,14 @@ class ControlCard(LayerCard):
         self.map.show_image(QImage(), self.tr("No map"))
         self.map.setEnabled(False)
         self.map.setChecked(False)
-        self._tell_map(" ".join(filter(None, (worded(error.text), worded(error.advice)))))
+        assert self._row is not None
+        layer = self._row.layer
+        assert isinstance(layer, ControlLayer)
+        lacks_weights = bool(_files(layer.preprocessor)) and layer.preprocessor_weights is None
+        folder = self._session.checkpoints.models
+        put_it = put_weights_words(folder) if lacks_weights else ""
+        parts = worded(error.text), worded(error.advice), put_it
+        self._tell_map(" ".join(filter(None, parts)))
 
     def _tell_map(self, words: str) -> None:
         self.no_map.setText(breakable(words))
