@@ -4,28 +4,27 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from engine.api.second_passes import LatentUpscaler
+from engine.api.second_passes import LATENT_UPSCALERS, Resampling
 from ui.labels import duration, size_label
 
 translate = QCoreApplication.translate
-LANCZOS, AREA = "lanczos", "area"
 
 
 def upscaler_words(upscaler: str) -> tuple[str, str]:
     """Return the name of an upscaler, and a sentence about it; of a file, its name and path."""
     plain = {
-        LANCZOS: (
+        Resampling.LANCZOS.value: (
             translate("passes", "Lanczos"),
             translate("passes", "The picture, enlarged sharply."),
         ),
-        AREA: (
+        Resampling.AREA.value: (
             translate("passes", "Area"),
             translate("passes", "The picture, enlarged softly."),
         ),
     }
     if upscaler in plain:
         return plain[upscaler]
-    if upscaler in [one.value for one in LatentUpscaler]:
+    if upscaler in LATENT_UPSCALERS:
         return upscaler, _latent_about(upscaler)
     return Path(upscaler).stem, upscaler
 
@@ -36,6 +35,12 @@ def _latent_about(upscaler: str) -> str:
     if "bicubic" in upscaler:
         return translate("passes", "A little sharper: needs a strength of 0.5 or more.")
     return translate("passes", "Quick and soft: needs a strength of 0.5 or more.")
+
+
+def lost_words(upscaler: str) -> str:
+    """Return that an upscaler that a picture names is not among the user's files."""
+    text = translate("passes", "{name} is not among your upscalers: choose another one.")
+    return text.format(name=Path(upscaler).name)
 
 
 def result_words(before: tuple[int, int], after: tuple[int, int], seconds: float | None) -> str:

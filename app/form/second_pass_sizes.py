@@ -1,24 +1,15 @@
 """The sizes of the form's second passes in pixels, each following from the pass before."""
 
 from app.form.generation import GenerationState
-
-Size = tuple[int, int]
+from engine.api.conventions import convention_of
+from engine.api.second_sizes import Size, second_size
 
 
 def pass_sizes(form: GenerationState) -> tuple[Size, ...]:
-    """Return the size of the first pass, then that of each second pass.
-
-    A scaled side loses what is beyond a whole multiple of the checkpoint's, as in A1111.
-    """
+    """Return the size of the first pass, then that of each second pass."""
     effective, multiple = form.effective, form.suggestions.features.size_multiple
+    convention = convention_of(form.convention)
     sizes: list[Size] = [(effective.width, effective.height)]
     for one in form.second_passes:
-        size = sizes[-1][0] * one.scale, sizes[-1][1] * one.scale
-        if one.width is not None and one.height is not None:
-            size = one.width, one.height
-        sizes.append((_whole(size[0], multiple), _whole(size[1], multiple)))
+        sizes.append(second_size(sizes[-1], one, convention, multiple).size)
     return tuple(sizes)
-
-
-def _whole(side: float, multiple: int) -> int:
-    return max(int(side) // multiple, 1) * multiple

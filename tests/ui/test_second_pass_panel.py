@@ -13,7 +13,7 @@ from app.form.model_settings import ModelSettingsMemory
 from engine.api.features import Features
 from engine.api.fields import fields_of
 from engine.api.model_files import ModelKind
-from engine.api.second_passes import MAX_SECOND_PASSES, LatentUpscaler, SecondPass
+from engine.api.second_passes import MAX_SECOND_PASSES, LatentUpscaler, Resampling, SecondPass
 from engine.api.values import SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
 from tests.app.layers import listed
@@ -88,9 +88,11 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
         "width": 768,
         "height": 1024,
         "tile": 512,
+        "seed": 7,
     }
     for name, number in numbers.items():
         type_number(one, name, str(number))
+    pick(one.resampling.box, upscaler_words("area")[0])
     pick(one.sampler.box, method_name(SamplerName.EULER))
     pick(one.schedule.box, method_name(ScheduleName.KARRAS))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/models/other.safetensors"))
@@ -101,6 +103,7 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
         scale=1.5,
         strength=0.4,
         upscaler="lanczos",
+        resampling=Resampling.AREA,
         sampler=SamplerName.EULER,
         schedule=ScheduleName.KARRAS,
         checkpoint="/models/other.safetensors",
@@ -125,6 +128,7 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
             scale=1.5,
             strength=0.4,
             upscaler="lanczos",
+            resampling=Resampling.AREA,
             sampler=SamplerName.EULER,
             schedule=ScheduleName.KARRAS,
         ),
@@ -147,6 +151,16 @@ def test_upscalers_are_the_latents_the_pictures_and_the_users_files(
     assert passes(desk)[0].upscaler == "/downloads/new.pth"
     assert box.currentText() == "new"
     assert all(all(upscaler_words(one)) for one in (*latent, "lanczos", "area"))
+
+
+def test_an_upscaler_that_another_tool_names_is_told_until_it_is_there(desk: Desk) -> None:
+    desk.window.form.second_passes.add.click()
+    desk.wait(lambda: desk.session.models.store.is_listed)
+    change(desk, upscaler="R-ESRGAN 4x+")
+    assert card(desk).lost.isVisibleTo(desk.window)
+    assert card(desk).upscaler.currentText() == "R-ESRGAN 4x+"
+    change(desk, upscaler="4x-Sharp")
+    assert not card(desk).lost.isVisibleTo(desk.window)
 
 
 def test_sizes_follow_from_the_pass_before_and_are_told(desk: Desk) -> None:

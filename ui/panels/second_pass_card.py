@@ -1,5 +1,6 @@
 """The card of a second pass: how much larger, by which upscaler, how much is redrawn."""
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -8,11 +9,12 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.form.generation import MOST_CHARACTERS
+from app.form.layer_kinds import is_whole_path
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.fields import bounds_of, fields_of
 from engine.api.model_files import ModelKind
-from engine.api.second_passes import LatentUpscaler, SecondPass
+from engine.api.second_passes import LatentUpscaler, Resampling, SecondPass
 from engine.api.values import SamplerName, ScheduleName
 from ui.method_labels import method_name, sampler_about, schedule_about
 from ui.model_labels import model_line
@@ -20,12 +22,12 @@ from ui.option_labels import automatic
 from ui.panels.choice_row import ChoiceRow
 from ui.panels.option_rows import FieldRow, FieldWords
 from ui.panels.path_row import PathRow
-from ui.second_pass_labels import AREA, LANCZOS, pass_title, result_words, upscaler_words
+from ui.second_pass_labels import lost_words, pass_title, result_words, upscaler_words
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import ElidedLabel, align, buddy_label, plain_label
+from ui.widgets.labels import ElidedLabel, align, breakable, buddy_label, plain_label
 from ui.widgets.number_field import DecimalField
 from ui.widgets.prompt_edit import PromptEdit
 from ui.widgets.section import Section
@@ -37,7 +39,7 @@ _WEIGHTS = "*.safetensors *.sft *.pth *.pt"
 _CHECKPOINTS = "*.safetensors *.sft *.ckpt *.pt"
 _PROMPT_LINES = (2, 6)
 # Fields that a row is made for from their bounds, all of them folded but the first.
-_NUMBERS = ("steps", "guidance", "width", "height", "tile")
+_NUMBERS = ("steps", "guidance", "width", "height", "tile", "seed")
 
 Size = tuple[int, int]
 
@@ -64,6 +66,11 @@ class SecondPassCard(QFrame):
         self.result = plain_label("", "caption", wrap=True)
         self.numbers = {name: self._number(name) for name in _NUMBERS}
         self.sampler, self.schedule = self._methods()
+        resamplings = [(one, *upscaler_words(one.value)) for one in Resampling]
+        self.resampling = ChoiceRow(
+            theme, self.tr("To the size by"), resamplings, partial(self._change, "resampling")
+        )
+        self.lost = plain_label("", "note", wrap=True)
         self.checkpoint = PathRow(theme, self.tr("Model"), self.tr("The same model"))
         self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self.negative = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
@@ -82,7 +89,7 @@ class SecondPassCard(QFrame):
         steps, *numbers = (self.numbers[name].control for name in _NUMBERS)
         then = strength.slider, strength.field, steps, self.more.head
         files = self.checkpoint.drop, self.checkpoint.choose
-        methods = self.sampler.box, self.schedule.box
+        methods = self.sampler.box, self.schedule.box, self.resampling.box
         return (*first, *then, *methods, *numbers, *files, self.prompt, self.negative)
 
     def show_pass(self, shown: SecondPass, before: Size, after: Size) -> None:
@@ -96,6 +103,7 @@ class SecondPassCard(QFrame):
             row.show_value(getattr(shown, name))
         self.sampler.show_value(shown.sampler)
         self.schedule.show_value(shown.schedule)
+        self.resampling.show_value(shown.resampling)
         self.checkpoint.show_file(shown.checkpoint)
         self._show_prompts(shown)
         self._show_upscalers(shown.upscaler)
@@ -109,6 +117,10 @@ class SecondPassCard(QFrame):
             "guidance": (self.tr("Guidance"), self.tr("Empty for that of the first pass.")),
             "width": (self.tr("Width"), self.tr("With the height, in place of the factor.")),
             "height": (self.tr("Height"), self.tr("With the width, in place of the factor.")),
+            "seed": (
+                self.tr("Seed"),
+                self.tr("Empty for noise of the picture's own seed."),
+            ),
             "tile": (
                 self.tr("Tiles"),
                 self.tr("The side of tiles that are redrawn one by one; empty for the whole."),
@@ -134,7 +146,7 @@ class SecondPassCard(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(S)
         _, *numbers = self.numbers.values()
-        for row in (self.sampler, self.schedule, *numbers, self.checkpoint):
+        for row in (self.sampler, self.schedule, self.resampling, *numbers, self.checkpoint):
             column.addWidget(row)
         for edit, name in (
             (self.prompt, self.tr("Prompt of this pass")),
@@ -144,7 +156,8 @@ class SecondPassCard(QFrame):
             column.addWidget(buddy_label(name, edit))
             column.addWidget(edit)
         labels: list[QLabel] = [row.label for row in numbers]
-        align((*labels, self.sampler.label, self.schedule.label, self.checkpoint.label))
+        methods = self.sampler.label, self.schedule.label, self.resampling.label
+        align((*labels, *methods, self.checkpoint.label))
         return content
 
     def _lay_out(self) -> None:
@@ -162,6 +175,7 @@ class SecondPassCard(QFrame):
         column.addLayout(head)
         column.addWidget(self.scale)
         column.addLayout(upscaler)
+        column.addWidget(self.lost)
         for row in (self.strength, self.numbers["steps"], self.result, self.more):
             column.addWidget(row)
         own = self.scale.label, self.strength.label, self.numbers["steps"].label
@@ -199,22 +213,33 @@ class SecondPassCard(QFrame):
             for one in sorted(store.models, key=lambda one: one.name)
             if one.kind is ModelKind.UPSCALER and not one.problem
         }
-        latent = [one.value for one in LatentUpscaler]
-        own = [chosen] if chosen not in (*latent, LANCZOS, AREA, *files) else []
-        values = [*latent, LANCZOS, AREA, *own, *files]
+        latent, plain = [one.value for one in LatentUpscaler], [one.value for one in Resampling]
+        own = [chosen] if chosen not in (*latent, *plain, *files) else []
+        self._tell_lost(own, files)
+        values = [*latent, *plain, *own, *files]
         if values != self._upscalers:
             self._upscalers = values
             self.upscaler.clear()
             for value in values:
-                if value in (LANCZOS, *[*own, *files][:1]):
-                    is_file = value != LANCZOS
-                    name = self.tr("Your upscalers") if is_file else self.tr("The picture itself")
+                if value in (*plain[:1], *[*own, *files][:1]):
+                    is_plain = value in plain
+                    name = self.tr("The picture itself") if is_plain else self.tr("Your upscalers")
                     self.upscaler.add_heading(name)
                 words, about = upscaler_words(value)
                 self.upscaler.add_choice(words, value, files.get(value, about))
             self.upscaler.add_heading(self.tr("Elsewhere"))
             self.upscaler.add_choice(self.tr("Choose a file…"), None, "")
         self.upscaler.setCurrentIndex(self.upscaler.findData(chosen))
+
+    def _tell_lost(self, own: Iterable[str], files: Iterable[str]) -> None:
+        """Tell of an upscaler that a picture of another tool names, and that is in no folder."""
+        known = {Path(file).stem.lower() for file in files}
+        is_listed = self._session.models.store.is_listed
+        lost = [
+            one for one in own if not is_whole_path(one) and Path(one).stem.lower() not in known
+        ]
+        self.lost.setText(breakable(lost_words(lost[0])) if lost else "")
+        self.lost.setVisible(bool(lost) and is_listed)
 
     def _on_upscaler(self, at: int) -> None:
         value: str | None = self.upscaler.itemData(at)

@@ -9,6 +9,7 @@ from backends.base import Array
 from engine import result_checks
 from engine.api.features import ConcatChannels
 from engine.api.second_passes import LatentUpscaler, Resampling
+from engine.api.second_sizes import Size
 from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.errors import EngineError
 from engine.families.latents import EncodedImage
@@ -16,7 +17,6 @@ from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.enlarge.interpolation import Interpolation, interpolated
 from engine.pipeline.enlarge.second_runs import SecondRun
-from engine.pipeline.enlarge.sizes import Size
 from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.pipeline.vae.networks import VaeNetworks

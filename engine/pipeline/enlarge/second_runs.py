@@ -12,10 +12,10 @@ from engine.api.method_options import sampler_options_of, schedule_options_of
 from engine.api.record import ResolvedRequest
 from engine.api.request import SizeOptions
 from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
+from engine.api.second_sizes import SecondSize, second_size
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName
 from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline.enlarge.sizes import SecondSize, second_size
 from engine.pipeline.ranges import check_range, invalid
 from engine.sampling.samplers import SAMPLERS
 
