@@ -336,3 +336,25 @@ def _slices(weights: dict[str, Array]) -> dict[str, FileSlice]:
         name: FileSlice(Path("network"), 0, DType.F32, array.shape)
         for name, array in weights.items()
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["full_adapter", "full_adapter_xl", "light_adapter"])
+def test_full_size_adapters_equal_diffusers(kind: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    sizes: dict = {"adapter_type": kind}
+    if kind == "full_adapter_xl":
+        sizes["downscale_factor"] = 16
+    if kind == "light_adapter":
+        sizes |= {"channels": (320, 640, 1280), "num_res_blocks": 4}
+    module = randomised(diffusers.T2IAdapter(**sizes))
+    network = folder_of(tmp_path, module)
+    config = network.sizes
+    assert isinstance(config, AdapterConfig)
+    maps = np.random.default_rng(5).random((1, 3, 128, 192), np.float32)
+    with torch.no_grad():
+        expected = module(torch.from_numpy(maps))
+    target = next(one for one in FLOAT32 if one.backend.name == "cpu")
+    made = _run(target, state_of(module), t2i_adapter, config, {"map": maps})
+    for level, theirs in enumerate(expected):
+        assert relative_error(made[f"adapter.{level}"], theirs.numpy()) <= 1e-5
