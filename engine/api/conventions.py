@@ -3,7 +3,7 @@
 A request may name a tool for all of them; a record spells out each one. The arithmetic of each
 value is in the module that uses it: grammars in `engine.text`, emphasis in
 `engine.families.shared.clip.conditioning`, noise and schedules in `engine.sampling`, changes by
-LoRA files in `engine.lora`.
+LoRA files in `engine.lora`, ControlNets in `engine.pipeline.control`.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 
+from engine.api.control_rules import ControlRules, FadeRule, MapResampling, RangeRule
 from engine.api.fields import length_within
 from engine.api.lora_rules import DoraRule, LoraRules, RotationRule
 from engine.api.values import ConventionName, SamplerName
@@ -223,6 +224,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     # True if a chunk with embeddings is pooled at its last vector, not at its end token: where
     # added tokens have larger ids than the end token, transformers takes the largest.
     pools_added_token: bool = False
+    control: ControlRules = ControlRules()
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -289,6 +291,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         network_tags=NetworkTags.TEXT,
         lora=LoraRules(dora=DoraRule.UNCHANGED, rotation=RotationRule.TWICE, glora_alpha=True),
         embedding_spellings=(EmbeddingSpelling.PREFIX, EmbeddingSpelling.TAG),
+        control=ControlRules(
+            range=RangeRule.LEVELS, resampling=MapResampling.NEAREST, means_lead_negative=True
+        ),
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,
@@ -321,6 +326,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         ),
         embedding_spellings=(EmbeddingSpelling.WORD,),
         pools_added_token=True,
+        control=ControlRules(
+            range=RangeRule.WHOLE_STEPS, fade=FadeRule.DECADE, resampling=MapResampling.LANCZOS
+        ),
     ),
     ConventionName.INVOKE: Convention(
         name=ConventionName.INVOKE,
@@ -348,6 +356,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         lora=LoraRules(glora_alpha=True),
         embedding_spellings=(EmbeddingSpelling.ANGLED,),
         pools_added_token=True,
+        control=ControlRules(
+            range=RangeRule.TOUCHED_STEPS, fade=FadeRule.DECADE, resampling=MapResampling.LANCZOS
+        ),
     ),
 }
 

@@ -59,10 +59,13 @@ _VERSION_1 = {
 # Convention fields that a record of version 2 or 3 lacks have the values of its tool.
 _HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
 for _habits in (*_VERSION_1.values(), *_HABITS.values()):
-    del _habits["text_cleaning"], _habits["network_tags"]
+    del _habits["text_cleaning"], _habits["network_tags"], _habits["control"]
 # Older records of version 4 lack these fields; their values are those of the tool, too.
 _LATER = {
-    name.value: {"network_tags": convention.network_tags.value}
+    name.value: {
+        "network_tags": convention.network_tags.value,
+        "control": msgspec.to_builtins(convention.control),
+    }
     for name, convention in CONVENTIONS.items()
 }
 

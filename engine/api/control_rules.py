@@ -1,0 +1,50 @@
+"""Rules by which tools run the same ControlNet with different results.
+
+The arithmetic is in `engine.pipeline.control`.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class RangeRule(StrEnum):
+    """The steps in which a control layer acts that is to act within shares of a run."""
+
+    # sd-webui-controlnet: the number of the last step that was finished, as a share of all, is
+    # within the range, both ends included.
+    FINISHED = "finished"
+    # ComfyUI: the noise level is between those at these shares of the timesteps.
+    LEVELS = "levels"
+    # diffusers: all of the step is within the range.
+    WHOLE_STEPS = "whole_steps"
+    # InvokeAI: the step is between the first step and the last, rounded outwards.
+    TOUCHED_STEPS = "touched_steps"
+
+
+class FadeRule(StrEnum):
+    """The weights of a network's residuals where the prompt is to matter more than the control."""
+
+    # 0.825 to the power of 12, 11, 10 ... from the outermost inwards: sd-webui-controlnet.
+    POWERS = "powers"
+    # From 0.1 to 1, evenly on a logarithmic scale: diffusers' "guess mode".
+    DECADE = "decade"
+
+
+class MapResampling(StrEnum):
+    """The resampling of a map of another size than the picture's."""
+
+    # sd-webui-controlnet: by what the map shows: few colours, two, or many.
+    BY_CONTENT = "by_content"
+    NEAREST = "nearest"  # the nearest pixel's centre: ComfyUI
+    LANCZOS = "lanczos"  # diffusers
+
+
+class ControlRules(msgspec.Struct, frozen=True):
+    """The rules by which a tool runs ControlNets."""
+
+    range: RangeRule = RangeRule.FINISHED
+    fade: FadeRule = FadeRule.POWERS
+    resampling: MapResampling = MapResampling.BY_CONTENT
+    # True if a network whose residuals are means over the picture also leads the negative prompt.
+    means_lead_negative: bool = False
