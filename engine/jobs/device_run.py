@@ -93,6 +93,7 @@ class DeviceRun:
             warnings=tuple(warnings),
             loras=with_hashes(picture.loras, self._services),
             embeddings=tuple(_report(name, one) for name, one in picture.embeddings.items()),
+            controls=picture.controls or msgspec.UNSET,
             second_passes=tuple(map(self._second, read.seconds, read.upscalers)) or msgspec.UNSET,
         )
 

@@ -56,7 +56,7 @@ def estimate_job(
     estimates: Estimates,
 ) -> JobEstimate:
     """Return the estimate of a job of `pictures` pictures; `runs` are those of the first one."""
-    networks = {run.network.name: run.network for run in runs if run.network is not None}
+    networks = {network.name: network for run in runs for network in run.networks}
     forecast = Forecast(estimates, compiler)
     each = [run for run in runs if run.each and run.network is not None]
     expected = [

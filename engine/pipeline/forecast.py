@@ -28,7 +28,10 @@ class PhaseEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A coming phase: `times` runs of a network, once in the job or for each picture (`each`)."""
+    """A coming phase: `times` runs of a network, once in the job or for each picture (`each`).
+
+    `beside` are networks that run in turns with it.
+    """
 
     phase: Phase
     network: Network | None = None
@@ -36,6 +39,18 @@ class Run:
     each: bool = False
     # The amount of work in each run, in latent cells; 1 where it does not depend on the size.
     size: float = 1.0
+    beside: tuple[Network, ...] = ()
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """All networks of the phase."""
+        return self.beside if self.network is None else (self.network, *self.beside)
+
+    @property
+    def runs_as(self) -> str:
+        """The name under which the runs are timed."""
+        names = [one.runs_as for one in self.networks]
+        return " beside ".join(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +101,7 @@ class Forecast:
         """Return the phase of a run, which may need no network."""
         if run.network is None:
             return PlannedPhase(run.phase, "", Work(Kind(run.phase.value), run.size, run.times))
-        kind = self._kind(run.phase.value, run.network.runs_as, precision)
+        kind = self._kind(run.phase.value, run.runs_as, precision)
         return PlannedPhase(run.phase, run.network.name, Work(kind, run.size, run.times))
 
     def begin(self, phase: Phase, network: Network | None, precision: Precision) -> PhaseEstimate:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from backends.base import Array
 from engine import result_checks
+from engine.api.control import ControlReport
 from engine.api.lora import LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
@@ -16,6 +17,7 @@ from engine.embeddings.embedding import Embedding
 from engine.families.architecture import Conditioning, Texts
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
+from engine.pipeline.control.running import ControlPass
 from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.pass_progress import counted_reporters
@@ -47,6 +49,8 @@ class Picture:
     warnings: tuple[ErrorInfo, ...] = ()
     loras: tuple[LoraReport, ...] = ()
     embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
+    # The control layers, those that were left out included.
+    controls: tuple[ControlReport, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -85,9 +89,12 @@ class Generation:
         self._plan, self._read, self._stages = plan, plan.read, stages
         self._pending = pending or PendingLatent()
         self._denoisers = [
-            DenoiserRun(one, stages, counted)
-            for one, counted in zip(
-                plan.read.passes, counted_reporters(plan.read.passes, reporter), strict=True
+            DenoiserRun(one, stages, counted, control)
+            for one, counted, control in zip(
+                plan.read.passes,
+                counted_reporters(plan.read.passes, reporter),
+                plan.controls,
+                strict=True,
             )
         ]
         checkpoints = [self._read.job.checkpoint, *(one.checkpoint for one in plan.read.seconds)]
@@ -117,16 +124,19 @@ class Generation:
                     latent = self._denoise(picture, group, prompts)
                     self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
-                warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
+                controls = self._read.controls.warnings
+                warnings = (*asked_for, *controls, *self._read.foreign_syntax, *self._shortages)
                 placed = picture.request_on(self._placement, group.loras.mode)
-                used = group.embeddings(picture)
-                yield Picture(placed, pixels, warnings, group.loras.reports, used)
+                told = group.loras.reports, group.embeddings(picture), self._control_reports
+                yield Picture(placed, pixels, warnings, *told)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """Encode the canvas if that was not done, then the group's prompts for each pass."""
         if self._canvas is None:
             self._stages.announce(self._plan.runs, pictures)
             self._canvas = self._read.to_encode.encode(self._vaes[0])
+            for control in self._controls:
+                control.embed(self._stages)
         # The text encoder is small and leaves the processor half idle: load the denoiser meanwhile.
         first = group.passes[0].network(group.texts[0], group.pictures[0].texts)
         self._stages.prepare(first)
@@ -166,6 +176,16 @@ class Generation:
         pixels = as_pixels(image, rounds=convention.rounds_pixels)[0]
         overlay = canvas.overlay if canvas else None
         return overlay.over(pixels) if overlay else pixels
+
+    @property
+    def _controls(self) -> list[ControlPass]:
+        """The control layers of the passes that have some."""
+        return [control for control in self._plan.controls if control is not None]
+
+    @property
+    def _control_reports(self) -> tuple[ControlReport, ...]:
+        acting = self._controls[0].reports() if self._controls else ()
+        return (*acting, *self._read.controls.left_out)
 
     @property
     def _placement(self) -> Placement:

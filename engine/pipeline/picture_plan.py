@@ -1,11 +1,13 @@
 """The plan of a job's pictures on a device: the networks, and their runs for a picture."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.api.features import ConcatChannels
 from engine.api.values import Phase
 from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.control.passes import control_pass
+from engine.pipeline.control.running import ControlPass
 from engine.pipeline.enlarge.enlarging import Enlargement, encoded_size
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.forecast import Run
@@ -19,7 +21,8 @@ class PicturePlan:
     """A read job and its placement; `runs` are the phases that its first picture goes through.
 
     `vaes` has the networks of the first run and of each second pass, `enlargements` what each
-    second pass needs before it begins.
+    second pass needs before it begins. `controls` are the control layers of each pass, None for
+    none.
     """
 
     read: ReadJob
@@ -27,6 +30,7 @@ class PicturePlan:
     vaes: tuple[VaeNetworks, ...]
     enlargements: tuple[Enlargement, ...]
     runs: tuple[Run, ...]
+    controls: tuple[ControlPass | None, ...]
 
 
 def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
@@ -41,8 +45,9 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         same = encoded == (height, width)
         encoding = vaes[-1] if same else _vae(second.checkpoint, encoded, tile)
         enlargements.append(Enlargement(upscaler, encoding))
-    runs = tuple(_runs(read, vaes, enlargements))
-    return PicturePlan(read, placement, tuple(vaes), tuple(enlargements), runs)
+    controls = tuple(control_pass(read.controls, one) for one in read.passes)
+    runs = tuple(_runs(read, vaes, enlargements, controls))
+    return PicturePlan(read, placement, tuple(vaes), tuple(enlargements), runs, controls)
 
 
 def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None) -> VaeNetworks:
@@ -52,19 +57,25 @@ def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | No
 
 
 def _runs(
-    read: ReadJob, vaes: Sequence[VaeNetworks], enlargements: Sequence[Enlargement]
+    read: ReadJob,
+    vaes: Sequence[VaeNetworks],
+    enlargements: Sequence[Enlargement],
+    controls: Sequence[ControlPass | None],
 ) -> Iterator[Run]:
     """Yield the runs of the first picture, which stand for every picture in estimates."""
     picture = read.first.pictures[0]
     if read.to_encode.count:
         yield from vaes[0].encoding(read.to_encode.count)
+    yield from (run for control in controls if control for run in control.embedding_runs())
     for text in dict.fromkeys(read.first.texts):
         yield from (Run(Phase.ENCODE, network) for network in text.networks)
-    for one, text in zip(read.first.passes, read.first.texts, strict=True):
+    for one, text, control in zip(read.first.passes, read.first.texts, controls, strict=True):
         if one.second is not None and one.begins_enlarged:
             number = one.second.number
             yield from _enlarging(one.second, vaes[number], enlargements[number])
-        yield one.steps(text, texts_in(one, picture))
+        steps = one.steps(text, texts_in(one, picture))
+        beside = control.networks(steps.network) if control and steps.network else ()
+        yield replace(steps, beside=beside)
     cells = vaes[-1].cells[0] * vaes[-1].cells[1]
     yield from vaes[-1].decoding()
     yield Run(Phase.SAVE, each=True, size=cells)

@@ -16,6 +16,7 @@ from engine.families.architecture import TextPlan, Texts
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
+from engine.pipeline.control.layers import ReadLayers, read_layers
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.known_embeddings import known_embeddings
@@ -76,7 +77,7 @@ class ReadJob:
     `canvas` is the picture to redraw, if any, and `to_encode` the pictures of it that the VAE
     encodes. `upscalers` has the file of each second pass, None where it needs none. `first` is the
     first group of pictures; `passes_with_loras` are the passes with the LoRAs of that group, and of
-    the others that were read with it.
+    the others that were read with it. `controls` are the control layers, which all pictures share.
     """
 
     job: ResolvedJob
@@ -86,6 +87,7 @@ class ReadJob:
     upscalers: tuple[Upscaler | None, ...]
     first: PictureGroup
     passes_with_loras: tuple[tuple[DenoisingPass, ...], ...]
+    controls: ReadLayers
 
     @property
     def seconds(self) -> tuple[SecondRun, ...]:
@@ -145,7 +147,10 @@ def read_job(job: ResolvedJob) -> ReadJob:
     loras, members = groups[0]
     group = _read(members, variants[loras.key], loras, job.embeddings)
     upscalers = tuple(_upscaler(job, one.upscaler) for one in request.second_passes)
-    return ReadJob(job, canvas, to_encode, passes, upscalers, group, tuple(variants.values()))
+    controls = read_layers(request, checkpoint)
+    return ReadJob(
+        job, canvas, to_encode, passes, upscalers, group, tuple(variants.values()), controls
+    )
 
 
 def _upscaler(job: ResolvedJob, named: str) -> Upscaler | None:

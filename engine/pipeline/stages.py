@@ -1,7 +1,7 @@
 """Runs networks in the phases of a job; a broken result is retried in a safer precision."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol, TypeVar
@@ -102,12 +102,14 @@ class Stages:
         following: list[PlannedPhase] = []
         first: list[PlannedPhase] = []
         for run in runs:
-            precision = self._precision(run.network)
-            planned = self._forecast.running(run, precision)
-            if run.network is not None and not self.pool.has(run.network, precision):
-                first.append(self._forecast.preparing(run.network, precision))
+            planned = self._forecast.running(run, self._precision(run.network))
+            for network in run.networks:
+                precision = self._precision(network)
+                if self.pool.has(network, precision):
+                    continue
+                first.append(self._forecast.preparing(network, precision))
                 if run.each and self.pool.reloads():
-                    following.append(self._forecast.preparing(run.network, precision, again=True))
+                    following.append(self._forecast.preparing(network, precision, again=True))
             first.append(planned)
             if run.each:
                 following.append(planned)
@@ -145,42 +147,71 @@ class Stages:
         done once more with everything else freed.
         Raises EngineError: NUMERIC_FAILURE when the safest precision fails too; OUT_OF_MEMORY.
         """
+
+        def alone(sessions: Sequence[Session]) -> T:
+            return work(sessions[0])
+
+        return self.run_together(phase, (network,), alone, problem, keep=keep)
+
+    def run_together(
+        self,
+        phase: Phase,
+        networks: tuple[Network, ...],
+        work: Callable[[Sequence[Session]], T],
+        problem: Callable[[T], str | None],
+        *,
+        keep: bool = False,
+    ) -> T:
+        """Do `work` with several networks that run in turns, as `run` does with one.
+
+        The phase is the first network's; a fault makes all of them safer.
+        """
         try:
-            return self._checked(phase, network, work, problem, keep=keep)
+            return self._checked(phase, networks, work, problem, keep=keep)
         except EngineError as error:
             if error.code is not ErrorCode.OUT_OF_MEMORY or self.pool.is_short_of_memory:
                 raise
         # Outside `except`: the traceback keeps the failed run's arrays alive.
         self.pool.make_room()
-        return self._checked(phase, network, work, problem, keep=keep)
+        return self._checked(phase, networks, work, problem, keep=keep)
 
     @host_memory_errors()
     def _checked(
         self,
         phase: Phase,
-        network: Network,
-        work: Callable[[Session], T],
+        networks: tuple[Network, ...],
+        work: Callable[[Sequence[Session]], T],
         problem: Callable[[T], str | None],
         *,
         keep: bool,
     ) -> T:
+        network = networks[0]
         first = self._safest_needed.get(network.name, 0)
         tried = network.precisions(self._precisions)
-        report, reason = self._context.reporter.progress, ""
+        reason = ""
         for position in range(first, len(tried)):
             precision = tried[position]
             if reason:
                 self._record_retry(phase, reason, tried[position - 1], precision)
-            self._safest_needed[network.name] = position
-            loading = self.timed(Phase.COMPILE, network, precision)
-            loaded = self.pool.loaded(network, precision, report, loading, keep=keep)
-            with loaded as session, self.timed(phase, network, precision):
-                result = work(session)
+            for one in networks:
+                offered = len(one.precisions(self._precisions))
+                needed = max(position, self._safest_needed.get(one.name, 0))
+                self._safest_needed[one.name] = min(needed, offered - 1)
+            with ExitStack() as stack:
+                sessions = [stack.enter_context(self._loaded(one, keep)) for one in networks]
+                with self.timed(phase, network, precision):
+                    result = work(sessions)
             reason = problem(result) or ""
             if not reason:
                 return result
-            self.pool.drop(network, precision)
+            for one in networks:
+                self.pool.drop(one, self._precision(one))
         raise _numeric_failure(phase, as_it_is(reason))
+
+    def _loaded(self, network: Network, keep: bool) -> AbstractContextManager[Session]:
+        precision = self._precision(network)
+        report, loading = self._context.reporter.progress, self.timed(Phase.COMPILE, network)
+        return self.pool.loaded(network, precision, report, loading, keep=keep)
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Run a session once; a cancelled job interrupts the run. Raises EngineError, Cancelled."""

@@ -58,9 +58,9 @@ def union_module(kinds: int, **changes):
     return randomised(diffusers.ControlNetUnionModel(**{**_MAPS, **_SDXL, **sizes, **changes}))
 
 
-def randomised(module):
+def randomised(module, seed: int = 0):
     """The module with numbers in its layers that begin with zeros, and in torch's lone vectors."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     for name, tensor in module.named_parameters():
         if not tensor.any() or name == "task_embedding":
             width = tensor[0].numel() if tensor.dim() > 1 else 100

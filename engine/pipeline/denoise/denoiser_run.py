@@ -9,6 +9,7 @@ from engine import result_checks
 from engine.api.features import ConcatChannels
 from engine.api.values import Phase, PredictionType
 from engine.compile.network import Network
+from engine.pipeline.control.running import ControlPass, ControlRun
 from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass, StretchNetwork
 from engine.pipeline.denoise.predicting import Predictor, PromptedPicture, StretchEnded
@@ -34,7 +35,14 @@ class _Attempt:
 class DenoiserRun:
     """Takes the pictures of a job through one pass, with the pass's denoiser."""
 
-    def __init__(self, one: DenoisingPass, stages: Stages, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        one: DenoisingPass,
+        stages: Stages,
+        reporter: Reporter,
+        control: ControlPass | None = None,
+    ) -> None:
+        self._control = control
         self._pass, self._checkpoint, self._denoising = one, one.checkpoint, one.denoising
         self._model = one.checkpoint.architecture.denoiser
         self._stages, self._reporter = stages, reporter
@@ -63,30 +71,34 @@ class DenoiserRun:
                 continue
 
             def work(
-                session: Session, one: StretchNetwork = one, known: int = known
+                sessions: Sequence[Session], one: StretchNetwork = one, known: int = known
             ) -> SegmentResult:
                 # Those of an attempt in a lower precision are of no use.
                 del attempt.answers[known:]
-                return self._run_stretch(session, one, attempt)
+                return self._run_stretch(sessions, one, attempt)
 
+            control = self._control.networks(one.network) if self._control else ()
             try:
-                return self._stages.run(
-                    Phase.DENOISE, one.network, work, _broken_numbers, keep=True
+                return self._stages.run_together(
+                    Phase.DENOISE, (one.network, *control), work, _broken_numbers, keep=True
                 )
             except StretchEnded:
                 continue
         raise AssertionError("the last stretch has no end")
 
     def _run_stretch(
-        self, session: Session, one: StretchNetwork, attempt: _Attempt
+        self, sessions: Sequence[Session], one: StretchNetwork, attempt: _Attempt
     ) -> SegmentResult:
         reporter, segment, picture = self._reporter, attempt.segment, attempt.picture
+        session = sessions[0]
         if self._is_to_be_probed:
             self._probe(session, one.network, picture)
         begun = segment.begin(picture.request, attempt.canvas)
         x = begun.beginning.x
         predict = self._predictor(session, one.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
+        if self._control is not None:
+            predict.control = ControlRun(self._control, sessions[1:], self._stages)
         predict.start(segment.first_evaluation, attempt.answers, one.end)
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction

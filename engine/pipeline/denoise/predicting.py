@@ -8,6 +8,7 @@ import numpy as np
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
 from engine.families.architecture import Conditioning, DenoiserModel
+from engine.pipeline.control.running import ControlInputs, ControlRun
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.pipeline.denoise.tiles import Tile, in_tiles
 from engine.sampling.types import Latent
@@ -51,6 +52,7 @@ class Predictor:
     branches: SideBranches | None = None
     concatenated: Latent | None = None
     asks_without_picture: bool = False
+    control: ControlRun | None = None
     # True while the answers of earlier stretches are replayed.
     replays: bool = field(default=False, init=False)
     _first: int = field(default=0, init=False)
@@ -102,11 +104,30 @@ class Predictor:
             contexts = len(next(iter(inputs.values())))
             sample = np.concatenate([sample] * contexts + [hidden])
         level = self.model.timestep_inputs(float(timestep), self.picture.request.guidance)
+        if without_picture:
+            inputs = {name: _last_again(rows) for name, rows in inputs.items()}
 
-        def predict(_tile: Tile, seen: Array) -> Array:
-            return self.call(self.session, {"sample": seen, **level})["prediction"]
+        def predict(tile: Tile, seen: Array) -> Array:
+            latents = seen[: len(x), : x.shape[1]]
+            residuals = self._residuals(latents, level, inputs, (evaluation, float(timestep)), tile)
+            return self.call(self.session, {"sample": seen, **level, **residuals})["prediction"]
 
         return in_tiles(self.tiles, sample, predict)
+
+    def _residuals(
+        self,
+        x: Latent,
+        level: Mapping[str, Array],
+        texts: Mapping[str, Array],
+        at: tuple[int, float],
+        tile: Tile,
+    ) -> Mapping[str, Array]:
+        """Return the residuals of control networks for latents at an evaluation and a timestep."""
+        if self.control is None:
+            return {}
+        positives = len(self.picture.conditioning.weights) * len(x)
+        part = tile if len(self.tiles) > 1 else None
+        return self.control.residuals(ControlInputs(*at, x, texts, positives, level, part))
 
     def _pin_strengths(self, evaluation: int) -> None:
         if self.branches is None:

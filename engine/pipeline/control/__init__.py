@@ -1,0 +1,1 @@
+"""Control layers: maps that lead a picture's denoising through networks of their own."""

@@ -1,0 +1,167 @@
+"""The control layers of a request with their files read: networks, pictures and masks."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from engine.api.control import ControlLayer, ControlReport
+from engine.api.preprocessors import PREPROCESSORS, ControlKind, MapTarget, name_of
+from engine.api.record import ResolvedRequest
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode, ErrorInfo, InputRole
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.checkpoints.files import read_index
+from engine.control.model import control_model
+from engine.control.network import ControlForm, ControlNetwork
+from engine.control.reading import read_control_network
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.canvas.pictures import read_mask, read_picture
+from engine.preprocessors.annotators import Annotator, read_annotator
+from engine.preprocessors.run import fitted, require_network
+from engine.preprocessors.scales import Pixels
+
+# The least level of a channel of a map that shows something.
+_SEEN = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadLayer:
+    """A control layer whose files are read.
+
+    `picture` is the layer's picture, uint8 [height, width, 3]: its map, or what the preprocessor
+    makes a map of, by `annotator` if that needs a network. `mask` is white where the layer acts or
+    an inpainting network paints.
+    """
+
+    layer: ControlLayer
+    network: ControlNetwork
+    picture: Pixels
+    kind: ControlKind | None = None
+    mask: Image.Image | None = None
+    annotator: Annotator | None = None
+    image_sha256: str = ""
+
+    @property
+    def paints(self) -> bool:
+        """True if the network is told the part to paint by its map."""
+        return self.kind is ControlKind.INPAINT
+
+    @property
+    def means(self) -> bool:
+        """True if its residuals are means over the picture, as those of shuffled pictures."""
+        return self.network.form is ControlForm.CONTROL_NET and (
+            self.network.sizes.config.pools or self.kind is ControlKind.SHUFFLE
+        )
+
+    def report(self, map_sha256: str) -> ControlReport:
+        """Return what a record tells of the layer."""
+        return ControlReport(
+            name=self.network.name,
+            path=str(self.network.path),
+            digest=self.network.digest,
+            kind=self.kind,
+            weight=self.layer.weight,
+            map_sha256=map_sha256,
+            image_sha256=self.image_sha256,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadLayers:
+    """The layers of a request that act, and warnings about those that do not, or hardly."""
+
+    acting: tuple[ReadLayer, ...] = ()
+    warnings: tuple[ErrorInfo, ...] = ()
+    left_out: tuple[ControlReport, ...] = ()
+
+
+def read_layers(
+    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, read: ReadIndex = read_index
+) -> ReadLayers:
+    """Read the control layers of a request.
+
+    Raises EngineError: those of `read_control_network`, CHECKPOINT_MISMATCH for a network of
+    another family, INPUT_IMAGE_UNREADABLE, those of a preprocessor's file.
+    """
+    acting: list[ReadLayer] = []
+    warnings: list[ErrorInfo] = []
+    left_out: list[ControlReport] = []
+    for layer in request.controls:
+        if layer.network is None:
+            warnings.append(_without_network(layer))
+            left_out.append(ControlReport(name=Path(layer.image).name, weight=layer.weight))
+            continue
+        network = read_control_network(Path(layer.network), read)
+        control_model(network, checkpoint)  # refuses what does not fit
+        one = _read(layer, network, request)
+        acting.append(one)
+        if one.layer.preprocessor is None and one.picture.max() < _SEEN:
+            warnings.append(_black(one))
+    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out))
+
+
+def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest) -> ReadLayer:
+    picture = read_picture(Path(layer.image))
+    annotator = None
+    if layer.preprocessor is not None:
+        if layer.preprocessor_weights is not None:
+            annotator = read_annotator(Path(layer.preprocessor_weights))
+        require_network(name_of(layer.preprocessor), annotator.kind if annotator else None)
+        target = MapTarget(request.width, request.height)
+        fitted(layer.preprocessor, picture.width, picture.height, target)
+    kind = layer.kind or _kind_of(layer, network)
+    return ReadLayer(
+        layer,
+        network,
+        np.asarray(picture),
+        kind,
+        _mask(layer, request, paints=kind is ControlKind.INPAINT),
+        annotator,
+        sha256(Path(layer.image).read_bytes()).hexdigest(),
+    )
+
+
+def _kind_of(layer: ControlLayer, network: ControlNetwork) -> ControlKind | None:
+    """Return the kind of a layer's map: what its preprocessor makes, or what the name tells.
+
+    No other part of a file tells one ControlNet from another.
+    """
+    if layer.preprocessor is not None:
+        return PREPROCESSORS[name_of(layer.preprocessor)].serves[0]
+    name = network.name.lower()
+    told = (kind for kind in (ControlKind.INPAINT, ControlKind.SHUFFLE) if kind.value in name)
+    return None if network.kinds else next(told, None)
+
+
+def _mask(layer: ControlLayer, request: ResolvedRequest, *, paints: bool) -> Image.Image | None:
+    if layer.mask is not None:
+        return read_mask(Path(layer.mask))
+    masks = (one.path for one in request.inputs if one.role is InputRole.MASK)
+    path = next(masks, None) if paints else None
+    return None if path is None else read_mask(Path(path))
+
+
+def _without_network(layer: ControlLayer) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        sentence(
+            "The control network of {image} was not found; the picture was made without it.",
+            image=Path(layer.image).name,
+        ),
+        sentence("Choose its file in the control layer."),
+    )
+
+
+def _black(one: ReadLayer) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        sentence(
+            "The map {image} is black, so {network} has nothing to follow.",
+            image=Path(one.layer.image).name,
+            network=one.network.name,
+        ),
+        sentence("Choose a preprocessor, if it is a picture of which a map is to be made."),
+    )

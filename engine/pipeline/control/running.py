@@ -1,0 +1,247 @@
+"""Control networks beside a denoiser: their maps once in a job, their residuals at each step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+
+import numpy as np
+from PIL import Image
+
+from backends.base import Array, Cancellation, Session
+from engine import result_checks
+from engine.api.control import ControlReport
+from engine.api.control_rules import ControlRules
+from engine.api.preprocessors import MapTarget
+from engine.api.values import Phase
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
+from engine.control.model import ControlModel, control_model
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.control.fitting import fitted_map
+from engine.pipeline.control.layers import ReadLayer
+from engine.pipeline.control.strengths import (
+    StepCount,
+    acts_at,
+    leads_negative,
+    residual_weights,
+)
+from engine.pipeline.forecast import Run
+from engine.pipeline.stages import Stages
+from engine.preprocessors.annotators import load_annotator
+from engine.preprocessors.run import make_map
+from engine.preprocessors.scales import Pixels
+
+# The least level of a mask where an inpainting network paints.
+_PAINTED = 128
+# What an inpainting network sees there.
+_HIDDEN = -1.0
+
+
+@dataclass(slots=True, eq=False)
+class ControlPass:
+    """The control layers of a pass: their models for its checkpoint, and their maps.
+
+    `size` is the height and width of the pass's pictures.
+    """
+
+    layers: tuple[ReadLayer, ...]
+    models: tuple[ControlModel, ...]
+    rules: ControlRules
+    count: StepCount
+    size: tuple[int, int]
+    # For each layer, what its embedding network made of its map.
+    embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
+    map_sha256: list[str] = field(default_factory=list[str], init=False)
+    _named: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
+
+    @classmethod
+    def of(
+        cls,
+        layers: Sequence[ReadLayer],
+        checkpoint: IdentifiedCheckpoint,
+        rules: ControlRules,
+        count: StepCount,
+        size: tuple[int, int],
+    ) -> "ControlPass":
+        """Return the layers for a checkpoint that they fit."""
+        models = tuple(control_model(one.network, checkpoint) for one in layers)
+        return cls(tuple(layers), models, rules, count, size)
+
+    def networks(self, denoiser: Network) -> tuple[Network, ...]:
+        """Return the networks that run at each step, for a denoiser's sizes: one for each layer."""
+        sizes = {name: one.optimum for name, one in denoiser.dimensions.items()}
+        contexts, tokens, rows = sizes["contexts"], sizes["tokens"], sizes["batch"]
+        found: list[Network] = []
+        for place, model in enumerate(self.models):
+            network = model.denoising(*self.size, contexts=contexts, tokens=tokens, rows=rows)
+            assert network is not None, "a ControlNet runs at each step"
+            found.append(self._for_place(network, place))
+        return tuple(found)
+
+    def embedding_runs(self) -> tuple[Run, ...]:
+        """Return the runs by which maps are embedded, once in a job."""
+        return tuple(Run(Phase.ENCODE, self._embedding(place)) for place in range(len(self.layers)))
+
+    def embed(self, stages: Stages) -> None:
+        """Make the maps and embed them, unless that was done. Raises as `Stages.run`."""
+        compiler, cancel = stages.pool.compiler, stages.cancel
+        for place in range(len(self.embeddings), len(self.layers)):
+            layer, model = self.layers[place], self.models[place]
+            pixels = _map_of(layer, self.size, self.rules, compiler, cancel)
+            kinds = [layer.kind] if layer.network.kinds and layer.kind else []
+            feeds = {"map": _samples(layer, pixels), **model.map_inputs(kinds, [1.0])}
+            work = partial(_called, stages, feeds)
+            network = self._embedding(place)
+            made = stages.run(Phase.ENCODE, network, work, _problem)
+            self.embeddings.append({**made, **model.step_inputs(kinds)})
+            self.map_sha256.append(sha256(pixels.tobytes()).hexdigest())
+
+    def reports(self) -> tuple[ControlReport, ...]:
+        """Return what a record tells of the layers, once their maps are made."""
+        pairs = zip(self.layers, self.map_sha256, strict=True)
+        return tuple(layer.report(digest) for layer, digest in pairs)
+
+    def _embedding(self, place: int) -> Network:
+        return self._for_place(self.models[place].embedding(*self.size), place)
+
+    def _for_place(self, network: Network, place: int) -> Network:
+        """Return a network under a name of its own, so that several are loaded together."""
+        if place == 0:
+            return network
+        if id(network) not in self._named:
+            self._named[id(network)] = replace(network, name=f"{network.name} {place + 1}")
+        return self._named[id(network)]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlInputs:
+    """The inputs of a denoiser at an evaluation, without concatenated channels.
+
+    `sample` is [batch, channels, height, width]; `texts` are the inputs of the prompts, the first
+    `positives` of whose rows are the positive ones; `texts` is the same object while they stay.
+    """
+
+    evaluation: int
+    timestep: float
+    sample: Array
+    texts: Mapping[str, Array]
+    positives: int
+    level: Mapping[str, Array]
+
+
+class ControlRun:
+    """The control networks of a pass, loaded: residuals for a denoiser at its evaluations."""
+
+    def __init__(self, own: ControlPass, sessions: Sequence[Session], stages: Stages) -> None:
+        self._pass, self._sessions, self._stages = own, sessions, stages
+        # For each network the texts that are pinned, and how many of their rows.
+        self._texts: dict[int, tuple[Mapping[str, Array], int]] = {}
+        self._taken = [{spec.name for spec in session.inputs} for session in sessions]
+        for session, embedding, taken in zip(sessions, own.embeddings, self._taken, strict=True):
+            for name in embedding.keys() & taken:
+                session.pin(name, embedding[name])
+
+    def residuals(self, given: ControlInputs) -> dict[str, Array]:
+        """Return the sums of all acting layers' weighted residuals, by the denoiser's inputs.
+
+        Empty where none acts: the denoiser then runs as without control.
+        """
+        sums: dict[str, Array] = {}
+        own = self._pass
+        for place, layer in enumerate(own.layers):
+            wanted = layer.layer
+            at = given.evaluation, given.timestep
+            if not wanted.weight or not acts_at(wanted, own.rules, own.count, *at):
+                continue
+            for name, residual in self._of_layer(place, given).items():
+                sums[name] = sums[name] + residual if name in sums else residual
+        return sums
+
+    def _of_layer(self, place: int, given: ControlInputs) -> dict[str, Array]:
+        layer, rules = self._pass.layers[place], self._pass.rules
+        session, taken = self._sessions[place], self._taken[place]
+        contexts = len(given.texts["context"])
+        both = leads_negative(layer.layer, rules, means=layer.means)
+        # Only the positive rows are computed, where they are all that is led.
+        rows = contexts if both or len(given.sample) > 1 else given.positives
+        texts, pinned = self._texts.get(place, (None, 0))
+        if texts is not given.texts or pinned != rows:
+            for name in given.texts.keys() & taken:
+                session.pin(name, given.texts[name][:rows])
+            self._texts[place] = given.texts, rows
+        level = {name: given.level[name] for name in given.level.keys() & taken}
+        made = self._stages.call(session, {"sample": given.sample, **level})
+        weights = residual_weights(layer.layer, rules, len(made), means=layer.means)
+        led = contexts if both else given.positives
+        return {
+            name: self._weighted(layer, residual, weight, (led, contexts))
+            for (name, residual), weight in zip(made.items(), weights, strict=True)
+        }
+
+    def _weighted(
+        self, layer: ReadLayer, residual: Array, weight: float, rows: tuple[int, int]
+    ) -> Array:
+        """Return a residual times its weight, with zeros in the rows that it does not lead."""
+        if layer.means:
+            mean = residual.mean(axis=(2, 3), keepdims=True)
+            residual = np.broadcast_to(mean, residual.shape)
+        if layer.mask is not None and not layer.paints:
+            residual = residual * _mask_of(layer.mask, residual.shape[2:])
+        led, contexts = rows
+        if led == contexts:
+            return residual if weight == 1 else residual * np.float32(weight)
+        whole = np.zeros((contexts, *residual.shape[1:]), np.float32)
+        whole[:led] = residual[:led] * np.float32(weight)
+        return whole
+
+
+def _called(stages: Stages, feeds: Mapping[str, Array], session: Session) -> dict[str, Array]:
+    return stages.call(session, feeds)
+
+
+def _problem(made: Mapping[str, Array]) -> str | None:
+    return next(filter(None, map(result_checks.numbers, made.values())), None)
+
+
+def _map_of(
+    layer: ReadLayer,
+    size: tuple[int, int],
+    rules: ControlRules,
+    compiler: Compiler,
+    cancel: Cancellation,
+) -> Pixels:
+    """Return the layer's map, uint8 [height, width, 3], in the picture's size."""
+    height, width = size
+    picture, options = layer.picture, layer.layer.preprocessor
+    if options is not None:
+        loaded = None
+        if layer.annotator is not None:
+            loaded = load_annotator(layer.annotator, compiler, cancel)
+        try:
+            picture = make_map(picture, options, loaded, MapTarget(width, height))
+        finally:
+            if loaded is not None:
+                loaded.close()
+    return fitted_map(picture, (width, height), layer.layer.resize, rules.resampling)
+
+
+def _samples(layer: ReadLayer, pixels: Pixels) -> Array:
+    """Return a map as its network takes it: float32 [1, 3, height, width] in [0, 1].
+
+    What an inpainting network paints is -1 there (diffusers' `make_inpaint_condition`), and black
+    for a union of kinds.
+    """
+    samples = pixels.astype(np.float32) / 255
+    if layer.paints and layer.mask is not None:
+        mask = layer.mask.resize(pixels.shape[1::-1], Image.Resampling.BILINEAR)
+        hidden = 0.0 if layer.network.kinds else _HIDDEN
+        samples[np.asarray(mask) >= _PAINTED] = hidden
+    return np.ascontiguousarray(samples.transpose(2, 0, 1)[None])
+
+
+def _mask_of(mask: Image.Image, size: tuple[int, ...]) -> Array:
+    """Return a mask from 0 to 1 in a residual's size: float32 [1, 1, height, width]."""
+    height, width = size
+    small = mask.resize((width, height), Image.Resampling.BILINEAR)
+    return (np.asarray(small, np.float32) / 255)[None, None]
