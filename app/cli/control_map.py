@@ -2,11 +2,11 @@
 
 import argparse
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 import numpy as np
 
+from app.cli.preprocessor_options import chosen_options
 from app.cli.spelling import parse_size
 from app.cli.terminal import Usage, print_json, print_table, write_path
 from app.paths import find_paths, typed_path
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if not (options.picture and options.preprocessor and options.output):
         raise Usage("give a picture, --preprocessor NAME and --output FILE, or --list")
     name = PreprocessorName(options.preprocessor)
-    chosen = _chosen(name, options.option)
+    chosen = chosen_options(name, options.option)
     target = None
     if options.for_size:
         target = MapTarget(*options.for_size, whole=options.whole)
@@ -96,23 +96,6 @@ def _target(options: argparse.Namespace) -> Destination:
     target = destination(str(typed_path(options.output)))
     name = f"{typed_path(options.picture).stem}-{options.preprocessor}.png"
     return target if target.name else replace(target, name=name)
-
-
-def _chosen(name: PreprocessorName, given: list[str]) -> MapOptions:
-    """Return the options of "name=value" texts. Raises Usage."""
-    kind = PREPROCESSORS[name].options
-    fields = fields_of(kind)
-    values: dict[str, Any] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not equals or key not in fields:
-            names = ", ".join(fields) or "none"
-            raise Usage(f"{text!r} is no NAME=VALUE; options of {name}: {names}")
-        try:
-            values[key] = msgspec.convert(value, fields[key].kind, strict=False)
-        except msgspec.ValidationError:
-            raise Usage(f"{value!r} is no value of {key}") from None
-    return kind(**values)
 
 
 def _open(chosen: MapOptions) -> MapOptions:

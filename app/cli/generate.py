@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from app.cli import canvas, loras, overrides, settings
+from app.cli import canvas, controls, loras, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.folders import add_folders_argument
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
@@ -151,6 +151,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
     )
     loras.add_arguments(parser)
+    controls.add_arguments(parser)
     add_folders_argument(parser, "--embeddings", "embedding_folders", "embeddings")
     for part in fields_of(ComponentFiles).values():
         option = f"--{part.name.replace('_', '-')}"
@@ -245,6 +246,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         components=_components(options, request.components),
         refiner=_refiner(options, request.refiner),
         loras=loras.with_loras(request.loras, options.wanted_loras),
+        controls=controls.with_controls(request.controls, options.wanted_controls),
     )
 
 
@@ -272,6 +274,8 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
         print_note("The model has changed since that picture was made.")
     for name in loras.changed(before.loras, now.loras) if before else ():
         print_note(f"The LoRA {name} has changed since that picture was made.")
+    for note in controls.changed(before.controls, now.controls) if before else ():
+        print_note(note)
 
 
 def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:

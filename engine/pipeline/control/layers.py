@@ -15,7 +15,7 @@ from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.control.model import control_model
-from engine.control.network import ControlForm, ControlNetwork
+from engine.control.network import BorrowedSizes, ControlForm, ControlNetSizes, ControlNetwork
 from engine.control.reading import read_control_network
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
@@ -50,11 +50,20 @@ class ReadLayer:
         return self.kind is ControlKind.INPAINT
 
     @property
+    def runs_each_step(self) -> bool:
+        """True if a network runs at each step; an adapter runs once for a picture."""
+        return self.network.form is not ControlForm.ADAPTER
+
+    @property
     def means(self) -> bool:
         """True if its residuals are means over the picture, as those of shuffled pictures."""
-        return self.network.form is ControlForm.CONTROL_NET and (
-            self.network.sizes.config.pools or self.kind is ControlKind.SHUFFLE
-        )
+        match self.network.sizes:
+            case ControlNetSizes(config):
+                return config.pools
+            case BorrowedSizes(pools=pools):
+                return pools
+            case _:
+                return False
 
     def report(self, map_sha256: str) -> ControlReport:
         """Return what a record tells of the layer."""
@@ -112,7 +121,7 @@ def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest
         require_network(name_of(layer.preprocessor), annotator.kind if annotator else None)
         target = MapTarget(request.width, request.height)
         fitted(layer.preprocessor, picture.width, picture.height, target)
-    kind = layer.kind or _kind_of(layer, network)
+    kind = layer.kind or _made_kind(layer) or network.kind
     return ReadLayer(
         layer,
         network,
@@ -124,16 +133,11 @@ def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest
     )
 
 
-def _kind_of(layer: ControlLayer, network: ControlNetwork) -> ControlKind | None:
-    """Return the kind of a layer's map: what its preprocessor makes, or what the name tells.
-
-    No other part of a file tells one ControlNet from another.
-    """
-    if layer.preprocessor is not None:
-        return PREPROCESSORS[name_of(layer.preprocessor)].serves[0]
-    name = network.name.lower()
-    told = (kind for kind in (ControlKind.INPAINT, ControlKind.SHUFFLE) if kind.value in name)
-    return None if network.kinds else next(told, None)
+def _made_kind(layer: ControlLayer) -> ControlKind | None:
+    """Return the kind of map that a layer's preprocessor makes."""
+    if layer.preprocessor is None:
+        return None
+    return PREPROCESSORS[name_of(layer.preprocessor)].serves[0]
 
 
 def _mask(layer: ControlLayer, request: ResolvedRequest, *, paints: bool) -> Image.Image | None:

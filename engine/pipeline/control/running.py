@@ -69,14 +69,17 @@ class ControlPass:
         return cls(tuple(layers), models, rules, count, size)
 
     def networks(self, denoiser: Network) -> tuple[Network, ...]:
-        """Return the networks that run at each step, for a denoiser's sizes: one for each layer."""
+        """Return the networks that run at each step, for a denoiser's sizes.
+
+        There is one for each layer that has any: an adapter has none.
+        """
         sizes = {name: one.optimum for name, one in denoiser.dimensions.items()}
         contexts, tokens, rows = sizes["contexts"], sizes["tokens"], sizes["batch"]
         found: list[Network] = []
         for place, model in enumerate(self.models):
             network = model.denoising(*self.size, contexts=contexts, tokens=tokens, rows=rows)
-            assert network is not None, "a ControlNet runs at each step"
-            found.append(self._for_place(network, place))
+            if network is not None:
+                found.append(self._for_place(network, place))
         return tuple(found)
 
     def embedding_runs(self) -> tuple[Run, ...]:
@@ -88,8 +91,8 @@ class ControlPass:
         compiler, cancel = stages.pool.compiler, stages.cancel
         for place in range(len(self.embeddings), len(self.layers)):
             layer, model = self.layers[place], self.models[place]
-            pixels = _map_of(layer, self.size, self.rules, compiler, cancel)
-            kinds = [layer.kind] if layer.network.kinds and layer.kind else []
+            pixels = _map_of(layer, model.map_size(*self.size), self.rules, compiler, cancel)
+            kinds = [] if layer.kind is None else [layer.kind]
             feeds = {"map": _samples(layer, pixels), **model.map_inputs(kinds, [1.0])}
             work = partial(_called, stages, feeds)
             network = self._embedding(place)
@@ -134,11 +137,15 @@ class ControlRun:
     """The control networks of a pass, loaded: residuals for a denoiser at its evaluations."""
 
     def __init__(self, own: ControlPass, sessions: Sequence[Session], stages: Stages) -> None:
-        self._pass, self._sessions, self._stages = own, sessions, stages
+        self._pass, self._stages = own, stages
         # For each network the texts that are pinned, and how many of their rows.
         self._texts: dict[int, tuple[Mapping[str, Array], int]] = {}
-        self._taken = [{spec.name for spec in session.inputs} for session in sessions]
-        for session, embedding, taken in zip(sessions, own.embeddings, self._taken, strict=True):
+        steps = [place for place, layer in enumerate(own.layers) if layer.runs_each_step]
+        self._sessions = dict(zip(steps, sessions, strict=True))
+        self._taken: dict[int, set[str]] = {}
+        for place, session in self._sessions.items():
+            embedding = own.embeddings[place]
+            self._taken[place] = taken = {spec.name for spec in session.inputs}
             for name in embedding.keys() & taken:
                 session.pin(name, embedding[name])
 
@@ -160,40 +167,47 @@ class ControlRun:
 
     def _of_layer(self, place: int, given: ControlInputs) -> dict[str, Array]:
         layer, rules = self._pass.layers[place], self._pass.rules
-        session, taken = self._sessions[place], self._taken[place]
         contexts = len(given.texts["context"])
         both = leads_negative(layer.layer, rules, means=layer.means)
-        # Only the positive rows are computed, where they are all that is led.
-        rows = contexts if both or len(given.sample) > 1 else given.positives
+        led = contexts if both else given.positives
+        if layer.runs_each_step:
+            # Only the positive rows are computed, where they are all that is led.
+            made = self._made(place, given, led if len(given.sample) == 1 else contexts)
+        else:
+            made = self._pass.embeddings[place]
+        weights = residual_weights(
+            layer.layer, rules, len(made), means=layer.means, adapts=not layer.runs_each_step
+        )
+        return {
+            name: _weighted(layer, residual, weight, (led, contexts))
+            for (name, residual), weight in zip(made.items(), weights, strict=True)
+        }
+
+    def _made(self, place: int, given: ControlInputs, rows: int) -> Mapping[str, Array]:
+        """Run a layer's network for the first `rows` contexts."""
+        session, taken = self._sessions[place], self._taken[place]
         texts, pinned = self._texts.get(place, (None, 0))
         if texts is not given.texts or pinned != rows:
             for name in given.texts.keys() & taken:
                 session.pin(name, given.texts[name][:rows])
             self._texts[place] = given.texts, rows
         level = {name: given.level[name] for name in given.level.keys() & taken}
-        made = self._stages.call(session, {"sample": given.sample, **level})
-        weights = residual_weights(layer.layer, rules, len(made), means=layer.means)
-        led = contexts if both else given.positives
-        return {
-            name: self._weighted(layer, residual, weight, (led, contexts))
-            for (name, residual), weight in zip(made.items(), weights, strict=True)
-        }
+        return self._stages.call(session, {"sample": given.sample, **level})
 
-    def _weighted(
-        self, layer: ReadLayer, residual: Array, weight: float, rows: tuple[int, int]
-    ) -> Array:
-        """Return a residual times its weight, with zeros in the rows that it does not lead."""
-        if layer.means:
-            mean = residual.mean(axis=(2, 3), keepdims=True)
-            residual = np.broadcast_to(mean, residual.shape)
-        if layer.mask is not None and not layer.paints:
-            residual = residual * _mask_of(layer.mask, residual.shape[2:])
-        led, contexts = rows
-        if led == contexts:
-            return residual if weight == 1 else residual * np.float32(weight)
-        whole = np.zeros((contexts, *residual.shape[1:]), np.float32)
-        whole[:led] = residual[:led] * np.float32(weight)
-        return whole
+
+def _weighted(layer: ReadLayer, residual: Array, weight: float, rows: tuple[int, int]) -> Array:
+    """Return a residual times its weight, with zeros in the rows that it does not lead.
+
+    `rows` are those that it leads, and all. An adapter's images are the same for each row.
+    """
+    if layer.mask is not None and not layer.paints:
+        residual = residual * _mask_of(layer.mask, residual.shape[2:])
+    led, contexts = rows
+    if led == contexts == len(residual):
+        return residual if weight == 1 else residual * np.float32(weight)
+    whole = np.zeros((contexts, *residual.shape[1:]), np.float32)
+    whole[:led] = residual[:led] * np.float32(weight)
+    return whole
 
 
 def _called(stages: Stages, feeds: Mapping[str, Array], session: Session) -> dict[str, Array]:

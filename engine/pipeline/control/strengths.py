@@ -8,6 +8,8 @@ from engine.api.control_rules import ControlRules, FadeRule, RangeRule
 
 # The base of sd-webui-controlnet's weights, and the exponent of the outermost residual.
 _FADING, _DEEPEST = 0.825, 12
+# Its weights of the images of a T2I-Adapter.
+_ADAPTER_FADE = (0.25, 0.62, 0.825, 1.0)
 # The last timestep of Stable Diffusion.
 _LAST_TIMESTEP = 999
 
@@ -48,14 +50,17 @@ def acts_at(
 
 
 def residual_weights(
-    layer: ControlLayer, rules: ControlRules, residuals: int, *, means: bool
+    layer: ControlLayer, rules: ControlRules, residuals: int, *, means: bool, adapts: bool
 ) -> tuple[float, ...]:
     """Return the weight of each of a network's residuals, the outermost first, the middle's last.
 
-    `means`: the residuals are means over the picture, which diffusers does not fade.
+    `means`: the residuals are means over the picture, which diffusers does not fade. `adapts`: they
+    are the four images of a T2I-Adapter.
     """
     if layer.mode is ControlMode.BALANCED or (means and rules.fade is FadeRule.DECADE):
         return (layer.weight,) * residuals
+    if adapts:
+        return tuple(layer.weight * fade for fade in _ADAPTER_FADE)
     if rules.fade is FadeRule.POWERS:
         # SDXL's ten residuals have the weights of the first ten of thirteen.
         return tuple(layer.weight * _FADING ** (_DEEPEST - i) for i in range(residuals))
