@@ -24,6 +24,7 @@ from engine.memory.plan import (
     total_bytes,
 )
 from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.control.passes import control_pass
 from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
@@ -118,6 +119,7 @@ def _needs(
         text_encoder=total_bytes(texts),
         largest_text=max(texts, key=lambda one: one.packed),
         later=tuple(later),
+        controls=_control_bytes(read, compiler, offered),
         facts=first.facts,
         cells=first.cells,
         vae_cells=max(height * width for height, width in (one.cells for one in read.passes)),
@@ -137,6 +139,23 @@ def _denoiser(read: ReadJob, role: str, weights: ComponentBytes) -> LaterDenoise
     sizes = (one.tiles[0].size for one in passes)
     cells = max(height * width for height, width in sizes)
     return LaterDenoiser(weights, passes[0].checkpoint.architecture.memory, cells)
+
+
+def _control_bytes(
+    read: ReadJob, compiler: Compiler, offered: tuple[Precision, ...]
+) -> tuple[ComponentBytes, ...]:
+    """Return the bytes of the weights of each network that runs at a step before the denoiser."""
+    control = control_pass(read.controls, read.passes[0])
+    texts = read.first.pictures[0].texts
+    if control is None:
+        return ()
+    denoiser = read.passes[0].network(read.first.texts[0], texts)
+    found: list[ComponentBytes] = []
+    for network in control.networks(denoiser):
+        precision, weights = network.precisions(offered)[0], network.weights
+        packed = weights.elements * precision.dtype.itemsize
+        found.append(ComponentBytes(packed, compiler.converted_bytes(weights, precision)))
+    return tuple(found)
 
 
 def _component_bytes(

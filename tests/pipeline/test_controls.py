@@ -1,0 +1,149 @@
+"""Pictures led by ControlNets on the tiny checkpoint; the oracle tests see to their numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from backends.cpu import CpuBackend
+from engine.api.control import ControlLayer, ControlMode
+from engine.api.preprocessors import CannyOptions
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families import identify
+from tests.pipeline.control_files import write_control_net, write_map
+from tests.pipeline.counting import CountingBackend
+from tests.pipeline.jobs import a_request, psnr, run
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+Pixels = NDArray[np.uint8]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("controls")
+    write_checkpoint(folder / "tiny")
+    for seed in range(2):
+        write_control_net(folder / f"net{seed}.safetensors", folder / "tiny", seed)
+        write_map(folder / f"map{seed}.png", seed)
+    return folder
+
+
+def layer(folder: Path, seed: int = 0, **changes: object) -> ControlLayer:
+    given: dict[str, object] = {
+        "image": str(folder / f"map{seed}.png"),
+        "network": str(folder / f"net{seed}.safetensors"),
+    }
+    return ControlLayer(**(given | changes))  # pyright: ignore[reportArgumentType]
+
+
+def picture(folder: Path, *layers: ControlLayer, **changes: object) -> Pixels:
+    return run(a_request(folder / "tiny", controls=layers, **changes), CpuBackend()).pixels[0]
+
+
+@pytest.fixture(scope="module")
+def plain(folder: Path) -> Pixels:
+    return picture(folder)
+
+
+def test_a_network_leads_by_its_map_and_weight(folder: Path, plain: Pixels) -> None:
+    led = picture(folder, layer(folder))
+    others = [
+        plain,
+        picture(folder, layer(folder, weight=0.5)),
+        picture(folder, layer(folder, image=str(folder / "map1.png"))),
+        picture(folder, layer(folder, mode=ControlMode.PROMPT)),
+        picture(folder, layer(folder, mode=ControlMode.CONTROL)),
+        picture(folder, layer(folder, range=(0.5, 1.0))),
+        picture(folder, layer(folder), layer(folder, 1)),
+        picture(folder, layer(folder, preprocessor=CannyOptions(resolution=64))),
+    ]
+    assert all(psnr(led, other) < 50 for other in others)
+
+
+def test_a_layer_that_never_acts_changes_no_pixel(folder: Path, plain: Pixels) -> None:
+    np.testing.assert_array_equal(picture(folder, layer(folder, weight=0.0)), plain)
+    np.testing.assert_array_equal(picture(folder, layer(folder, enabled=False)), plain)
+
+
+def test_two_layers_of_half_the_weight_are_one(folder: Path) -> None:
+    half = layer(folder, weight=0.5)
+    twice = picture(folder, half, half)
+    assert psnr(twice, picture(folder, layer(folder))) > 50
+
+
+def test_a_mask_keeps_a_layer_from_a_part(folder: Path, plain: Pixels) -> None:
+    levels = np.zeros((SIDE, SIDE), np.uint8)
+    levels[:, : SIDE // 2] = 255
+    Image.fromarray(levels).save(folder / "left.png")
+    Image.fromarray(0 * levels).save(folder / "nowhere.png")
+    led = picture(folder, layer(folder))
+    left = picture(folder, layer(folder, mask=str(folder / "left.png")))
+    assert psnr(led, left) < 45
+    assert psnr(plain, left) < 45
+    nowhere = picture(folder, layer(folder, mask=str(folder / "nowhere.png")))
+    np.testing.assert_array_equal(nowhere, plain)
+
+
+def test_a_map_is_embedded_once_for_all_pictures(folder: Path) -> None:
+    backend = CountingBackend()
+    request = a_request(folder / "tiny", controls=(layer(folder),), count=3)
+    result = run(request, backend, together=True)
+    names = [name for name, _ in backend.loads]
+    assert names.count("control_embedding") == 1
+    assert names.count("control") == 1
+    reports = [one.controls for one in result.pictures]
+    assert reports[0] == reports[2]
+    (report,) = reports[0]
+    assert (report.name, report.path) == ("net0", str(folder / "net0.safetensors"))
+    assert len(report.map_sha256) == len(report.image_sha256) == 64
+
+
+def test_the_denoiser_is_the_same_with_and_without(folder: Path) -> None:
+    model = identify(folder / "tiny").architecture.denoiser
+    assert model.network(SIDE, SIDE) is model.network(SIDE, SIDE)
+    backend = CountingBackend()
+    run(a_request(folder / "tiny", controls=(layer(folder), layer(folder, 1))), backend)
+    names = [name for name, _ in backend.loads]
+    assert names.count("denoiser") == 1
+    assert {"control", "control 2"} <= set(names)
+
+
+def test_a_black_map_is_told_of(folder: Path) -> None:
+    Image.fromarray(np.zeros((SIDE, SIDE, 3), np.uint8)).save(folder / "black.png")
+    black = layer(folder, image=str(folder / "black.png"))
+    result = run(a_request(folder / "tiny", controls=(black,)), CountingBackend())
+    assert [str(one.message) for one in result.warnings] == [
+        "The map black.png is black, so net0 has nothing to follow."
+    ]
+
+
+def test_a_layer_without_its_network_is_left_out(folder: Path, plain: Pixels) -> None:
+    lost = layer(folder, network=None)
+    result = run(a_request(folder / "tiny", controls=(lost,)), CpuBackend())
+    np.testing.assert_array_equal(result.pixels[0], plain)
+    assert "was not found" in str(result.warnings[0].message)
+    assert [one.path for one in result.pictures[0].controls] == [None]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"network": "missing.safetensors"}, ErrorCode.CHECKPOINT_NOT_FOUND),
+        ({"image": "missing.png"}, ErrorCode.INPUT_IMAGE_UNREADABLE),
+        ({"mask": "missing.png"}, ErrorCode.INPUT_IMAGE_UNREADABLE),
+        ({"network": "tiny/unet/diffusion_pytorch_model.safetensors"}, None),
+    ],
+)
+def test_a_layer_that_cannot_lead_is_refused_before_the_first_step(
+    folder: Path, changes: dict[str, str], code: ErrorCode | None
+) -> None:
+    backend = CountingBackend()
+    paths: dict[str, object] = {name: str(folder / path) for name, path in changes.items()}
+    wrong = layer(folder, 0, **paths)
+    with pytest.raises(EngineError) as caught:
+        run(a_request(folder / "tiny", controls=(wrong,)), backend)
+    assert code is None or caught.value.code is code
+    assert not backend.loads
