@@ -1,7 +1,7 @@
 """The plan of a job on one device, made before anything is loaded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from backends.base import Precision
@@ -68,7 +68,9 @@ def plan_job(
     compiler, wanted = services.compiler(candidate), read.job.request
     placement = place(wanted.precision, wanted.vae_tile, candidate.device)
     offered = precisions(wanted.precision, candidate.device)
-    needs = _needs(read, compiler, offered, allowance)
+    needs = replace(
+        _needs(read, compiler, offered, allowance), controls=_control_bytes(read, compiler, offered)
+    )
     memory = plan_memory(
         needs,
         pictures=read.job.count,
@@ -119,7 +121,6 @@ def _needs(
         text_encoder=total_bytes(texts),
         largest_text=max(texts, key=lambda one: one.packed),
         later=tuple(later),
-        controls=_control_bytes(read, compiler, offered),
         facts=first.facts,
         cells=first.cells,
         vae_cells=max(height * width for height, width in (one.cells for one in read.passes)),

@@ -122,25 +122,17 @@ class MemoryNeeds:
     """The sizes of a job's networks and latents.
 
     `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
-<<<<<<< HEAD
     loaded; `largest_text` is the largest of them (None: there is one). `later` are the denoisers of
-    a refiner and of second passes with checkpoints of their own.
-=======
-    loaded; `largest_text` is the largest of them (None: there is one). A `refiner` is a second
-    denoiser. `controls` are networks that run at each step before the denoiser, all loaded with it.
->>>>>>> 7c7870af (Test control layers, and count their networks in memory)
+    a refiner and of second passes with checkpoints of their own. `controls` are networks that run
+    at each step before the denoiser, all loaded with it.
     """
 
     denoiser: ComponentBytes
     vae: ComponentBytes
     text_encoder: ComponentBytes
     largest_text: ComponentBytes | None = None
-<<<<<<< HEAD
     later: tuple[LaterDenoiser, ...] = ()
-=======
-    refiner: ComponentBytes | None = None
     controls: tuple[ComponentBytes, ...] = ()
->>>>>>> 7c7870af (Test control layers, and count their networks in memory)
     facts: MemoryFacts
     # The most cells that the denoiser sees at once: latent height times width, or those of a tile.
     cells: int
@@ -165,16 +157,10 @@ class MemoryNeeds:
 
     def peak(self, way: _Way, *, held: bool) -> int:
         """Return the peak in bytes; `held`: converted weights are in memory, not mapped."""
-<<<<<<< HEAD
         step = self._step(self.cells, self.facts)
-        first = self.denoiser.bytes(held=held) + step + self.preview_bytes
-=======
-        times = max(self.contexts / _MEASURED_CONTEXTS, 1)
-        step = int(self.cells * self.facts.denoiser_bytes * times)
         beside = sum(one.bytes(held=held) for one in self.controls)
         beside += int(step * _CONTROL_SHARE) * len(self.controls)
         first = self.denoiser.bytes(held=held) + step + beside + self.preview_bytes
->>>>>>> 7c7870af (Test control layers, and count their networks in memory)
         third = self.text_encoder.bytes(held=held)
         if not way.resident:
             # Before the first step: one text encoder, and the denoiser's weights.

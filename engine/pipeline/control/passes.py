@@ -18,4 +18,4 @@ def control_pass(layers: ReadLayers, one: DenoisingPass) -> ControlPass | None:
     count = StepCount(one.denoising.steps, SAMPLERS[request.sampler].evaluations)
     size = request.height, request.width
     rules = request.convention.control
-    return ControlPass.of(layers.acting, one.checkpoint, rules, count, size)
+    return ControlPass.of(layers.acting, one.checkpoint, rules, count, size, one.evaluated_size)

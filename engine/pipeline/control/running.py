@@ -26,12 +26,15 @@ from engine.pipeline.control.strengths import (
     leads_negative,
     residual_weights,
 )
+from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Stages
 from engine.preprocessors.annotators import load_annotator
 from engine.preprocessors.run import make_map
 from engine.preprocessors.scales import Pixels
 
+# The output of an embedding network that has the latents' cells.
+_EMBEDDED = "map_embedding"
 # The least level of a mask where an inpainting network paints.
 _PAINTED = 128
 # What an inpainting network sees there.
@@ -42,7 +45,8 @@ _HIDDEN = -1.0
 class ControlPass:
     """The control layers of a pass: their models for its checkpoint, and their maps.
 
-    `size` is the height and width of the pass's pictures.
+    `size` is the height and width of the pass's pictures, `seen` that of what the denoiser sees at
+    once: a tile, or all.
     """
 
     layers: tuple[ReadLayer, ...]
@@ -50,6 +54,7 @@ class ControlPass:
     rules: ControlRules
     count: StepCount
     size: tuple[int, int]
+    seen: tuple[int, int]
     # For each layer, what its embedding network made of its map.
     embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
     map_sha256: list[str] = field(default_factory=list[str], init=False)
@@ -63,10 +68,11 @@ class ControlPass:
         rules: ControlRules,
         count: StepCount,
         size: tuple[int, int],
+        seen: tuple[int, int],
     ) -> "ControlPass":
         """Return the layers for a checkpoint that they fit."""
         models = tuple(control_model(one.network, checkpoint) for one in layers)
-        return cls(tuple(layers), models, rules, count, size)
+        return cls(tuple(layers), models, rules, count, size, seen)
 
     def networks(self, denoiser: Network) -> tuple[Network, ...]:
         """Return the networks that run at each step, for a denoiser's sizes.
@@ -77,10 +83,15 @@ class ControlPass:
         contexts, tokens, rows = sizes["contexts"], sizes["tokens"], sizes["batch"]
         found: list[Network] = []
         for place, model in enumerate(self.models):
-            network = model.denoising(*self.size, contexts=contexts, tokens=tokens, rows=rows)
+            network = model.denoising(*self.seen, contexts=contexts, tokens=tokens, rows=rows)
             if network is not None:
                 found.append(self._for_place(network, place))
         return tuple(found)
+
+    def cells(self, given: "ControlInputs") -> tuple[int, int]:
+        """Return the height and width in cells of the whole latents, of which a tile is seen."""
+        cell = self.seen[0] // given.sample.shape[2]
+        return self.size[0] // cell, self.size[1] // cell
 
     def embedding_runs(self) -> tuple[Run, ...]:
         """Return the runs by which maps are embedded, once in a job."""
@@ -122,7 +133,8 @@ class ControlInputs:
     """The inputs of a denoiser at an evaluation, without concatenated channels.
 
     `sample` is [batch, channels, height, width]; `texts` are the inputs of the prompts, the first
-    `positives` of whose rows are the positive ones; `texts` is the same object while they stay.
+    `positives` of whose rows are the positive ones, and the same object while they stay. `tile` is
+    the part of the latents that is seen; None: all.
     """
 
     evaluation: int
@@ -131,6 +143,7 @@ class ControlInputs:
     texts: Mapping[str, Array]
     positives: int
     level: Mapping[str, Array]
+    tile: Tile | None
 
 
 class ControlRun:
@@ -174,14 +187,29 @@ class ControlRun:
             # Only the positive rows are computed, where they are all that is led.
             made = self._made(place, given, led if len(given.sample) == 1 else contexts)
         else:
-            made = self._pass.embeddings[place]
+            images = self._pass.embeddings[place]
+            made = {name: _part(image, given, self._pass) for name, image in images.items()}
         weights = residual_weights(
             layer.layer, rules, len(made), means=layer.means, adapts=not layer.runs_each_step
         )
         return {
-            name: _weighted(layer, residual, weight, (led, contexts))
+            name: _weighted(self._masked(layer, residual, given), weight, (led, contexts))
             for (name, residual), weight in zip(made.items(), weights, strict=True)
         }
+
+    def _masked(self, layer: ReadLayer, residual: Array, given: ControlInputs) -> Array:
+        """Return a residual without the part where its layer does not act."""
+        if layer.mask is None or layer.paints:
+            return residual
+        height, width = residual.shape[2:]
+        mask = layer.mask
+        if given.tile is not None:
+            tile, cells = given.tile, self._pass.cells(given)
+            down, across = mask.height / cells[0], mask.width / cells[1]
+            left, right = (tile.columns.start * across, tile.columns.stop * across)
+            mask = mask.crop((left, tile.rows.start * down, right, tile.rows.stop * down))
+        small = mask.resize((width, height), Image.Resampling.BILINEAR)
+        return residual * (np.asarray(small, np.float32) / 255)
 
     def _made(self, place: int, given: ControlInputs, rows: int) -> Mapping[str, Array]:
         """Run a layer's network for the first `rows` contexts."""
@@ -192,16 +220,16 @@ class ControlRun:
                 session.pin(name, given.texts[name][:rows])
             self._texts[place] = given.texts, rows
         level = {name: given.level[name] for name in given.level.keys() & taken}
+        if given.tile is not None:
+            level[_EMBEDDED] = given.tile.of(self._pass.embeddings[place][_EMBEDDED])
         return self._stages.call(session, {"sample": given.sample, **level})
 
 
-def _weighted(layer: ReadLayer, residual: Array, weight: float, rows: tuple[int, int]) -> Array:
+def _weighted(residual: Array, weight: float, rows: tuple[int, int]) -> Array:
     """Return a residual times its weight, with zeros in the rows that it does not lead.
 
     `rows` are those that it leads, and all. An adapter's images are the same for each row.
     """
-    if layer.mask is not None and not layer.paints:
-        residual = residual * _mask_of(layer.mask, residual.shape[2:])
     led, contexts = rows
     if led == contexts == len(residual):
         return residual if weight == 1 else residual * np.float32(weight)
@@ -254,8 +282,11 @@ def _samples(layer: ReadLayer, pixels: Pixels) -> Array:
     return np.ascontiguousarray(samples.transpose(2, 0, 1)[None])
 
 
-def _mask_of(mask: Image.Image, size: tuple[int, ...]) -> Array:
-    """Return a mask from 0 to 1 in a residual's size: float32 [1, 1, height, width]."""
-    height, width = size
-    small = mask.resize((width, height), Image.Resampling.BILINEAR)
-    return (np.asarray(small, np.float32) / 255)[None, None]
+def _part(image: Array, given: ControlInputs, own: ControlPass) -> Array:
+    """Return the part of an adapter's image for the tile that is seen; all of it without one."""
+    if given.tile is None:
+        return image
+    cells, (height, width) = own.cells(given), given.tile.size
+    scale = round(cells[0] / image.shape[2])
+    top, left = given.tile.rows.start // scale, given.tile.columns.start // scale
+    return image[:, :, top : top - (-height // scale), left : left - (-width // scale)]
