@@ -136,3 +136,15 @@ def test_files_of_other_networks_are_refused(maker: MapMaker, tmp_path: Path) ->
         maker.make(shapes(*inputs.SIZE), MapOrder(ORDER, weights), (), CancelToken())
     assert refused.value.code is ErrorCode.CHECKPOINT_MISMATCH
     maker.release()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (3, 1), (16_000, 900)])
+def test_a_picture_of_any_shape_has_a_pose(
+    maker: MapMaker, tmp_path: Path, width: int, height: int
+) -> None:
+    _, weights = inputs.write_networks(tmp_path)
+    picture = np.full((height, width, 3), 90, np.uint8)
+    order = MapOrder(PoseOptions(resolution=64), weights)
+    made = maker.make(picture, order, (), CancelToken())
+    assert made.shape == (64, round(64 * width / height), 3)
+    maker.release()

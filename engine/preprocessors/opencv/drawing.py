@@ -134,8 +134,10 @@ class _Side:
 
 def _draw_thin(image: Pixels, start: Point, end: Point, colour: Colour) -> None:
     """Draw a line of one pixel's width from left to right (`LineIterator`, 8-connected)."""
-    if start[0] > end[0]:
-        start, end = end, start
+    inside = _clipped(start, end, image.shape[1], image.shape[0])
+    if inside is None:
+        return
+    start, end = inside if inside[0][0] <= inside[1][0] else (inside[1], inside[0])
     x, y = start
     wide, high, down = end[0] - x, abs(end[1] - y), 1 if end[1] >= y else -1
     steep = high > wide
