@@ -19,7 +19,8 @@ from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.jobs.services import JobServices
 from engine.output.encoding import encode_picture
 from engine.pipeline.canvas.pictures import picture_size, read_picture
-from engine.preprocessors.map_maker import MapOrder, files_of
+from engine.preprocessors.loading import files_of
+from engine.preprocessors.map_maker import MapOrder
 
 # Increased whenever a preprocessor's map of the same picture changes.
 _VERSION = 1
@@ -48,7 +49,8 @@ class MapPreviews:
         Raises EngineError: INPUT_IMAGE_UNREADABLE, CACHE_NOT_WRITABLE, and as `MapMaker.make`.
         """
         folders = self._services.model_folders
-        path = self._folder / f"{_name(image, order, files_of(order, folders))}.png"
+        weights = files_of(order.preprocessor, order.weights, folders)
+        path = self._folder / f"{_name(image, order, weights)}.png"
         if path.is_file():
             with suppress(OSError, EngineError):
                 os.utime(path)

@@ -1,8 +1,9 @@
 """ONNX files tried in a process of their own: a runtime may crash on a graph, even while loading.
 
-`python -m engine.preprocessors.onnx_trial FILE WIDTH HEIGHT` loads a file and runs it once.
+`python -m engine.preprocessors.onnx_trial PARENT FILE WIDTH HEIGHT` loads a file and runs it once.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.durable import replace_file
 from engine.errors import Cancelled, EngineError
+from engine.packs import use_packs
+from engine.parent import die_with_parent
 from engine.preprocessors.onnx_files import LoadedOnnx, OnnxFile
 from engine.weights.working_copies import WorkingCopies
 
@@ -62,7 +65,8 @@ class OnnxTrials:
 
 def _status(path: Path, width: int, height: int, cancel: Cancellation) -> int:
     """Return the exit status of a trial; -1 for one that takes too long."""
-    command = [sys.executable, "-I", "-m", __name__, str(path.absolute()), str(width), str(height)]
+    given = os.getpid(), path.absolute(), width, height
+    command = [sys.executable, "-I", "-m", __name__, *map(str, given)]
     quiet = subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
@@ -77,7 +81,9 @@ def _status(path: Path, width: int, height: int, cancel: Cancellation) -> int:
 
 def main() -> None:
     """Load a file and run it once on black; exit with status 3 if that is refused."""
-    path, width, height = sys.argv[1:]
+    parent, path, width, height = sys.argv[1:]
+    die_with_parent(int(parent))
+    use_packs()
     backend = CpuBackend()
     with tempfile.TemporaryDirectory() as folder:
         compiler = Compiler(backend, backend.probe()[0], WorkingCopies(Path(folder)))

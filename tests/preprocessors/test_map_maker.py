@@ -9,7 +9,7 @@ import pytest
 from engine.api.preprocessors import HedOptions, InvertOptions, PidinetOptions, PreprocessorName
 from engine.cancel import CancelToken
 from engine.errors import Cancelled, EngineError
-from engine.preprocessors import map_maker
+from engine.preprocessors import loading
 from engine.preprocessors.annotators import AnnotatorKind
 from engine.preprocessors.finding import find_weights
 from engine.preprocessors.map_maker import MapMaker, MapOrder
@@ -33,13 +33,13 @@ def weights(tmp_path: Path) -> Path:
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The networks that were loaded."""
     kinds: list[str] = []
-    load = map_maker.load_annotator
+    load = loading.load_annotator
 
     def noted(annotator: Any, *rest: Any) -> Any:
         kinds.append(annotator.kind)
         return load(annotator, *rest)
 
-    monkeypatch.setattr(map_maker, "load_annotator", noted)
+    monkeypatch.setattr(loading, "load_annotator", noted)
     return kinds
 
 
