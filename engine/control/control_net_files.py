@@ -7,6 +7,7 @@ a tensor `difference`, and what is to be added to the denoiser's weights (sd-web
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from backends.base import DType, FileSlice, OperatorSet, Precision
@@ -84,7 +85,7 @@ def _sizes(
     pools = pools_by_name(path)
     if borrows:
         return BorrowedSizes(config.encoder.context_width, pools)
-    return ControlNetSizes(config, pools_by_name=pools)
+    return ControlNetSizes(replace(config, pools=pools))
 
 
 def _control_lora(

@@ -52,7 +52,7 @@ def fitted_config(
     unet, sizes = config_of(checkpoint, Component.DENOISER, UNetConfig), network.sizes
     if isinstance(sizes, ControlNetSizes):
         config, states_heads = sizes.config, sizes.states_heads
-        pools = config.pools or sizes.pools_by_name
+        pools = config.pools
     else:
         config, states_heads = control_net_config(weights, UNetFacts(None), network.path), False
         pools = isinstance(sizes, BorrowedSizes) and sizes.pools

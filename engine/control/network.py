@@ -50,12 +50,11 @@ class ControlNetSizes:
     """The sizes of a ControlNet; `states_heads`: its configuration states heads and norms.
 
     A single file does not, so these are the checkpoint's, whose copy the network is. Nor does it
-    state that outputs are means, so the name tells: `pools_by_name`.
+    state that outputs are means, so its name tells.
     """
 
     config: ControlNetConfig
     states_heads: bool = False
-    pools_by_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ def test_the_name_of_a_usual_file_tells_its_maps(
     network = read_control_network(written(folder / name, arrays))
     assert network.kind is kind
     assert isinstance(network.sizes, ControlNetSizes)
-    assert network.sizes.pools_by_name is (kind is ControlKind.SHUFFLE)
+    assert network.sizes.config.pools is (kind is ControlKind.SHUFFLE)
 
 
 def folder_of(path: Path, **stated: object) -> Path:
