@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from math import exp
 
-from engine.api.values import Phase
+from engine.api.values import STEPPED, Phase
 
 # The pace is measured over this time: long enough to be calm, short enough to follow a change.
 _WINDOW_S = 5.0
@@ -77,7 +77,7 @@ class TimeLeft:
 
         A mean over several seconds: a busy thread or pipe delivers steps in bursts.
         """
-        if self._phase is not Phase.DENOISE or len(self._marks) < 2:
+        if self._phase not in STEPPED or len(self._marks) < 2:
             return None
         (begin, first), (end, last) = self._marks[0], self._marks[-1]
         return (end - begin) / (last - first)
@@ -121,7 +121,7 @@ class TimeLeft:
     @property
     def phase_fraction(self) -> float | None:
         """The done share of the phase, in [0, 1); None where it is not known."""
-        if self._phase is not Phase.DENOISE and self._expected_s:
+        if self._phase not in STEPPED and self._expected_s:
             return eased(self._ratio)
         if not self._total:
             return None
@@ -144,7 +144,7 @@ class TimeLeft:
             return None
         if self._after_s is None:
             # Before the first job has ended only the steps are known.
-            return phase if self._phase is Phase.DENOISE else None
+            return phase if self._phase in STEPPED else None
         return phase + self._after_s
 
     def _phase_left(self) -> float | None:

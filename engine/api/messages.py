@@ -42,10 +42,16 @@ from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.saving import Saving
+from engine.api.upscale_messages import (
+    ImageUpscaled,
+    PlanUpscale,
+    RunUpscale,
+    UpscalePlanned,
+)
 from engine.api.values import ErrorInfo, Phase
 
 # Increased whenever a message changes incompatibly; app and engine must have the same version.
-PROTOCOL_VERSION = 16
+PROTOCOL_VERSION = 17
 
 
 # --- commands ---------------------------------------------------------------------------------
@@ -319,7 +325,9 @@ Command: TypeAlias = (
     | PlanJob
     | MakeMap
     | CancelMap
+    | PlanUpscale
     | RunJob
+    | RunUpscale
     | CancelJob
     | Ping
     | Shutdown
@@ -344,11 +352,13 @@ Event: TypeAlias = (
     | CacheRebuilding
     | JobPlanned
     | MapMade
+    | UpscalePlanned
     | JobPhase
     | JobProgress
     | JobWarned
     | JobPreview
     | ImageSaved
+    | ImageUpscaled
     | JobFinished
     | JobCancelled
     | JobFailed
@@ -373,6 +383,7 @@ Query: TypeAlias = (
     | RebuildCache
     | PlanJob
     | MakeMap
+    | PlanUpscale
 )
 Answer: TypeAlias = (
     DevicesFound
@@ -386,5 +397,6 @@ Answer: TypeAlias = (
     | CacheListed
     | JobPlanned
     | MapMade
+    | UpscalePlanned
     | QueryFailed
 )

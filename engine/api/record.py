@@ -87,7 +87,8 @@ class UpscaleReport(msgspec.Struct, frozen=True, kw_only=True):
     """The upscaler that made a finished picture larger, and its width and height since then.
 
     `name` is that of the upscaler's file, or of the method where there is no file; then there is no
-    `path`, `digest` and `device`, either. `digest` is a hash of samples of the file.
+    `path`, `digest` and `device`, either. `digest` is a hash of samples of the file. `source` is
+    the path of the picture before.
     """
 
     name: str
@@ -98,6 +99,7 @@ class UpscaleReport(msgspec.Struct, frozen=True, kw_only=True):
     path: str | None = None
     digest: str | None = None
     device: str | None = None
+    source: str | None = None
 
 
 class SecondPassReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

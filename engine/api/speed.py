@@ -7,6 +7,8 @@ A trial's time is `PrecisionFigures.milliseconds`; `engine.devices.trial_network
 _TRIALS_PER_STEP = 12.0
 # The weights of SD 1.5's denoiser, the cells of its latent, and its evaluations in a guided step.
 _WEIGHTS, _CELLS, _CONTEXTS = 860e6, 64 * 64, 2
+# The products of an evaluation there: most of its layers work at a fraction of the cells.
+_PRODUCTS = 340e9
 
 
 def denoising_trials(weights: float, cells: float, evaluations: float) -> float:
@@ -16,3 +18,11 @@ def denoising_trials(weights: float, cells: float, evaluations: float) -> float:
     """
     steps = evaluations / _CONTEXTS
     return steps * _TRIALS_PER_STEP * (weights / _WEIGHTS) * (cells / _CELLS)
+
+
+def upscaling_trials(weights: float, pixels: float) -> float:
+    """Return the trials that an upscaler takes over so many pixels of the picture before.
+
+    Nearly all of its `weights` are those of convolutions, used once for each pixel.
+    """
+    return _TRIALS_PER_STEP * weights * pixels / (_CONTEXTS * _PRODUCTS)

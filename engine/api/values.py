@@ -193,10 +193,14 @@ class Phase(StrEnum):
     COMPILE = "compile"
     ENCODE = "encode"
     DENOISE = "denoise"
-    # An upscaler's network enlarges a picture before its second pass.
+    # An upscaler's network enlarges a picture, for a second pass or on its own.
     ENLARGE = "enlarge"
     DECODE = "decode"
     SAVE = "save"
+
+
+# The phases whose progress is counted in steps of nearly equal length: steps, and tiles.
+STEPPED = frozenset({Phase.DENOISE, Phase.ENLARGE})
 
 
 class ArtifactKind(StrEnum):

@@ -69,10 +69,16 @@ class JobRunner:
 
         Raises EngineError, and Cancelled if asked to stop. Pictures that were saved stay.
         """
+        with self.at_work():
+            return self._run(request, saver, reporter, cancel)
+
+    @contextmanager
+    def at_work(self) -> Generator[None]:
+        """Count as busy within the block, in which a job runs."""
         self.activity = self.activity.begin()
         try:
             with self.services.working(), self.services.cache.holding():
-                return self._run(request, saver, reporter, cancel)
+                yield
         finally:
             self.activity = self.activity.end()
 
@@ -100,7 +106,7 @@ class JobRunner:
         return self._planned(request).estimate
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
-        candidate = self._candidates(request.backend, request.precision, CancelToken())[0]
+        candidate = self.candidates(request.backend, request.precision, CancelToken())[0]
         checkpoint = self._checkpoint(request)
         files = self.services.named_files(lambda _done: None)
         road = self._road(checkpoint, candidate, request.count, is_wanted=False)
@@ -123,7 +129,7 @@ class JobRunner:
             for other in (checkpoint.last.refiner, *checkpoint.seconds):
                 if other is not None:
                     services.want_hash(other)
-            candidates = self._candidates(request.backend, request.precision, cancel)
+            candidates = self.candidates(request.backend, request.precision, cancel)
         _stop_if(cancel)
         with host_memory_errors():
             files = services.named_files(lambda _done: _stop_if(cancel))
@@ -161,9 +167,13 @@ class JobRunner:
         with host_memory_errors():
             return load_checkpoint(request, read, parts_index)
 
-    def _candidates(
+    def candidates(
         self, backend: str, precision: PrecisionName, cancel: Cancellation
     ) -> list[Candidate]:
+        """Return the devices for a job, by preference; one under which the engine died goes last.
+
+        Raises EngineError where there is none.
+        """
         devices = self.services.devices
         for device in self.services.crash_markers.crashed():
             devices.note_failure(device, "the engine ended while it was at work")

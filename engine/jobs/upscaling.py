@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 
 from backends.base import Cancellation
 from engine.api.picture_names import PictureFacts
@@ -23,7 +24,7 @@ from engine.upscalers.pictures import read_pixels
 from engine.upscalers.reading import Upscaler
 from engine.upscalers.running import Progress, Setting, UpscalerRun
 from engine.upscalers.tiles import Floats
-from engine.upscalers.upscale import Enlarger, Pixels, Wanted, upscaled
+from engine.upscalers.upscale import Enlarger, Pixels, Shape, Wanted, upscaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,21 @@ class UpscaledImage:
     report: UpscaleReport
 
 
+def _untimed(_run: UpscalerRun, _pixels: int, _seconds: float) -> None:
+    """Forget how long a picture took."""
+
+
 @dataclass(frozen=True, slots=True)
 class UpscaleListener:
-    """The functions that a job tells of progress and warnings, and the request to stop it."""
+    """The functions that a job tells of progress and warnings, and the request to stop it.
+
+    `timed` is told the seconds that a network took over so many pixels, its loading left out.
+    """
 
     progress: Progress
     warn: Callable[[ErrorInfo], None]
     cancel: Cancellation
+    timed: Callable[[UpscalerRun, int, float], None] = _untimed
 
 
 def upscaled_files(
@@ -76,7 +85,8 @@ def upscaled_files(
             yield _saved(job, source, upscaled(read_pixels(source), job.wanted, None), None)
         return
     with closing(_OnDevices(job, job.upscaler, candidates, cache, listener)) as devices:
-        enlarger = Enlarger(devices.enlarge, job.upscaler.network.scale)
+        scale = job.upscaler.network.scale
+        enlarger = Enlarger(devices.enlarge, scale, devices.expect)
         for source in job.pictures:
             pixels = upscaled(read_pixels(source), job.wanted, enlarger)
             yield _saved(job, source, pixels, devices.candidate)
@@ -96,6 +106,7 @@ def _saved(
         path=str(upscaler.path) if upscaler else None,
         digest=upscaler.digest if upscaler else None,
         device=candidate.device.name if candidate else None,
+        source=str(source.absolute()),
     )
     name = job.target.name or f"{source.stem}-upscaled{job.saving.format.suffix}"
     path = write_picture(
@@ -122,13 +133,22 @@ class _OnDevices:
         self._job, self._upscaler, self._cache, self._listener = job, upscaler, cache, listener
         self.candidate, *self._others = candidates
         self._run: UpscalerRun | None = None
+        # The planes that are still to be enlarged, and the tiles that are done.
+        self._ahead: tuple[Shape, ...] = ()
+        self._done = 0
+
+    def expect(self, shapes: tuple[Shape, ...]) -> None:
+        """Take the planes of the picture that comes next."""
+        self._ahead, self._done = shapes, 0
 
     def enlarge(self, planes: Floats) -> Floats:
         """Enlarge planes; if the device fails and there is another, that one goes on."""
         while True:
             try:
-                self._run = self._run or UpscalerRun(self._upscaler, self._setting())
-                return self._run.enlarge(planes)
+                run = self._run = self._run or UpscalerRun(self._upscaler, self._setting())
+                run.load()
+                start = perf_counter()
+                result = run.enlarge(planes)
             except EngineError as error:
                 if error.code not in CURABLE or not self._others:
                     raise
@@ -136,6 +156,12 @@ class _OnDevices:
                 self._listener.warn(goes_on(error, self.candidate, following))
                 self.close()
                 self.candidate = following
+            else:
+                pixels = len(planes) * planes.shape[1] * planes.shape[2]
+                self._listener.timed(run, pixels, perf_counter() - start)
+                self._done += run.tiles_of(planes.shape)
+                self._ahead = self._ahead[1:]
+                return result
 
     def close(self) -> None:
         """Free the network."""
@@ -150,4 +176,10 @@ class _OnDevices:
             self._cache.working_copies,
             self._cache.artifacts,
         )
-        return Setting(compiler, self._listener.cancel, self._listener.progress, self._job.tile)
+        return Setting(compiler, self._listener.cancel, self._tell, self._job.tile)
+
+    def _tell(self, done: int, total: int) -> None:
+        """Tell how many tiles of the picture are done, and how many it has in all runs."""
+        run = self._run
+        later = sum(map(run.tiles_of, self._ahead[1:])) if run is not None else 0
+        self._listener.progress(self._done + done, self._done + total + later)

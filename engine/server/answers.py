@@ -35,12 +35,14 @@ from engine.api.model_messages import (
     ModelsListed,
 )
 from engine.api.prompts import PromptCheck, PromptQuestion
+from engine.api.upscale_messages import PlanUpscale, UpscalePlanned
 from engine.checkpoints.faults import not_found
 from engine.families.identify import identify, supply
 from engine.families.registry import FAMILIES
 from engine.folders import folders_of_models
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
+from engine.jobs.upscale_run import UpscaleRunner
 from engine.lora.files_below import list_one
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
@@ -101,8 +103,15 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             yield _hashed(query, runner.services, put)
         case ListCache() | ClearCache() | RebuildCache():
             yield _cached(query, runner, put)
-        case PlanJob():
-            yield JobPlanned(query=query.query, outlook=runner.outlook(query.request))
+        case PlanJob() | PlanUpscale():
+            yield _planned(query, runner)
+
+
+def _planned(query: PlanJob | PlanUpscale, runner: JobRunner) -> JobPlanned | UpscalePlanned:
+    if isinstance(query, PlanJob):
+        return JobPlanned(query=query.query, outlook=runner.outlook(query.request))
+    outlook = UpscaleRunner(runner).outlook(query.request)
+    return UpscalePlanned(query=query.query, outlook=outlook)
 
 
 def _cached(

@@ -7,6 +7,7 @@ from threading import Condition, Thread
 from typing import TypeAlias
 
 from engine.api.messages import JobCancelled, JobFailed, JobFinished, RunJob
+from engine.api.upscale_messages import RunUpscale
 from engine.api.wire import WireError
 from engine.cancel import CancelToken
 from engine.server.outbox import Put
@@ -14,12 +15,13 @@ from engine.server.outbox import Put
 # Memory is released after this long without a job.
 REST_AFTER_S = 300.0
 
+JobCommand: TypeAlias = RunJob | RunUpscale
 Ending: TypeAlias = JobFinished | JobCancelled | JobFailed
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    command: RunJob
+    command: JobCommand
     token: CancelToken = field(default_factory=CancelToken)
 
 
@@ -33,7 +35,7 @@ class JobLine:
         self._running: _Job | None = None
         self._closed = False
 
-    def add(self, command: RunJob) -> None:
+    def add(self, command: JobCommand) -> None:
         """Queue a job. Raises WireError for one that waits or runs already."""
         with self._changed:
             if command.job in self._waiting or self._is_running(command.job):
@@ -60,7 +62,9 @@ class JobLine:
                 _stop(self._running)
             self._changed.notify_all()
 
-    def run(self, work: Callable[[RunJob, CancelToken], Ending], rest: Callable[[], None]) -> None:
+    def run(
+        self, work: Callable[[JobCommand, CancelToken], Ending], rest: Callable[[], None]
+    ) -> None:
         """Run jobs on this thread until closed; `work` runs one and returns its ending.
 
         `rest` is called once each time that no job has come for REST_AFTER_S.

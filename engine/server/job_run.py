@@ -18,7 +18,8 @@ from engine.api.messages import (
     JobWarned,
     RunJob,
 )
-from engine.api.values import ErrorInfo, Phase
+from engine.api.upscale_messages import ImageUpscaled, RunUpscale
+from engine.api.values import STEPPED, ErrorInfo, Phase
 from engine.cancel import CancelToken
 from engine.checkpoints.index import FileState
 from engine.errors import Cancelled
@@ -26,11 +27,13 @@ from engine.families.latents import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.upscale_run import UpscaleRunner, UpscaleTarget
+from engine.jobs.upscaling import UpscaledImage
 from engine.output import Destination
 from engine.pipeline.forecast import PhaseEstimate
 from engine.sampling.types import Latent
 from engine.server.failures import error_info
-from engine.server.job_line import Ending
+from engine.server.job_line import Ending, JobCommand
 from engine.server.outbox import Put
 
 _log = logging.getLogger(__name__)
@@ -66,9 +69,9 @@ class EventReporter:
         )
 
     def progress(self, done: int, total: int) -> None:
-        """Send how much of the phase is done: every step of denoising, else every percent."""
+        """Send how much of the phase is done: every step or tile, else every percent."""
         percent = 100 * done // max(total, 1)
-        if self._phase is Phase.DENOISE or percent > self._percent:
+        if self._phase in STEPPED or percent > self._percent:
             self._percent = percent
             self._put(JobProgress(job=self._job, done=done, total=total))
 
@@ -97,6 +100,18 @@ class EventReporter:
             )
         )
 
+    def image_upscaled(self, image: UpscaledImage) -> None:
+        """Send the path and the size of a picture that was made larger."""
+        self._put(
+            ImageUpscaled(
+                job=self._job,
+                path=str(image.path),
+                source=str(image.source),
+                width=image.report.width,
+                height=image.report.height,
+            )
+        )
+
     def warning(self, warning: ErrorInfo) -> None:
         """Send a warning and log it; the job's ending repeats it."""
         self._put(JobWarned(job=self._job, warning=warning))
@@ -111,22 +126,44 @@ def tell_hash(put: Put, state: FileState, done: int, sha256: str | None) -> None
     put(event, wait=False)
 
 
-def run_job(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> Ending:
+def run_job(runner: JobRunner, command: JobCommand, cancel: CancelToken, put: Put) -> Ending:
     """Run a job and send its events; return its ending, also after an exception."""
     try:
-        saver = PictureSaver(Destination(Path(command.folder)), command.saving)
-        reporter = EventReporter(command.job, put, previews=command.previews)
-        result = runner.run(command.request, saver, reporter, cancel)
+        ending = (
+            _made(runner, command, cancel, put)
+            if isinstance(command, RunJob)
+            else _upscaled(runner, command, cancel, put)
+        )
     except Cancelled:
         return JobCancelled(job=command.job)
     except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)
         failure = error_info(error)
         _log.error("a job failed: %s", failure.code.value)
         return JobFailed(job=command.job, error=failure)
+    return ending
+
+
+def _made(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> JobFinished:
+    saver = PictureSaver(Destination(Path(command.folder)), command.saving)
+    reporter = EventReporter(command.job, put, previews=command.previews)
+    result = runner.run(command.request, saver, reporter, cancel)
     _log.info("a job finished on %s in %.1f s", result.device.backend, result.timings.total_s)
     return JobFinished(
         job=command.job,
         device=result.device.name,
+        timings=result.timings,
+        warnings=result.warnings,
+    )
+
+
+def _upscaled(runner: JobRunner, command: RunUpscale, cancel: CancelToken, put: Put) -> JobFinished:
+    target = UpscaleTarget(Path(command.folder), command.saving)
+    reporter = EventReporter(command.job, put, previews=False)
+    result = UpscaleRunner(runner).run(command.request, target, reporter, cancel)
+    _log.info("a picture was made larger in %.1f s", result.timings.total_s)
+    return JobFinished(
+        job=command.job,
+        device=result.device,
         timings=result.timings,
         warnings=result.warnings,
     )

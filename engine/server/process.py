@@ -32,6 +32,7 @@ from engine.api.messages import (
     Shutdown,
 )
 from engine.api.sentences import sentence
+from engine.api.upscale_messages import RunUpscale
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, WireError, decode_command
 from engine.packs import use_packs
@@ -192,7 +193,7 @@ class Engine:
                 self._configure(command)
             case _ if self._folders is None:
                 raise WireError(f"{type(command).__name__} before Configure")
-            case RunJob():
+            case RunJob() | RunUpscale():
                 self._jobs.add(command)
             case CancelJob():
                 self._jobs.cancel(command.job)

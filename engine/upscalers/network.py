@@ -7,6 +7,8 @@ from backends.base import FileSlice
 from engine.graphs.operators import GraphBuilder
 from engine.upscalers.tensors import Tensors
 
+Emit = Callable[[GraphBuilder], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Needs:
@@ -25,20 +27,39 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
+class Tail:
+    """The last layers, which enlarge: they hold most numbers, but each pixel sees only its next.
+
+    `body` emits the layers before them, with an output `features` of so many `channels`, each side
+    `shrinks` times as short as the picture's. `emit` emits the tail, which takes features for its
+    picture. `numbers` is as that of a network, for each pixel of features; `reach` is in those.
+    """
+
+    body: Emit
+    emit: Emit
+    channels: int
+    numbers: int
+    shrinks: int = 1
+    reach: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class UpscalerNetwork:
     """A network with its weights by the names of its graph.
 
-    `numbers` is about how many numbers it holds at once for each pixel of the picture it is given.
+    `numbers` is how many numbers it holds at once for each pixel of the picture it is given; where
+    it has a `tail`, which is then run in tiles of its own, those of the layers before that.
     `overflows_f16`: it needs more range or precision than float16 has.
     """
 
     channels: int
     scale: int
-    emit: Callable[[GraphBuilder], None]
+    emit: Emit
     weights: Mapping[str, FileSlice]
     needs: Needs
     numbers: int
     overflows_f16: bool = False
+    tail: Tail | None = None
 
 
 @dataclass(frozen=True, slots=True)

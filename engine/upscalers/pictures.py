@@ -3,13 +3,40 @@
 from pathlib import Path
 
 import numpy as np
-from PIL import ImageOps
+from PIL import ExifTags, ImageOps
 
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.file_paths import exists
 from engine.metadata.opening import PictureFault, eight_bit, open_picture
 from engine.upscalers.upscale import Pixels
+
+_TURNED = frozenset({5, 6, 7, 8})
+
+
+def source_gone(path: Path) -> EngineError:
+    """Return the error for a picture that is not there any more."""
+    return EngineError(
+        ErrorCode.INPUT_IMAGE_UNREADABLE,
+        sentence("The picture {path} is not there any more.", path=path),
+        sentence("It may have been moved or deleted; choose another one."),
+    )
+
+
+def picture_shape(path: Path) -> tuple[int, int, int]:
+    """Return the channels, 3 or 4, the height and the width that `read_pixels` would return.
+
+    Reads the header alone. Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    """
+    try:
+        with open_picture(path) as opened:
+            width, height = opened.size
+            if opened.getexif().get(ExifTags.Base.Orientation) in _TURNED:
+                width, height = height, width
+            return 4 if opened.has_transparency_data else 3, height, width
+    except PictureFault as fault:
+        raise _unreadable(path, fault) from fault
 
 
 def read_pixels(path: Path) -> Pixels:
@@ -23,8 +50,14 @@ def read_pixels(path: Path) -> Pixels:
             mode = "RGBA" if image.has_transparency_data else "RGB"
             return np.asarray(image.convert(mode))
     except PictureFault as fault:
-        raise EngineError(
-            ErrorCode.INPUT_IMAGE_UNREADABLE,
-            sentence("The picture {path} cannot be read: {fault}.", path=path, fault=fault),
-            sentence("Choose a PNG, JPEG or WebP file."),
-        ) from fault
+        raise _unreadable(path, fault) from fault
+
+
+def _unreadable(path: Path, fault: PictureFault) -> EngineError:
+    if not exists(path):
+        return source_gone(path)
+    return EngineError(
+        ErrorCode.INPUT_IMAGE_UNREADABLE,
+        sentence("The picture {path} cannot be read: {fault}.", path=path, fault=fault),
+        sentence("Choose a PNG, JPEG or WebP file."),
+    )

@@ -16,7 +16,7 @@ from engine.families.finding import recognise
 from engine.families.recognition import Listing
 from engine.file_paths import is_folder
 from engine.graphs.operators import GraphBuilder
-from engine.upscalers.network import UpscalerArchitecture, UpscalerNetwork
+from engine.upscalers.network import Emit, UpscalerArchitecture, UpscalerNetwork
 from engine.upscalers.registry import ARCHITECTURES, TITLES
 from engine.upscalers.tensors import Tensors
 
@@ -68,17 +68,20 @@ def read_upscaler(path: Path, read: ReadIndex = read_index) -> Upscaler:
 def _checked(index: TensorIndex, tensors: Tensors, architecture: UpscalerArchitecture) -> Upscaler:
     """Return the upscaler once all its weights are there in the shapes that its graph asks for."""
     network = architecture.read(tensors)
-    g = GraphBuilder(
-        architecture.title, network.weights, OperatorSet(opset=20), DType.F32, Precision.F32
-    )
-    network.emit(g)
-    unused = frozenset(g.unused())
-    weights = {name: one for name, one in network.weights.items() if name not in unused}
+    weights = used_weights(network, network.emit)
     stored = next((one.dtype for one in weights.values() if one.dtype not in _FLOATS), None)
     if stored is not None:
         raise tensors.misfit(sentence("its weights are stored as {dtype}", dtype=stored.value))
     digest = index.digest
     return Upscaler(index.path, architecture.title, digest, replace(network, weights=weights))
+
+
+def used_weights(network: UpscalerNetwork, emit: Emit) -> dict[str, FileSlice]:
+    """Return those of a network's weights that a graph of it uses."""
+    g = GraphBuilder("", network.weights, OperatorSet(opset=20), DType.F32, Precision.F32)
+    emit(g)
+    unused = frozenset(g.unused())
+    return {name: one for name, one in network.weights.items() if name not in unused}
 
 
 def _unwrapped(index: TensorIndex) -> Iterator[Tensors]:

@@ -1,6 +1,5 @@
 """Running an upscaler on a device: in tiles that fit its memory, in safer precisions if needed."""
 
-import math
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,19 +17,24 @@ from engine.compile.shapes import offered
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.graphs.upscalers.windows import MOST_SIDE
 from engine.memory.plan import WeightPlacement
-from engine.upscalers.network import Needs
-from engine.upscalers.reading import Upscaler
-from engine.upscalers.tiles import Floats, Overlap, Tile, tiles
+from engine.upscalers.network import Needs, UpscalerNetwork
+from engine.upscalers.reading import Upscaler, used_weights
+from engine.upscalers.tile_plan import (
+    TilePlan,
+    most_bytes,
+    overlap_of,
+    padded_size,
+    plan_tiles,
+    rounds_of,
+    tail_overlap,
+    tiles_of,
+)
+from engine.upscalers.tiles import Floats, tiles
 from engine.weights.weight_set import WeightSet
 
 # Receives the number of tiles that are done, and of all.
 Progress = Callable[[int, int], None]
 
-# The longest side of a tile in pixels, and the longest tried for networks that see all of it.
-_LONGEST, _LONGEST_OF_ALL = 512, 1024
-_SHARE_OF_FREE = 0.5
-# Networks that see the whole picture differ more between tiles, so these give way slowly.
-_BLEND, _BLEND_OF_ALL = 8, 32
 # bfloat16 has fewer levels than a picture.
 _PRECISIONS = (Precision.F16, Precision.F32)
 
@@ -49,14 +53,13 @@ class Setting:
 
 
 class UpscalerRun:
-    """An upscaler on a device. Its session is loaded by the first picture and kept for others."""
+    """An upscaler on a device. Its sessions are loaded by the first picture and kept for others."""
 
     def __init__(self, upscaler: Upscaler, setting: Setting) -> None:
         self.upscaler, self._setting = upscaler, setting
-        self._tile = min(setting.tile or _tile_that_fits(upscaler, setting.compiler), MOST_SIDE)
-        self._network = self._made(self._tile)
-        self._precisions = self._network.precisions(_offered(setting.compiler))
-        self._session: Session | None = None
+        self._plan = tiles_on(upscaler.network, setting.compiler, setting.tile)
+        self.precisions = precisions_on(upscaler.network, setting.compiler)
+        self._sessions: dict[str, Session] = {}
 
     def enlarge(self, planes: Floats) -> Floats:
         """Return planes [channels, height, width] in [0, 1], `scale` times as large.
@@ -66,77 +69,108 @@ class UpscalerRun:
         NUMERIC_FAILURE; Cancelled.
         """
         channels = self.upscaler.network.channels
+        rounds = rounds_of(self.upscaler.network, len(planes))
         if channels == 1:
-            return np.concatenate([self._enlarged(plane[None]) for plane in planes])
+            return np.concatenate(
+                [self._enlarged(plane[None], done, rounds) for done, plane in enumerate(planes)]
+            )
         if len(planes) == channels:
-            return self._enlarged(planes)
+            return self._enlarged(planes, 0, rounds)
         grey = (np.repeat(plane[None], channels, axis=0) for plane in planes)
-        return np.concatenate([self._enlarged(one).mean(0, keepdims=True) for one in grey])
-
-    def close(self) -> None:
-        """Free the session."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
-
-    def _made(self, tile: int) -> Network:
-        upscaler = self.upscaler
-        sides = offered(upscaler.network.needs.least, tile, tile)
-        return Network(
-            f"upscaler {upscaler.architecture}",
-            upscaler.network.emit,
-            WeightSet(upscaler.digest, upscaler.network.weights),
-            {"height": sides, "width": sides},
-            upscaler.name,
-            upscaler.network.overflows_f16,
+        return np.concatenate(
+            [
+                self._enlarged(one, done, rounds).mean(0, keepdims=True)
+                for done, one in enumerate(grey)
+            ]
         )
 
+    @property
+    def compiler(self) -> Compiler:
+        """The compiler of the device."""
+        return self._setting.compiler
+
+    def tiles_of(self, shape: tuple[int, ...]) -> int:
+        """Return the number of tiles in which planes of a shape are enlarged."""
+        return tiles_of(self.upscaler.network, self._plan, shape)
+
+    def load(self) -> None:
+        """Load the network now rather than with the first picture. Raises EngineError."""
+        for part in _PARTS if self.upscaler.network.tail is not None else _PARTS[:1]:
+            self._loaded(part)
+
+    def close(self) -> None:
+        """Free the sessions."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+
     @host_memory_errors()
-    def _enlarged(self, planes: Floats) -> Floats:
-        """Enlarge in tiles: smaller ones if memory runs out, more exact ones if numbers do."""
+    def _enlarged(self, planes: Floats, before: int, rounds: int) -> Floats:
+        """Enlarge in tiles: smaller ones if memory runs out, more exact ones if numbers do.
+
+        It is one of so many `rounds`, of which some went `before`.
+        """
         needs, scale = self.upscaler.network.needs, self.upscaler.network.scale
         height, width = planes.shape[1:]
         padded = padded_to(planes, needs)
         while True:
             try:
-                whole = self._in_tiles(padded, needs, scale)
+                whole = self._in_tiles(padded, before, rounds)
             except EngineError as error:
-                if not self._can_do_better(error, needs):
+                if not self._can_do_better(error):
                     raise
                 self.close()
                 continue
             return whole[:, : height * scale, : width * scale]
 
-    def _can_do_better(self, error: EngineError, needs: Needs) -> bool:
+    def _can_do_better(self, error: EngineError) -> bool:
         """Choose smaller tiles or a safer precision after a failure; False if there is none."""
-        if error.code is ErrorCode.OUT_OF_MEMORY and self._tile // 2 >= _overlap(needs).least:
-            self._tile //= 2
-            self._network = self._made(self._tile)
-            return True
-        if error.code is ErrorCode.NUMERIC_FAILURE and len(self._precisions) > 1:
-            self._precisions = self._precisions[1:]
+        if error.code is ErrorCode.OUT_OF_MEMORY:
+            smaller = self._plan.smaller(self.upscaler.network)
+            self._plan = smaller or self._plan
+            return smaller is not None
+        if error.code is ErrorCode.NUMERIC_FAILURE and len(self.precisions) > 1:
+            self.precisions = self.precisions[1:]
             return True
         return False
 
-    def _in_tiles(self, planes: Floats, needs: Needs, scale: int) -> Floats:
+    def _in_tiles(self, planes: Floats, before: int, rounds: int) -> Floats:
+        network = self.upscaler.network
         channels, height, width = planes.shape
-        covering = tiles((height, width), self._tile, _overlap(needs))
+        scale, told = network.scale, self._setting.progress
+        covering = tiles((height, width), self._plan.side, overlap_of(network.needs))
         whole = np.zeros((channels, height * scale, width * scale), np.float32)
-        session = self._loaded()
+        count = len(covering)
         for done, tile in enumerate(covering):
-            self._setting.progress(done, len(covering))
-            tile.add(self._of(session, tile, planes), whole, scale)
-        self._setting.progress(len(covering), len(covering))
+            told(before * count + done, rounds * count)
+            tile.add(self._tile(tile.seen(planes)), whole, scale)
+        told((before + 1) * count, rounds * count)
         return whole
 
-    def _of(self, session: Session, tile: Tile, planes: Floats) -> Floats:
-        """Return the result of a tile. Raises EngineError and Cancelled."""
-        setting = self._setting
+    def _tile(self, planes: Floats) -> Floats:
+        """Return a tile enlarged; the layers that enlarge are run in tiles of what comes before."""
+        network = self.upscaler.network
+        tail, found = network.tail, self._of(_WHOLE, planes)
+        if tail is None:
+            return found
+        scale = network.scale * tail.shrinks
+        covering = tiles(found.shape[1:], self._plan.tail, tail_overlap(tail.reach))
+        if len(covering) == 1:
+            return self._of(_TAIL, found)
+        height, width = found.shape[1:]
+        whole = np.zeros((network.channels, height * scale, width * scale), np.float32)
+        for tile in covering:
+            tile.add(self._of(_TAIL, tile.seen(found)), whole, scale)
+        return whole
+
+    def _of(self, part: str, planes: Floats) -> Floats:
+        """Return the result of a part of the network. Raises EngineError and Cancelled."""
+        session, setting = self._loaded(part), self._setting
         if setting.cancel.is_set():
             raise Cancelled
         device = setting.compiler.device
         with translated_errors(device), setting.cancel.calling(session.cancel):
-            (result,) = session.run({"image": tile.seen(planes)[None]}).values()
+            (result,) = session.run({"image": planes[None]}).values()
         reason = result_checks.numbers(result)
         if reason is not None:
             raise EngineError(
@@ -150,13 +184,39 @@ class UpscalerRun:
             )
         return result[0]
 
-    def _loaded(self) -> Session:
-        if self._session is None:
+    def _loaded(self, part: str) -> Session:
+        if part not in self._sessions:
             setting = self._setting
-            self._session = setting.compiler.load(
-                self._network, self._precisions[0], WeightPlacement.MEMORY, _ignore, setting.cancel
+            self._sessions[part] = setting.compiler.load(
+                self._network(part),
+                self.precisions[0],
+                WeightPlacement.MEMORY,
+                _ignore,
+                setting.cancel,
             )
-        return self._session
+        return self._sessions[part]
+
+    def _network(self, part: str) -> Network:
+        """Return a part of the network: the whole or what comes before a tail, or the tail."""
+        upscaler, plan = self.upscaler, self._plan
+        network, tail = upscaler.network, upscaler.network.tail
+        emit, least, most = network.emit, network.needs.least, plan.side
+        if tail is not None:
+            emit = tail.emit if part == _TAIL else tail.body
+        if part == _TAIL:
+            least, most = 1, plan.tail
+        sides = offered(least, most, most)
+        return Network(
+            f"upscaler {upscaler.architecture}{part}",
+            emit,
+            WeightSet(upscaler.digest, used_weights(network, emit)),
+            {"height": sides, "width": sides},
+            upscaler.name,
+            network.overflows_f16,
+        )
+
+
+_WHOLE, _TAIL = _PARTS = ("", " tail")
 
 
 @contextmanager
@@ -174,41 +234,31 @@ def padded_to(planes: Floats, needs: Needs) -> Floats:
 
     What is added mirrors the picture, again and again where that is small, or is black.
     """
-    sides = [
-        math.ceil(max(side, needs.least) / needs.multiple) * needs.multiple
-        for side in planes.shape[1:]
-    ]
+    sides = padded_size(needs, planes.shape[1:])
     added = [(0, side - now) for side, now in zip(sides, planes.shape[1:], strict=True)]
     if not any(after for _, after in added):
         return planes
     return np.pad(planes, [(0, 0), *added], "constant" if needs.zeros else "reflect")
 
 
-def _overlap(needs: Needs) -> Overlap:
-    return Overlap(needs.reach, _BLEND_OF_ALL if needs.sees_all else _BLEND, needs.multiple)
-
-
-def _tile_that_fits(upscaler: Upscaler, compiler: Compiler) -> int:
-    """Return the longest side of a tile whose numbers fit in half of the free memory."""
-    network = upscaler.network
-    free = compiler.memory().free * _SHARE_OF_FREE
-    side = math.isqrt(int(free / (network.numbers * np.dtype(np.float32).itemsize)))
-    longest = _LONGEST_OF_ALL if network.needs.sees_all else _LONGEST
-    return max(min(side, longest), _overlap(network.needs).least)
+def tiles_on(network: UpscalerNetwork, compiler: Compiler, longest: int | None) -> TilePlan:
+    """Return the tiles for a network on a device, by the memory that is free now."""
+    plan = plan_tiles(network, compiler.memory().free, longest)
+    return TilePlan(min(plan.side, MOST_SIDE), min(plan.tail, MOST_SIDE))
 
 
 def upscaler_bytes(upscaler: Upscaler) -> int:
     """Return about the most bytes that an upscaler takes in the largest tiles that are tried."""
-    network, itemsize = upscaler.network, np.dtype(np.float32).itemsize
-    longest = _LONGEST_OF_ALL if network.needs.sees_all else _LONGEST
-    weights = sum(one.elements for one in network.weights.values())
-    return (weights + network.numbers * longest**2) * itemsize
+    return most_bytes(upscaler.network)
 
 
-def _offered(compiler: Compiler) -> tuple[Precision, ...]:
-    """Return the device's precisions that are fit for pictures, the preferred one first."""
+def precisions_on(network: UpscalerNetwork, compiler: Compiler) -> tuple[Precision, ...]:
+    """Return the device's precisions that are fit for pictures, the first one to try first."""
     there = compiler.device.precisions
-    return tuple(one for one in _PRECISIONS if one in there) or there
+    fit = tuple(one for one in _PRECISIONS if one in there) or there
+    if network.overflows_f16:
+        return tuple(one for one in fit if one is not Precision.F16) or fit
+    return fit
 
 
 def _ignore(_done: int, _total: int) -> None:

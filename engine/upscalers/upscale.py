@@ -18,6 +18,7 @@ from engine.upscalers.tiles import Floats
 Pixels = NDArray[np.uint8]
 # Makes planes [channels, height, width] in [0, 1] larger by its scale.
 Enlarge = Callable[[Floats], Floats]
+Shape = tuple[int, int, int]
 # A network is run on its own result no more often than this.
 _MOST_PASSES = 3
 _LEVELS = 255.0
@@ -25,10 +26,14 @@ _LEVELS = 255.0
 
 @dataclass(frozen=True, slots=True)
 class Enlarger:
-    """A network that makes each side `scale` times as long; 1 where it only cleans a picture."""
+    """A network that makes each side `scale` times as long; 1 where it only cleans a picture.
+
+    `expect` is told the shapes of all planes that a picture will have enlarged, in order.
+    """
 
     enlarge: Enlarge
     scale: int
+    expect: Callable[[tuple[Shape, ...]], None] = lambda _shapes: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +76,19 @@ def upscaled_planes(
     """Return planes [channels, height, width] in [0, 1] at a width and height; see `upscaled`."""
     height, width = planes.shape[1:]
     if enlarger is not None:
-        count = passes((width, height), size, enlarger.scale)
-        grown = enlarger.scale**count
-        _bounded((width * grown, height * grown))
+        count = passes_within((width, height), size, enlarger.scale)
+        enlarger.expect(shapes((width, height), count, enlarger.scale, opaque=_is_even(planes)))
         for _ in range(count):
             planes = _enlarged(planes, enlarger)
     return resampled(planes, size, resampling)
+
+
+def passes_within(size: tuple[int, int], target: tuple[int, int], scale: int) -> int:
+    """Return how often a network is run. Raises EngineError where a picture would be too large."""
+    count = passes(size, target, scale)
+    grown = scale**count
+    _bounded((size[0] * grown, size[1] * grown))
+    return count
 
 
 def passes(size: tuple[int, int], target: tuple[int, int], scale: int) -> int:
@@ -88,13 +100,28 @@ def passes(size: tuple[int, int], target: tuple[int, int], scale: int) -> int:
     return min(max(needed, 1), _MOST_PASSES)
 
 
+def shapes(size: tuple[int, int], count: int, scale: int, *, opaque: bool) -> tuple[Shape, ...]:
+    """Return the shapes of the planes that a network gets for a picture, run `count` times.
+
+    `opaque`: the opacity is the same everywhere, so that it needs no run of its own.
+    """
+    width, height = size
+    sides = [(height * scale**run, width * scale**run) for run in range(count)]
+    return tuple((channels, *one) for one in sides for channels in ((3,) if opaque else (3, 1)))
+
+
+def _is_even(planes: Floats) -> bool:
+    """Tell whether the opacity, if there is any, is the same everywhere."""
+    return len(planes) == 3 or bool(planes[3].min() == planes[3].max())
+
+
 def _enlarged(planes: Floats, enlarger: Enlarger) -> Floats:
     """Return planes after one run of the network; the next one sees colours within bounds."""
     colours = np.clip(enlarger.enlarge(planes[:3]), 0, 1)
     if len(planes) == 3:
         return colours
     opacity = planes[3:]
-    if opacity.min() == opacity.max():
+    if _is_even(planes):
         even = np.full((1, *colours.shape[1:]), opacity.min(), np.float32)
         return np.concatenate([colours, even])
     return np.concatenate([colours, np.clip(enlarger.enlarge(opacity), 0, 1)])

@@ -31,6 +31,7 @@ from engine.api.messages import (
     Shutdown,
 )
 from engine.api.messages import Event as AnyEvent
+from engine.api.upscale_messages import ImageUpscaled, RunUpscale
 from engine.api.wire import FrameParser, decode_event, encode
 from tests.server.scripted_engine import Plan
 
@@ -39,7 +40,7 @@ ENGINE = (sys.executable, "-I", "-m", "engine")
 PATIENCE_S = 120.0
 
 Ending = JobFinished | JobCancelled | JobFailed
-OfJob = JobPhase | JobProgress | JobWarned | JobPreview | ImageSaved | Ending
+OfJob = JobPhase | JobProgress | JobWarned | JobPreview | ImageSaved | ImageUpscaled | Ending
 T = TypeVar("T", bound=Message)
 
 
@@ -93,7 +94,7 @@ class Conversation:
 
     def send(self, *commands: Command) -> None:
         """Send commands, in one write."""
-        self.jobs += [command.job for command in commands if isinstance(command, RunJob)]
+        self.jobs += [one.job for one in commands if isinstance(one, RunJob | RunUpscale)]
         self.send_bytes(b"".join(encode(command) for command in commands))
 
     def send_bytes(self, data: bytes) -> None:

@@ -196,7 +196,7 @@ def test_memory_that_never_suffices_is_an_error(tmp_path: Path) -> None:
 
 
 def test_float32_follows_where_half_precision_breaks(tmp_path: Path) -> None:
-    upscaler = read_upscaler(file_of(tmp_path, "ESRGAN"))
+    upscaler = read_upscaler(file_of(tmp_path, "Real-ESRGAN Compact"))
     backend, image = Faulty(half_is_broken=True), picture(12, 12)
     result = enlarged(upscaler, image, faulty(tmp_path, backend, 64))
     assert backend.loaded == [Precision.F16, Precision.F32]

@@ -34,6 +34,11 @@ class Layers:
         size = ("height", "width") if scale == 1 else (f"{scale}*height", f"{scale}*width")
         self.g.output(x, "upscaled", DType.F32, (1, channels, *size))
 
+    def features(self, x: Value, channels: int, unshuffle: int = 1) -> None:
+        """Declare the output `features`, float32 [1, channels, height, width] / `unshuffle`."""
+        size = ("height", "width") if unshuffle == 1 else ("rows", "columns")
+        self.g.output(x, "features", DType.F32, (1, channels, *size))
+
     def conv(
         self,
         x: Value,

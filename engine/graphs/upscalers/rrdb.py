@@ -38,7 +38,25 @@ class RrdbConfig:
 
 def rrdb(g: GraphBuilder, config: RrdbConfig) -> None:
     """Emit the network; height and width are multiples of `unshuffle`."""
-    on, width = Layers(g), config.width
+    on = Layers(g)
+    on.upscaled(_enlarged(on, _body(on, config), config), config.channels, config.scale)
+
+
+def rrdb_body(g: GraphBuilder, config: RrdbConfig) -> None:
+    """Emit the layers up to those that enlarge, at the size of the picture or a part of it."""
+    on = Layers(g)
+    on.features(_body(on, config), config.width, config.unshuffle)
+
+
+def rrdb_tail(g: GraphBuilder, config: RrdbConfig) -> None:
+    """Emit the layers that enlarge, over what those before them found."""
+    on = Layers(g)
+    x = _enlarged(on, on.image(config.width), config)
+    on.upscaled(x, config.channels, 2**config.doublings)
+
+
+def _body(on: Layers, config: RrdbConfig) -> Value:
+    width = config.width
     x = on.unshuffled(on.image(config.channels), config.channels, config.unshuffle)
     first = on.conv(x, "conv_first", (config.channels * config.unshuffle**2, width))
     x = first
@@ -47,11 +65,15 @@ def rrdb(g: GraphBuilder, config: RrdbConfig) -> None:
         for dense in (1, 2, 3):
             inner = _dense(on, inner, f"body.{block}.rdb{dense}", config)
         x = on.add(on.times(inner, _SHARE), x)
-    x = on.add(on.conv(x, "conv_body", (width, width)), first)
+    return on.add(on.conv(x, "conv_body", (width, width)), first)
+
+
+def _enlarged(on: Layers, x: Value, config: RrdbConfig) -> Value:
+    width = config.width
     for level in range(1, config.doublings + 1):
         x = on.leaky(on.conv(on.nearest(x, 2), f"conv_up{level}", (width, width)), _SLOPE)
     x = on.leaky(on.conv(x, "conv_hr", (width, width)), _SLOPE)
-    on.upscaled(on.conv(x, "conv_last", (width, config.channels)), config.channels, config.scale)
+    return on.conv(x, "conv_last", (width, config.channels))
 
 
 def _dense(on: Layers, x: Value, name: str, config: RrdbConfig) -> Value:

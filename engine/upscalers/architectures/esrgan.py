@@ -5,8 +5,8 @@ import re
 from functools import partial
 
 from engine.api.sentences import sentence
-from engine.graphs.upscalers.rrdb import RrdbConfig, rrdb
-from engine.upscalers.network import Needs, UpscalerArchitecture, UpscalerNetwork
+from engine.graphs.upscalers.rrdb import RrdbConfig, rrdb, rrdb_body, rrdb_tail
+from engine.upscalers.network import Needs, Tail, UpscalerArchitecture, UpscalerNetwork
 from engine.upscalers.tensors import Tensors
 
 # The first tensor of the blocks in each of the layouts: ESRGAN's old one, its new one (also
@@ -53,11 +53,18 @@ def read(tensors: Tensors) -> UpscalerNetwork:
         unshuffle=unshuffle,
         plus=tensors.has("body.0.rdb1.conv1x1.weight"),
     )
-    dense = 2 * (width + 4 * config.growth)
-    numbers = max(dense, 3 * width * 4**doublings) // unshuffle**2
     needs = Needs(multiple=unshuffle, reach=_REACH * unshuffle)
+    # The features of a dense block, twice while they are joined.
+    numbers = 2 * (width + 4 * config.growth) // unshuffle**2
+    tail = Tail(
+        body=partial(rrdb_body, config=config),
+        emit=partial(rrdb_tail, config=config),
+        channels=width,
+        numbers=3 * width * 4**doublings,
+        shrinks=unshuffle,
+    )
     emit = partial(rrdb, config=config)
-    return UpscalerNetwork(channels, config.scale, emit, tensors.found, needs, numbers)
+    return UpscalerNetwork(channels, config.scale, emit, tensors.found, needs, numbers, tail=tail)
 
 
 def _canonical(tensors: Tensors) -> Tensors:
