@@ -42,12 +42,7 @@ from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.saving import Saving
-from engine.api.upscale_messages import (
-    ImageUpscaled,
-    PlanUpscale,
-    RunUpscale,
-    UpscalePlanned,
-)
+from engine.api.upscale_messages import ImageUpscaled, PlanUpscale, RunUpscale, UpscalePlanned
 from engine.api.values import ErrorInfo, Phase
 
 # Increased whenever a message changes incompatibly; app and engine must have the same version.

@@ -6,10 +6,12 @@ from queue import SimpleQueue
 
 from engine.api.embedding_messages import DescribeEmbeddings
 from engine.api.machine_messages import CacheListed, JobPlanned, RebuildCache
+from engine.api.map_messages import MakeMap
 from engine.api.messages import (
     CheckpointInspected,
     CheckPrompt,
     ClearCache,
+    DevicesFound,
     Event,
     FamiliesKnown,
     InspectCheckpoint,
@@ -83,10 +85,8 @@ def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None
 
 def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
     match query:
-        case ScanDevices():
-            yield devices_found(query.query, runner)
-        case VerifyDevices():
-            verify_beside(query, runner, put)
+        case ScanDevices() | VerifyDevices():
+            yield _devices(query, runner, put)
         case InspectCheckpoint():
             yield (yield from _inspected(query, runner.services))
         case CheckPrompt():
@@ -105,6 +105,17 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             yield _cached(query, runner, put)
         case PlanJob() | PlanUpscale():
             yield _planned(query, runner)
+        case MakeMap():
+            raise AssertionError("maps have a line of their own")
+
+
+def _devices(
+    query: ScanDevices | VerifyDevices, runner: JobRunner, put: Put
+) -> DevicesFound | None:
+    if isinstance(query, ScanDevices):
+        return devices_found(query.query, runner)
+    verify_beside(query, runner, put)
+    return None
 
 
 def _planned(query: PlanJob | PlanUpscale, runner: JobRunner) -> JobPlanned | UpscalePlanned:

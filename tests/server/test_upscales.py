@@ -72,7 +72,7 @@ def test_an_upscale_is_told_from_beginning_to_end(
     finished = talk.wait_for(JobFinished)
     talk.shut_down()
     assert [event.phase for event in talk.of(JobPhase)] == [Phase.LOAD, Phase.ENLARGE]
-    told = [(event.done, event.total) for event in talk.of(JobProgress)]
+    told = [(event.done, event.total or 0) for event in talk.of(JobProgress)]
     assert told == [(done, told[0][1]) for done in range(told[0][1] + 1)]
     assert told[0][1] > 4
     (saved,) = talk.of(ImageUpscaled)
