@@ -41,7 +41,8 @@ class Diagnostics(msgspec.Struct, frozen=True):
 
 def collect(session: Session, logs: Path) -> Diagnostics:
     """Return the facts of a session as they are now."""
-    requests = [job.request for job in session.queue.jobs]
+    jobs = session.queue.jobs
+    requests = (job.generation for job in jobs)
     form = session.generation
     lines = (
         f"Safelight {version('safelight')}",
@@ -50,7 +51,7 @@ def collect(session: Session, logs: Path) -> Diagnostics:
         f"Engine: {session.engine.state.value}",
         *_devices(session),
         *_settings(session),
-        f"Jobs: {len(requests)}, pictures: {len(session.gallery)}",
+        f"Jobs: {len(jobs)}, pictures: {len(session.gallery)}",
     )
     return Diagnostics(lines, logs, private_texts(form.prompt, form.negative_prompt, requests))
 

@@ -15,11 +15,11 @@ _PICTURE = re.compile(r"[^\s/\\\"']*\.(png|webp|jpe?g)\b", re.IGNORECASE)
 
 
 def private_texts(
-    prompt: str, negative_prompt: str, requests: Iterable[GenerateRequest]
+    prompt: str, negative_prompt: str, requests: Iterable[GenerateRequest | None]
 ) -> tuple[str, ...]:
     """Return the prompts of the form and of these requests, the longest first."""
     found = {prompt, negative_prompt}
-    found |= {text for one in requests for text in (one.prompt, one.negative_prompt)}
+    found |= {text for one in requests if one for text in (one.prompt, one.negative_prompt)}
     return tuple(sorted(found, key=len, reverse=True))
 
 

@@ -27,6 +27,7 @@ from app.commands.remedies import NoticeCommands
 from app.commands.second_passes import SecondPassCommands
 from app.commands.state import AppState
 from app.commands.updates import UpdateCommands
+from app.commands.upscales import UpscaleCommands
 from app.downloads.contacts import Contacts, noting_terms
 from app.downloads.site_keys import SiteKeys
 from app.downloads.terms import USUAL_TERMS, Terms
@@ -61,6 +62,7 @@ from app.library.gallery import GalleryStore
 from app.library.lora_memory import LoraMemory
 from app.library.lora_store import LoraStore
 from app.library.making_times import MakingTimes
+from app.library.upscale_outlooks import UpscaleOutlooks
 from app.library.wildcards import WildcardStore
 from app.notices.notices import NoticeState
 from app.paths import Paths, pictures_folder
@@ -196,11 +198,17 @@ class Session(QObject):
         self.jobs = JobCommands(state, self.obstacle, self.painting, self)
         self.first_picture = FirstPicture(self.changes, self.jobs, self)
         self.pictures = PictureCommands(state, self.changes, self)
-        self.jobs_in_queue = QueueCommands(state, self.pace, self.devices, self)
+        self.upscale_outlooks = UpscaleOutlooks(self.client, self)
+        self.jobs_in_queue = QueueCommands(
+            state, self.pace, self.devices, self.upscale_outlooks, self
+        )
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.embedding = EmbeddingCommands(self.generation, self.changes, self)
         self._add_models(paths, state, terms)
+        self.upscales = UpscaleCommands(
+            state, self.models.store, self.upscale_outlooks, self.pictures.to_trash, self
+        )
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(
             state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices

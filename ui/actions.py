@@ -43,6 +43,8 @@ class ActionName(StrEnum):
     START_FROM = "start_from"
     FOLLOW = "follow"
     PROMPT_BY = "prompt_by"
+    UPSCALE = "upscale"
+    SHOW_ORIGINAL = "show_original"
     COPY_PICTURE = "copy_picture"
     COPY_PATH = "copy_path"
     REVEAL = "reveal"
@@ -150,6 +152,10 @@ _ENTRIES = {
     ),
     ActionName.PROMPT_BY: _Entry(
         QT_TRANSLATE_NOOP("Actions", "Use as an image prompt"), "Ctrl+Alt+P"
+    ),
+    ActionName.UPSCALE: _Entry(QT_TRANSLATE_NOOP("Actions", "Upscale…"), "Ctrl+Shift+L"),
+    ActionName.SHOW_ORIGINAL: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Show the picture before it was upscaled"), "Ctrl+Alt+O"
     ),
     ActionName.COPY_PICTURE: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy picture"), "Ctrl+Shift+C"),
     ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),

@@ -127,6 +127,7 @@ class MainWindow(QMainWindow):
         on(ActionName.QUIT, self.close)
         session.settings.changed.connect(self._use_settings)
         session.model.used.connect(self._show_form)
+        session.upscales.original_found.connect(self._show_picture)
         FieldKeys(self)
         self._follow_screens()
         # All that it contains is there now.
@@ -222,6 +223,10 @@ class MainWindow(QMainWindow):
         # Where it is open already, the focus stays: a key was pressed in a field of the dock.
         if self.places.place is not Place.CREATE:
             self.places.open(Place.CREATE)
+
+    def _show_picture(self, path: str) -> None:
+        self.session.view.choose(path)
+        self._show_form()
 
     def _go_to_form(self) -> None:
         """Open the form, with the picture that the page before was about."""

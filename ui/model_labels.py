@@ -21,6 +21,7 @@ ICONS = {
     ModelKind.CHECKPOINT: "model",
     ModelKind.LORA: "layers",
     ModelKind.EMBEDDING: "quote",
+    ModelKind.UPSCALER: "grow",
 }
 OTHER_ICON = "part"
 
@@ -77,13 +78,25 @@ def families_label(model: ModelInfo, title: Callable[[str], str]) -> str:
     return " / ".join(map(title, model.families)) or model.base_model
 
 
+def upscaler_about(model: ModelInfo) -> str:
+    """Return an upscaler's architecture, and how much larger it makes a picture."""
+    if not model.scale:
+        return ""
+    if model.scale == 1:
+        text = translate("models", "{architecture}, cleans a picture and keeps its size")
+    else:
+        text = translate("models", "{architecture}, makes each side {n} times as long")
+    return text.format(architecture=model.variant, n=model.scale)
+
+
 def model_line(model: ModelInfo, family: str) -> str:
     """Return the short line below a model's name."""
     if not model.is_read:
         return file_size(model.size)
     lacks = ", ".join(map(part_label, model.missing))
     missing = translate("models", "{part} is missing").format(part=lacks) if lacks else ""
-    parts = (missing, family, file_size(model.size), "/".join(model.precisions[:2]))
+    upscaler = f"{model.variant} · {model.scale}x" if model.scale else ""
+    parts = (missing, family, upscaler, file_size(model.size), "/".join(model.precisions[:2]))
     return " · ".join(filter(None, parts))
 
 

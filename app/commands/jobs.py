@@ -66,6 +66,6 @@ class JobCommands(QObject):
             engine.start_again()
 
     def _on_job_added(self, job: Job) -> None:
-        if job.id == self._making.newest:
+        if job.id == self._making.newest and job.generation is not None:
             # The form shows the drawn seed, so that the user can keep it.
-            self._state.form.seed = job.request.seed
+            self._state.form.seed = job.generation.seed

@@ -180,10 +180,13 @@ class LoraCommands(QObject):
         self._changes.apply(message, put)
 
     def _note_use(self, job: Job) -> None:
+        if job.generation is None:
+            return
+        wanted = job.generation.loras
         paths = tuple(
             row.info.path
             for row in self._list.rows
-            if row.info is not None and row.choice in job.request.loras
+            if row.info is not None and row.choice in wanted
         )
         if paths != self._noted:
             self._noted = paths

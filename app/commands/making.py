@@ -81,7 +81,8 @@ class Making(QObject):
 
     def _queued_seeds(self, request: GenerateRequest) -> set[int]:
         """Return the seeds of this request whose picture is queued, or was made in this session."""
-        jobs = [job.request for job in self._queue.jobs if _makes_a_picture(job)]
+        queued = (job.generation for job in self._queue.jobs if _makes_a_picture(job))
+        jobs = [request for request in queued if request is not None]
         bare = msgspec.structs.replace(request, seed=None, count=1)
         return {
             one.seed

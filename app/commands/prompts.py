@@ -50,4 +50,6 @@ class PromptCommands(QObject):
             self._notices.tell(message, actions=(NoticeAction.UNDO_CHANGE,), undo=undo)
 
     def _on_job_added(self, job: Job) -> None:
-        self.history.add(job.request.prompt, job.request.negative_prompt)
+        request = job.generation
+        if request is not None:
+            self.history.add(request.prompt, request.negative_prompt)

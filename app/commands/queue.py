@@ -11,12 +11,13 @@ from app.commands.retries import next_smaller, smaller, with_new_seed
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.form.generation import settings_of
+from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
-from app.queue.jobs import Job, JobState
+from app.queue.jobs import Job, JobRequest, JobState
 from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.machine import DeviceInfo
-from engine.api.request import GenerateRequest
+from engine.api.upscaling import UpscaleRequest
 
 # A request that lets the engine choose the device.
 _ANY = "auto"
@@ -29,8 +30,16 @@ class QueueCommands(QObject):
     back in their places.
     """
 
-    def __init__(self, state: AppState, pace: Pace, devices: DeviceState, parent: QObject) -> None:
+    def __init__(
+        self,
+        state: AppState,
+        pace: Pace,
+        devices: DeviceState,
+        upscales: UpscaleOutlooks,
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
+        self._upscales = upscales
         self._queue, self._form, self._view = state.queue, state.form, state.view
         self._checkpoints, self._notices = state.checkpoints, state.notices
         self._pace, self._devices = pace, devices
@@ -55,7 +64,9 @@ class QueueCommands(QObject):
     def duplicate(self, jobs: Sequence[str]) -> None:
         """Queue each job once more, behind it, with a new seed."""
         for job in self._named(jobs):
-            request = msgspec.structs.replace(job.request, seed=None, count=1)
+            if job.generation is None:
+                continue
+            request = msgspec.structs.replace(job.generation, seed=None, count=1)
             copies = self._queue.submit(request, job.folder)
             if job.state is JobState.WAITING:
                 self._queue.move(copies, self._after(job))
@@ -63,14 +74,16 @@ class QueueCommands(QObject):
     def edit(self, job_id: str) -> None:
         """Fill the form with a job's settings; a job that waits leaves the queue. Can be undone."""
         job = self._queue.job(job_id)
-        if job is None:
+        request = job.generation if job is not None else None
+        if job is None or request is None:
             return
         before = self._form.form
         waits = job.state is JobState.WAITING
-        if job.request.checkpoint is not None:
-            self._checkpoints.add(Path(job.request.checkpoint))
-        request = msgspec.structs.replace(settings_of(job.request), count=self._form.count)
-        self._form.load_request(request)
+        if request.checkpoint is not None:
+            self._checkpoints.add(Path(request.checkpoint))
+        self._form.load_request(
+            msgspec.structs.replace(settings_of(request), count=self._form.count)
+        )
         if waits:
             self._queue.cancel(job.id)
 
@@ -102,7 +115,9 @@ class QueueCommands(QObject):
     def retry_with_new_seed(self, jobs: Sequence[str]) -> None:
         """Queue failed jobs again, each with a seed drawn by chance."""
         for job in self._named(jobs, JobState.FAILED):
-            self._queue.retry(job.id, with_new_seed(job))
+            request = with_new_seed(job)
+            if request is not None:
+                self._queue.retry(job.id, request)
         self._view.follow()
 
     def retry_on(self, jobs: Sequence[str], backend: str) -> None:
@@ -146,8 +161,10 @@ class QueueCommands(QObject):
         """Start no further picture, or go on."""
         self._queue.pause(paused=paused)
 
-    def seconds(self, request: GenerateRequest) -> float | None:
+    def seconds(self, request: JobRequest) -> float | None:
         """Return the expected seconds for a picture of a job; None if its checkpoint is new."""
+        if isinstance(request, UpscaleRequest):
+            return self._upscales.seconds(request)
         width, height = self.shape(request)
         steps = request.steps or self._form.effective.steps
         return self._pace.seconds(request.checkpoint or "", width, height, steps)
@@ -157,9 +174,9 @@ class QueueCommands(QObject):
 
         Equal pictures are estimated once: a queue may hold thousands.
         """
-        alike: dict[object, list[GenerateRequest]] = {}
+        alike: dict[object, list[JobRequest]] = {}
         for one in (job.request for job in jobs):
-            alike.setdefault((one.checkpoint, one.width, one.height, one.steps), []).append(one)
+            alike.setdefault(_likeness(one), []).append(one)
         total = 0.0
         for requests in alike.values():
             seconds = self.seconds(requests[0])
@@ -168,8 +185,10 @@ class QueueCommands(QObject):
             total += seconds * len(requests)
         return total
 
-    def shape(self, request: GenerateRequest) -> tuple[int, int]:
+    def shape(self, request: JobRequest) -> tuple[int, int]:
         """Return a picture's width and height in pixels, as far as its checkpoint is known."""
+        if isinstance(request, UpscaleRequest):
+            return self._upscales.shape(request)
         checkpoint = Path(request.checkpoint or "")
         answer = self._checkpoints.answer(checkpoint)
         side = answer.default_size if isinstance(answer, CheckpointInfo) else None
@@ -191,3 +210,10 @@ class QueueCommands(QObject):
     def _named(self, jobs: Sequence[str], *states: JobState) -> list[Job]:
         found = filter(None, map(self._queue.job, jobs))
         return [job for job in found if not states or job.state in states]
+
+
+def _likeness(request: JobRequest) -> object:
+    """Return a value that is equal for requests whose pictures take the same time."""
+    if isinstance(request, UpscaleRequest):
+        return request
+    return request.checkpoint, request.width, request.height, request.steps

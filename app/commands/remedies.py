@@ -23,7 +23,7 @@ from app.engine.device_state import DeviceState
 from app.notices.notices import Notice
 from app.notices.remedies import OF_A_JOB, NoticeAction
 from app.notices.report import error_report
-from app.queue.jobs import Job
+from app.queue.jobs import Job, JobRequest
 from app.redaction import private_texts
 from engine.api.machine import DeviceInfo
 from engine.api.remedies import PartFile
@@ -113,7 +113,9 @@ class NoticeCommands:
         if missing is None or missing == self._state.form.checkpoint:
             self._checkpoint.open(file)
 
-        def found(job: Job) -> GenerateRequest:
+        def found(job: Job) -> JobRequest:
+            if job.upscale is not None:
+                return msgspec.structs.replace(job.upscale, upscaler=str(file))
             return msgspec.structs.replace(job.request, checkpoint=str(file))
 
         self._retries.changed(notice, found)
@@ -122,11 +124,13 @@ class NoticeCommands:
         """Use another checkpoint, first for the notice's pictures; the form's, if it has theirs."""
         self._notices.dismiss(notice.number)
         jobs, chosen = self._retries.jobs(notice), str(self._state.form.checkpoint)
-        if not jobs or any(job.request.checkpoint == chosen for job in jobs):
+        if not jobs or any(_checkpoint_of(job) == chosen for job in jobs):
             self._checkpoint.open(file)
         declared = self._checkpoint.declared(file)
 
-        def changed(job: Job) -> GenerateRequest:
+        def changed(job: Job) -> JobRequest:
+            if job.upscale is not None:
+                return msgspec.structs.replace(job.upscale, upscaler=str(file))
             return msgspec.structs.replace(
                 job.request,
                 checkpoint=str(file),
@@ -142,15 +146,18 @@ class NoticeCommands:
         given = {one.component: one.path for one in files}
         form = self._state.form
         chosen = str(form.checkpoint)
-        wanted = {job.request.checkpoint for job in self._retries.jobs(notice)}
+        wanted = {_checkpoint_of(job) for job in self._retries.jobs(notice)}
         if not wanted or chosen in wanted:
             parts = msgspec.structs.replace(form.declaration.components, **given)
             declared = msgspec.structs.replace(form.declaration, components=parts)
             self._checkpoint.declare(declared)
 
-        def supplied(job: Job) -> GenerateRequest:
-            parts = msgspec.structs.replace(job.request.components, **given)
-            return msgspec.structs.replace(job.request, components=parts)
+        def supplied(job: Job) -> GenerateRequest | None:
+            request = job.generation
+            if request is None:
+                return None
+            parts = msgspec.structs.replace(request.components, **given)
+            return msgspec.structs.replace(request, components=parts)
 
         self._retries.changed(notice, supplied)
 
@@ -176,7 +183,8 @@ class NoticeCommands:
         jobs = self._retries.jobs(notice)
         if not jobs:
             return self._state.form.checkpoint
-        return Path(jobs[0].request.checkpoint) if jobs[0].request.checkpoint else None
+        missing = _checkpoint_of(jobs[0])
+        return Path(missing) if missing else None
 
     def report(self, notice: Notice) -> str:
         """Return the report of a notice's failure, without what is private to the user."""
@@ -184,7 +192,7 @@ class NoticeCommands:
 
     def report_of(self, error: ErrorInfo) -> str:
         """Return the report of a failure, without what is private to the user."""
-        requests = (job.request for job in self._queue.jobs)
+        requests = (job.generation for job in self._queue.jobs)
         form = self._state.form
         return error_report(error, private_texts(form.prompt, form.negative_prompt, requests))
 
@@ -216,3 +224,10 @@ class NoticeCommands:
         """Start the engine anew, which keeps nothing in memory, and make the pictures again."""
         self._state.client.restart_engine()
         self._retries.again(notice)
+
+
+def _checkpoint_of(job: Job) -> str | None:
+    """Return the file of a job's model: a checkpoint, or an upscaler."""
+    if job.upscale is not None:
+        return job.upscale.upscaler
+    return job.generation.checkpoint if job.generation is not None else None

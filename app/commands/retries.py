@@ -11,12 +11,13 @@ from app.notices.kinds import KINDS
 from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction
 from app.queue.job_queue import Job, JobQueue, random_seed
+from app.queue.jobs import JobRequest
 from app.view import ViewState
 from engine.api.remedies import MakeSmaller, PartFile, SupplyParts
 from engine.api.request import GenerateRequest
 
 # A change of a job's request; None where the job has no such change.
-Change: TypeAlias = Callable[[Job], GenerateRequest | None]
+Change: TypeAlias = Callable[[Job], JobRequest | None]
 
 
 class Retries:
@@ -46,7 +47,7 @@ class Retries:
 
 def may_need_seed(job: Job) -> bool:
     """Return True if a job failed in a way that another seed may cure."""
-    return _may_need(job, NoticeAction.RETRY_NEW_SEED)
+    return job.generation is not None and _may_need(job, NoticeAction.RETRY_NEW_SEED)
 
 
 def may_need_device(job: Job) -> bool:
@@ -55,36 +56,47 @@ def may_need_device(job: Job) -> bool:
 
 
 def next_smaller(job: Job) -> tuple[int, int] | None:
-    """Return a job's next smaller size in its shape; None if there is none or it is unknown."""
+    """Return a job's next smaller size in its shape; None if there is none or it is unknown.
+
+    A picture that is made larger has none: its size was chosen for itself.
+    """
+    request = job.generation
+    if request is None:
+        return None
     remedies = job.error.remedies if job.error else ()
     remedy = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
-    width, height = remedy.width or job.request.width, remedy.height or job.request.height
+    width, height = remedy.width or request.width, remedy.height or request.height
     return smaller_size(width, height) if width and height else None
 
 
 def smaller(job: Job) -> GenerateRequest | None:
     """Return a job's request at its next smaller size; None if there is none."""
-    size = next_smaller(job)
-    if size is None:
+    size, request = next_smaller(job), job.generation
+    if size is None or request is None:
         return None
-    return msgspec.structs.replace(job.request, width=size[0], height=size[1])
+    return msgspec.structs.replace(request, width=size[0], height=size[1])
 
 
-def with_new_seed(job: Job) -> GenerateRequest:
-    """Return a job's request with a seed drawn by chance."""
-    return msgspec.structs.replace(job.request, seed=random_seed())
+def with_new_seed(job: Job) -> GenerateRequest | None:
+    """Return a job's request with a seed drawn by chance; None for one without a seed."""
+    request = job.generation
+    return request and msgspec.structs.replace(request, seed=random_seed())
 
 
-def unlimited(job: Job) -> GenerateRequest:
-    """Return a job's request without its memory limit."""
-    return msgspec.structs.replace(job.request, memory_limit_bytes=None)
+def unlimited(job: Job) -> GenerateRequest | None:
+    """Return a job's request without its memory limit; None for one that can have none."""
+    request = job.generation
+    return request and msgspec.structs.replace(request, memory_limit_bytes=None)
 
 
-def inverted(job: Job) -> GenerateRequest:
-    """Return a job's request with the painted and the kept area of its mask swapped."""
-    options = job.request.mask_options
+def inverted(job: Job) -> GenerateRequest | None:
+    """Return a job's request with the painted and the kept area of its mask swapped, if any."""
+    request = job.generation
+    if request is None:
+        return None
+    options = request.mask_options
     options = msgspec.structs.replace(options, inverted=not options.inverted)
-    return msgspec.structs.replace(job.request, mask_options=options)
+    return msgspec.structs.replace(request, mask_options=options)
 
 
 def fitting_files(notice: Notice) -> tuple[PartFile, ...]:

@@ -57,6 +57,8 @@ from engine.api.preprocessors import MapOptions, MapTarget
 from engine.api.prompts import PromptQuestion
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.saving import Saving
+from engine.api.upscale_messages import ImageUpscaled, PlanUpscale, RunUpscale, UpscalePlanned
+from engine.api.upscaling import UpscaleRequest
 from engine.api.values import ErrorInfo
 from engine.errors import Cancelled, EngineError
 
@@ -91,6 +93,8 @@ class EngineClient(QObject):
     job_warned = Signal(object)
     job_preview = Signal(object, object)
     image_saved = Signal(object)
+    image_upscaled = Signal(object)
+    upscale_planned = Signal(object)
     job_finished = Signal(object)
     job_cancelled = Signal(object)
     job_failed = Signal(object)
@@ -144,6 +148,8 @@ class EngineClient(QObject):
             JobProgress: self.job_progress,
             JobWarned: self.job_warned,
             ImageSaved: self.image_saved,
+            ImageUpscaled: self.image_upscaled,
+            UpscalePlanned: self.upscale_planned,
             JobFinished: self.job_finished,
             JobCancelled: self.job_cancelled,
             JobFailed: self.job_failed,
@@ -161,11 +167,15 @@ class EngineClient(QObject):
         hello = self._process.hello
         return hello.pack_problems if hello is not None else ()
 
-    def run_job(self, job_id: str, request: GenerateRequest, folder: Path) -> bool:
-        """Have pictures made into a folder; return False if no engine takes the job.
+    def run_job(self, job_id: str, request: GenerateRequest | UpscaleRequest, folder: Path) -> bool:
+        """Have pictures made, or made larger, into a folder; return False if no engine takes it.
 
         Raises EngineError(REQUEST_INVALID) for a request that is too long to be sent.
         """
+        if isinstance(request, UpscaleRequest):
+            return self._process.send(
+                RunUpscale(job=job_id, request=request, folder=str(folder), saving=self.saving)
+            )
         return self._process.send(
             RunJob(
                 job=job_id,
@@ -280,6 +290,11 @@ class EngineClient(QObject):
             self._fail_queries({query}, Cancelled().info)
         else:
             self._process.send(CancelMap(query=query))
+
+    def plan_upscale(self, request: UpscaleRequest) -> int:
+        """Ask what making a picture larger takes; `upscale_planned` answers."""
+        query = self._next_query()
+        return self._ask(query, PlanUpscale(query=query, request=request))
 
     def scan_devices(self) -> int:
         """Ask which devices each backend finds; `devices_found` answers."""

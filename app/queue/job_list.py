@@ -18,6 +18,7 @@ from app.queue.jobs import (
     Finished,
     Job,
     JobEntry,
+    JobRequest,
     JobState,
     Kept,
     Lost,
@@ -27,6 +28,7 @@ from app.queue.jobs import (
     Started,
 )
 from engine.api.request import GenerateRequest
+from engine.api.upscaling import UpscaleRequest
 
 
 class ListEntry(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -39,6 +41,15 @@ class Submitted(ListEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
     jobs: tuple[str, ...]
     seeds: tuple[int, ...]
     request: GenerateRequest
+    folder: str
+    front: bool = False
+
+
+class UpscaleSubmitted(ListEntry, frozen=True, kw_only=True):
+    """A new job that makes a picture larger; `front` puts it before all that wait."""
+
+    job: str
+    request: UpscaleRequest
     folder: str
     front: bool = False
 
@@ -74,6 +85,7 @@ class PauseSet(ListEntry, frozen=True, kw_only=True):
 
 Entry: TypeAlias = (
     Submitted
+    | UpscaleSubmitted
     | AllCancelAsked
     | Dismissed
     | Cleared
@@ -139,8 +151,8 @@ class JobList:
     def apply(self, entry: Entry) -> Change:
         """Apply an entry; return what it changed."""
         match entry:
-            case Submitted():
-                return self._submit(entry)
+            case Submitted() | UpscaleSubmitted():
+                return self._add(_jobs_of(entry), front=entry.front)
             case Moved():
                 return self._move(entry)
             case PauseSet():
@@ -179,9 +191,13 @@ class JobList:
             yield PauseSet(paused=True)
         for (request, folder), group in groupby(self.snapshot, _template):
             jobs = tuple(group)
-            names = tuple(job.id for job in jobs)
-            seeds = tuple(job.request.seed or 0 for job in jobs)
-            yield Submitted(jobs=names, seeds=seeds, request=request, folder=str(folder))
+            if isinstance(request, UpscaleRequest):
+                for job in jobs:
+                    yield UpscaleSubmitted(job=job.id, request=request, folder=str(folder))
+            else:
+                names = tuple(job.id for job in jobs)
+                seeds = tuple(job.generation.seed or 0 for job in jobs if job.generation)
+                yield Submitted(jobs=names, seeds=seeds, request=request, folder=str(folder))
             for job in jobs:
                 if job.state is not JobState.WAITING or job.attempts:
                     yield Kept(
@@ -192,17 +208,9 @@ class JobList:
                         images=job.images,
                     )
 
-    def _submit(self, entry: Submitted) -> Change:
-        added = tuple(
-            Job(
-                id=name,
-                request=msgspec.structs.replace(entry.request, seed=seed),
-                folder=Path(entry.folder),
-            )
-            for name, seed in dict(zip(entry.jobs, entry.seeds, strict=False)).items()
-            if name not in self._jobs
-        )
-        first = self.first_waiting if entry.front else None
+    def _add(self, jobs: Iterable[Job], *, front: bool) -> Change:
+        added = tuple(job for job in jobs if job.id not in self._jobs)
+        first = self.first_waiting if front else None
         position = self._order.index(first.id) if first else len(self._order)
         self._jobs.update((job.id, job) for job in added)
         self._order[position:position] = [job.id for job in added]
@@ -239,6 +247,20 @@ class JobList:
         return after
 
 
-def _template(job: Job) -> tuple[GenerateRequest, Path]:
+def _jobs_of(entry: Submitted | UpscaleSubmitted) -> Iterator[Job]:
+    """Yield the jobs of an entry, each name once."""
+    folder = Path(entry.folder)
+    if isinstance(entry, UpscaleSubmitted):
+        yield Job(id=entry.job, request=entry.request, folder=folder)
+        return
+    for name, seed in dict(zip(entry.jobs, entry.seeds, strict=False)).items():
+        request = msgspec.structs.replace(entry.request, seed=seed)
+        yield Job(id=name, request=request, folder=folder)
+
+
+def _template(job: Job) -> tuple[JobRequest, Path]:
     """Return the request without its seed, and the folder: equal for jobs submitted together."""
-    return msgspec.structs.replace(job.request, seed=None), job.folder
+    generation = job.generation
+    if generation is None:
+        return job.request, job.folder
+    return msgspec.structs.replace(generation, seed=None), job.folder

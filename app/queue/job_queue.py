@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,7 @@ from app.queue.job_list import (
     Moved,
     PauseSet,
     Submitted,
+    UpscaleSubmitted,
 )
 from app.queue.jobs import (
     CancelAsked,
@@ -29,12 +30,13 @@ from app.queue.jobs import (
     Failed,
     Finished,
     Job,
+    JobRequest,
     JobState,
     Lost,
-    Retried,
     Returned,
     Saved,
     Started,
+    retried,
 )
 from app.queue.queue_journal import queue_journal
 from app.storage.journal import Journal, JournalWriter
@@ -42,6 +44,8 @@ from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import ImageSaved, JobCancelled, JobFailed, JobFinished
 from engine.api.request import GenerateRequest
 from engine.api.sentences import Sentence, sentence
+from engine.api.upscale_messages import ImageUpscaled
+from engine.api.upscaling import UpscaleRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 
@@ -155,6 +159,17 @@ class JobQueue(QObject):
             )
         return jobs
 
+    def submit_upscales(self, requests: Iterable[tuple[UpscaleRequest, Path]]) -> tuple[str, ...]:
+        """Queue a job for each picture to make larger, with its folder; return the jobs' ids."""
+        batch = secrets.token_hex(6)
+        entries = [
+            UpscaleSubmitted(job=f"{batch}-{number}", request=request, folder=str(folder))
+            for number, (request, folder) in enumerate(requests)
+        ]
+        for entry in entries:
+            self._record(entry)
+        return tuple(entry.job for entry in entries)
+
     def cancel(self, job_id: str) -> None:
         """Cancel a waiting job, or ask the engine to stop a running one, which may still finish."""
         running = self.running
@@ -170,12 +185,10 @@ class JobQueue(QObject):
         self._record(AllCancelAsked())
 
     def retry(
-        self, job_id: str, request: GenerateRequest | None = None, folder: Path | None = None
+        self, job_id: str, request: JobRequest | None = None, folder: Path | None = None
     ) -> None:
         """Queue a failed or cancelled job again in its place, or with another request or folder."""
-        self._record(
-            Retried(job=job_id, request=request, folder=None if folder is None else str(folder))
-        )
+        self._record(retried(job_id, request, folder))
 
     def dismiss(self, job_id: str) -> None:
         """Remove a job that is over from the list."""
@@ -229,6 +242,7 @@ class JobQueue(QObject):
     def _listen(self) -> None:
         client = self._client
         client.image_saved.connect(self._on_image_saved)
+        client.image_upscaled.connect(self._on_image_saved)
         client.job_finished.connect(self._on_job_finished)
         client.job_cancelled.connect(self._on_job_cancelled)
         client.job_failed.connect(self._on_job_failed)
@@ -313,7 +327,7 @@ class JobQueue(QObject):
     def _is_running(self, job_id: str) -> bool:
         return self.running is not None and self.running.id == job_id
 
-    def _on_image_saved(self, event: ImageSaved) -> None:
+    def _on_image_saved(self, event: ImageSaved | ImageUpscaled) -> None:
         if self._is_running(event.job):
             self._record(Saved(job=event.job, path=event.path))
 

@@ -2,14 +2,18 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
 from engine.api.request import GenerateRequest
+from engine.api.upscaling import UpscaleRequest
 from engine.api.values import ErrorInfo
 
 # A job whose engine ended under it this often is not tried again.
 MAX_ATTEMPTS = 2
+
+JobRequest: TypeAlias = GenerateRequest | UpscaleRequest
 
 
 class JobState(StrEnum):
@@ -28,10 +32,10 @@ class JobState(StrEnum):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """One picture to make. The request's count is 1 and its seed is fixed."""
+    """One picture to make, or to make larger. A count is 1 and a seed is fixed."""
 
     id: str
-    request: GenerateRequest
+    request: JobRequest
     folder: Path
     state: JobState = JobState.WAITING
     # Why it failed.
@@ -42,6 +46,16 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     images: tuple[str, ...] = ()
     # It is running and was asked to stop.
     cancelling: bool = False
+
+    @property
+    def generation(self) -> GenerateRequest | None:
+        """The request of a picture that is made; None for one that is made larger."""
+        return self.request if isinstance(self.request, GenerateRequest) else None
+
+    @property
+    def upscale(self) -> UpscaleRequest | None:
+        """The request of a picture that is made larger; None for one that is made."""
+        return self.request if isinstance(self.request, UpscaleRequest) else None
 
     def ended(self, state: JobState, error: ErrorInfo | None = None) -> "Job":
         """Return the job with this final state and error."""
@@ -158,13 +172,24 @@ class Retried(JobEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
 
     request: GenerateRequest | None = None
     folder: str | None = None
+    upscale: UpscaleRequest | None = None
 
     def apply(self, job: Job) -> Job | None:
         """Let a failed or cancelled job wait again, as if it were new."""
         if job.state not in (JobState.FAILED, JobState.CANCELLED):
             return None
         folder = job.folder if self.folder is None else Path(self.folder)
-        return Job(id=job.id, request=self.request or job.request, folder=folder)
+        return Job(id=job.id, request=self.request or self.upscale or job.request, folder=folder)
+
+
+def retried(job_id: str, request: JobRequest | None, folder: Path | None) -> Retried:
+    """Return the event of a job that is wanted again; None leaves its request or folder."""
+    return Retried(
+        job=job_id,
+        request=request if isinstance(request, GenerateRequest) else None,
+        folder=None if folder is None else str(folder),
+        upscale=request if isinstance(request, UpscaleRequest) else None,
+    )
 
 
 class Kept(JobEntry, frozen=True, kw_only=True):

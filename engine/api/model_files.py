@@ -62,5 +62,7 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The picture beside the file, and the time of its last change.
     preview: str = ""
     preview_modified_ns: int = 0
+    # The growth of each side by an upscaler; 0 for other kinds, and where it is not known.
+    scale: int = 0
     # A digest of size and header, by which a file is known after it was moved; empty if unread.
     identity: str = ""

@@ -18,7 +18,8 @@ class UpscaleRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """A picture to make larger: its file, the upscaler, and the wanted size.
 
     `upscaler` is the path of a file, or a `Resampling`'s value. `width` and `height`, in pixels, go
-    together and come before `scale`; without any of them the picture grows by the file's own scale.
+    together; `longest` is that of the longer side, the other follows. They come before `scale`, and
+    without any of these the picture grows by the file's own scale.
     `resampling` brings a network's picture to the exact size. `tile` is the longest side of a tile
     in pixels; None for as much as memory allows. `backend` is that of the device, or "auto".
     """
@@ -28,6 +29,7 @@ class UpscaleRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     scale: Annotated[float | None, within(1 / MOST_SCALE, MOST_SCALE, "scale")] = None
     width: Annotated[int | None, within(1, _MOST_SIDE, "width")] = None
     height: Annotated[int | None, within(1, _MOST_SIDE, "height")] = None
+    longest: Annotated[int | None, within(1, _MOST_SIDE, "longest side")] = None
     resampling: Resampling = Resampling.LANCZOS
     tile: Annotated[int | None, within(LEAST_TILE, MOST_TILE, "side of a tile")] = None
     backend: str = "auto"

@@ -27,6 +27,7 @@ from engine.families.recognition import Listing
 from engine.families.registry import FAMILIES
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.lora.files_below import ListedLora
+from engine.upscalers.reading import upscaler_in
 
 _SHA256_DIGITS = 64
 # The usual folders of other tools, in lower case, and what they are for.
@@ -77,6 +78,9 @@ class ModelDescriber:
                 return _checkpoint(told, index)
             if parts:
                 return _read(told, kind=kind_of_parts(parts))
+            upscaler = _upscaler(told, index)
+            if upscaler is not None:
+                return upscaler
             lora = self._describe_lora(listed)
             return _checkpoint(told, index) if lora.problem else _lora(told, lora)
         kind = kind_of_foreign(found.kind)
@@ -87,6 +91,8 @@ class ModelDescriber:
                 return _checkpoint(told, index)
             case ModelKind.CONTROLNET:
                 return _control_network(told, index)
+            case ModelKind.UPSCALER if upscaler := _upscaler(told, index):
+                return upscaler
             case _:
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
@@ -149,6 +155,18 @@ def _control_network(told: ModelInfo, index: TensorIndex) -> ModelInfo:
         return _read(told, kind=ModelKind.CONTROLNET, **problem)
     purpose, families = str(found.title), (found.family,)
     return _read(told, kind=ModelKind.CONTROLNET, purpose=purpose, families=families)
+
+
+def _upscaler(told: ModelInfo, index: TensorIndex) -> ModelInfo | None:
+    """Add what an upscaler's tensors say; None for a file that is none which is run."""
+    try:
+        found = upscaler_in(index)
+    except EngineError as error:
+        return _read(told, kind=ModelKind.UPSCALER, problem=error.text, hint=error.advice)
+    if found is None:
+        return None
+    title, scale = found.architecture, found.network.scale
+    return _read(told, kind=ModelKind.UPSCALER, variant=title, scale=scale)
 
 
 def _lora(told: ModelInfo, lora: LoraInfo) -> ModelInfo:

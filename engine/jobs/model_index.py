@@ -21,6 +21,7 @@ from engine.jobs.model_descriptions import __name__ as describing
 from engine.jobs.model_descriptions import bare_info
 from engine.lora.files_below import ListedLora, files_of, folder_preview
 from engine.lora.known_loras import KnownFacts, KnownLoras
+from engine.upscalers.reading import __name__ as upscalers
 
 # A message holds at most this many descriptions, and stays far below the limit of a frame.
 CHUNK = 50
@@ -52,7 +53,8 @@ class ModelIndex:
         folders that were looked through.
         """
         self._known.refresh()
-        self._rules = recognition_rules((*FAMILIES.modules, describing, controls))
+        modules = (*FAMILIES.modules, describing, controls, upscalers)
+        self._rules = recognition_rules(modules)
         unread: list[tuple[ListedLora, str]] = []
         looked_through: list[str] = []
         present: set[str] = set()

@@ -153,7 +153,7 @@ class UpscaleRunner:
         if method is None:
             read = self._services.known_files.read_index
             upscaler = read_upscaler(Path(request.upscaler), read)
-        elif request.size is None and request.scale is None:
+        elif request.size is None and request.scale is None and request.longest is None:
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
                 sentence("{method} has no scale of its own.", method=method.value),
@@ -162,7 +162,7 @@ class UpscaleRunner:
         if not exists(source):
             raise source_gone(source)
         resampling = request.resampling if method is None else method
-        wanted = Wanted(request.size, request.scale, resampling)
+        wanted = Wanted(request.size, request.scale, resampling, request.longest)
         folder = Destination(target.folder)
         return UpscaleJob((source,), wanted, folder, target.saving, upscaler, request.tile)
 

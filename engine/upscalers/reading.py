@@ -44,6 +44,18 @@ class Upscaler:
         return self.path.stem
 
 
+def upscaler_in(index: TensorIndex) -> Upscaler | None:
+    """Return the upscaler in a file that was read; None for another kind of file.
+
+    Raises EngineError(CHECKPOINT_MISMATCH) where its sizes contradict each other.
+    """
+    for tensors in _unwrapped(index):
+        architecture = next((one for one in ARCHITECTURES if one.recognises(tensors)), None)
+        if architecture is not None:
+            return _checked(index, tensors, architecture)
+    return None
+
+
 def read_upscaler(path: Path, read: ReadIndex = read_index) -> Upscaler:
     """Read the upscaler in a safetensors or PyTorch file; its numbers are not read.
 
@@ -58,11 +70,10 @@ def read_upscaler(path: Path, read: ReadIndex = read_index) -> Upscaler:
             _choose(),
         )
     index = read(path)
-    for tensors in _unwrapped(index):
-        architecture = next((one for one in ARCHITECTURES if one.recognises(tensors)), None)
-        if architecture is not None:
-            return _checked(index, tensors, architecture)
-    raise _something_else(index)
+    found = upscaler_in(index)
+    if found is None:
+        raise _something_else(index)
+    return found
 
 
 def _checked(index: TensorIndex, tensors: Tensors, architecture: UpscalerArchitecture) -> Upscaler:

@@ -38,11 +38,15 @@ class Enlarger:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The wanted picture: an exact width and height, or a growth; neither is the network's own."""
+    """The wanted picture: an exact width and height, its longer side, or a growth.
+
+    With none of these it grows as the network does.
+    """
 
     size: tuple[int, int] | None = None
     scale: float | None = None
     resampling: Resampling = Resampling.LANCZOS
+    longest: int | None = None
 
     def size_for(self, size: tuple[int, int], own_scale: int) -> tuple[int, int]:
         """Return width and height in pixels for a picture of this width and height.
@@ -50,6 +54,8 @@ class Wanted:
         Raises EngineError(REQUEST_INVALID) for more pixels than a picture may have.
         """
         scale = own_scale if self.scale is None else self.scale
+        if self.longest is not None:
+            scale = self.longest / max(size)
         width, height = self.size or tuple(max(1, round(side * scale)) for side in size)
         return _bounded((width, height))
 

@@ -19,6 +19,7 @@ from engine.api.request import CheckpointOverride, GenerateRequest
 from engine.api.values import PredictionType
 from tests.app.fake_engine import Plan
 from tests.app.gallery.made import ours, write
+from tests.app.requests import generation_of
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 
@@ -114,6 +115,6 @@ def kept(staged: Staged) -> dict[str, object]:
         "folders of pictures": [folder.path.name for folder in session.gallery_index.folders],
         "searches": session.gallery_habits.habits.searches,
         "stars": [row.rating for row in rows],
-        "queue": ([job.request.prompt for job in session.queue.jobs], session.queue.paused),
+        "queue": ([generation_of(job).prompt for job in session.queue.jobs], session.queue.paused),
         "downloads": [(entry.title, entry.state) for entry in session.downloads.entries],
     }

@@ -4,6 +4,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from app.form.generation import settings_of
+from app.queue.jobs import Job
 from engine.api.conventions import CONVENTIONS
 from engine.api.limits import (
     MAX_CLIP_SKIP,
@@ -96,3 +97,9 @@ def fitting(request: GenerateRequest) -> GenerateRequest:
 
 # As the form is filled with them: nothing in them is about the machine.
 form_requests = requests.map(settings_of).map(fitting)
+
+
+def generation_of(job: Job) -> GenerateRequest:
+    """The request of a job that makes a picture."""
+    assert job.generation is not None
+    return job.generation

@@ -25,6 +25,7 @@ from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
 from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise
 from tests.app.dying_engine import Moment
+from tests.app.requests import generation_of
 from tests.app.supervised import QUICK, Supervised, is_alive
 from tests.app.test_environment import HOSTILE
 from tests.server.scripted_engine import Misdeed, Plan
@@ -217,7 +218,7 @@ def test_an_app_killed_while_it_works_finds_its_queue_again(
     engine = supervise(command=engine_command(tmp_path / "packs"))
     engine.wait(lambda: not is_alive(pid))
     queue = JobQueue(engine.client, tmp_path / "state")
-    assert [(job.state, job.attempts, job.request.seed) for job in queue.jobs] == [
+    assert [(job.state, job.attempts, generation_of(job).seed) for job in queue.jobs] == [
         (JobState.WAITING, 1, 8),
         (JobState.WAITING, 0, 9),
     ]

@@ -26,6 +26,7 @@ from app.queue.jobs import (
 )
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo
+from tests.app.requests import generation_of
 
 ERROR = ErrorInfo(ErrorCode.ENGINE_CRASHED, "The engine crashed.")
 A = "a"
@@ -120,8 +121,8 @@ def test_a_job_tried_again_owes_nothing_to_its_first_life() -> None:
 
 def test_a_batch_becomes_jobs_with_seeds_of_their_own() -> None:
     jobs = after(submitted("a", "b", "c")).snapshot
-    assert [job.request.seed for job in jobs] == [10, 11, 12]
-    assert {job.request.count for job in jobs} == {1}
+    assert [generation_of(job).seed for job in jobs] == [10, 11, 12]
+    assert {generation_of(job).count for job in jobs} == {1}
 
 
 def test_front_is_before_all_that_wait_and_after_what_runs() -> None:

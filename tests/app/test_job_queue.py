@@ -16,6 +16,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 from tests.app.fake_engine import saved_image
+from tests.app.requests import generation_of
 from tests.app.silent_process import CRASH, SilentProcess
 
 REQUEST = GenerateRequest(prompt="a red house", seed=7)
@@ -114,9 +115,9 @@ def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
     it = open_queue(EngineState.STARTING)
     it.queue.submit(GenerateRequest(prompt="", count=3), Path("out"))
     it.wait(lambda: len(it.added) == 3)
-    first = it.added[0].request.seed
+    first = generation_of(it.added[0]).seed
     assert first is not None
-    assert [job.request.seed for job in it.added] == [first, first + 1, first + 2]
+    assert [generation_of(job).seed for job in it.added] == [first, first + 1, first + 2]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def test_a_large_batch_at_the_front_keeps_its_order(open_queue: Open) -> None:
     batch = it.queue.submit(GenerateRequest(prompt="", seed=0, count=2500), Path("out"), front=True)
     it.wait(lambda: len(it.queue.jobs) == 2502)
     assert it.order == [*batch, *waiting]
-    assert [job.request.seed for job in it.queue.jobs[:2500]] == list(range(2500))
+    assert [generation_of(job).seed for job in it.queue.jobs[:2500]] == list(range(2500))
 
 
 def test_ten_thousand_jobs_and_a_storm_keep_the_order(open_queue: Open) -> None:

@@ -10,6 +10,7 @@ from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 
@@ -84,7 +85,7 @@ def test_only_missing_pictures_of_a_batch_are_made(stage: Stage) -> None:
     staged.session.generation.count = 3
     staged.session.jobs.generate()
     jobs = staged.wait_for_jobs(3)
-    assert [job.request.seed for job in jobs] == [6, 5, 7]
+    assert [generation_of(job).seed for job in jobs] == [6, 5, 7]
     assert len(repeats_told(staged)) == 1
 
 
@@ -119,7 +120,7 @@ def test_a_request_that_is_cancelled_during_the_search_for_its_picture_is_not_qu
     lock(staged, 8)
     staged.session.jobs.generate()
     (job,) = staged.wait_for_jobs(1)
-    assert job.request.seed == 8
+    assert generation_of(job).seed == 8
 
 
 def test_a_picture_of_an_earlier_session_is_known_by_its_record(stage: Stage) -> None:

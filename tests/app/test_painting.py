@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.api.values import InputRole
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from tests.metadata.records import PNG
@@ -64,7 +65,7 @@ def test_generate_waits_for_the_latest_stroke(staged: Staged) -> None:
     staged.session.jobs.generate()
     written.set()
     staged.wait(lambda: len(staged.queue.jobs) == 1)
-    roles = [image.role for image in staged.queue.jobs[0].request.inputs]
+    roles = [image.role for image in generation_of(staged.queue.jobs[0]).inputs]
     assert roles == [InputRole.INIT, InputRole.MASK]
 
 

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.engine.process import EngineState
 from app.queue.jobs import JobState
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 
@@ -43,13 +44,13 @@ def staged(stages: list[Staged], tmp_path: Path, qtbot: QtBot) -> Staged:
 
 
 def ids(staged: Staged, *prompts: str) -> list[str]:
-    jobs = {job.request.prompt: job.id for job in staged.queue.jobs}
+    jobs = {generation_of(job).prompt: job.id for job in staged.queue.jobs}
     return [jobs[prompt] for prompt in prompts]
 
 
 def waiting(staged: Staged) -> tuple[str, ...]:
     jobs = staged.queue.jobs
-    return tuple(job.request.prompt for job in jobs if job.state is JobState.WAITING)
+    return tuple(generation_of(job).prompt for job in jobs if job.state is JobState.WAITING)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_jobs_move_together_up_and_down(
     staged: Staged, moved: tuple[str, ...], by: int, order: tuple[str, ...]
 ) -> None:
     staged.session.jobs_in_queue.move(ids(staged, *moved), by)
-    staged.queue.submit(staged.queue.jobs[0].request, staged.paths.output)
+    staged.queue.submit(generation_of(staged.queue.jobs[0]), staged.paths.output)
     staged.wait(lambda: len(staged.queue.jobs) == len(PROMPTS) + 1)
     assert waiting(staged)[:-1] == order
 
@@ -106,7 +107,9 @@ def test_a_paused_queue_starts_nothing_until_it_is_resumed_also_after_a_restart(
 def test_a_copy_comes_next_with_another_seed(staged: Staged) -> None:
     staged.session.jobs_in_queue.duplicate(ids(staged, "two"))
     staged.wait(lambda: waiting(staged) == ("one", "two", "two", "three", "four"))
-    seeds = [job.request.seed for job in staged.queue.jobs if job.request.prompt == "two"]
+    seeds = [
+        generation_of(job).seed for job in staged.queue.jobs if generation_of(job).prompt == "two"
+    ]
     assert len(set(seeds)) == 2
 
 

@@ -18,6 +18,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from tests.app.test_device_state import NO_TIME
@@ -47,8 +48,8 @@ def test_a_picture_is_made_shown_and_listed(stage: Stage) -> None:
     assert session.view.live
     jobs = staged.wait_for_jobs(2)
     assert [job.state for job in jobs] == [JobState.DONE, JobState.DONE]
-    assert jobs[1].request.seed == (jobs[0].request.seed or 0) + 1
-    assert session.generation.seed == jobs[0].request.seed
+    assert generation_of(jobs[1]).seed == (generation_of(jobs[0]).seed or 0) + 1
+    assert session.generation.seed == generation_of(jobs[0]).seed
     assert session.view.path == jobs[1].images[0]
     staged.wait(lambda: len(session.gallery) == 2)
     assert session.progress.job is None

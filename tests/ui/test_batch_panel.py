@@ -6,6 +6,7 @@ from PySide6.QtTest import QTest
 from engine.api.messages import JobPreview
 from engine.api.values import InputRole
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from ui.actions import ActionName
@@ -68,12 +69,12 @@ def test_the_seed_that_is_kept_is_that_of_the_picture_shown(make_desk: MakeDesk)
     first, second = desk.wait_for_jobs(2)
     for job in (first, second, first):
         desk.session.view.choose(job.images[0])
-        desk.wait(lambda wanted=job: form.seed == wanted.request.seed)
+        desk.wait(lambda wanted=job: form.seed == generation_of(wanted).seed)
     form.seed_locked = True
     desk.session.view.choose(second.images[0])
     desk.wait(lambda: desk.window.info.title.text() != "")
-    desk.wait(lambda: str(second.request.seed) in desk.window.info.detail.text())
-    assert form.seed == first.request.seed
+    desk.wait(lambda: str(generation_of(second).seed) in desk.window.info.detail.text())
+    assert form.seed == generation_of(first).seed
 
 
 def test_one_picture_is_no_batch(make_desk: MakeDesk) -> None:
@@ -91,6 +92,6 @@ def test_a_picture_of_a_batch_is_started_from_and_painted_on(make_desk: MakeDesk
     desk.session.view.choose(first.images[0])
     action = desk.window.actions_by_name[ActionName.PAINT]
     desk.wait(action.isEnabled)
-    desk.wait(lambda: str(first.request.seed) in desk.window.info.detail.text())
+    desk.wait(lambda: str(generation_of(first).seed) in desk.window.info.detail.text())
     action.trigger()
     assert desk.session.generation.input_path(InputRole.INIT) == first.images[0]

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QWidget
 
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
 from ui.places import Place
@@ -85,7 +86,7 @@ def test_a_picture_is_made_by_keys(make_desk: MakeDesk, said: list[str]) -> None
     keys.write("a blue boat")
     keys.press(Qt.Key.Key_Return, CTRL)
     (job,) = desk.wait_for_jobs(1)
-    assert job.request.prompt == "a blue boat"
+    assert generation_of(job).prompt == "a blue boat"
     assert "The picture is finished." in said
 
 

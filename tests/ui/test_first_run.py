@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from engine.api.machine import AdapterInfo, MachineInfo
+from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CARD, CPU, DEVICES
 from ui.actions import ActionName
@@ -37,8 +38,8 @@ def test_a_postcard_is_one_click_to_a_picture(desk: Desk, first: FirstRun) -> No
     desk.start()
     QTest.mouseClick(first.postcards[1], Qt.MouseButton.LeftButton)
     (job,) = desk.wait_for_jobs(1)
-    assert job.request.prompt == POSTCARDS[1].prompt
-    assert (job.request.steps, job.request.negative_prompt) == (None, "")
+    assert generation_of(job).prompt == POSTCARDS[1].prompt
+    assert (generation_of(job).steps, generation_of(job).negative_prompt) == (None, "")
     desk.session.notices.notices[0].undo()  # pyright: ignore[reportOptionalCall]
     assert msgspec.structs.replace(form.form, seed=None) == before
 
@@ -57,7 +58,7 @@ def test_a_postcard_draws_another_picture_at_each_click(desk: Desk, first: First
         first.postcards[0].click()
         jobs = desk.wait_for_jobs(count)
         assert not form.seed_locked
-    assert len({5, *(job.request.seed for job in jobs)}) == 3
+    assert len({5, *(generation_of(job).seed for job in jobs)}) == 3
 
 
 def test_the_hardware_is_told_in_a_sentence(desk: Desk, first: FirstRun) -> None:

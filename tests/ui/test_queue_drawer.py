@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from app.queue.jobs import Job, JobState
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import DEVICES
 from tests.ui.test_accessibility import unnamed
@@ -76,7 +77,7 @@ def test_jobs_are_moved_by_keys_and_stay_selected(desk: Desk, drawer: QueueDrawe
     select(drawer, 2)
     QTest.keyClick(drawer.list, Qt.Key.Key_Up, ALT)
     desk.wait(lambda: titles(drawer) == ("one", "three", "two"))
-    assert [job.request.prompt for job in drawer.list.selected] == ["three"]
+    assert [generation_of(job).prompt for job in drawer.list.selected] == ["three"]
     QTest.keyClick(drawer.list, Qt.Key.Key_Home, ALT)
     desk.wait(lambda: titles(drawer) == ("three", "one", "two"))
     QTest.keyClick(drawer.list, Qt.Key.Key_Down, ALT)
@@ -107,11 +108,11 @@ def test_the_job_that_follows_a_removed_one_is_selected(desk: Desk, drawer: Queu
     select(drawer, 1)
     QTest.keyClick(drawer.list, Qt.Key.Key_Delete)
     desk.wait(lambda: titles(drawer) == ("one", "three"))
-    assert [job.request.prompt for job in drawer.list.selected] == ["three"]
+    assert [generation_of(job).prompt for job in drawer.list.selected] == ["three"]
     QTest.keyClick(drawer.list, Qt.Key.Key_Delete)
     desk.wait(lambda: titles(drawer) == ("one",))
     # The last row is gone; the one before it is near.
-    assert [job.request.prompt for job in drawer.list.selected] == ["one"]
+    assert [generation_of(job).prompt for job in drawer.list.selected] == ["one"]
 
 
 def test_a_job_is_edited_and_copied(desk: Desk, drawer: QueueDrawer) -> None:
@@ -189,7 +190,7 @@ def test_only_a_failure_of_the_numbers_is_tried_with_another_seed(make_desk: Mak
     drawer = desk.window.queue
     select(drawer, 0)
     retries(drawer)["Retry with another seed"].trigger()
-    desk.wait(lambda: desk.queue.jobs[0].request.seed != job.request.seed)
+    desk.wait(lambda: generation_of(desk.queue.jobs[0]).seed != generation_of(job).seed)
 
 
 def test_ten_thousand_jobs_are_drawn_row_by_row(

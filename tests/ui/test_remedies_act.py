@@ -26,6 +26,7 @@ from engine.api.remedies import (
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.app.test_error_kinds import OF_NOTES
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import DEVICES
@@ -126,20 +127,20 @@ def retry_unlimited(make_desk: MakeDesk, *_: object) -> None:
     limited = GenerateRequest(prompt="a harbour", memory_limit_bytes=1 << 30)
     desk = failed(make_desk, ErrorCode.OUT_OF_MEMORY, RaiseMemoryLimit(), request=limited)
     press(desk, A.RETRY_UNLIMITED)
-    assert made(desk).request.memory_limit_bytes is None
+    assert generation_of(made(desk)).memory_limit_bytes is None
 
 
 def retry_inverted(make_desk: MakeDesk, *_: object) -> None:
     desk = failed(make_desk, ErrorCode.REQUEST_INVALID, InvertMask())
     press(desk, A.RETRY_INVERTED)
-    assert made(desk).request.mask_options.inverted
+    assert generation_of(made(desk)).mask_options.inverted
 
 
 def retry_new_seed(make_desk: MakeDesk, *_: object) -> None:
     desk = failed(make_desk, ErrorCode.NUMERIC_FAILURE)
-    seed = desk.queue.jobs[0].request.seed
+    seed = generation_of(desk.queue.jobs[0]).seed
     press(desk, A.RETRY_NEW_SEED)
-    assert made(desk).request.seed not in (None, seed)
+    assert generation_of(made(desk)).seed not in (None, seed)
 
 
 def retry_on_another(make_desk: MakeDesk, *_: object) -> None:
@@ -185,7 +186,7 @@ def supply_parts(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch) -
     button = card(desk).remedies[A.SUPPLY_PARTS]
     assert button.text() == "Use fits.safetensors"
     button.click()
-    assert made(desk).request.components.vae == vae
+    assert generation_of(made(desk)).components.vae == vae
     assert desk.session.generation.declaration.components.vae == vae
 
 
@@ -195,7 +196,7 @@ def find_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch
     other = desk.session.generation.checkpoint
     chooses(patch, str(folder / "moved.safetensors"))
     press(desk, A.FIND_CHECKPOINT)
-    assert made(desk).request.checkpoint == str(folder / "moved.safetensors")
+    assert generation_of(made(desk)).checkpoint == str(folder / "moved.safetensors")
     # The form has another model, which nobody lost.
     assert desk.session.generation.checkpoint == other
 
@@ -206,7 +207,7 @@ def choose_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPat
     press(desk, A.CHOOSE_CHECKPOINT)
     assert desk.session.generation.checkpoint == folder / "other.safetensors"
     # The picture that failed is made with it.
-    assert made(desk).request.checkpoint == str(folder / "other.safetensors")
+    assert generation_of(made(desk)).checkpoint == str(folder / "other.safetensors")
     assert all(one.notice.error is None for one in desk.window.notices.cards)
 
 
@@ -335,7 +336,7 @@ def test_a_part_without_a_fitting_file_is_chosen(
     assert desk.queue.jobs[0].state is JobState.FAILED
     chooses(monkeypatch, str(tmp_path / "some.safetensors"))
     press(desk, A.SUPPLY_PARTS)
-    assert made(desk).request.components.vae == str(tmp_path / "some.safetensors")
+    assert generation_of(made(desk)).components.vae == str(tmp_path / "some.safetensors")
 
 
 def test_a_failure_shows_three_remedies_at_most_the_best_first(make_desk: MakeDesk) -> None:

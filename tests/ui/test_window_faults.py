@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from app.form.presets import PresetPart
 from app.queue.job_queue import JobState
 from tests.app.fake_engine import Plan
+from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_pictures import END, png_header
 
@@ -56,7 +57,7 @@ def test_odd_prompts_are_used_kept_and_shown_as_they_were_pasted(desk: Desk) -> 
         session.jobs.generate()
         session.presets.save(f"{number} {text}", list(PresetPart))
         job = desk.wait_for_jobs(number)[-1]
-        assert job.request.prompt == pasted
+        assert generation_of(job).prompt == pasted
         assert session.earlier.history.prompts[0].prompt == pasted
         prompt.clear()
         session.presets.use(session.presets.store.presets[-1])

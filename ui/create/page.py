@@ -99,6 +99,7 @@ class CreatePage(QWidget):
         )
         on(ActionName.REVEAL, self._with_picture(reveal))
         on(ActionName.COPY_PATH, self._with_picture(copy_path))
+        on(ActionName.SHOW_ORIGINAL, self._with_picture(session.upscales.show_original))
         on(
             ActionName.COPY_PICTURE,
             self._with_picture(lambda path: copy_picture(path, session.background)),

@@ -14,6 +14,7 @@ translate = QCoreApplication.translate
 _WAITING = frozenset({JobState.WAITING})
 _FAILED = frozenset({JobState.FAILED})
 _ANY = frozenset(JobState)
+_OF_MADE = frozenset({"copy", "create"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,16 @@ class QueueAction:
     key: QKeySequence
     states: frozenset[JobState]
     act: Callable[[Sequence[str]], object]
+    # The action needs settings that the form has.
+    of_made: bool = False
+
+    def suits(self, job: Job) -> bool:
+        """Return True if the action does something with a job."""
+        return job.state in self.states and not (self.of_made and job.generation is None)
 
     def fits(self, jobs: Sequence[Job]) -> bool:
         """Return True if the action does something with one of the jobs."""
-        return any(job.state in self.states for job in jobs)
+        return any(map(self.suits, jobs))
 
 
 def queue_actions(commands: QueueCommands) -> tuple[QueueAction, ...]:
@@ -54,6 +61,6 @@ def queue_actions(commands: QueueCommands) -> tuple[QueueAction, ...]:
         ("trash", translate("queue", "Remove"), "Del", _ANY, commands.remove),
     )
     return tuple(
-        QueueAction(name, text, QKeySequence(key), states, act)
+        QueueAction(name, text, QKeySequence(key), states, act, name in _OF_MADE)
         for name, text, key, states, act in table
     )

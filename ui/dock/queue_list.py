@@ -51,7 +51,7 @@ class QueueList(QListView):
 
     def act(self, action: QueueAction) -> None:
         """Run an action on the selected jobs that it fits."""
-        jobs = [job.id for job in self.selected if job.state in action.states]
+        jobs = [job.id for job in self.selected if action.suits(job)]
         if jobs:
             action.act(jobs)
 

@@ -9,6 +9,7 @@ from app.queue.job_queue import Job, batch_of
 from app.queue.jobs import JobState
 from app.session import Session
 from engine.api.values import Phase
+from ui.job_labels import job_title
 from ui.labels import duration, phase_label, step_duration
 from ui.queue_changes import on_queue_changes
 from ui.spoken import say
@@ -151,7 +152,7 @@ class StatusPanel(QWidget):
         if progress.seconds_per_step is not None:
             parts.append(step_duration(progress.seconds_per_step))
         if not parts and job is not None:
-            parts.append(job.request.prompt)
+            parts.append(job_title(job))
         return " · ".join(parts)
 
     def _seconds_after(self, job: Job | None) -> float:

@@ -19,9 +19,11 @@ from ui.spoken import say
 _OF_ONE = (
     *REUSING,
     *STEERING,
+    ActionName.SHOW_ORIGINAL,
     ActionName.COPY_SETTINGS,
 )
 _OF_SOME = (
+    ActionName.UPSCALE,
     ActionName.COPY_PICTURE,
     ActionName.COPY_PATH,
     ActionName.REVEAL,
@@ -52,6 +54,7 @@ class PictureDeeds(QObject):
         self._commands = commands
         self._on(ActionName.TRASH, lambda: commands.trash(self._rows()))
         self._on(ActionName.REVEAL, lambda: self._with_first(reveal))
+        self._on(ActionName.SHOW_ORIGINAL, lambda: self._with_first(session.upscales.show_original))
         self._on(ActionName.COPY_PATH, self._copy_paths)
         self._on(ActionName.COPY_PICTURE, self._copy_pictures)
         self._on(ActionName.COPY_SETTINGS, self._copy_settings)
@@ -96,6 +99,7 @@ class PictureDeeds(QObject):
         one = len(self._targets()) == 1
         groups = (
             (*REUSING, *STEERING) if one else (ActionName.COMPARE,),
+            (ActionName.UPSCALE, ActionName.SHOW_ORIGINAL) if one else (ActionName.UPSCALE,),
             (ActionName.FAVOURITE, ActionName.REJECT),
             (ActionName.REVEAL, ActionName.COPY_PICTURE, ActionName.COPY_PATH),
             (ActionName.COPY_SETTINGS,) if one else (),
@@ -110,6 +114,10 @@ class PictureDeeds(QObject):
             rating.addAction(self._actions[name])
         menu.insertMenu(self._actions[ActionName.REVEAL], rating)
         return menu
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of the pictures, while the page is seen."""
+        return tuple(row.path for row in self._rows()) if self._page.isVisible() else ()
 
     def _on(self, name: ActionName, act: Callable[[], object]) -> None:
         def triggered() -> None:

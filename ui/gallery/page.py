@@ -27,6 +27,7 @@ from ui.gallery.tile_store import TileStore
 from ui.gallery.viewer import Viewer, is_escape_wanted
 from ui.picture_facts import Fact, read_facts
 from ui.theme.theme import Theme
+from ui.upscale_button import UpscaleButton
 from ui.widgets.labels import rule
 from ui.widgets.picture_details import PictureDetails
 from ui.widgets.stack import Stack
@@ -64,6 +65,8 @@ class GalleryPage(QWidget):
         self.details = PictureDetails(theme)
         self.details.setFixedWidth(_DETAILS)
         self.foot = Foot(theme, actions)
+        self.upscale = UpscaleButton(session, theme, actions, self._upscaled)
+        self.foot.bar.add(self.upscale)
         self._folders_line = rule(Qt.Orientation.Vertical)
         self._details_line = rule(Qt.Orientation.Vertical)
         self._middle = Stack()
@@ -99,6 +102,9 @@ class GalleryPage(QWidget):
         comparison.closed.connect(self.browse)
         comparison.focus_moved.connect(self._refresh)
         return comparison
+
+    def _upscaled(self) -> tuple[str, ...]:
+        return self._deeds.paths()
 
     def meant(self) -> list[int]:
         """Return the ids of the pictures that actions are about."""

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.gallery.rows import GalleryRow
 from ui.actions import REUSING, ActionName, Actions
@@ -12,6 +11,7 @@ from ui.gallery.rating_field import RatingField
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
+from ui.widgets.word_button import WordButton
 
 _FILE_BUTTONS = (
     (ActionName.COPY_PICTURE, "copy"),
@@ -52,6 +52,11 @@ class PictureBar(QWidget):
         self.reuse.clicked.connect(self._show_menu)
         self.start.clicked.connect(actions[ActionName.START_FROM].trigger)
 
+    def add(self, button: WordButton) -> None:
+        """Add a button with words before those with icons; it is shown for any choice."""
+        self._added.append(button)
+        self._row.insertWidget(self._row.indexOf(self.compare), button)
+
     def show_rows(self, rows: Sequence[GalleryRow], count: int) -> None:
         """Show the marks that `rows` share; `count` is the number of chosen pictures."""
         one, several = count == 1, count > 1
@@ -68,11 +73,12 @@ class PictureBar(QWidget):
 
     def show_words(self, *, shown: bool) -> None:
         """Show words on the buttons that have any, else their icons."""
-        for button in (self.use, self.start):
+        for button in (self.use, self.start, *self._added):
             button.show_words(shown=shown)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
+        self._added: list[WordButton] = []
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(XS)
         for button in (self.favourite, self.reject, self.rating):
@@ -87,25 +93,6 @@ class PictureBar(QWidget):
 
 # The numbers of pictures that can be compared.
 COMPARED = range(2, 5)
-
-
-class WordButton(QPushButton):
-    """A button with words, or with an icon alone where there is no room for them."""
-
-    def __init__(self, theme: Theme, words: str, icon: str) -> None:
-        super().__init__(words)
-        self._theme, self._words, self._icon = theme, words, icon
-        self.setAccessibleName(words)
-        theme.changed.connect(self._draw)
-
-    def show_words(self, *, shown: bool) -> None:
-        """Show the words or the icon."""
-        if shown != bool(self.text()):
-            self.setText(self._words if shown else "")
-            self._draw()
-
-    def _draw(self) -> None:
-        self.setIcon(QIcon() if self.text() else self._theme.icon(self._icon))
 
 
 class MarkButton(IconButton):

@@ -19,6 +19,7 @@ from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.notices.wording import worded
 from app.queue.jobs import Job, JobState
 from app.session import Session
+from ui.job_labels import job_title, upscaler_name
 from ui.labels import checkpoint_label, duration, size_label, steps_label
 from ui.queue_changes import on_queue_changes
 from ui.thumbnails import ThumbnailStore
@@ -168,24 +169,27 @@ class QueueItemModel(QAbstractListModel):
                 self.dataChanged.emit(self.index(row), self.index(row))
 
     def _row(self, job: Job) -> QueueRow:
-        request = job.request
-        shape = self._session.jobs_in_queue.shape(request)
-        about = [self._model_name(Path(request.checkpoint or ""))]
-        about.append(size_label(*shape))
-        if request.steps:
-            about.append(steps_label(request.steps))
+        shape = self._session.jobs_in_queue.shape(job.request)
+        about = [self._model_name(job)]
+        if all(shape):
+            about.append(size_label(*shape))
+        if job.generation is not None and job.generation.steps:
+            about.append(steps_label(job.generation.steps))
         is_running = job.state is JobState.RUNNING
         return QueueRow(
             job=job,
-            title=request.prompt.strip()[:300] or self.tr("Without a prompt"),
+            title=job_title(job)[:300] or self.tr("Without a prompt"),
             about=" · ".join(about),
             remark=self._remark(job),
-            shape=shape,
+            shape=shape if all(shape) else (1, 1),
             picture=self._preview() if is_running else self._picture(job),
             fraction=self._session.progress.fraction if is_running else None,
         )
 
-    def _model_name(self, path: Path) -> str:
+    def _model_name(self, job: Job) -> str:
+        if job.upscale is not None:
+            return upscaler_name(job.upscale.upscaler)
+        path = Path((job.generation and job.generation.checkpoint) or "")
         is_starter = path == self._session.checkpoints.starter
         return checkpoint_label(ListedCheckpoint(STARTER_NAME if is_starter else path.stem, path))
 

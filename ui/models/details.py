@@ -25,7 +25,14 @@ from engine.folders import has_suffix
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
 from ui.labels import file_size, size_label, steps_label, variant_label, when
 from ui.method_labels import method_name
-from ui.model_labels import families_label, kind_label, name_label, preview_of, use_label
+from ui.model_labels import (
+    families_label,
+    kind_label,
+    name_label,
+    preview_of,
+    upscaler_about,
+    use_label,
+)
 from ui.models.own_settings import OwnSettings
 from ui.pictures import ReadPicture, read_picture
 from ui.theme.metrics import DETAILS_WIDTH, XS, M, S
@@ -201,7 +208,11 @@ class ModelDetails(QWidget):
         info = answer if isinstance(answer, CheckpointInfo) else None
         self.name.setText(breakable(name_label(session, model)))
         family = families_label(model, session.checkpoints.family_title)
-        variant = variant_label(model.variant)
+        variant = (
+            upscaler_about(model)
+            if model.kind is ModelKind.UPSCALER
+            else variant_label(model.variant)
+        )
         kind = kind_label(model.kind)
         self.about.setText(breakable(" · ".join(filter(None, (kind, family, variant)))))
         self.problem.setText(breakable(worded_both(model.problem, model.hint)))

@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWid
 from app.session import Session
 from engine.api.request import GenerateRequest
 from ui.actions import REUSING, STEERING, ActionName, Actions
+from ui.job_labels import job_title
 from ui.labels import settings_summary, size_label
 from ui.pictures import ReadPicture
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
+from ui.upscale_button import UpscaleButton
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel
 
@@ -23,7 +25,13 @@ _BUTTONS = (
 
 
 _USE = ActionName.USE_SETTINGS
-_OF_A_PICTURE = (*REUSING, *STEERING, ActionName.COPY_PATH)
+_OF_A_PICTURE = (
+    *REUSING,
+    *STEERING,
+    ActionName.COPY_PATH,
+    ActionName.UPSCALE,
+    ActionName.SHOW_ORIGINAL,
+)
 
 
 class InfoPanel(QWidget):
@@ -47,6 +55,7 @@ class InfoPanel(QWidget):
             self.menu.addAction(actions[name])
         self.start = QPushButton(self.tr("Start from this"))
         self.start.setToolTip(actions.key(ActionName.START_FROM))
+        self.upscale = UpscaleButton(session, theme, actions, self._pictures)
         self.buttons = [self._button(theme, name, icon) for name, icon in _BUTTONS]
         self.details = self._button(theme, ActionName.DETAILS, "note")
         self.details.setCheckable(True)
@@ -61,6 +70,10 @@ class InfoPanel(QWidget):
         session.view.live_changed.connect(self._refresh)
         session.view.path_changed.connect(self._refresh)
         self._refresh()
+
+    def _pictures(self) -> tuple[str, ...]:
+        path = self._session.view.path
+        return (path,) if path is not None and self.isVisible() else ()
 
     def show_picture(self, picture: ReadPicture) -> None:
         """Show the settings of the picture on the canvas."""
@@ -83,7 +96,7 @@ class InfoPanel(QWidget):
         split.addWidget(self.reuse)
         row.addWidget(self.watch)
         row.addLayout(split)
-        for button in (self.start, *self.buttons, self.details):
+        for button in (self.start, self.upscale, *self.buttons, self.details):
             row.addWidget(button)
         row.addStrut(40)
 
@@ -103,9 +116,10 @@ class InfoPanel(QWidget):
         live = self._session.pictures.is_live
         if live:
             job = self._session.queue.running
+            request = job.generation if job else None
             self._tell(
-                self._title(job.request) if job else "",
-                settings_summary(job.request) if job else "",
+                (job_title(job) if job else "") or self.tr("Without a prompt"),
+                settings_summary(request) if request else "",
             )
         elif view.path is not None:
             self._tell_picture(view.path)
@@ -117,7 +131,7 @@ class InfoPanel(QWidget):
             )
         has_picture = view.path is not None and not live
         self.watch.setVisible(running and not view.live)
-        for button in (self.use, self.reuse, self.start, *self.buttons):
+        for button in (self.use, self.reuse, self.start, self.upscale, *self.buttons):
             button.setVisible(has_picture)
         if self.isVisible():
             # Another page enables them by its own pictures.

@@ -105,6 +105,9 @@ def picture_menu(actions: Actions, parent: QWidget) -> QMenu:
     for name in (*REUSING, *STEERING):
         menu.addAction(actions[name])
     menu.addSeparator()
+    for name in (ActionName.UPSCALE, ActionName.SHOW_ORIGINAL):
+        menu.addAction(actions[name])
+    menu.addSeparator()
     for name in (ActionName.REVEAL, ActionName.COPY_PICTURE, ActionName.COPY_PATH):
         menu.addAction(actions[name])
     menu.addSeparator()
