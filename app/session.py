@@ -164,6 +164,7 @@ class Session(QObject):
         self.embedding_list = EmbeddingList(form, self.embeddings, checkpoints, self)
         self.cache = CacheState(self.client, self)
         self.outlook = OutlookState(self.client, form, self)
+        self.upscale_outlooks = UpscaleOutlooks(self.client, self)
         self.maps = MapPreviews(self.client, self)
         self.control_maps = LayerMaps(form, self.maps, self)
         self.disk = DiskRoom(self._paths.output, self.background, self)
@@ -198,17 +199,12 @@ class Session(QObject):
         self.jobs = JobCommands(state, self.obstacle, self.painting, self)
         self.first_picture = FirstPicture(self.changes, self.jobs, self)
         self.pictures = PictureCommands(state, self.changes, self)
-        self.upscale_outlooks = UpscaleOutlooks(self.client, self)
-        self.jobs_in_queue = QueueCommands(
-            state, self.pace, self.devices, self.upscale_outlooks, self
-        )
+        given = state, self.pace, self.devices, self.upscale_outlooks
+        self.jobs_in_queue = QueueCommands(*given, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.embedding = EmbeddingCommands(self.generation, self.changes, self)
         self._add_models(paths, state, terms)
-        self.upscales = UpscaleCommands(
-            state, self.models.store, self.upscale_outlooks, self.pictures.to_trash, self
-        )
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(
             state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices
@@ -227,6 +223,9 @@ class Session(QObject):
         )
         self.models = ModelRooms(
             paths, state, self.loras, self.downloads, self._site_keys, terms, self
+        )
+        self.upscales = UpscaleCommands(
+            state, self.models.store, self.upscale_outlooks, self.pictures.to_trash, self
         )
         self.model = ModelCommands(
             state,

@@ -32,6 +32,8 @@ class UpscalePopup(QFrame):
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self._session, self._commands = session, session.upscales
         self._sources: tuple[str, ...] = ()
+        # The upscaler that was chosen in this popup; the list of them may still be on its way.
+        self._wanted = ""
         self._requests: tuple[UpscaleRequest, ...] = ()
         self.setProperty("role", "choices")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -109,7 +111,7 @@ class UpscalePopup(QFrame):
 
     def _list_upscalers(self) -> None:
         """Fill the box with the user's files and the methods; keep what was chosen."""
-        chosen = self.upscaler.currentData() or self._commands.latest
+        chosen = self._wanted or self._commands.latest
         self.upscaler.blockSignals(True)
         self.upscaler.clear()
         for model in self._commands.upscalers:
@@ -126,6 +128,7 @@ class UpscalePopup(QFrame):
         self._tell_upscaler()
 
     def _on_upscaler(self) -> None:
+        self._wanted = str(self.upscaler.currentData() or "")
         self._tell_upscaler()
         self._ask()
 

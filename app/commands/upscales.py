@@ -16,6 +16,7 @@ from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.upscale_messages import ImageUpscaled
 from engine.api.upscaling import UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorInfo
+from engine.errors import EngineError
 from engine.metadata.record import read_record
 
 # Of more pictures the first tell for the others.
@@ -142,7 +143,10 @@ class UpscaleCommands(QObject):
 
 def original_of(path: Path) -> str | None:
     """Return the picture that one was made larger from, where it is or beside it; else None."""
-    record = read_record(path)
+    try:
+        record = read_record(path)
+    except EngineError:
+        return None
     reports = record.upscales if record is not None else ()
     source = reports[-1].source if reports else None
     if not source:

@@ -54,6 +54,7 @@ from engine.api.record import GenerationRecord, ResolvedRequest, Timings
 from engine.api.remedies import MakeSmaller
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
+from engine.api.upscale_messages import ImageUpscaled, RunUpscale
 from engine.api.values import (
     ErrorCode,
     ErrorInfo,
@@ -163,7 +164,7 @@ class FakeEngine:
                 self._get_ready()
             case Ping():
                 self._say(Pong(sequence=command.sequence))
-            case RunJob():
+            case RunJob() | RunUpscale():
                 threading.Thread(target=self._run, args=(command,), daemon=True).start()
             case CancelJob():
                 self._cancelled.add(command.job)
@@ -234,7 +235,7 @@ class FakeEngine:
         names = tuple(one.name for one in self._plan.embeddings)
         self._say(LorasListed(query=command.query, folders=(), embeddings=names))
 
-    def _run(self, command: RunJob) -> None:
+    def _run(self, command: RunJob | RunUpscale) -> None:
         plan, name = self._plan, command.job
         self._say(JobPhase(job=name, phase=Phase.DENOISE))
         if plan.dies_in_jobs:
@@ -281,7 +282,7 @@ class FakeEngine:
                 rest = rest[os.write(1, rest) :]
 
 
-def _save(command: RunJob) -> ImageSaved:
+def _save(command: RunJob | RunUpscale) -> ImageSaved | ImageUpscaled:
     """Put a file where the picture would be, as the engine does: under its name only when whole."""
     folder = Path(command.folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -289,6 +290,9 @@ def _save(command: RunJob) -> ImageSaved:
     temporary = path.with_suffix(".tmp")
     temporary.write_bytes(b"a picture")
     temporary.replace(path)
+    if isinstance(command, RunUpscale):
+        source = command.request.source
+        return ImageUpscaled(job=command.job, path=str(path), source=source, width=64, height=64)
     return saved_image(command.job, str(path), command.request)
 
 

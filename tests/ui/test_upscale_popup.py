@@ -1,0 +1,104 @@
+"""The popup "Upscale": the user's files, sizes, what they take; it queues the pictures."""
+
+import os
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.queue.jobs import JobState
+from engine.api.saving import PictureFormat
+from engine.metadata.record import read_record, record_chunks
+from engine.output.encoding import encode_picture
+from tests.app.test_upscale_command import pixels
+from tests.metadata.records import PLAIN
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from tests.upscalers.small import file_of
+from ui.actions import ActionName
+from ui.upscale_popup import UpscalePopup
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk, tmp_path: Path) -> Desk:
+    """A window with a picture on the canvas, and an upscaler's file in the folder of models."""
+    folder = tmp_path / "models" / "upscale_models"
+    folder.mkdir(parents=True)
+    file_of(folder, "ESRGAN")
+    source = tmp_path / "output" / "cat.png"
+    source.parent.mkdir(exist_ok=True)
+    source.write_bytes(encode_picture(pixels(64, 80), record_chunks(PLAIN), PictureFormat.PNG, 92))
+    desk = make_desk(real=True).start()
+    desk.session.view.choose(str(source))
+    return desk
+
+
+def opened(desk: Desk) -> UpscalePopup:
+    desk.window.actions_by_name[ActionName.UPSCALE].trigger()
+    popup = desk.window.info.upscale.popup
+    assert popup is not None
+    desk.wait(popup.isVisible)
+    desk.wait(lambda: popup.upscaler.count() == 3)
+    return popup
+
+
+def keep(widget: UpscalePopup, name: str) -> None:
+    """Keep a picture of a state where somebody asks for it, to be looked at."""
+    folder = os.environ.get("SAFELIGHT_UPSCALE_PICTURES")
+    if folder:
+        widget.grab().save(f"{folder}/{name}.png")
+
+
+def test_a_picture_is_upscaled_from_the_canvas(desk: Desk, tmp_path: Path, qtbot: QtBot) -> None:
+    popup = opened(desk)
+    assert popup.pictures.text() == "cat.png"
+    assert "ESRGAN" in popup.upscaler.itemText(0)
+    desk.wait(popup.start.isEnabled)
+    assert "160" in popup.result.text()
+    assert "128" in popup.result.text()
+    assert "memory" in popup.cost.text()
+    assert "4 times" in popup.about.text()
+    assert not unnamed(popup)
+    keep(popup, "popup")
+    qtbot.keyClick(popup.upscaler, Qt.Key.Key_Return)
+    if popup.isVisible():
+        popup.start.click()
+    (job,) = desk.wait_for_jobs(1)
+    assert job.state is JobState.DONE, job.error
+    assert Path(job.images[0]).parent == tmp_path / "output"
+    with Image.open(job.images[0]) as image:
+        assert image.size == (160, 128)
+    record = read_record(Path(job.images[0]))
+    assert record is not None
+    assert record.upscales
+    assert record.request == PLAIN.request
+    desk.session.upscales.show_original(job.images[0])
+    desk.wait(lambda: desk.session.view.path == str(tmp_path / "output" / "cat.png"))
+
+
+def test_a_size_beyond_the_limit_is_refused_with_the_reason(desk: Desk) -> None:
+    popup = opened(desk)
+    popup.sizes.kinds.setCurrentIndex(3)
+    popup.sizes.width_field.setValue(60_000)
+    popup.sizes.height_field.setValue(60_000)
+    desk.wait(popup.refusal.isVisible)
+    assert "60000x60000" in popup.refusal.text().replace("\u200b", "")
+    assert not popup.start.isEnabled()
+    keep(popup, "refused")
+    popup.sizes.kinds.setCurrentIndex(2)
+    popup.sizes.longest.setValue(320)
+    desk.wait(popup.start.isEnabled)
+    assert "320" in popup.result.text()
+    assert "256" in popup.result.text()
+    keep(popup, "longest")
+
+
+def test_the_popup_closes_with_escape_and_queues_nothing(desk: Desk, qtbot: QtBot) -> None:
+    popup = opened(desk)
+    qtbot.keyClick(popup, Qt.Key.Key_Escape)
+    assert not popup.isVisible()
+    assert not desk.queue.jobs
