@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from pytestqt.qtbot import QtBot
+from PySide6.QtTest import QTest
 
 from app.queue.jobs import JobState
 from engine.api.saving import PictureFormat
@@ -53,7 +53,7 @@ def keep(widget: UpscalePopup, name: str) -> None:
         widget.grab().save(f"{folder}/{name}.png")
 
 
-def test_a_picture_is_upscaled_from_the_canvas(desk: Desk, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_picture_is_upscaled_from_the_canvas(desk: Desk, tmp_path: Path) -> None:
     popup = opened(desk)
     assert popup.pictures.text() == "cat.png"
     assert "ESRGAN" in popup.upscaler.itemText(0)
@@ -64,7 +64,7 @@ def test_a_picture_is_upscaled_from_the_canvas(desk: Desk, tmp_path: Path, qtbot
     assert "4 times" in popup.about.text()
     assert not unnamed(popup)
     keep(popup, "popup")
-    qtbot.keyClick(popup.upscaler, Qt.Key.Key_Return)
+    QTest.keyClick(popup.upscaler, Qt.Key.Key_Return)
     if popup.isVisible():
         popup.start.click()
     (job,) = desk.wait_for_jobs(1)
@@ -97,8 +97,8 @@ def test_a_size_beyond_the_limit_is_refused_with_the_reason(desk: Desk) -> None:
     keep(popup, "longest")
 
 
-def test_the_popup_closes_with_escape_and_queues_nothing(desk: Desk, qtbot: QtBot) -> None:
+def test_the_popup_closes_with_escape_and_queues_nothing(desk: Desk) -> None:
     popup = opened(desk)
-    qtbot.keyClick(popup, Qt.Key.Key_Escape)
+    QTest.keyClick(popup, Qt.Key.Key_Escape)
     assert not popup.isVisible()
     assert not desk.queue.jobs
