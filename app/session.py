@@ -196,11 +196,8 @@ class Session(QObject):
         self.painting = Painting(
             self.generation, self.notices, self.background, paths.state / "masks", self
         )
-        self.jobs = JobCommands(state, self.obstacle, self.painting, self)
-        self.first_picture = FirstPicture(self.changes, self.jobs, self)
+        self._add_queue(state)
         self.pictures = PictureCommands(state, self.changes, self)
-        given = state, self.pace, self.devices, self.upscale_outlooks
-        self.jobs_in_queue = QueueCommands(*given, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.embedding = EmbeddingCommands(self.generation, self.changes, self)
@@ -211,6 +208,13 @@ class Session(QObject):
         )
         self._add_updates(paths, state, terms)
         self._announcements = Announcements(state, self.jobs, self)
+
+    def _add_queue(self, state: AppState) -> None:
+        self.jobs = JobCommands(state, self.obstacle, self.painting, self)
+        self.first_picture = FirstPicture(self.changes, self.jobs, self)
+        self.jobs_in_queue = QueueCommands(
+            state, self.pace, self.devices, self.upscale_outlooks, self
+        )
 
     def _add_updates(self, paths: Paths, state: AppState, terms: Terms) -> None:
         tree = own_tree()
