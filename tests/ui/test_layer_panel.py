@@ -186,6 +186,20 @@ def test_every_option_of_a_preprocessor_has_a_row_with_words_and_acts(desk: Desk
     assert list(one.options) == ["down_sampling_rate"]
 
 
+def test_a_map_is_as_large_as_the_picture_by_a_tick(desk: Desk) -> None:
+    one = add(desk)
+    desk.session.control.change(0, preprocessor=CannyOptions(resolution=768))
+    one.more.open()
+    assert one.options["resolution"].isVisibleTo(one)
+    one.fitting.click()
+    assert layer(desk).preprocessor == CannyOptions(resolution=None)
+    assert not one.options["resolution"].isVisibleTo(one)
+    one.fitting.click()
+    assert layer(desk).preprocessor == CannyOptions()
+    desk.session.control.change(0, preprocessor=TileOptions())
+    assert not one.fitting.isVisibleTo(one)
+
+
 def test_weight_and_range_act_on_the_next_picture(desk: Desk) -> None:
     one = add(desk)
     pick(one.file, "control_v11p_sd15_canny")

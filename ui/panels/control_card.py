@@ -39,6 +39,10 @@ from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import align, breakable, buddy_label, plain_label
 from ui.widgets.picture_frame import PictureFrame
 from ui.widgets.section import Section
+from ui.widgets.tick_box import TickBox
+
+# The option of most preprocessors, and its usual value in pixels.
+_RESOLUTION, _USUAL_RESOLUTION = "resolution", 512
 
 
 class ControlCard(LayerCard):
@@ -56,6 +60,8 @@ class ControlCard(LayerCard):
         self._options = QWidget()
         self._options_of: type[MapOptions] | None = None
         modes = [(mode, *mode_words(mode)) for mode in ControlMode]
+        self.fitting = TickBox(self.tr("A map of the picture's size"))
+        self.fitting.setToolTip(self.tr("Its resolution follows from the picture (pixel perfect)."))
         self.mode = ChoiceRow(theme, self.tr("Balance"), modes, partial(self.change, "mode"))
         resizes = [(resize, *resize_words(resize)) for resize in ControlResize]
         self.resize_mode = ChoiceRow(
@@ -86,7 +92,7 @@ class ControlCard(LayerCard):
     def controls(self) -> tuple[QWidget, ...]:
         """The controls in the order of the tab key."""
         *head, file, weight, field, start, end = super().controls
-        options = (row.control for row in self.options.values())
+        options = *(row.control for row in self.options.values()), self.fitting
         found = self.preprocessor, self.weights.drop, self.weights.choose
         more = self.mode.box, self.resize_mode.box, self.map_kind.box
         area = self.area.drop, self.area.choose
@@ -156,12 +162,13 @@ class ControlCard(LayerCard):
         content = QWidget()
         column = _column(content)
         _column(self._options)
-        rows = self._options, self.mode, self.resize_mode, self.map_kind, self.area
+        rows = self._options, self.fitting, self.mode, self.resize_mode, self.map_kind, self.area
         for row in rows:
             column.addWidget(row)
         return content
 
     def _connect_own(self) -> None:
+        self.fitting.clicked.connect(self._on_fitting)
         self.preprocessor.activated.connect(self._on_preprocessor)
         self.weights.wants_file.connect(lambda: self.wants_path.emit("preprocessor_weights"))
         self.weights.dropped.connect(partial(self.change, "preprocessor_weights", None))
@@ -191,6 +198,11 @@ class ControlCard(LayerCard):
             self._make_options(options)
         for name, row in self.options.items():
             row.show_value(getattr(options, name))
+        resolution = getattr(options, _RESOLUTION, _USUAL_RESOLUTION)
+        self.fitting.setVisible(_RESOLUTION in self.options)
+        self.fitting.setChecked(resolution is None)
+        if _RESOLUTION in self.options:
+            self.options[_RESOLUTION].setVisible(resolution is not None)
         self._options.setVisible(bool(self.options))
 
     def _make_options(self, options: MapOptions | None) -> None:
@@ -209,6 +221,9 @@ class ControlCard(LayerCard):
             self.options[name] = row
             column.addWidget(row)
         self._align_folded()
+
+    def _on_fitting(self, on: bool) -> None:
+        self._on_option(_RESOLUTION, None if on else _USUAL_RESOLUTION)
 
     def _on_option(self, name: str, value: object) -> None:
         assert self._row is not None

@@ -59,6 +59,8 @@ class LayerCard(QFrame):
         self.name = ElidedLabel()
         self.grip = IconButton(theme, "grip", self.tr("Move"))
         self.grip.setCursor(Qt.CursorShape.SizeVerCursor)
+        # After a click the arrow keys move the card.
+        self.grip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.remove = IconButton(theme, "close", self.tr("Remove"))
         self.reason = plain_label("", "note", wrap=True)
         self.find_it = QPushButton(self.tr("Find it…"))

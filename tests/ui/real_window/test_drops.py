@@ -68,6 +68,7 @@ def test_a_picture_of_the_strip_can_be_started_from_and_that_undone(
     real_window: RealWindow, thumbnail: Point
 ) -> None:
     before = real_window.ask("state.build_request()")
+    real_window.wait_for("'controls' in state.suggestions.features.options")
     outside = real_window.place("window")
     real_window.drag(thumbnail, (thumbnail[0], thumbnail[1] - 200), outside)
     real_window.wait_for(
