@@ -5,6 +5,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from backends.base import Cancellation
 from engine.checkpoints.background_hash import BackgroundHash
 from engine.checkpoints.full_hash import FullHash
 from engine.checkpoints.known_files import KnownFiles
@@ -32,7 +33,8 @@ from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.resolve import NamedFiles
-from engine.preprocessors.map_maker import MapMaker
+from engine.preprocessors.map_maker import MapMaker, MapOrder
+from engine.preprocessors.scales import Pixels
 from engine.wanted_counts import WantedCounts
 
 
@@ -138,7 +140,15 @@ class JobServices:
             self.lora_folders.look(report),
             self.embeddings,
             self.known_files.read_index,
+            self._make_map,
         )
+
+    def _make_map(self, picture: Pixels, order: MapOrder, cancel: Cancellation) -> Pixels:
+        """Return the map of a control layer; its weights may be in the folder of models."""
+        try:
+            return self.maps.make(picture, order, filter(None, (self.models,)), cancel)
+        finally:
+            self.maps.release()
 
     def compiler(self, candidate: Candidate) -> Compiler:
         """Return a compiler, which prepares networks for the candidate's device."""

@@ -16,6 +16,7 @@ from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.place import Placement
+from engine.preprocessors.map_maker import MakeMap, plain_map
 from engine.upscalers.reading import Upscaler, read_upscaler
 
 # Takes a prompt with wildcards and a seed; returns the prompt with words in place of wildcards.
@@ -40,6 +41,7 @@ class ResolvedJob:
     # Read the LoRAs of second passes with checkpoints of their own; None for a pass without one.
     second_loras: tuple[ReadLoras | None, ...] = ()
     read_upscaler: Callable[[Path], Upscaler] = read_upscaler
+    make_map: MakeMap = plain_map
 
     def loras_of(self, number: int) -> ReadLoras:
         """Return the reader of the LoRAs of a second pass, by its number from 0."""

@@ -147,7 +147,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     loras, members = groups[0]
     group = _read(members, variants[loras.key], loras, job.embeddings)
     upscalers = tuple(_upscaler(job, one.upscaler) for one in request.second_passes)
-    controls = read_layers(request, checkpoint)
+    controls = read_layers(request, checkpoint, job.make_map)
     return ReadJob(
         job, canvas, to_encode, passes, upscalers, group, tuple(variants.values()), controls
     )

@@ -38,6 +38,7 @@ from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
+from engine.preprocessors.map_maker import MakeMap, plain_map
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
 from engine.text import expand_wildcards
 from engine.upscalers.reading import read_upscaler
@@ -51,13 +52,14 @@ class NamedFiles:
     """The files that requests and prompts may name.
 
     `wildcards` is the folder of word lists; `loras` finds LoRAs, whose headers `read_lora_index`
-    reads; without it no LoRA acts.
+    reads; without it no LoRA acts. `make_map` makes the maps of control layers.
     """
 
     wildcards: Path | None = None
     loras: LoraLookup | None = None
     embeddings: Embeddings = NO_EMBEDDINGS
     read_lora_index: ReadIndex = read_index
+    make_map: MakeMap = plain_map
 
 
 NO_FILES = NamedFiles()
@@ -96,6 +98,7 @@ def resolve_job(
         embeddings=files.embeddings,
         second_loras=second_loras,
         read_upscaler=partial(read_upscaler, read=files.read_lora_index),
+        make_map=files.make_map,
     )
 
 

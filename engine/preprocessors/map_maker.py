@@ -1,6 +1,6 @@
 """Maps made one after another on the processor, for previews and for pictures alike."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -34,6 +34,15 @@ class MapOrder:
     def preprocessor(self) -> PreprocessorName:
         """The name of the preprocessor."""
         return name_of(self.options)
+
+
+# Makes the map of a picture; raises as `MapMaker.make`.
+MakeMap = Callable[[Pixels, MapOrder, Cancellation], Pixels]
+
+
+def plain_map(picture: Pixels, order: MapOrder, _cancel: Cancellation) -> Pixels:
+    """Return the map of a picture by a preprocessor without weights. Raises as `make_map`."""
+    return make_map(picture, order.options, None, order.target)
 
 
 class MapMaker:

@@ -21,7 +21,8 @@ from engine.api.control import ControlLayer, ControlMode, ControlResize  # noqa:
 from engine.api.preprocessors import ControlKind  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
 from engine.api.values import InputRole  # noqa: E402
-from tests.oracle.control_modules import randomised  # noqa: E402
+from engine.control.kinds import UNION_KINDS  # noqa: E402
+from tests.oracle.control_modules import randomised, union_module  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     SIZE,
     TEXTS,
@@ -55,6 +56,7 @@ class Made:
     def __init__(self, family: str, folder: Path) -> None:
         self.family, self.folder = family, WRITERS[family](folder)
         unet = diffusers.UNet2DConditionModel.from_pretrained(self.folder / "unet")
+        self.widths = unet.config.block_out_channels
         self.modules, self.networks, self.maps = [], [], []
         for number in range(2):
             module = diffusers.ControlNetModel.from_unet(unet, **MAPS)
@@ -149,8 +151,46 @@ def test_a_redrawn_picture_is_led_as_in_diffusers(sd1: Made, tmp_path: Path) -> 
         control_image=sd1.picture(),
         strength=0.7,
         control_guidance_end=0.6,
+        controlnet_conditioning_scale=1.0,
     )
     check(ours, expected)
+
+
+@pytest.mark.parametrize("kind", [ControlKind.DEPTH, ControlKind.CANNY])
+def test_a_union_leads_by_the_kind_of_its_map(tmp_path: Path, kind: ControlKind) -> None:
+    made = Made("sdxl", tmp_path)
+    union = union_module(8, **MAPS)
+    union.save_pretrained(tmp_path / "union")
+    layer = made.layer(network=str(tmp_path / "union"), kind=kind, weight=0.7)
+    ours = our_pixels(made.folder, **TEXTS, controls=(layer,))
+    expected = made.theirs(
+        union,
+        diffusers.StableDiffusionXLControlNetUnionPipeline,
+        control_image=[made.picture()],
+        control_mode=[UNION_KINDS[kind]],
+        controlnet_conditioning_scale=0.7,
+    )
+    check(ours, expected)
+
+
+def test_an_adapter_leads_as_in_diffusers(sd1: Made, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    adapter = diffusers.T2IAdapter(
+        in_channels=3, channels=sd1.widths, num_res_blocks=2, downscale_factor=2
+    ).eval()
+    adapter.save_pretrained(tmp_path / "adapter")
+    layer = sd1.layer(network=str(tmp_path / "adapter"), weight=0.9)
+    ours = our_pixels(sd1.folder, **TEXTS, controls=(layer,))
+    pipe = opened(
+        diffusers.StableDiffusionAdapterPipeline,
+        sd1.folder,
+        adapter=adapter,
+        safety_checker=None,
+        scheduler=euler(),
+    )
+    given = {"image": sd1.picture(), "adapter_conditioning_scale": 0.9}
+    check(ours, their_pixels(pipe, **SIZE, **TEXTS, **given))
+    assert psnr(ours, our_pixels(sd1.folder, **TEXTS)) < 45
 
 
 def test_without_guidance_one_prompt_is_led(sd1: Made) -> None:
@@ -177,5 +217,6 @@ def test_an_inpainting_network_is_shown_what_is_kept(sd1: Made, tmp_path: Path) 
         mask_image=Image.fromarray(mask),
         control_image=shown,
         strength=1.0,
+        controlnet_conditioning_scale=1.0,
     )
     check(ours, expected)

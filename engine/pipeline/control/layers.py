@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from engine.api.control import ControlLayer, ControlReport
-from engine.api.preprocessors import PREPROCESSORS, ControlKind, MapTarget, name_of
+from engine.api.preprocessors import PREPROCESSORS, ControlKind, name_of
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
@@ -17,10 +17,10 @@ from engine.checkpoints.files import read_index
 from engine.control.model import control_model
 from engine.control.network import BorrowedSizes, ControlForm, ControlNetSizes, ControlNetwork
 from engine.control.reading import read_control_network
+from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
-from engine.preprocessors.annotators import Annotator, read_annotator
-from engine.preprocessors.run import fitted, require_network
+from engine.preprocessors.map_maker import MakeMap, plain_map
 from engine.preprocessors.scales import Pixels
 
 # The least level of a channel of a map that shows something.
@@ -32,8 +32,7 @@ class ReadLayer:
     """A control layer whose files are read.
 
     `picture` is the layer's picture, uint8 [height, width, 3]: its map, or what the preprocessor
-    makes a map of, by `annotator` if that needs a network. `mask` is white where the layer acts or
-    an inpainting network paints.
+    makes a map of. `mask` is white where the layer acts or an inpainting network paints.
     """
 
     layer: ControlLayer
@@ -41,7 +40,6 @@ class ReadLayer:
     picture: Pixels
     kind: ControlKind | None = None
     mask: Image.Image | None = None
-    annotator: Annotator | None = None
     image_sha256: str = ""
 
     @property
@@ -85,15 +83,19 @@ class ReadLayers:
     acting: tuple[ReadLayer, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
     left_out: tuple[ControlReport, ...] = ()
+    make_map: MakeMap = plain_map
 
 
 def read_layers(
-    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, read: ReadIndex = read_index
+    request: ResolvedRequest,
+    checkpoint: IdentifiedCheckpoint,
+    make_map: MakeMap = plain_map,
+    read: ReadIndex = read_index,
 ) -> ReadLayers:
     """Read the control layers of a request.
 
     Raises EngineError: those of `read_control_network`, CHECKPOINT_MISMATCH for a network of
-    another family, INPUT_IMAGE_UNREADABLE, those of a preprocessor's file.
+    another family or of a form that is not run, INPUT_IMAGE_UNREADABLE.
     """
     acting: list[ReadLayer] = []
     warnings: list[ErrorInfo] = []
@@ -105,22 +107,17 @@ def read_layers(
             continue
         network = read_control_network(Path(layer.network), read)
         control_model(network, checkpoint)  # refuses what does not fit
+        if network.form is ControlForm.LLLITE:
+            raise _not_run(network)
         one = _read(layer, network, request)
         acting.append(one)
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
             warnings.append(_black(one))
-    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out))
+    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out), make_map)
 
 
 def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest) -> ReadLayer:
     picture = read_picture(Path(layer.image))
-    annotator = None
-    if layer.preprocessor is not None:
-        if layer.preprocessor_weights is not None:
-            annotator = read_annotator(Path(layer.preprocessor_weights))
-        require_network(name_of(layer.preprocessor), annotator.kind if annotator else None)
-        target = MapTarget(request.width, request.height)
-        fitted(layer.preprocessor, picture.width, picture.height, target)
     kind = layer.kind or _made_kind(layer) or network.kind
     return ReadLayer(
         layer,
@@ -128,7 +125,6 @@ def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest
         np.asarray(picture),
         kind,
         _mask(layer, request, paints=kind is ControlKind.INPAINT),
-        annotator,
         sha256(Path(layer.image).read_bytes()).hexdigest(),
     )
 
@@ -156,6 +152,18 @@ def _without_network(layer: ControlLayer) -> ErrorInfo:
             image=Path(layer.image).name,
         ),
         sentence("Choose its file in the control layer."),
+    )
+
+
+def _not_run(network: ControlNetwork) -> EngineError:
+    return EngineError(
+        ErrorCode.NOT_AVAILABLE,
+        sentence(
+            "{name} is {form}, which cannot lead a picture yet.",
+            name=network.name,
+            form=network.form.words,
+        ),
+        sentence("Choose a ControlNet, a control-LoRA or a T2I-Adapter."),
     )
 
 

@@ -14,8 +14,5 @@ def control_pass(layers: ReadLayers, one: DenoisingPass) -> ControlPass | None:
     """
     if not layers.acting or one.begins_with is PassStart.HANDOVER:
         return None
-    request = one.request
-    count = StepCount(one.denoising.steps, SAMPLERS[request.sampler].evaluations)
-    size = request.height, request.width
-    rules = request.convention.control
-    return ControlPass.of(layers.acting, one.checkpoint, rules, count, size, one.evaluated_size)
+    evaluations = SAMPLERS[one.request.sampler].evaluations
+    return ControlPass.of(layers, one, StepCount(one.denoising.steps, evaluations))

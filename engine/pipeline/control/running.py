@@ -4,33 +4,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from backends.base import Array, Cancellation, Session
 from engine import result_checks
-from engine.api.control import ControlReport
+from engine.api.control import ControlReport, ControlResize
 from engine.api.control_rules import ControlRules
 from engine.api.preprocessors import MapTarget
 from engine.api.values import Phase
-from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.control.model import ControlModel, control_model
-from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.control.fitting import fitted_map
-from engine.pipeline.control.layers import ReadLayer
+from engine.pipeline.control.layers import ReadLayer, ReadLayers
 from engine.pipeline.control.strengths import (
     StepCount,
     acts_at,
     leads_negative,
     residual_weights,
 )
+from engine.pipeline.denoise.passes import DenoisingPass
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Stages
-from engine.preprocessors.annotators import load_annotator
-from engine.preprocessors.run import make_map
+from engine.preprocessors.map_maker import MakeMap, MapOrder
 from engine.preprocessors.scales import Pixels
 
 # The output of an embedding network that has the latents' cells.
@@ -55,6 +54,7 @@ class ControlPass:
     count: StepCount
     size: tuple[int, int]
     seen: tuple[int, int]
+    make_map: MakeMap
     # For each layer, what its embedding network made of its map.
     embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
     map_sha256: list[str] = field(default_factory=list[str], init=False)
@@ -63,16 +63,14 @@ class ControlPass:
     @classmethod
     def of(
         cls,
-        layers: Sequence[ReadLayer],
-        checkpoint: IdentifiedCheckpoint,
-        rules: ControlRules,
+        read: ReadLayers,
+        one: DenoisingPass,
         count: StepCount,
-        size: tuple[int, int],
-        seen: tuple[int, int],
     ) -> "ControlPass":
-        """Return the layers for a checkpoint that they fit."""
-        models = tuple(control_model(one.network, checkpoint) for one in layers)
-        return cls(tuple(layers), models, rules, count, size, seen)
+        """Return the layers for a pass, whose checkpoint they fit."""
+        models = tuple(control_model(layer.network, one.checkpoint) for layer in read.acting)
+        size, rules = (one.request.height, one.request.width), one.request.convention.control
+        return cls(read.acting, models, rules, count, size, one.evaluated_size, read.make_map)
 
     def networks(self, denoiser: Network) -> tuple[Network, ...]:
         """Return the networks that run at each step, for a denoiser's sizes.
@@ -99,10 +97,9 @@ class ControlPass:
 
     def embed(self, stages: Stages) -> None:
         """Make the maps and embed them, unless that was done. Raises as `Stages.run`."""
-        compiler, cancel = stages.pool.compiler, stages.cancel
         for place in range(len(self.embeddings), len(self.layers)):
             layer, model = self.layers[place], self.models[place]
-            pixels = _map_of(layer, model.map_size(*self.size), self.rules, compiler, cancel)
+            pixels = self._map(layer, model.map_size(*self.size), stages.cancel)
             kinds = [] if layer.kind is None else [layer.kind]
             feeds = {"map": _samples(layer, pixels), **model.map_inputs(kinds, [1.0])}
             work = partial(_called, stages, feeds)
@@ -110,6 +107,15 @@ class ControlPass:
             made = stages.run(Phase.ENCODE, network, work, _problem)
             self.embeddings.append({**made, **model.step_inputs(kinds)})
             self.map_sha256.append(sha256(pixels.tobytes()).hexdigest())
+
+    def _map(self, layer: ReadLayer, size: tuple[int, int], cancel: Cancellation) -> Pixels:
+        """Return a layer's map, uint8 [height, width, 3], in the picture's size."""
+        (height, width), own, picture = size, layer.layer, layer.picture
+        if own.preprocessor is not None:
+            weights = Path(own.preprocessor_weights) if own.preprocessor_weights else None
+            target = MapTarget(width, height, whole=own.resize is ControlResize.FILL)
+            picture = self.make_map(picture, MapOrder(own.preprocessor, weights, target), cancel)
+        return fitted_map(picture, (width, height), own.resize, self.rules.resampling)
 
     def reports(self) -> tuple[ControlReport, ...]:
         """Return what a record tells of the layers, once their maps are made."""
@@ -244,28 +250,6 @@ def _called(stages: Stages, feeds: Mapping[str, Array], session: Session) -> dic
 
 def _problem(made: Mapping[str, Array]) -> str | None:
     return next(filter(None, map(result_checks.numbers, made.values())), None)
-
-
-def _map_of(
-    layer: ReadLayer,
-    size: tuple[int, int],
-    rules: ControlRules,
-    compiler: Compiler,
-    cancel: Cancellation,
-) -> Pixels:
-    """Return the layer's map, uint8 [height, width, 3], in the picture's size."""
-    height, width = size
-    picture, options = layer.picture, layer.layer.preprocessor
-    if options is not None:
-        loaded = None
-        if layer.annotator is not None:
-            loaded = load_annotator(layer.annotator, compiler, cancel)
-        try:
-            picture = make_map(picture, options, loaded, MapTarget(width, height))
-        finally:
-            if loaded is not None:
-                loaded.close()
-    return fitted_map(picture, (width, height), layer.layer.resize, rules.resampling)
 
 
 def _samples(layer: ReadLayer, pixels: Pixels) -> Array:
