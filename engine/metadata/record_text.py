@@ -19,6 +19,7 @@ from engine.api.conventions import (
 )
 from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
+from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter
 
@@ -32,6 +33,8 @@ _MODEL_HASH_DIGITS = 10
 # Of the SHA-256 of the tensors; `extensions-builtin/Lora/network.py`.
 _LORA_HASH_DIGITS = 12
 _SAFETENSORS = (".safetensors", ".sft")
+# The methods without a file by AUTOMATIC1111's names.
+_UPSCALE_METHODS = {Resampling.LANCZOS.value: "Lanczos", Resampling.AREA.value: "Nearest"}
 _NOT_IN_TAGS = str.maketrans("", "", ":<>")
 # `Embedding.set_hash`.
 _EMBEDDING_HASH_DIGITS = 12
@@ -43,11 +46,12 @@ def record_infotext(record: GenerationRecord) -> Infotext:
     pairs = (
         *_main(request, record.checkpoint_sha256),
         *_seeds(request),
-        ("Denoising strength", _number(request.strength) if has_init(request) else None),
+        ("Denoising strength", _strength(request)),
         ("Clip skip", str(request.clip_skip) if request.clip_skip > 1 else None),
         ("ENSD", str(request.seed_options.eta_seed_delta or "")),
         ("RNG", _RANDOM_SOURCES[request.convention.random_source]),
         *_refiner(request, record.refiner_sha256),
+        *_hires(request, record),
         *_options(request),
         *_mask(request),
         *control_units(request.controls, request.image_prompts),
@@ -148,11 +152,56 @@ def _refiner(request: ResolvedRequest, sha256: str | None) -> Pairs:
     choice = request.refiner
     if choice is None or choice.checkpoint is None or choice.switch_at >= 1:
         return
-    name = _checkpoint_name(choice.checkpoint)
-    yield "Refiner", f"{name} [{sha256[:_MODEL_HASH_DIGITS]}]" if sha256 else name
+    yield "Refiner", _short_title(choice.checkpoint, sha256)
     yield "Refiner switch at", _number(choice.switch_at)
     if request.convention.refiner_handover is RefinerHandover.EVALUATION:
         yield "Refiner switch by sampling steps", "True"
+
+
+def _strength(request: ResolvedRequest) -> str | None:
+    """Return the strength of a redrawn picture, or of a second pass."""
+    hires = _second_pass(request)
+    if hires is not None:
+        return _number(hires.strength)
+    return _number(request.strength) if has_init(request) else None
+
+
+def _second_pass(request: ResolvedRequest) -> SecondPass | None:
+    """Return the second pass of a request; None for several, which AUTOMATIC1111 does not have."""
+    return request.second_passes[0] if len(request.second_passes) == 1 else None
+
+
+def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
+    """Yield the second pass as `StableDiffusionProcessingTxt2Img.init` writes it."""
+    hires = _second_pass(request)
+    if hires is None:
+        return
+    reports = record.second_passes or ()
+    if hires.checkpoint is not None:
+        sha256 = reports[0].checkpoint_sha256 if reports else None
+        yield "Hires checkpoint", _short_title(hires.checkpoint, sha256)
+    if hires.sampler not in (None, request.sampler):
+        yield "Hires sampler", hires.sampler.label
+    if hires.schedule not in (None, request.schedule):
+        yield "Hires schedule type", hires.schedule.label
+    yield "Hires prompt", hires.prompt
+    yield "Hires negative prompt", hires.negative_prompt
+    if hires.width is None or hires.height is None:
+        yield "Hires upscale", _number(hires.scale)
+    else:
+        yield "Hires resize", f"{hires.width}x{hires.height}"
+    yield "Hires steps", None if hires.steps is None else str(hires.steps)
+    method = _UPSCALE_METHODS.get(hires.upscaler)
+    is_latent = hires.upscaler in LATENT_UPSCALERS
+    name = hires.upscaler if is_latent else PureWindowsPath(hires.upscaler).stem
+    yield "Hires upscaler", method or name
+    # Forge's key.
+    yield "Hires CFG Scale", None if hires.guidance is None else _number(hires.guidance)
+
+
+def _short_title(checkpoint: str, sha256: str | None) -> str:
+    name = _checkpoint_name(checkpoint)
+    return f"{name} [{sha256[:_MODEL_HASH_DIGITS]}]" if sha256 else name
 
 
 def _options(request: ResolvedRequest) -> Pairs:

@@ -6,6 +6,7 @@ create_infotext` and the code that fills `extra_generation_params`, version 1.10
 
 import math
 import re
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -34,6 +35,7 @@ from engine.metadata.exif import USER_COMMENT
 from engine.metadata.infotext import Infotext, parse_infotext, without_templates
 from engine.metadata.jpeg import COMMENT
 from engine.metadata.json_text import parse_object
+from engine.metadata.readers.a1111_hires import first_size, hires_remarks, read_hires
 from engine.metadata.readers.a1111_keys import (
     DESCRIPTIVE,
     REFINED_BY_LEVEL,
@@ -112,8 +114,10 @@ def import_infotext(info: Infotext) -> ImportedRequest:
     values.skip(*DESCRIPTIVE)
     values.skip(*(key for key, usual in USUAL.items() if info.get(key) == usual))
     sampler, schedule = read_sampler(values, info)
-    width, height, has_hires = _size(values)
-    strength = None if has_hires else values.strength("Denoising strength")
+    size = first_size(values)
+    width, height = size or (None, None)
+    hires = read_hires(values, info, size, partial(_automatic, info=info))
+    strength = None if hires else values.strength("Denoising strength")
     request = GenerateRequest(
         prompt=info.prompt,
         negative_prompt=info.negative_prompt,
@@ -132,11 +136,12 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         convention=_convention(values, info, sampler),
         **_option_groups(values),
         loras=_loras(values, info),
+        second_passes=hires,
         **_hashes(info),
         **_layers(values, info),
         expand_wildcards=False,
     )
-    remarks = _remarks(values, info, request, has_hires=has_hires)
+    remarks = _remarks(values, info, request)
     return ImportedRequest(
         request, (*values.warnings, *remarks), tool="AUTOMATIC1111", unmapped=values.unmapped()
     )
@@ -219,24 +224,6 @@ def _automatic(sampler: SamplerName | None, info: Infotext) -> str:
     if sampler is None or (is_old and sampler.value != "restart"):
         return "normal"
     return A1111_AUTOMATIC.get(sampler.value, "normal")
-
-
-def _size(values: Values) -> tuple[int | None, int | None, bool]:
-    """Return width and height of the first pass, and True if "hires fix" added a second one.
-
-    Very old files state the final size, and the first pass separately; 0x0 let the tool choose a
-    size of about 512 x 512 pixels, in steps of 64.
-    """
-    size = values.size("Size")
-    first = values.get("First pass size")
-    if first == "0x0" and size is not None:
-        scale = math.sqrt(512 * 512 / (size[0] * size[1]))
-        size = (math.ceil(scale * size[0] / 64) * 64, math.ceil(scale * size[1] / 64) * 64)
-    elif first is not None and first != "0x0":
-        size = values.size("First pass size") or size
-    keys = ("Hires upscale", "Hires resize")
-    hires = first is not None or any(pair.key in keys for pair in values.unmapped())
-    return (None, None, hires) if size is None else (*size, hires)
 
 
 def _convention(
@@ -375,9 +362,7 @@ def _loras(values: Values, info: Infotext) -> tuple[LoraChoice, ...]:
     return (*additional_networks(pairs), *resources)
 
 
-def _remarks(
-    values: Values, info: Infotext, request: GenerateRequest, *, has_hires: bool
-) -> tuple[str, ...]:
+def _remarks(values: Values, info: Infotext, request: GenerateRequest) -> tuple[str, ...]:
     """Return sentences on files and settings that the user needs for the same picture."""
     checkpoint, vae = values.text("Model"), values.text("VAE")
     refiner = values.text("Refiner")
@@ -391,6 +376,5 @@ def _remarks(
     remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
-    if has_hires:
-        remarks.append("It was enlarged and drawn once more; only the first pass is taken over.")
+    remarks += hires_remarks(values, request.second_passes)
     return (*remarks, *left_over(values.unmapped()))

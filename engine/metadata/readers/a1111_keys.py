@@ -36,7 +36,9 @@ _READ = (
     "Sigma churn", "Sigma tmin", "Sigma tmax", "Schedule min sigma", "Schedule max sigma",
     "Schedule rho", "Variation seed", "Variation seed strength", "Seed resize from", "Refiner",
     "Refiner switch at", "Skip Early CFG", "Image CFG scale", "SGM noise multiplier", "Zero SNR",
-    "Discard penultimate sigma", "Mask blur", "AddNet Enabled",
+    "Discard penultimate sigma", "Mask blur", "AddNet Enabled", "Hires upscale", "Hires resize",
+    "Hires upscaler", "Hires steps", "Hires prompt", "Hires negative prompt", "Hires sampler",
+    "Hires schedule type", "Hires checkpoint", "Hires CFG Scale",
 )  # fmt: skip
 _BY_CASELESS = {key.casefold(): key for key in (*DESCRIPTIVE, *USUAL, *_READ)}
 

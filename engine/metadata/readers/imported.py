@@ -55,6 +55,16 @@ def made_with_refiner(name: str) -> str:
     return f'It was refined with the model "{plain(name)}"; choose it to match.'
 
 
+def drawn_again_with(name: str) -> str:
+    """Return the warning that names the checkpoint of a second pass to choose."""
+    return f'Its second pass was drawn with the model "{plain(name)}"; choose it to match.'
+
+
+def enlarged_with(name: str) -> str:
+    """Return the remark that names the upscaler of a second pass."""
+    return f'It was enlarged with the upscaler "{plain(name)}", which your folders must have.'
+
+
 def made_with_vae(name: str) -> str:
     """Return the warning that names the VAE to choose."""
     return f'It was made with the VAE "{plain(name)}"; choose it to match.'

@@ -252,20 +252,6 @@ def test_zero_terminal_snr_is_read(tmp_path: Path, pair: str, expected: bool | N
     assert bool(found.warnings) == ("odd" in pair)
 
 
-def test_only_the_first_of_two_passes_is_read(tmp_path: Path) -> None:
-    found = with_line(
-        tmp_path,
-        "Size: 512x768, Denoising strength: 0.7, Hires upscale: 2, Hires steps: 10, "
-        "Hires upscaler: Latent",
-    )
-    assert (found.request.width, found.request.height) == (512, 768)
-    assert found.request.strength is None
-    assert found.warnings == (
-        "It was enlarged and drawn once more; only the first pass is taken over.",
-        "Not taken over: Denoising strength, Hires upscale, Hires steps, Hires upscaler.",
-    )
-
-
 @pytest.mark.parametrize(
     ("first", "size"), [("512x576", (512, 576)), ("0x0", (448, 704)), ("1x1", (640, 1024))]
 )
@@ -275,6 +261,8 @@ def test_very_old_files_state_the_first_pass_separately(
     text = f"a\nSteps: 20, Seed: 1, Size: 640x1024, First pass size: {first}"
     request = from_text(tmp_path, text).request
     assert (request.width, request.height) == size
+    (second,) = request.second_passes
+    assert (second.width, second.height) == (640, 1024)
 
 
 @pytest.mark.parametrize(
@@ -367,6 +355,8 @@ KEYS = st.sampled_from(
     [
         "Steps", "Sampler", "Schedule type", "CFG scale", "Seed", "Size", "Clip skip", "Model",
         "RNG", "Eta", "ENSD", "Emphasis", "First pass size", "Hires upscale", "Skip Early CFG",
+        "Hires resize", "Hires steps", "Hires upscaler", "Hires sampler", "Hires prompt",
+        "Hires schedule type", "Hires checkpoint", "Hires CFG Scale", "Denoising strength",
         "Variation seed", "Variation seed strength", "Seed resize from",
         "Discard penultimate sigma",
     ]
