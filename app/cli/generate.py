@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from app.cli import canvas, controls, loras, overrides, settings
+from app.cli import canvas, controls, hires, loras, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.folders import add_folders_argument
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
@@ -110,6 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, metavar="N", help="pictures, with seeds N, N + 1, ...")
     parser.add_argument("--clip-skip", type=int, metavar="N", help="1 runs the whole text encoder")
     canvas.add_arguments(parser)
+    hires.add_arguments(parser)
     parser.add_argument(
         "--from",
         dest="source",
@@ -247,6 +248,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         refiner=_refiner(options, request.refiner),
         loras=loras.with_loras(request.loras, options.wanted_loras),
         controls=controls.with_controls(request.controls, options.wanted_controls),
+        second_passes=hires.with_hires(request.second_passes, options),
     )
 
 

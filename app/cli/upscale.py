@@ -7,7 +7,7 @@ import msgspec
 from app.cli.devices import check_hardware
 from app.cli.spelling import parse_size
 from app.cli.terminal import ByteBar, Usage, print_error, print_json, write_path
-from app.library.upscalers import find_upscaler
+from app.cli.upscaler_files import find_upscaler
 from app.model_folders import named_folders
 from app.paths import Paths, find_paths, typed_path, typed_text
 from app.settings.reading import FILE, read_settings

@@ -58,8 +58,8 @@ class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scale: Annotated[float, within(0.25, MAX_SCALE, "factor of a second pass")] = 2.0
     width: Annotated[int | None, within(MIN_SIDE, MAX_SIDE, "width of a second pass")] = None
     height: Annotated[int | None, within(MIN_SIDE, MAX_SIDE, "height of a second pass")] = None
-    # A value of `LatentUpscaler`; or of `Resampling`, or the path of an upscaler's file, which
-    # enlarge the decoded picture. A name alone is looked for in the user's folders of models.
+    # A value of `LatentUpscaler`; or of `Resampling`, or an upscaler's file, which enlarge the
+    # decoded picture. A name that is no whole path is looked for in the user's folders of models.
     upscaler: str = LatentUpscaler.BILINEAR
     # What brings the picture of an upscaler's file to the exact size.
     resampling: Resampling = Resampling.LANCZOS

@@ -141,6 +141,7 @@ class JobServices:
             self.embeddings,
             self.known_files.read_index,
             self._make_map,
+            folders_of_models(self.models, (*self.lora_folders.named, *self.lora_folders.chosen)),
         )
 
     def _make_map(self, picture: Pixels, order: MapOrder, cancel: Cancellation) -> Pixels:

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
-from pathlib import Path
 
 import msgspec
 
-from engine.api.second_passes import LATENT_UPSCALERS, Resampling
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
@@ -19,6 +17,7 @@ from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.control.layers import ReadLayers, read_layers
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
+from engine.pipeline.found_upscalers import needs_file, require_upscaler
 from engine.pipeline.known_embeddings import known_embeddings
 from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras, one_after_another
 from engine.sampling.samplers import SAMPLERS
@@ -146,17 +145,14 @@ def read_job(job: ResolvedJob) -> ReadJob:
     variants = {loras.key: _with_loras(passes, loras) for loras, _ in groups}
     loras, members = groups[0]
     group = _read(members, variants[loras.key], loras, job.embeddings)
-    upscalers = tuple(_upscaler(job, one.upscaler) for one in request.second_passes)
+    upscalers = tuple(
+        job.read_upscaler(require_upscaler(one.upscaler)) if needs_file(one) else None
+        for one in request.second_passes
+    )
     controls = read_layers(request, checkpoint, job.make_map)
     return ReadJob(
         job, canvas, to_encode, passes, upscalers, group, tuple(variants.values()), controls
     )
-
-
-def _upscaler(job: ResolvedJob, named: str) -> Upscaler | None:
-    """Read the file that a second pass names; None for a method that needs none."""
-    is_method = named in LATENT_UPSCALERS or named in tuple(Resampling)
-    return None if is_method else job.read_upscaler(Path(named))
 
 
 def _alike(

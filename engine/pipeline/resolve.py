@@ -34,6 +34,7 @@ from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.enlarge.second_runs import second_runs
 from engine.pipeline.found_loras import shared_names, with_paths
+from engine.pipeline.found_upscalers import with_upscalers
 from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
@@ -52,7 +53,8 @@ class NamedFiles:
     """The files that requests and prompts may name.
 
     `wildcards` is the folder of word lists; `loras` finds LoRAs, whose headers `read_lora_index`
-    reads; without it no LoRA acts. `make_map` makes the maps of control layers.
+    reads; without it no LoRA acts. `make_map` makes the maps of control layers. `models` are
+    folders of models, with upscalers among them.
     """
 
     wildcards: Path | None = None
@@ -60,6 +62,7 @@ class NamedFiles:
     embeddings: Embeddings = NO_EMBEDDINGS
     read_lora_index: ReadIndex = read_index
     make_map: MakeMap = plain_map
+    models: tuple[Path, ...] = ()
 
 
 NO_FILES = NamedFiles()
@@ -77,6 +80,8 @@ def resolve_job(
     `resolve` does.
     """
     resolved, loras = resolve(request, checkpoint), files.loras
+    if resolved.second_passes:
+        resolved = with_upscalers(resolved, files.models)
     read_loras = no_loras
     if loras is not None:
         remarks = shared_names(resolved, loras)

@@ -5,6 +5,7 @@ repeats pixels where a picture grows. Both widen with the step when a picture sh
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from engine.api.second_passes import Resampling
@@ -34,6 +35,13 @@ def resampled(planes: Floats, size: tuple[int, int], method: Resampling) -> Floa
     # Where nothing shows, the colours are those of the picture all the same.
     plain = _each(colours, size, method)
     return np.concatenate([np.where(weighed[3:] > _CLEAR, weighed[:3] / shown, plain), weighed[3:]])
+
+
+def resampled_levels(
+    pixels: NDArray[np.uint8], size: tuple[int, int], method: Resampling
+) -> NDArray[np.uint8]:
+    """Return a picture, uint8 [height, width, 3], at a size, rounded as Pillow rounds it."""
+    return np.asarray(Image.fromarray(pixels).resize(size, _FILTERS[method]))
 
 
 def _each(planes: Floats, size: tuple[int, int], method: Resampling) -> Floats:

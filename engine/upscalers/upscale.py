@@ -71,22 +71,24 @@ def upscaled(pixels: Pixels, wanted: Wanted, enlarger: Enlarger | None) -> Pixel
     height, width = pixels.shape[:2]
     size = wanted.size_for((width, height), enlarger.scale if enlarger else 1)
     planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32) / _LEVELS
-    planes = upscaled_planes(planes, size, enlarger, wanted.resampling)
+    if enlarger is not None:
+        planes = grown(planes, size, enlarger)
+    planes = resampled(planes, size, wanted.resampling)
     levels = np.rint(np.clip(planes, 0, 1) * _LEVELS).astype(np.uint8)
     return np.ascontiguousarray(levels.transpose(1, 2, 0))
 
 
-def upscaled_planes(
-    planes: Floats, size: tuple[int, int], enlarger: Enlarger | None, resampling: Resampling
-) -> Floats:
-    """Return planes [channels, height, width] in [0, 1] at a width and height; see `upscaled`."""
+def grown(planes: Floats, size: tuple[int, int], enlarger: Enlarger) -> Floats:
+    """Return planes enlarged by a network until they are no smaller than a width and height.
+
+    Raises EngineError as `upscaled` does.
+    """
     height, width = planes.shape[1:]
-    if enlarger is not None:
-        count = passes_within((width, height), size, enlarger.scale)
-        enlarger.expect(shapes((width, height), count, enlarger.scale, opaque=_is_even(planes)))
-        for _ in range(count):
-            planes = _enlarged(planes, enlarger)
-    return resampled(planes, size, resampling)
+    count = passes_within((width, height), size, enlarger.scale)
+    enlarger.expect(shapes((width, height), count, enlarger.scale, opaque=_is_even(planes)))
+    for _ in range(count):
+        planes = _enlarged(planes, enlarger)
+    return planes
 
 
 def passes_within(size: tuple[int, int], target: tuple[int, int], scale: int) -> int:

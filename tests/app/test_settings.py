@@ -83,7 +83,7 @@ _BY_OPTION = {
     # Layers and passes of a picture that is made again.
     "controls": "--from",
     "image_prompts": "--from",
-    "second_passes": "--from",
+    "second_passes": "--hires",
     # Known of pictures that other machines made.
     "lora_hashes": "--from",
     "embedding_hashes": "--from",

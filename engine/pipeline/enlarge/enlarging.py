@@ -22,9 +22,10 @@ from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.pipeline.vae.networks import VaeNetworks
 from engine.sampling.types import Latent
 from engine.upscalers.reading import Upscaler
+from engine.upscalers.resampling import resampled, resampled_levels
 from engine.upscalers.running import Setting, running, upscaler_bytes
 from engine.upscalers.tiles import Floats
-from engine.upscalers.upscale import Enlarger, passes, upscaled_planes
+from engine.upscalers.upscale import Enlarger, grown, passes
 
 _MODES: Mapping[str, Interpolation] = {
     LatentUpscaler.BILINEAR: Interpolation.BILINEAR,
@@ -55,11 +56,11 @@ def enlarging_bytes(second: SecondRun, upscaler: Upscaler | None) -> int:
     if second.enlarges_latent:
         return 0
     size, before = second.size.enlarged, second.size.before
-    grown, held = size, 0
+    made, held = size, 0
     if upscaler is not None:
         scale = upscaler.network.scale ** passes(before, size, upscaler.network.scale)
-        grown, held = (before[0] * scale, before[1] * scale), upscaler_bytes(upscaler)
-    pixels = sum(width * height for width, height in (before, size, grown))
+        made, held = (before[0] * scale, before[1] * scale), upscaler_bytes(upscaler)
+    pixels = sum(width * height for width, height in (before, size, made))
     return held + 3 * pixels * np.dtype(np.float32).itemsize
 
 
@@ -93,42 +94,43 @@ class Enlarging:
 
     def _picture(self, second: SecondRun, image: Array) -> Array:
         """Return a decoded picture enlarged, float32 [1, 3, height, width] in [-1, 1]."""
-        convention, size = second.request.convention, second.size.enlarged
-        planes: Floats = np.clip((image[0] + 1) / 2, 0, 1).astype(np.float32)
-        if convention.name is not ConventionName.COMFY:
-            # All other tools make a picture of 256 levels of it.
-            levels = as_pixels(image, rounds=convention.rounds_pixels)[0]
-            planes = levels.transpose(2, 0, 1).astype(np.float32) / 255
-        larger = any(now > was for now, was in zip(size, image.shape[:1:-1], strict=True))
+        size, method = second.size.enlarged, _resampling(second)
+        larger = any(now > was for now, was in zip(size, second.size.before, strict=True))
         upscaler = self._enlargements[second.number].upscaler if larger else None
-        if upscaler is None:
-            planes = upscaled_planes(planes, size, None, _resampling(second))
-        else:
-            planes = self._by_network(upscaler, planes, size, second.wanted.resampling)
-        if convention.name is not ConventionName.COMFY:
-            planes = (np.rint(np.clip(planes, 0, 1) * 255) / 255).astype(np.float32)
+        planes: Floats = np.clip((image[0] + 1) / 2, 0, 1).astype(np.float32)
+        if second.request.convention.name is ConventionName.COMFY:
+            if upscaler is not None:
+                planes = self._by_network(upscaler, planes, size)
+            planes = resampled(np.clip(planes, 0, 1), size, method)
+            return whole_cells(planes * 2 - 1, second)[np.newaxis]
+        # All other tools make a picture of 256 levels of it.
+        levels = as_pixels(image, rounds=second.request.convention.rounds_pixels)[0]
+        if upscaler is not None:
+            planes = levels.transpose(2, 0, 1).astype(np.float32) / 255
+            whole = np.clip(self._by_network(upscaler, planes, size), 0, 1)
+            levels = np.rint(whole * 255).astype(np.uint8).transpose(1, 2, 0)
+        levels = resampled_levels(np.ascontiguousarray(levels), size, method)
+        planes = (levels.transpose(2, 0, 1) / 255).astype(np.float32)
         return whole_cells(planes * 2 - 1, second)[np.newaxis]
 
-    def _by_network(
-        self, upscaler: Upscaler, planes: Floats, size: Size, resampling: Resampling
-    ) -> Floats:
-        """Return planes enlarged by a network; once more with all others freed if memory lacks."""
+    def _by_network(self, upscaler: Upscaler, planes: Floats, size: Size) -> Floats:
+        """Return planes enlarged by a network until they are no smaller than a width and height.
+
+        If memory lacks, it is done once more with all other networks freed.
+        """
         try:
-            return self._run(upscaler, planes, size, resampling)
+            return self._run(upscaler, planes, size)
         except EngineError as error:
             if error.code is not ErrorCode.OUT_OF_MEMORY or self._stages.pool.is_short_of_memory:
                 raise
         self._stages.pool.make_room()
-        return self._run(upscaler, planes, size, resampling)
+        return self._run(upscaler, planes, size)
 
-    def _run(
-        self, upscaler: Upscaler, planes: Floats, size: Size, resampling: Resampling
-    ) -> Floats:
+    def _run(self, upscaler: Upscaler, planes: Floats, size: Size) -> Floats:
         stages = self._stages
         setting = Setting(stages.pool.compiler, stages.cancel, self._reporter.progress)
         with stages.timed(Phase.ENLARGE), running(upscaler, setting) as run:
-            enlarger = Enlarger(run.enlarge, upscaler.network.scale)
-            return upscaled_planes(planes, size, enlarger, resampling)
+            return grown(planes, size, Enlarger(run.enlarge, upscaler.network.scale))
 
 
 def whole_cells(planes: Floats, second: SecondRun) -> Floats:

@@ -1,0 +1,47 @@
+"""The upscalers of second passes: named ones are found in the user's folders."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine.api.record import ResolvedRequest
+from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.file_paths import exists
+from engine.upscalers.finding import find_by_name
+
+
+def needs_file(wanted: SecondPass) -> bool:
+    """Return True if an upscaler's file enlarges the picture."""
+    return wanted.upscaler not in LATENT_UPSCALERS and wanted.upscaler not in tuple(Resampling)
+
+
+def with_upscalers(request: ResolvedRequest, folders: Sequence[Path]) -> ResolvedRequest:
+    """Return the request with the paths of upscalers that it names, as imported metadata does."""
+    return msgspec.structs.replace(
+        request, second_passes=tuple(_found(one, folders) for one in request.second_passes)
+    )
+
+
+def _found(wanted: SecondPass, folders: Sequence[Path]) -> SecondPass:
+    if not needs_file(wanted) or Path(wanted.upscaler).is_absolute():
+        return wanted
+    path = find_by_name(wanted.upscaler, folders)
+    return wanted if path is None else msgspec.structs.replace(wanted, upscaler=str(path))
+
+
+def require_upscaler(named: str) -> Path:
+    """Return the path of an upscaler's file. Raises EngineError where there is none.
+
+    Only a whole path is one: a name that was not found is never looked for elsewhere.
+    """
+    if Path(named).is_absolute() and exists(named):
+        return Path(named)
+    raise EngineError(
+        ErrorCode.CHECKPOINT_NOT_FOUND,
+        sentence("There is no upscaler {name}.", name=named),
+        sentence("Put its file into the folder of upscalers, or choose another one."),
+    )
