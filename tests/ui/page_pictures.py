@@ -17,6 +17,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from app.settings.values import Language
+from engine.api.preprocessors import CannyOptions
 from tests.ui.screenshots import PROMPTS, Photographer, write_loras
 from ui.actions import ActionName
 from ui.application import Application
@@ -109,6 +110,26 @@ class Album:
         self.press(ActionName.QUEUE)
         self.press(ActionName.DETAILS)
 
+    def layers(self) -> None:
+        """Cards of a control layer, an image prompt and a second pass; a map over the canvas."""
+        session, window = self._photographer.session, self._window
+        form, path = session.generation, session.view.path
+        assert path is not None
+        session.control.add(path)
+        session.control.change(0, preprocessor=CannyOptions())
+        session.image_prompt.add(path)
+        session.second_pass.add()
+        layer = form.controls[0]
+        self._photographer.wait_for("map", lambda: bool(session.control_maps.of(layer).path))
+        session.view.show_map(0)
+        bar = window.form.verticalScrollBar()
+        for number in range(1, 4):
+            self._photographer.settle(0.3)
+            bar.setValue(window.form.controls.y() if number == 1 else bar.maximum() * number // 3)
+            self.keep(f"b4-layers-{number}")
+        session.view.show_map(None)
+        form.controls = form.image_prompts = form.second_passes = ()
+
     def gallery(self) -> None:
         """The grid with two chosen pictures, comparing them, and the viewer."""
         self._window.places.open(Place.GALLERY)
@@ -185,6 +206,7 @@ def _variant(folder: Path, name: str) -> None:
             for part in (
                 album.empty_pages,
                 album.create,
+                album.layers,
                 album.gallery,
                 album.models,
                 album.settings,
