@@ -21,6 +21,7 @@ from engine.api.control import ControlLayer, ControlMode, ControlResize  # noqa:
 from engine.api.preprocessors import ControlKind  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
 from engine.api.values import InputRole  # noqa: E402
+from engine.control import adapter_files  # noqa: E402
 from engine.control.kinds import UNION_KINDS  # noqa: E402
 from tests.oracle.control_modules import randomised, union_module  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
@@ -173,24 +174,21 @@ def test_a_union_leads_by_the_kind_of_its_map(tmp_path: Path, kind: ControlKind)
     check(ours, expected)
 
 
-def test_an_adapter_leads_as_in_diffusers(sd1: Made, tmp_path: Path) -> None:
+def test_an_adapter_leads_as_in_diffusers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The tiny checkpoint's cells are two pixels wide, published ones eight.
+    monkeypatch.setattr(adapter_files, "_UNSHUFFLES", {4: "sdxl"})
+    made = Made("sdxl", tmp_path)
     torch.manual_seed(0)
     adapter = diffusers.T2IAdapter(
-        in_channels=3, channels=sd1.widths, num_res_blocks=2, downscale_factor=2
+        adapter_type="full_adapter_xl", channels=list(made.widths), downscale_factor=4
     ).eval()
     adapter.save_pretrained(tmp_path / "adapter")
-    layer = sd1.layer(network=str(tmp_path / "adapter"), weight=0.9)
-    ours = our_pixels(sd1.folder, **TEXTS, controls=(layer,))
-    pipe = opened(
-        diffusers.StableDiffusionAdapterPipeline,
-        sd1.folder,
-        adapter=adapter,
-        safety_checker=None,
-        scheduler=euler(),
-    )
-    given = {"image": sd1.picture(), "adapter_conditioning_scale": 0.9}
+    layer = made.layer(network=str(tmp_path / "adapter"), weight=0.9)
+    ours = our_pixels(made.folder, **TEXTS, controls=(layer,))
+    pipe = opened(diffusers.StableDiffusionXLAdapterPipeline, made.folder, adapter=adapter)
+    given = {"image": made.picture(), "adapter_conditioning_scale": 0.9}
     check(ours, their_pixels(pipe, **SIZE, **TEXTS, **given))
-    assert psnr(ours, our_pixels(sd1.folder, **TEXTS)) < 45
+    assert psnr(ours, our_pixels(made.folder, **TEXTS)) < 45
 
 
 def test_without_guidance_one_prompt_is_led(sd1: Made) -> None:
