@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.form.generation import GenerationState
 from app.form.map_previews import MapPreviews
-from engine.api.control import ControlLayer, ControlResize
+from engine.api.control import ControlLayer
 from engine.api.map_messages import MapMade
 from engine.api.preprocessors import MapTarget
 from engine.api.values import ErrorInfo
@@ -94,8 +94,7 @@ class LayerMaps(QObject):
         if getattr(layer.preprocessor, "resolution", 0) is not None:
             return None
         effective = self._form.effective
-        whole = layer.resize is ControlResize.FILL
-        return MapTarget(effective.width, effective.height, whole=whole)
+        return layer.target(effective.width, effective.height)
 
     def _on_made(self, place: str, event: MapMade) -> None:
         self._take(place, LayerMap(event.path))

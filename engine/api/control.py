@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import span_within, within
-from engine.api.preprocessors import ControlKind, MapOptions
+from engine.api.preprocessors import ControlKind, MapOptions, MapTarget
 
 # The most control layers of a request.
 MAX_CONTROLS = 16
@@ -67,6 +67,10 @@ class ControlLayer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     hash: str | None = None
     # False if the layer is kept in the list of the form without being used.
     enabled: bool = True
+
+    def target(self, width: int, height: int) -> MapTarget:
+        """Return what the map is for, in a picture of this width and height."""
+        return MapTarget(width, height, whole=self.resize is ControlResize.FILL)
 
 
 class ControlReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -145,9 +145,9 @@ class JobServices:
         )
 
     def _make_map(self, picture: Pixels, order: MapOrder, cancel: Cancellation) -> Pixels:
-        """Return the map of a control layer; its weights may be in the folder of models."""
+        """Return the map of a control layer; its weights may be in the folders of models."""
         try:
-            return self.maps.make(picture, order, filter(None, (self.models,)), cancel)
+            return self.maps.make(picture, order, self.model_folders, cancel)
         finally:
             self.maps.release()
 

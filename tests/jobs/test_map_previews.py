@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.api.preprocessors import CannyOptions, MapTarget
+from engine.api.control import ControlLayer, ControlResize
+from engine.api.preprocessors import CannyOptions, MapTarget, PidinetOptions
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.errors import Cancelled, EngineError
 from engine.jobs import map_previews
 from engine.jobs.map_previews import MapPreviews
 from engine.jobs.services import JobServices
+from engine.preprocessors.annotators import AnnotatorKind
 from engine.preprocessors.map_maker import MapOrder
+from tests.checkpoints.arrays import write_arrays
+from tests.preprocessors.annotator_files import stored
 from tests.preprocessors.pictures import shapes
 
 ORDER = MapOrder(CannyOptions(resolution=64))
@@ -88,3 +92,18 @@ def test_a_folder_that_cannot_be_written_is_named(previews: MapPreviews, picture
         previews.make(picture, ORDER, CancelToken())
     assert refused.value.code is ErrorCode.CACHE_NOT_WRITABLE
     assert "maps" in refused.value.message
+
+
+def test_a_job_makes_the_map_that_was_shown(tmp_path: Path, picture: Path) -> None:
+    """Also where its weights are in a folder that the user added."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    write_arrays(folder / "table5_pidinet.pth", stored(AnnotatorKind.PIDINET))
+    services = JobServices.in_cache(tmp_path / "cache", loras=(folder,))
+    layer = ControlLayer(image=str(picture), resize=ControlResize.FILL)
+    order = MapOrder(PidinetOptions(resolution=None), target=layer.target(128, 256))
+    shown = MapPreviews(tmp_path / "maps", services).make(picture, order, CancelToken())
+    with Image.open(picture) as opened, Image.open(shown.path) as preview:
+        made = services.named_files().make_map(np.asarray(opened), order, CancelToken())
+        assert np.array_equal(made, np.asarray(preview))
+    assert (shown.width, shown.height) == (128, 96)

@@ -11,9 +11,8 @@ from PIL import Image
 
 from backends.base import Array, Cancellation, Session
 from engine import result_checks
-from engine.api.control import ControlReport, ControlResize
+from engine.api.control import ControlReport
 from engine.api.control_rules import ControlRules
-from engine.api.preprocessors import MapTarget
 from engine.api.values import Phase
 from engine.compile.network import Network
 from engine.control.model import ControlModel, control_model
@@ -113,7 +112,7 @@ class ControlPass:
         (height, width), own, picture = size, layer.layer, layer.picture
         if own.preprocessor is not None:
             weights = Path(own.preprocessor_weights) if own.preprocessor_weights else None
-            target = MapTarget(width, height, whole=own.resize is ControlResize.FILL)
+            target = own.target(width, height)
             picture = self.make_map(picture, MapOrder(own.preprocessor, weights, target), cancel)
         return fitted_map(picture, (width, height), own.resize, self.rules.resampling)
 
