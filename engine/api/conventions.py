@@ -178,6 +178,21 @@ class RefinerHandover(StrEnum):
     STEP = "step"
 
 
+class ImagePrompting(StrEnum):
+    """A tool's way to show CLIP the picture of an image prompt, and when and where it acts.
+
+    An adapter that sees CLIP's states needs some for the negative prompt, too.
+    """
+
+    # The middle square, in 8 bits; zeros for the negative prompt; steps that lie within the range;
+    # masks of black and white.
+    DIFFUSERS = "diffusers"
+    # The whole picture, made square; zeros; steps that begin within the range; grey masks.
+    A1111 = "a1111"
+    # The middle square, in numbers; a black picture; timesteps within the range; grey masks.
+    COMFY = "comfy"
+
+
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
     """A full set of conventions; `name` is the tool whose defaults it started from."""
 
@@ -225,6 +240,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     # added tokens have larger ids than the end token, transformers takes the largest.
     pools_added_token: bool = False
     control: ControlRules = ControlRules()
+    image_prompting: ImagePrompting = ImagePrompting.DIFFUSERS
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -257,6 +273,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         pastes_kept=True,
         text_cleaning=TextCleaning.FTFY,
         embedding_spellings=(EmbeddingSpelling.BARE,),
+        image_prompting=ImagePrompting.A1111,
     ),
     ConventionName.COMFY: Convention(
         name=ConventionName.COMFY,
@@ -294,6 +311,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         control=ControlRules(
             range=RangeRule.LEVELS, resampling=MapResampling.NEAREST, means_lead_negative=True
         ),
+        image_prompting=ImagePrompting.COMFY,
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,

@@ -59,12 +59,14 @@ _VERSION_1 = {
 # Convention fields that a record of version 2 or 3 lacks have the values of its tool.
 _HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
 for _habits in (*_VERSION_1.values(), *_HABITS.values()):
-    del _habits["text_cleaning"], _habits["network_tags"], _habits["control"]
+    del _habits["text_cleaning"], _habits["network_tags"]
+    del _habits["control"], _habits["image_prompting"]
 # Older records of version 4 lack these fields; their values are those of the tool, too.
 _LATER = {
     name.value: {
         "network_tags": convention.network_tags.value,
         "control": msgspec.to_builtins(convention.control),
+        "image_prompting": convention.image_prompting.value,
     }
     for name, convention in CONVENTIONS.items()
 }
