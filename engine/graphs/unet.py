@@ -3,14 +3,17 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.free_u import FreeU, FreeUWriter, wave_inputs
+from engine.graphs.image_prompts import AttendingLayer, ImagePromptShape, ImagePromptWriter
 from engine.graphs.lllite import LlliteWriter
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.operators.attention import Attended
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges, SelfAttentionChanges
 from engine.graphs.unet_encoder import (
     EncoderConfig,
@@ -27,6 +30,7 @@ __all__ = [
     "CONTROL",
     "UNetBlock",
     "UNetConfig",
+    "attending_layers",
     "guidance_embedding",
     "size_embedding",
     "timestep_embedding",
@@ -54,6 +58,7 @@ def unet(
     *,
     halves_evenly: bool = False,
     changes: NetworkChanges = NO_CHANGES,
+    image_prompts: Sequence[ImagePromptShape] = (),
 ) -> None:
     """Emit the network: one evaluation of the denoiser.
 
@@ -74,10 +79,12 @@ def unet(
     at the end of each block on the way down; with three blocks the last is added to the middle.
 
     `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1). `changes`
-    may add inputs and the output `attention` float32 [contexts, cells of the middle].
+    may add inputs and the output `attention` float32 [contexts, cells of the middle]. With
+    `image_prompts` there are the inputs of `ImagePromptWriter`.
     """
     inputs = encoder_inputs(g, config)
-    x = _UNet(g, config, inputs, changes, halves_evenly).run(inputs.sample)
+    pictures = ImagePromptWriter(g, attending_layers(config), image_prompts)
+    x = _UNet(g, config, inputs, changes, halves_evenly, pictures).run(inputs.sample)
     g.output(
         g.to_planes(x),
         "prediction",
@@ -95,6 +102,29 @@ def self_attention_layers(config: UNetConfig) -> Iterator[str]:
         for j, depth in enumerate(block.depths):
             for k in range(depth):
                 yield f"{name}.attentions.{j}.transformer_blocks.{k}.attn1"
+
+
+def attending_layers(config: UNetConfig) -> tuple[AttendingLayer, ...]:
+    """Return the layers that attend to the text, in the order of diffusers' `attn_processors`.
+
+    That is the way down, the way up, and the middle last; IP-Adapter's files number layers so.
+    """
+    lowest = len(config.down) - 1
+    down = [(f"down_blocks.{level}", block, level) for level, block in enumerate(config.down)]
+    mid = [("mid_block", config.mid, lowest)] if config.mid else []
+    up = [(f"up_blocks.{i}", block, lowest - i) for i, block in enumerate(config.up)]
+    number, found = 0, dict[str, list[AttendingLayer]]()
+    for part, block, level in (*down, *mid, *up):
+        for j, depth in enumerate(block.depths):
+            name = f"{part}.attentions.{j}.transformer_blocks"
+            layers = found.setdefault(part, [])
+            layers += (
+                AttendingLayer(f"{name}.{k}.attn2", block.width, level, number)
+                for k in range(depth)
+            )
+            number += depth > 0
+    middle = found.pop("mid_block", [])
+    return (*chain.from_iterable(found.values()), *middle)
 
 
 def free_u_inputs(config: UNetConfig, form: FreeU, size: tuple[int, int]) -> dict[str, Array]:
@@ -156,8 +186,10 @@ class _UNet(UNetEncoder):
         inputs: EncoderInputs,
         changes: NetworkChanges,
         halves_evenly: bool,
+        pictures: ImagePromptWriter,
     ) -> None:
         super().__init__(g, config, inputs)
+        self._pictures = pictures
         self._whole, self._halves_evenly = config, halves_evenly
         self._changes, self._altered = changes, SelfAttentionChanges(g, changes)
         self._lllite = LlliteWriter(g, changes.lllite)
@@ -200,7 +232,13 @@ class _UNet(UNetEncoder):
             )
             for layer, (tokens, inner) in zip(names, given, strict=True)
         )
-        return self.g.attention(q, k, v, block.heads, width // block.heads)
+        mixed = self.g.attention(q, k, v, block.heads, width // block.heads)
+        beside = () if source == x else self.beside(name)
+        return self.g.with_beside(mixed, q, block.heads, beside)
+
+    def beside(self, layer: str) -> tuple[Attended, ...]:
+        """Return the image prompts that a layer attends to beside the text."""
+        return self._pictures.at(layer)
 
     def _up(self, x: Value, width: int, block: UNetBlock, number: int) -> Value:
         name, level = f"up_blocks.{number}", len(self._whole.down) - 1 - number

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.operators.attention import Projections
+from engine.graphs.operators.attention import Attended, Projections
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +247,10 @@ class UNetEncoder:
         """Emit self-attention without its last projection: [rows, tokens, width]."""
         return self._attention(x, x, block.width, name, block)
 
+    def beside(self, _layer: str) -> tuple[Attended, ...]:
+        """Return what a layer attends to beside the text, by the layer's name: nothing."""
+        return ()
+
     def _repeat_skips(self) -> None:
         self.skips = [(self.repeat(skip), channels) for skip, channels in self.skips]
         self.per_context = True
@@ -256,4 +260,5 @@ class UNetEncoder:
     ) -> Value:
         g, width = self.g, block.width
         names = (f"{name}.to_q", f"{name}.to_k", f"{name}.to_v")
-        return g.attend(x, source, Projections(names, width, source_width, block.heads, bias=False))
+        to = Projections(names, width, source_width, block.heads, bias=False)
+        return g.attend(x, source, to, beside=() if source == x else self.beside(name))

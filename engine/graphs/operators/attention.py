@@ -30,6 +30,19 @@ class Projections:
         return self.width // self.heads
 
 
+@dataclass(frozen=True, slots=True)
+class Attended:
+    """Keys and values [batch, tokens, width] that queries attend to beside their source.
+
+    The result is multiplied by `mask`, [1, queries, 1], unless it is "".
+    """
+
+    keys: Value
+    values: Value
+    width: int
+    mask: Value = ""
+
+
 class AttentionWriter(LayerWriter):
     """Attention over [batch, tokens, width]."""
 
@@ -41,26 +54,31 @@ class AttentionWriter(LayerWriter):
         *,
         causal_over: int = 0,
         score_bias: Value | None = None,
+        beside: Sequence[Attended] = (),
     ) -> Value:
         """Emit attention of `x` to `source`, which is `x` itself in self-attention.
 
-        `causal_over` and `score_bias` are those of `attention`.
+        `causal_over` and `score_bias` are those of `attention`. The attention of the same queries
+        to each of `beside` is added, where `source` is another than `x`.
         """
         packed = self.operators.attention is AttentionForm.PACKED and not to.bias
         # A branch is added to one projection, before it is packed with others.
         packed = packed and not self.has_branch(*to.names)
         if packed and not causal_over and limits.packs_heads(self.element, to.head_width):
-            return self._attend_packed(x, source, to)
+            return self._attend_packed(x, source, to, beside)
         sources = ((x, to.width), (source, to.source_width), (source, to.source_width))
         q, k, v = (
             self.linear(given, name, (width, to.width), bias=to.bias)
             for name, (given, width) in zip(to.names, sources, strict=True)
         )
-        return self.attention(
+        mixed = self.attention(
             q, k, v, to.heads, to.head_width, causal_over=causal_over, score_bias=score_bias
         )
+        return self.with_beside(mixed, q, to.heads, beside)
 
-    def _attend_packed(self, x: Value, source: Value, to: Projections) -> Value:
+    def _attend_packed(
+        self, x: Value, source: Value, to: Projections, beside: Sequence[Attended]
+    ) -> Value:
         """Emit attention after packed projections: one product for q, k and v, or for k and v.
 
         In self-attention all three come from one product, else only keys and values.
@@ -68,11 +86,20 @@ class AttentionWriter(LayerWriter):
         Results are [batch, tokens, heads, parts, head_width], as MultiHeadAttention takes them.
         """
         if x == source:
-            inputs = (self._packed_product(x, to.names, to.width, to),)
-        else:
-            q = self.linear(x, to.names[0], (to.width, to.width), bias=False)
-            inputs = (q, self._packed_product(source, to.names[1:], to.source_width, to))
-        return self.op("MultiHeadAttention", *inputs, domain=MICROSOFT, num_heads=to.heads)
+            whole = self._packed_product(x, to.names, to.width, to)
+            return self.op("MultiHeadAttention", whole, domain=MICROSOFT, num_heads=to.heads)
+        q = self.linear(x, to.names[0], (to.width, to.width), bias=False)
+        inputs = (q, self._packed_product(source, to.names[1:], to.source_width, to))
+        mixed = self.op("MultiHeadAttention", *inputs, domain=MICROSOFT, num_heads=to.heads)
+        return self.with_beside(mixed, q, to.heads, beside)
+
+    def with_beside(self, mixed: Value, q: Value, heads: int, beside: Sequence[Attended]) -> Value:
+        """Add the attention of the queries to each of `beside`."""
+        for one in beside:
+            found = self.attention(q, one.keys, one.values, heads, one.width // heads)
+            found = self.op("Mul", found, one.mask) if one.mask else found
+            mixed = self.op("Add", mixed, found)
+        return mixed
 
     def _packed_product(self, x: Value, names: Sequence[str], inner: int, to: Projections) -> Value:
         parts = len(names)

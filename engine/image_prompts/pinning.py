@@ -1,0 +1,109 @@
+"""Image prompts in the evaluations of a denoiser: their keys and values, strengths and masks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backends.base import Array, Session
+from engine.graphs.image_prompts import (
+    STRENGTHS,
+    ImagePromptShape,
+    keys_name,
+    mask_name,
+    values_name,
+)
+from engine.image_prompts.encoding import EncodedImagePrompt
+
+# Tells whether an image prompt acts at an evaluation, by its number from 0 and its timestep.
+Acts = Callable[[int, float], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassImagePrompt:
+    """An image prompt in a pass: its strength at each layer, and its mask at each level.
+
+    `strengths` are float32 [layers], `masks` float32 [1, cells, 1] by level, none for an image
+    prompt that acts everywhere.
+    """
+
+    shape: ImagePromptShape
+    strengths: NDArray[np.float32]
+    masks: Mapping[int, NDArray[np.float32]]
+    acts: Acts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassImagePrompts:
+    """The image prompts of a pass, in order."""
+
+    prompts: tuple[PassImagePrompt, ...] = ()
+
+    @property
+    def shapes(self) -> tuple[ImagePromptShape, ...]:
+        """The shapes by which the denoiser's network is chosen."""
+        return tuple(one.shape for one in self.prompts)
+
+    def masks(self) -> dict[str, Array]:
+        """Return the masks as inputs of the denoiser, by name."""
+        return {
+            mask_name(place, level): mask
+            for place, one in enumerate(self.prompts)
+            for level, mask in one.masks.items()
+        }
+
+    def strengths_at(self, evaluation: int, timestep: float) -> NDArray[np.float32]:
+        """Return the strength of each image prompt at each layer, float32 [prompts, layers]."""
+        return np.stack(
+            [one.strengths * np.float32(one.acts(evaluation, timestep)) for one in self.prompts]
+        )
+
+
+NO_IMAGE_PROMPTS = PassImagePrompts()
+
+
+@dataclass(slots=True, eq=False)
+class ImagePromptPins:
+    """Pins the inputs of image prompts in the session of a denoiser, where they change."""
+
+    session: Session
+    prompts: PassImagePrompts
+    encoded: Sequence[EncodedImagePrompt]
+    _contexts: tuple[int, int] | None = field(default=None, init=False)
+    _strengths: NDArray[np.float32] | None = field(default=None, init=False)
+
+    def pin(self, contexts: tuple[int, int], evaluation: int, timestep: float) -> None:
+        """Pin what an evaluation needs.
+
+        `contexts` counts the contexts of prompts, which see the pictures, and after them those of
+        the negative prompt, which see what the adapters make of no picture.
+        """
+        if not self.prompts.prompts:
+            return
+        if self._contexts is None:
+            self._pin(self.prompts.masks())
+        if contexts != self._contexts:
+            for place, one in enumerate(self.encoded):
+                self._pin(_keys_and_values(place, one, contexts))
+            self._contexts = contexts
+        strengths = self.prompts.strengths_at(evaluation, timestep)
+        if self._strengths is None or not np.array_equal(strengths, self._strengths):
+            self._pin({STRENGTHS: strengths})
+            self._strengths = strengths
+
+    def _pin(self, inputs: Mapping[str, Array]) -> None:
+        for name, array in inputs.items():
+            self.session.pin(name, array)
+
+
+def _keys_and_values(
+    place: int, encoded: EncodedImagePrompt, contexts: tuple[int, int]
+) -> dict[str, Array]:
+    positive, negative = contexts
+    rows = [0] * positive + [1] * negative
+    found: dict[str, Array] = {}
+    for width in encoded.keys:
+        found[keys_name(place, width)] = np.ascontiguousarray(encoded.keys[width][:, rows])
+        found[values_name(place, width)] = np.ascontiguousarray(encoded.values[width][:, rows])
+    return found

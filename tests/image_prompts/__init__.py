@@ -1,0 +1,1 @@
+"""Tests of image prompts: adapters, vision encoders, pictures, masks and strengths."""
