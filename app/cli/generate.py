@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from app.cli import canvas, controls, hires, loras, overrides, settings
+from app.cli import canvas, controls, hires, image_prompts, loras, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.folders import add_folders_argument
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
@@ -153,6 +153,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     )
     loras.add_arguments(parser)
     controls.add_arguments(parser)
+    image_prompts.add_arguments(parser)
     add_folders_argument(parser, "--embeddings", "embedding_folders", "embeddings")
     for part in fields_of(ComponentFiles).values():
         option = f"--{part.name.replace('_', '-')}"
@@ -249,6 +250,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         loras=loras.with_loras(request.loras, options.wanted_loras),
         controls=controls.with_controls(request.controls, options.wanted_controls),
         second_passes=hires.with_hires(request.second_passes, options),
+        image_prompts=image_prompts.with_image_prompts(request.image_prompts, options),
     )
 
 
@@ -278,6 +280,9 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
         print_note(f"The LoRA {name} has changed since that picture was made.")
     for note in controls.changed(before.controls, now.controls) if before else ():
         print_note(note)
+    if before and before.image_prompts and now.image_prompts:
+        for name in image_prompts.changed(before.image_prompts, now.image_prompts):
+            print_note(f"{name} has changed since that picture was made.")
 
 
 def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:

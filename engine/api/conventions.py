@@ -179,17 +179,16 @@ class RefinerHandover(StrEnum):
 
 
 class ImagePrompting(StrEnum):
-    """A tool's way to show CLIP the picture of an image prompt, and when and where it acts.
+    """A tool's way to show CLIP the picture of an image prompt, and to read its mask.
 
     An adapter that sees CLIP's states needs some for the negative prompt, too.
     """
 
-    # The middle square, in 8 bits; zeros for the negative prompt; steps that lie within the range;
-    # masks of black and white.
+    # The middle square, in 8 bits; zeros for the negative prompt; masks of black and white.
     DIFFUSERS = "diffusers"
-    # The whole picture, made square; zeros; steps that begin within the range; grey masks.
+    # The whole picture, made square; zeros; grey masks.
     A1111 = "a1111"
-    # The middle square, in numbers; a black picture; timesteps within the range; grey masks.
+    # The middle square, in numbers; a black picture; grey masks.
     COMFY = "comfy"
 
 

@@ -19,6 +19,7 @@ from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings
 from engine.families.latents import EncodedImage
 from engine.families.running import NetworkRunner, Problem, Progress
+from engine.graphs.image_prompts import AttendingLayer, ImagePromptShape
 from engine.lora.layers import LayerTable
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import NoiseModel
@@ -129,11 +130,12 @@ class DenoiserModel(Protocol):
         contexts: int = ...,
         tokens: int = ...,
         rows: int = ...,
+        image_prompts: tuple[ImagePromptShape, ...] = ...,
     ) -> Network:
         """Return the network for a picture size in pixels; the same object for the same shape.
 
         `contexts` is the number of contexts and `tokens` the length of each; `rows` is the number
-        of latents in the batch.
+        of latents in the batch. With `image_prompts` the network is one that also attends to them.
         """
         ...
 
@@ -229,6 +231,14 @@ class PreviewModel(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class TextAttention:
+    """The layers of a denoiser that attend to the text, and the width of the text's tokens."""
+
+    layers: tuple[AttendingLayer, ...]
+    context_width: int
+
+
 def _no_block(_layer: str) -> None:
     """Return None: the family names no blocks."""
 
@@ -245,7 +255,8 @@ class Architecture:
     `lora_layers`: the layers that LoRA files may change, by the names in such files; None for a
     family that takes no LoRA. `lora_block`: the block of a denoiser's layer by its canonical name,
     for LoRAs with a weight for each block; None for a layer in no block. `lora_element`: the name
-    in A1111 of a component's layer, parts of which single out layers.
+    in A1111 of a component's layer, parts of which single out layers. `attention`: the layers at
+    which image prompts act; None for a family that takes none.
     """
 
     features: Features
@@ -258,3 +269,4 @@ class Architecture:
     lora_layers: LayerTable | None = None
     lora_block: Callable[[str], str | None] = _no_block
     lora_element: Callable[[str, str], str] = _own_name
+    attention: TextAttention | None = None

@@ -1,6 +1,6 @@
 """Masks of image prompts: where each acts, at the sizes of the denoiser's levels."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,32 @@ from engine.api.conventions import ImagePrompting
 from engine.preprocessors.opencv.resizing import resize_cubic_numbers, resize_linear
 
 Mask = NDArray[np.float32]
+# The rows and the columns of a latent that a tile of it has.
+Tile = tuple[slice, slice]
+
+
+def tile_masks(
+    mask: Image.Image,
+    picture: tuple[int, int],
+    cell: int,
+    tiles: Sequence[Tile],
+    levels: Iterable[int],
+    rule: ImagePrompting,
+) -> tuple[dict[int, Mask], ...]:
+    """Return a greyscale mask for each tile of a picture, by level, as `level_masks` makes it.
+
+    `picture` is the width and height in pixels, and `cell` the side of a latent's cell.
+    """
+    if len(tiles) == 1:
+        cells = picture[1] // cell, picture[0] // cell
+        return (level_masks(mask, picture, cells, levels, rule),)
+    whole, found = mask.resize(picture, Image.Resampling.BILINEAR), list[dict[int, Mask]]()
+    for rows, columns in tiles:
+        box = (columns.start, rows.start, columns.stop, rows.stop)
+        part = whole.crop(tuple(cell * side for side in box))
+        cells = rows.stop - rows.start, columns.stop - columns.start
+        found.append(level_masks(part, part.size, cells, levels, rule))
+    return tuple(found)
 
 
 def level_masks(

@@ -24,13 +24,13 @@ Acts = Callable[[int, float], bool]
 class PassImagePrompt:
     """An image prompt in a pass: its strength at each layer, and its mask at each level.
 
-    `strengths` are float32 [layers], `masks` float32 [1, cells, 1] by level, none for an image
-    prompt that acts everywhere.
+    `strengths` are float32 [layers], `masks` float32 [1, cells, 1] for each tile of the latent, by
+    level; none for an image prompt that acts everywhere.
     """
 
     shape: ImagePromptShape
     strengths: NDArray[np.float32]
-    masks: Mapping[int, NDArray[np.float32]]
+    masks: tuple[Mapping[int, NDArray[np.float32]], ...]
     acts: Acts
 
 
@@ -45,12 +45,13 @@ class PassImagePrompts:
         """The shapes by which the denoiser's network is chosen."""
         return tuple(one.shape for one in self.prompts)
 
-    def masks(self) -> dict[str, Array]:
-        """Return the masks as inputs of the denoiser, by name."""
+    def masks(self, tile: int) -> dict[str, Array]:
+        """Return the masks of a tile as inputs of the denoiser, by name."""
         return {
             mask_name(place, level): mask
             for place, one in enumerate(self.prompts)
-            for level, mask in one.masks.items()
+            if one.masks
+            for level, mask in one.masks[tile].items()
         }
 
     def strengths_at(self, evaluation: int, timestep: float) -> NDArray[np.float32]:
@@ -72,6 +73,7 @@ class ImagePromptPins:
     encoded: Sequence[EncodedImagePrompt]
     _contexts: tuple[int, int] | None = field(default=None, init=False)
     _strengths: NDArray[np.float32] | None = field(default=None, init=False)
+    _tile: int | None = field(default=None, init=False)
 
     def pin(self, contexts: tuple[int, int], evaluation: int, timestep: float) -> None:
         """Pin what an evaluation needs.
@@ -81,8 +83,6 @@ class ImagePromptPins:
         """
         if not self.prompts.prompts:
             return
-        if self._contexts is None:
-            self._pin(self.prompts.masks())
         if contexts != self._contexts:
             for place, one in enumerate(self.encoded):
                 self._pin(_keys_and_values(place, one, contexts))
@@ -91,6 +91,12 @@ class ImagePromptPins:
         if self._strengths is None or not np.array_equal(strengths, self._strengths):
             self._pin({STRENGTHS: strengths})
             self._strengths = strengths
+
+    def pin_tile(self, tile: int) -> None:
+        """Pin the masks of the tile that is seen next."""
+        if tile != self._tile:
+            self._pin(self.prompts.masks(tile))
+            self._tile = tile
 
     def _pin(self, inputs: Mapping[str, Array]) -> None:
         for name, array in inputs.items():

@@ -1,11 +1,10 @@
-"""The strength of an image prompt at each layer of the denoiser, and the steps at which it acts."""
+"""The strength of an image prompt at each layer of the denoiser."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api.conventions import ImagePrompting
 from engine.api.image_prompts import AdapterBlocks
 from engine.graphs.image_prompts import AttendingLayer
 
@@ -18,8 +17,6 @@ _STYLE = {
     _SD1_BLOCKS: dict.fromkeys((*range(4), *range(9, 16)), 1.0),
 }
 _COMPOSITION = {_SDXL_BLOCKS: {3: 1.0}, _SD1_BLOCKS: {4: 0.25, 5: 1.0}}
-# The highest timestep of training.
-_LAST_TIMESTEP = 999
 
 
 def has_blocks(layers: Sequence[AttendingLayer]) -> bool:
@@ -41,27 +38,6 @@ def layer_strengths(blocks: AdapterBlocks, layers: Sequence[AttendingLayer]) -> 
     if blocks is not AdapterBlocks.STYLE:
         shares |= _COMPOSITION[count]
     return np.array([shares.get(layer.block, 0.0) for layer in layers], np.float32)
-
-
-def acts_at(
-    part: tuple[float, float], step: int, steps: int, timestep: float, rule: ImagePrompting
-) -> bool:
-    """Tell whether an image prompt acts at a step, from 0, of a run of `steps`.
-
-    `part` is its range as shares of the run. The step must lie within it for diffusers, as its
-    ControlNets have it; for A1111 its beginning must. ComfyUI asks the noise: `timestep`, from 0 to
-    999, must lie within the same share of all timesteps.
-    """
-    start, end = part
-    match rule:
-        case ImagePrompting.DIFFUSERS:
-            return step / steps >= start and (step + 1) / steps <= end
-        case ImagePrompting.A1111:
-            return start <= step / steps <= end
-        case ImagePrompting.COMFY:
-            before = start > 0 and timestep > (1 - start) * _LAST_TIMESTEP
-            after = end < 1 and timestep < (1 - end) * _LAST_TIMESTEP
-            return not (before or after)
 
 
 def _count(layers: Sequence[AttendingLayer]) -> int:

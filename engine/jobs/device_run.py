@@ -94,6 +94,7 @@ class DeviceRun:
             loras=with_hashes(picture.loras, self._services),
             embeddings=tuple(_report(name, one) for name, one in picture.embeddings.items()),
             controls=picture.controls or msgspec.UNSET,
+            image_prompts=self.plan.job.image_prompts.reports or msgspec.UNSET,
             second_passes=tuple(map(self._second, read.seconds, read.upscalers)) or msgspec.UNSET,
         )
 

@@ -9,6 +9,7 @@ from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.compile.compiler import Compiler
+from engine.compile.network import Network
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -69,7 +70,9 @@ def plan_job(
     placement = place(wanted.precision, wanted.vae_tile, candidate.device)
     offered = precisions(wanted.precision, candidate.device)
     needs = replace(
-        _needs(read, compiler, offered, allowance), controls=_control_bytes(read, compiler, offered)
+        _needs(read, compiler, offered, allowance),
+        controls=_control_bytes(read, compiler, offered),
+        image_prompts=_largest(read.job.image_prompts.networks, compiler, offered[0]),
     )
     memory = plan_memory(
         needs,
@@ -181,6 +184,20 @@ def _component_bytes(
             for patches in (one.patches.get(component) for one in variants)
         )
     return ComponentBytes(packed, converted, patched)
+
+
+def _largest(
+    networks: Sequence[Network], compiler: Compiler, precision: Precision
+) -> ComponentBytes | None:
+    """Return the bytes of the largest of some networks that run in turn; None without any."""
+    sizes = (
+        ComponentBytes(
+            network.weights.elements * precision.dtype.itemsize,
+            compiler.converted_bytes(network.weights, precision),
+        )
+        for network in networks
+    )
+    return max(sizes, key=lambda one: one.packed, default=None)
 
 
 def _require_room(

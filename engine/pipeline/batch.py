@@ -14,6 +14,7 @@ from engine.api.second_passes import SecondPass
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.image_prompts import WITHOUT_IMAGE_PROMPTS, JobImagePrompts
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.place import Placement
 from engine.preprocessors.map_maker import MakeMap, plain_map
@@ -29,7 +30,7 @@ class ResolvedJob:
 
     Without `replace_wildcards`, text that looks like wildcards is left in the prompt. `read_loras`
     reads the LoRAs of each picture, once its wildcards are replaced. The prompts may name
-    `embeddings`.
+    `embeddings`. All pictures have the same `image_prompts`.
     """
 
     request: ResolvedRequest
@@ -38,6 +39,7 @@ class ResolvedJob:
     replace_wildcards: ReplaceWildcards | None = None
     read_loras: ReadLoras = no_loras
     embeddings: Embeddings = NO_EMBEDDINGS
+    image_prompts: JobImagePrompts = WITHOUT_IMAGE_PROMPTS
     # Read the LoRAs of second passes with checkpoints of their own; None for a pass without one.
     second_loras: tuple[ReadLoras | None, ...] = ()
     read_upscaler: Callable[[Path], Upscaler] = read_upscaler

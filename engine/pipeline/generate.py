@@ -15,6 +15,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.embeddings.embedding import Embedding
 from engine.families.architecture import Conditioning, Texts
+from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.control.running import ControlPass
@@ -104,6 +105,7 @@ class Generation:
         ]
         self._enlarging = Enlarging(plan.enlargements, stages, reporter)
         self._canvas: EncodedCanvas | None = None
+        self._image_prompts: tuple[EncodedImagePrompt, ...] = ()
 
     @property
     def found_prediction(self) -> PredictionType | None:
@@ -124,8 +126,8 @@ class Generation:
                     latent = self._denoise(picture, group, prompts)
                     self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
-                controls = self._read.controls.warnings
-                warnings = (*asked_for, *controls, *self._read.foreign_syntax, *self._shortages)
+                left_out = self._read.controls.warnings + self._read.job.image_prompts.warnings
+                warnings = (*asked_for, *left_out, *self._read.foreign_syntax, *self._shortages)
                 placed = picture.request_on(self._placement, group.loras.mode)
                 told = group.loras.reports, group.embeddings(picture), self._control_reports
                 yield Picture(placed, pixels, warnings, *told)
@@ -137,6 +139,7 @@ class Generation:
             self._canvas = self._read.to_encode.encode(self._vaes[0])
             for control in self._controls:
                 control.embed(self._stages)
+            self._image_prompts = self._read.job.image_prompts.encode(self._stages)
         # The text encoder is small and leaves the processor half idle: load the denoiser meanwhile.
         first = group.passes[0].network(group.texts[0], group.pictures[0].texts)
         self._stages.prepare(first)
@@ -159,7 +162,9 @@ class Generation:
                 continue
             own = one.request_of(picture.request)
             texts = texts_in(one, picture)
-            prompted = PromptedPicture(own, conditioning[texts], one.loras)
+            prompted = PromptedPicture(
+                own, conditioning[texts], one.loras, one.image_prompts, self._image_prompts
+            )
             result = denoiser.run(one.networks(text, texts), prompted, canvas, handover)
             latent = result.latent if result.handover is None else None
             handover = result.handover or Handover()

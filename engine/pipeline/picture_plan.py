@@ -67,6 +67,8 @@ def _runs(
     if read.to_encode.count:
         yield from vaes[0].encoding(read.to_encode.count)
     yield from (run for control in controls if control for run in control.embedding_runs())
+    for network in read.job.image_prompts.networks:
+        yield Run(Phase.ENCODE, network)
     for text in dict.fromkeys(read.first.texts):
         yield from (Run(Phase.ENCODE, network) for network in text.networks)
     for one, text, control in zip(read.first.passes, read.first.texts, controls, strict=True):

@@ -1,7 +1,7 @@
 """A job with its input pictures and its prompts read: the part of a job that needs no device."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
 import msgspec
@@ -15,7 +15,8 @@ from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.control.layers import ReadLayers, read_layers
-from engine.pipeline.denoise.passes import DenoisingPass, passes_of
+from engine.pipeline.control.strengths import StepCount
+from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.found_upscalers import needs_file, require_upscaler
 from engine.pipeline.known_embeddings import known_embeddings
@@ -134,6 +135,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
+    passes = tuple(_with_image_prompts(job, one) for one in passes)
     first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,
@@ -184,6 +186,23 @@ def _loras_of(
         found.append(read(request, run))
     counts = [sum(one.run == run for one in passes) for run in range(len(found))]
     return one_after_another(found, counts)
+
+
+def _with_image_prompts(job: ResolvedJob, one: DenoisingPass) -> DenoisingPass:
+    """Return a pass with the image prompts of its job.
+
+    They do not act on a refiner, nor on the checkpoint of a second pass with other layers.
+    """
+    found = job.image_prompts
+    attends = one.checkpoint.architecture.attention == found.attention
+    refines = one.begins_with is PassStart.HANDOVER
+    if not found.acting or refines or not attends:
+        return one
+    own, evaluations = one.request, SAMPLERS[one.request.sampler].evaluations
+    count = StepCount(one.denoising.steps, evaluations)
+    cell, size = one.checkpoint.latent.downscale, (own.width, own.height)
+    tiles = [(tile.rows, tile.columns) for tile in one.tiles]
+    return replace(one, image_prompts=found.in_pass(size, cell, tiles, count))
 
 
 def _with_loras(

@@ -35,6 +35,7 @@ from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.enlarge.second_runs import second_runs
 from engine.pipeline.found_loras import shared_names, with_paths
 from engine.pipeline.found_upscalers import with_upscalers
+from engine.pipeline.image_prompts import ImagePromptFiles, read_image_prompts
 from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
@@ -54,7 +55,7 @@ class NamedFiles:
 
     `wildcards` is the folder of word lists; `loras` finds LoRAs, whose headers `read_lora_index`
     reads; without it no LoRA acts. `make_map` makes the maps of control layers. `models` are
-    folders of models, with upscalers among them.
+    folders of models, with upscalers and vision encoders among them.
     """
 
     wildcards: Path | None = None
@@ -63,6 +64,11 @@ class NamedFiles:
     read_lora_index: ReadIndex = read_index
     make_map: MakeMap = plain_map
     models: tuple[Path, ...] = ()
+
+    @property
+    def for_image_prompts(self) -> ImagePromptFiles:
+        """The files that image prompts may name."""
+        return ImagePromptFiles(self.read_lora_index, self.loras, self.models)
 
 
 NO_FILES = NamedFiles()
@@ -92,8 +98,10 @@ def resolve_job(
         else JobLoras(one, loras, files.read_lora_index, prefers_side, requires_fit=False)
         for one in checkpoint.seconds
     )
+    resolved = with_paths(resolved, loras) if loras else resolved
+    image_prompts = read_image_prompts(resolved, checkpoint, files.for_image_prompts)
     return ResolvedJob(
-        request=with_paths(resolved, loras) if loras else resolved,
+        request=msgspec.structs.replace(resolved, image_prompts=image_prompts.listed),
         checkpoint=checkpoint,
         count=request.count,
         replace_wildcards=partial(expand_wildcards, folder=files.wildcards)
@@ -104,6 +112,7 @@ def resolve_job(
         second_loras=second_loras,
         read_upscaler=partial(read_upscaler, read=files.read_lora_index),
         make_map=files.make_map,
+        image_prompts=image_prompts,
     )
 
 

@@ -220,6 +220,11 @@ class Stages:
         with translated_errors(self.pool.compiler.device), self.cancel.calling(session.cancel):
             return session.run(feeds)
 
+    def free(self, network: Network) -> None:
+        """Free a network that is not needed again, though the memory plan may keep networks."""
+        for precision in network.precisions(self._precisions):
+            self.pool.drop(network, precision)
+
     def close(self) -> None:
         """Free every kept network, and save the recorded durations."""
         with ExitStack() as stack:

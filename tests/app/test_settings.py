@@ -80,9 +80,9 @@ _BY_OPTION = {
     "seed": "--seed",
     "inputs": "--init",
     "loras": "--lora",
+    "image_prompts": "--image-prompt",
     # Layers and passes of a picture that is made again.
     "controls": "--from",
-    "image_prompts": "--from",
     "second_passes": "--hires",
     # Known of pictures that other machines made.
     "lora_hashes": "--from",

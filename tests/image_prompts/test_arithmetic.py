@@ -1,4 +1,4 @@
-"""What CLIP is shown, masks at the levels of a denoiser, strengths of blocks, and ranges."""
+"""Pictures shown to CLIP, masks at the levels of a denoiser, and strengths of blocks."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from engine.graphs.image_prompts import AttendingLayer
 from engine.graphs.unet import attending_layers
 from engine.image_prompts.masks import level_masks
 from engine.image_prompts.pictures import clip_pixels, no_pixels
-from engine.image_prompts.strengths import acts_at, has_blocks, layer_strengths
+from engine.image_prompts.strengths import has_blocks, layer_strengths
 from tests.graphs.networks import sd15_unet
 
 MEAN = np.array([0.48145466, 0.4578275, 0.40821073])
@@ -85,24 +85,3 @@ def test_blocks_of_sdxl_are_those_of_instant_style() -> None:
     assert np.flatnonzero(style).tolist() == [12, 13]
     assert np.flatnonzero(composition).tolist() == [6, 7]
     assert not has_blocks(SDXL[:4])
-
-
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        (ImagePrompting.DIFFUSERS, [False, False, False, True, True, False]),
-        (ImagePrompting.A1111, [False, False, False, True, True, True]),
-    ],
-)
-def test_a_range_acts_at_the_steps_that_each_tool_means(
-    rule: ImagePrompting, expected: list[bool]
-) -> None:
-    assert [acts_at((0.5, 0.9), step, 6, 0, rule) for step in range(6)] == expected
-    assert all(acts_at((0, 1), step, 6, 0, rule) for step in range(6))
-
-
-def test_a_range_of_comfyui_is_one_of_timesteps() -> None:
-    steps = (999, 700, 500, 499, 300, 0)
-    found = [acts_at((0.5, 0.9), 0, 6, at, ImagePrompting.COMFY) for at in steps]
-    assert found == [False, False, False, True, True, False]
-    assert all(acts_at((0, 1), 0, 6, at, ImagePrompting.COMFY) for at in steps)

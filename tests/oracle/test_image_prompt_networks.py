@@ -135,7 +135,7 @@ def test_a_unet_with_two_image_prompts_equals_diffusers(target, tmp_path, masked
             feeds[values_name(place, width)] = outputs[values_output(width)]
         shapes.append(ImagePromptShape(outputs["tokens"].shape[1], masked))
     layers = attending_layers(CONFIG)
-    feeds[STRENGTHS] = np.repeat(np.float32(strengths)[:, None], len(layers), axis=1)
+    feeds[STRENGTHS] = np.repeat(np.array([strengths], np.float32).T, len(layers), axis=1)
     masks = [normal(1, 1, *(8 * side for side in size), seed=seed) > 0 for seed in (8, 9)]
     for place, mask in enumerate(masks if masked else []):
         for level in {layer.level for layer in layers}:

@@ -13,6 +13,7 @@ from engine.api.record import Retry
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorInfo, Phase
 from engine.cancel import CancelToken
+from engine.checkpoints.files import read_index
 from engine.compile.compiler import Compiler
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.jobs.checkpoint_loading import load_checkpoint
@@ -22,6 +23,7 @@ from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ReplaceWildcards, ResolvedJob
 from engine.pipeline.generate import Generation, Picture
+from engine.pipeline.image_prompts import ImagePromptFiles, read_image_prompts
 from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.picture_plan import plan_pictures
@@ -130,7 +132,13 @@ def run(
         residency=residency,
     )
     job = ResolvedJob(
-        resolved, checkpoint, request.count, replace_wildcards, read_loras, embeddings
+        resolved,
+        checkpoint,
+        request.count,
+        replace_wildcards,
+        read_loras,
+        embeddings,
+        read_image_prompts(resolved, checkpoint, ImagePromptFiles(read_index)),
     )
     read = read_job(job)
     placement = place(resolved.precision, resolved.vae_tile, device)

@@ -16,9 +16,8 @@ USUAL = ControlRules()
 
 def acting(rule: RangeRule, ends: tuple[float, float], count: StepCount) -> list[int]:
     """The evaluations at which a layer acts, at evenly spaced timesteps."""
-    layer, rules = ControlLayer(image="map.png", range=ends), ControlRules(range=rule)
     last = count.all_evaluations
-    return [i for i in range(last) if acts_at(layer, rules, count, i, 999 * (1 - i / (last - 1)))]
+    return [i for i in range(last) if acts_at(ends, rule, count, i, 999 * (1 - i / (last - 1)))]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ def test_a_layer_of_the_whole_run_always_acts() -> None:
     for rule in RangeRule:
         for count in (StepCount(10, 1), StepCount(10, 2), StepCount(1, 1)):
             assert len(acting(rule, (0.0, 1.0), StepCount(10, 2))) == 19
-            assert acts_at(ControlLayer(image="map.png"), ControlRules(range=rule), count, 0, 999.0)
+            assert acts_at((0.0, 1.0), rule, count, 0, 999.0)
 
 
 def test_the_second_evaluation_of_a_step_counts_the_step_as_finished() -> None:

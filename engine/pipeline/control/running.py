@@ -177,7 +177,7 @@ class ControlRun:
         for place, layer in enumerate(own.layers):
             wanted = layer.layer
             at = given.evaluation, given.timestep
-            if not wanted.weight or not acts_at(wanted, own.rules, own.count, *at):
+            if not wanted.weight or not acts_at(wanted.range, own.rules.range, own.count, *at):
                 continue
             for name, residual in self._of_layer(place, given).items():
                 sums[name] = sums[name] + residual if name in sums else residual

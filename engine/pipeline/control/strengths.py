@@ -28,12 +28,15 @@ class StepCount:
 
 
 def acts_at(
-    layer: ControlLayer, rules: ControlRules, count: StepCount, evaluation: int, timestep: float
+    part: tuple[float, float], rule: RangeRule, count: StepCount, evaluation: int, timestep: float
 ) -> bool:
-    """Tell whether a layer acts at an evaluation of a run, counted from 0, at a timestep."""
-    start, end = layer.range
+    """Tell whether an evaluation of a run, counted from 0, at a timestep is in a part of the run.
+
+    `part` is the range of a control layer or an image prompt, as shares of the run.
+    """
+    start, end = part
     step, within = divmod(evaluation, count.evaluations)
-    match rules.range:
+    match rule:
         case RangeRule.FINISHED:
             # A step is counted once its first evaluation is done (`callback_state`).
             finished = step if within else max(step - 1, 0)

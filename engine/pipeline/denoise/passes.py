@@ -11,6 +11,7 @@ from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
 from engine.families.architecture import TextPlan, Texts
 from engine.families.base import IdentifiedCheckpoint
+from engine.image_prompts.pinning import NO_IMAGE_PROMPTS, PassImagePrompts
 from engine.pipeline.denoise.denoising import Denoising
 from engine.pipeline.denoise.lora_stretches import NO_LORAS, PassLoras
 from engine.pipeline.denoise.segments import (
@@ -66,6 +67,7 @@ class DenoisingPass:
     split: RefinerSplit | None = None
     loras: PassLoras = NO_LORAS
     second: SecondRun | None = None
+    image_prompts: PassImagePrompts = NO_IMAGE_PROMPTS
 
     @property
     def takes_no_step(self) -> bool:
@@ -178,7 +180,10 @@ class DenoisingPass:
         # Image guidance takes a latent for each context, with its picture or without.
         rows = contexts if self.denoising.asks_without_picture else 1
         model, size = checkpoint.architecture.denoiser, self.evaluated_size
-        return model.network(*size, contexts=contexts, tokens=tokens, rows=rows)
+        pictures = self.image_prompts.shapes
+        return model.network(
+            *size, contexts=contexts, tokens=tokens, rows=rows, image_prompts=pictures
+        )
 
     def steps(self, text: TextPlan, texts: Texts) -> Run:
         """Return the denoiser evaluations of one picture in this pass, for estimates."""

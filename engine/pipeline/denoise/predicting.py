@@ -8,6 +8,8 @@ import numpy as np
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
 from engine.families.architecture import Conditioning, DenoiserModel
+from engine.image_prompts.encoding import EncodedImagePrompt
+from engine.image_prompts.pinning import NO_IMAGE_PROMPTS, ImagePromptPins, PassImagePrompts
 from engine.pipeline.control.running import ControlInputs, ControlRun
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.pipeline.denoise.tiles import Tile, in_tiles
@@ -20,11 +22,16 @@ Call = Callable[[Session, Mapping[str, Array]], dict[str, Array]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PromptedPicture:
-    """One picture's request in a pass, its encoded prompts, and the LoRAs that act on it."""
+    """One picture's request in a pass, its encoded prompts, and the LoRAs that act on it.
+
+    `encoded` are the keys and values of the `image_prompts`.
+    """
 
     request: ResolvedRequest
     conditioning: Conditioning
     loras: PassLoras
+    image_prompts: PassImagePrompts = NO_IMAGE_PROMPTS
+    encoded: tuple[EncodedImagePrompt, ...] = ()
 
     def inputs(self, evaluation: int, *, guided: bool) -> Mapping[str, Array]:
         """Return the denoiser's inputs for the prompts in effect at an evaluation."""
@@ -61,9 +68,12 @@ class Predictor:
     _end: int | None = field(default=None, init=False)
     _pinned: Mapping[str, Array] | None = field(default=None, init=False)
     _strengths: tuple[float, ...] | None = field(default=None, init=False)
+    _images: ImagePromptPins = field(init=False)
 
     def __post_init__(self) -> None:
         pin_branches(self.session, self.branches)
+        picture = self.picture
+        self._images = ImagePromptPins(self.session, picture.image_prompts, picture.encoded)
 
     def start(self, first: int, answers: list[Latent], end: int | None) -> None:
         """Count evaluations from `first` on, and begin with the `answers` that are known.
@@ -97,17 +107,20 @@ class Predictor:
                 self.session.pin(name, _last_again(rows) if without_picture else rows)
             self._pinned = inputs
         self._pin_strengths(evaluation)
+        negative = guided + without_picture
+        contexts = len(next(iter(inputs.values()))) + without_picture
+        self._images.pin((contexts - negative, negative), evaluation, float(timestep))
         channels = self.concatenated
         sample = x if channels is None else _concatenated(x, channels)
         if without_picture and channels is not None:
             hidden = _concatenated(x, np.zeros_like(channels))
-            contexts = len(next(iter(inputs.values())))
-            sample = np.concatenate([sample] * contexts + [hidden])
+            sample = np.concatenate([sample] * (contexts - 1) + [hidden])
         level = self.model.timestep_inputs(float(timestep), self.picture.request.guidance)
         if without_picture:
             inputs = {name: _last_again(rows) for name, rows in inputs.items()}
 
         def predict(tile: Tile, seen: Array) -> Array:
+            self._images.pin_tile(self.tiles.index(tile))
             latents = seen[: len(x), : x.shape[1]]
             residuals = self._residuals(latents, level, inputs, (evaluation, float(timestep)), tile)
             return self.call(self.session, {"sample": seen, **level, **residuals})["prediction"]

@@ -12,6 +12,7 @@ from engine.families.shared.component_network import (
     config_of,
     picture_dimensions,
 )
+from engine.graphs.image_prompts import ImagePromptShape
 from engine.sampling.types import Latent
 from tests.families.patchwork.networks import DenoiserConfig, denoiser, sinusoids
 
@@ -28,9 +29,17 @@ class PatchDenoiser:
     )
 
     def network(
-        self, height: int, width: int, *, contexts: int = 1, tokens: int = TOKENS, rows: int = 1
+        self,
+        height: int,
+        width: int,
+        *,
+        contexts: int = 1,
+        tokens: int = TOKENS,
+        rows: int = 1,
+        image_prompts: tuple[ImagePromptShape, ...] = (),
     ) -> Network:
-        """One evaluation for pictures of this size in pixels."""
+        """One evaluation for pictures of this size in pixels; it takes no image prompts."""
+        assert not image_prompts
         if (height, width) not in self._networks:
             config, form = self._config, self.checkpoint.latent
             sizes = picture_dimensions(self.checkpoint, height, width, form.downscale, rows)

@@ -23,7 +23,12 @@ from engine.families.shared.stable_diffusion.lora_elements import element_names
 from engine.families.shared.stable_diffusion.lora_layers import lora_layers
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
 from engine.families.shared.unet.blocks import block_of
-from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
+from engine.families.shared.unet.denoiser import (
+    UNetDenoiser,
+    concat_channels,
+    embeds_guidance,
+    text_attention,
+)
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import VarianceExploding
 from engine.sampling.schedules import AlignedFor, EdmLevels
@@ -84,6 +89,7 @@ class StableDiffusionMaker:
             lora_layers=lora_layers(checkpoint),
             lora_block=block_of,
             lora_element=element_names(checkpoint),
+            attention=text_attention(checkpoint),
         )
 
     def _features(self, checkpoint: IdentifiedCheckpoint) -> Features:

@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from backends.base import Array
+from backends.base import Array, DimensionRange
 from engine.api.features import ConcatChannels
 from engine.api.values import PredictionType
 from engine.compile.network import Network
 from engine.compile.shapes import offered
+from engine.families.architecture import TextAttention
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import (
@@ -17,8 +18,10 @@ from engine.families.shared.component_network import (
     config_of,
     picture_dimensions,
 )
+from engine.graphs.image_prompts import ImagePromptShape, cells_name
 from engine.graphs.unet import (
     UNetConfig,
+    attending_layers,
     free_u_inputs,
     guidance_embedding,
     timestep_embedding,
@@ -34,7 +37,10 @@ _MAX_SIDE = 256
 # The contexts of a prompt and its negative prompt.
 _GUIDED = 2
 
-_Shape = tuple[int, int, int, int, int]
+# The most cells of a level: pictures have at most 2048 pixels a side.
+_MAX_CELLS = 256 * 256
+
+_Shape = tuple[int, int, int, int, int, tuple[ImagePromptShape, ...]]
 
 
 def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
@@ -67,6 +73,14 @@ def context_dimensions(contexts: int, tokens: int) -> Dimensions:
     }
 
 
+def text_attention(checkpoint: IdentifiedCheckpoint) -> TextAttention | None:
+    """Return the UNet's layers that attend to the text; None for a checkpoint without a UNet."""
+    if Component.DENOISER not in checkpoint.components:
+        return None
+    config = config_of(checkpoint, Component.DENOISER, UNetConfig)
+    return TextAttention(attending_layers(config), config.context_width)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class UNetDenoiser:
     """A `DenoiserModel` for a UNet whose context consists of CLIP's chunks of 77 tokens."""
@@ -83,14 +97,23 @@ class UNetDenoiser:
         contexts: int = _GUIDED,
         tokens: int = CHUNK_LENGTH,
         rows: int = 1,
+        image_prompts: tuple[ImagePromptShape, ...] = (),
     ) -> Network:
         """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
-        shape = height, width, contexts, tokens, rows
+        shape = height, width, contexts, tokens, rows, image_prompts
         if shape not in self._networks:
             self._networks[shape] = self._network(*shape)
         return self._networks[shape]
 
-    def _network(self, height: int, width: int, contexts: int, tokens: int, rows: int) -> Network:
+    def _network(
+        self,
+        height: int,
+        width: int,
+        contexts: int,
+        tokens: int,
+        rows: int,
+        image_prompts: tuple[ImagePromptShape, ...],
+    ) -> Network:
         config, downscale = self._config, self.checkpoint.latent.downscale
         changes = self.checkpoint.changes
         coarsest = downscale << (len(config.down) - 1)
@@ -99,13 +122,20 @@ class UNetDenoiser:
             self.checkpoint,
             Component.DENOISER,
             "denoiser",
-            lambda g: unet(g, config, halves_evenly=halves_evenly, changes=changes),
+            lambda g: unet(
+                g,
+                config,
+                halves_evenly=halves_evenly,
+                changes=changes,
+                image_prompts=image_prompts,
+            ),
             picture_dimensions(self.checkpoint, height, width, downscale, rows)
             | {
                 f"{name}_side": offered(1, array.shape[1], _MAX_SIDE)
                 for name, array in self.size_inputs(height, width).items()
             }
-            | context_dimensions(contexts, tokens),
+            | context_dimensions(contexts, tokens)
+            | _masked(image_prompts, (height // downscale, width // downscale), config),
         )
 
     def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
@@ -144,3 +174,17 @@ class UNetDenoiser:
     @property
     def _config(self) -> UNetConfig:
         return config_of(self.checkpoint, Component.DENOISER, UNetConfig)
+
+
+def _masked(
+    image_prompts: tuple[ImagePromptShape, ...], cells: tuple[int, int], config: UNetConfig
+) -> dict[str, DimensionRange]:
+    """Return the dimensions of the masks of image prompts, which have the cells of each level."""
+    if not any(shape.masked for shape in image_prompts):
+        return {}
+    levels = {layer.level for layer in attending_layers(config)}
+    found: dict[str, DimensionRange] = {}
+    for level in sorted(levels):
+        rows, columns = (-(-side // 2**level) for side in cells)
+        found[cells_name(level)] = offered(1, rows * columns, _MAX_CELLS >> (2 * level))
+    return found

@@ -1,0 +1,273 @@
+"""The image prompts of a job: their files found and read, and their networks run."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from PIL import Image
+
+from backends.base import Array
+from engine.api.control_rules import RangeRule
+from engine.api.conventions import ImagePrompting
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt, ImagePromptReport
+from engine.api.record import ResolvedRequest
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.compile.network import Network
+from engine.families.architecture import TextAttention
+from engine.families.base import IdentifiedCheckpoint
+from engine.image_prompts.adapters import ImageAdapter, read_adapter
+from engine.image_prompts.encoders import VisionEncoder
+from engine.image_prompts.encoding import EncodedImagePrompt, ShownPicture, encode, seen
+from engine.image_prompts.finding import find_encoder
+from engine.image_prompts.masks import Tile, tile_masks
+from engine.image_prompts.pictures import clip_pixels, no_pixels
+from engine.image_prompts.pinning import ImagePromptShape, PassImagePrompt, PassImagePrompts
+from engine.image_prompts.strengths import has_blocks, layer_strengths
+from engine.lora.folder import LoraLookup
+from engine.pipeline.canvas.pictures import read_mask, read_picture
+from engine.pipeline.control.strengths import StepCount, acts_at
+from engine.pipeline.ranges import invalid
+from engine.pipeline.stages import Stages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadImagePrompt:
+    """An image prompt whose adapter, encoder and pictures are read.
+
+    `prompt` has the paths of the files that are used. Networks are made once, so that equal ones
+    are the same object.
+    """
+
+    prompt: ImagePrompt
+    adapter: ImageAdapter
+    encoder: VisionEncoder
+    network: Network
+    shown: ShownPicture
+    mask: Image.Image | None
+    image_sha256: str
+
+    @property
+    def shape(self) -> ImagePromptShape:
+        """The shape of its keys and values."""
+        tokens = self.adapter.config.tokens(self.encoder.config.tokens)
+        return ImagePromptShape(tokens, masked=self.mask is not None)
+
+    @property
+    def report(self) -> ImagePromptReport:
+        """The image prompt for the record."""
+        return ImagePromptReport(
+            name=self.adapter.path.stem,
+            path=str(self.adapter.path),
+            digest=self.adapter.digest,
+            encoder=str(self.encoder.path),
+            encoder_digest=self.encoder.digest,
+            weight=self.prompt.weight,
+            image_sha256=self.image_sha256,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JobImagePrompts:
+    """The image prompts of a job that act, and warnings about those that are left out.
+
+    `listed` are all of the request, with the paths of the files that are used.
+    """
+
+    listed: tuple[ImagePrompt, ...] = ()
+    acting: tuple[ReadImagePrompt, ...] = ()
+    reports: tuple[ImagePromptReport, ...] = ()
+    warnings: tuple[ErrorInfo, ...] = ()
+    attention: TextAttention | None = None
+    rule: ImagePrompting = ImagePrompting.DIFFUSERS
+    range_rule: RangeRule = RangeRule.WHOLE_STEPS
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The vision encoders and adapters that `encode` runs, in that order, each once."""
+        encoders = [one.shown.encoder for one in self.acting]
+        ran = [*encoders, *(one.network for one in self.acting)]
+        return tuple({id(network): network for network in ran}.values())
+
+    def in_pass(
+        self, size: tuple[int, int], cell: int, tiles: Sequence[Tile], count: StepCount
+    ) -> PassImagePrompts:
+        """Return the image prompts in a pass of this width and height, with cells so large.
+
+        The pass sees the rows and columns of each of the `tiles` by themselves.
+        """
+        if self.attention is None:
+            return PassImagePrompts()
+        layers = self.attention.layers
+        levels = sorted({layer.level for layer in layers})
+
+        def placed(one: ReadImagePrompt) -> PassImagePrompt:
+            masks = tile_masks(one.mask, size, cell, tiles, levels, self.rule) if one.mask else ()
+            strengths = one.prompt.weight * layer_strengths(one.prompt.blocks, layers)
+            acts = partial(acts_at, one.prompt.range, self.range_rule, count)
+            return PassImagePrompt(one.shape, strengths, masks, acts)
+
+        return PassImagePrompts(tuple(map(placed, self.acting)))
+
+    def encode(self, stages: Stages) -> tuple[EncodedImagePrompt, ...]:
+        """Run encoders and adapters, and free them: they are large, and needed once.
+
+        Raises EngineError as `Stages.run` does.
+        """
+        assert self.attention is not None or not self.acting, "image prompts act at layers"
+        widths = sorted({layer.width for layer in self.attention.layers}) if self.attention else ()
+        views: dict[int, Array] = {}
+        found: dict[int, EncodedImagePrompt] = {}
+        # A network is loaded once for all image prompts that use it.
+        for places in _alike(one.shown.encoder for one in self.acting):
+            made = seen([self.acting[place].shown for place in places], stages)
+            views.update(zip(places, made, strict=True))
+        for places in _alike(one.network for one in self.acting):
+            given, network = [views[place] for place in places], self.acting[places[0]].network
+            found.update(zip(places, encode(network, widths, given, stages), strict=True))
+        for network in self.networks:
+            stages.free(network)
+        return tuple(found[place] for place in range(len(self.acting)))
+
+
+WITHOUT_IMAGE_PROMPTS = JobImagePrompts()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImagePromptFiles:
+    """The files that image prompts may use.
+
+    `lookup` finds adapters by names and hashes; without it they are paths. Encoders are looked for
+    in the `folders`; `read` reads headers.
+    """
+
+    read: ReadIndex
+    lookup: LoraLookup | None = None
+    folders: Iterable[Path] = ()
+
+
+def read_image_prompts(
+    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, files: ImagePromptFiles
+) -> JobImagePrompts:
+    """Find and read the files of a request's image prompts.
+
+    Raises EngineError: REQUEST_INVALID for a model that takes none and where an encoder is missing,
+    CHECKPOINT_MISMATCH for an adapter or an encoder of another kind, INPUT_IMAGE_UNREADABLE, and
+    the reader's errors.
+    """
+    if not request.image_prompts:
+        return WITHOUT_IMAGE_PROMPTS
+    attention, rule = checkpoint.architecture.attention, request.convention.image_prompting
+    if attention is None:
+        raise invalid(sentence("This model takes no image prompts."))
+    reader = _Reader(attention, rule, files)
+    listed: list[ImagePrompt] = []
+    acting: list[ReadImagePrompt] = []
+    reports: list[ImagePromptReport] = []
+    warnings: list[ErrorInfo] = []
+    for prompt in request.image_prompts:
+        path = reader.adapter_of(prompt)
+        if path is None:
+            listed.append(prompt)
+            warnings.append(_missing(prompt))
+            reports.append(ImagePromptReport(name=prompt.adapter or "", weight=prompt.weight))
+            continue
+        one = reader.read(prompt, path)
+        listed.append(one.prompt)
+        reports.append(one.report)
+        if prompt.weight != 0:
+            acting.append(one)
+    return JobImagePrompts(
+        tuple(listed),
+        tuple(acting),
+        tuple(reports),
+        tuple(warnings),
+        attention,
+        rule,
+        request.convention.control.range,
+    )
+
+
+class _Reader:
+    """Reads image prompts; the networks of equal files are made once."""
+
+    def __init__(
+        self, attention: TextAttention, rule: ImagePrompting, files: ImagePromptFiles
+    ) -> None:
+        self._attention, self._rule, self._files = attention, rule, files
+        self._networks: dict[tuple[str, bool], Network] = {}
+
+    def adapter_of(self, prompt: ImagePrompt) -> Path | None:
+        """Return the file of an adapter; None if it is not found."""
+        if prompt.adapter is None and prompt.hash is None:
+            return None
+        name, lookup = prompt.adapter or "", self._files.lookup
+        if lookup is None:
+            return Path(name)
+        found = lookup.find(name, prompt.hash)
+        # A path that is not there is named by the error of the reader.
+        return found.path if found else Path(name) if Path(name).is_absolute() else None
+
+    def read(self, prompt: ImagePrompt, path: Path) -> ReadImagePrompt:
+        """Read an image prompt with this adapter. Raises EngineError."""
+        attention, files = self._attention, self._files
+        adapter = read_adapter(path, files.read)
+        adapter.require_fitting(attention.layers, attention.context_width)
+        if prompt.blocks is not AdapterBlocks.ALL and not has_blocks(attention.layers):
+            raise invalid(
+                sentence("It is not known which blocks of this model make style or composition."),
+                sentence("Let the image prompt act on all blocks."),
+            )
+        encoder = find_encoder(adapter, prompt.encoder, files.folders, files.read)
+        picture = Path(prompt.image)
+        states, side = adapter.config.sees_states, encoder.config.side
+        shown = ShownPicture(
+            self._encoder(encoder, states=states),
+            clip_pixels(read_picture(picture), side, self._rule),
+            no_pixels(side, self._rule),
+            states,
+        )
+        with picture.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return ReadImagePrompt(
+            prompt=msgspec.structs.replace(prompt, adapter=str(path), encoder=str(encoder.path)),
+            adapter=adapter,
+            encoder=encoder,
+            network=self._adapter(adapter, encoder),
+            shown=shown,
+            mask=read_mask(Path(prompt.mask)) if prompt.mask else None,
+            image_sha256=digest,
+        )
+
+    def _encoder(self, encoder: VisionEncoder, *, states: bool) -> Network:
+        made = self._networks.get((encoder.digest, states)) or encoder.network(states=states)
+        return self._networks.setdefault((encoder.digest, states), made)
+
+    def _adapter(self, adapter: ImageAdapter, encoder: VisionEncoder) -> Network:
+        key = f"{adapter.digest} {encoder.config.tokens}", True
+        layers, tokens = self._attention.layers, encoder.config.tokens
+        made = self._networks.get(key) or adapter.network(layers, tokens)
+        return self._networks.setdefault(key, made)
+
+
+def _alike(networks: Iterable[Network]) -> list[list[int]]:
+    """Return the places of the same networks together."""
+    places: dict[int, list[int]] = {}
+    for place, network in enumerate(networks):
+        places.setdefault(id(network), []).append(place)
+    return list(places.values())
+
+
+def _missing(prompt: ImagePrompt) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        sentence(
+            "The image prompt {image} was left out: its adapter was not found.",
+            image=Path(prompt.image).name,
+        ),
+        sentence("Choose the adapter's file, or put it into the folder of your models."),
+    )

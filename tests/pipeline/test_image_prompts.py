@@ -1,0 +1,210 @@
+"""Pictures with image prompts: what changes them, what does not, and what is refused before."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from backends.base import Precision
+from backends.cpu import CpuBackend
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.values import ErrorCode, Phase
+from engine.checkpoints.files import read_index
+from engine.compile.compiler import Compiler
+from engine.errors import EngineError
+from engine.families import identify
+from engine.lora.folder import LoraLookup
+from engine.pipeline.image_prompts import (
+    ImagePromptFiles,
+    JobImagePrompts,
+    read_image_prompts,
+)
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
+from engine.weights.working_copies import WorkingCopies
+from tests.image_prompts.files import (
+    KINDS,
+    write_adapter,
+    write_encoder,
+    write_mask,
+    write_picture,
+)
+from tests.pipeline.jobs import RESIDENCY, Result, a_request, psnr, run
+from tests.tiny_checkpoint import write_checkpoint
+
+
+class Files:
+    """A tiny checkpoint, and the files for image prompts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.checkpoint = write_checkpoint(folder / "tiny")
+        attention = identify(self.checkpoint).architecture.attention
+        assert attention is not None
+        widths = [layer.width for layer in attention.layers]
+        self.adapters = {
+            kind: write_adapter(
+                folder / f"{kind}.safetensors", kind, widths, attention.context_width, seed
+            )
+            for seed, kind in enumerate(KINDS)
+        }
+        self.encoder = write_encoder(folder / "image_encoder")
+        self.image = write_picture(folder / "cat.png")
+        self.plain = self.made().pixels[0]
+
+    def prompt(self, kind: str = "plus", **changes: Any) -> ImagePrompt:
+        prompt = ImagePrompt(image=str(self.image), adapter=str(self.adapters[kind]))
+        return msgspec.structs.replace(prompt, **changes)
+
+    def made(self, *prompts: ImagePrompt, **changes: object) -> Result:
+        request = a_request(self.checkpoint, image_prompts=prompts, **changes)
+        return run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY)
+
+    def read(self, *prompts: ImagePrompt) -> JobImagePrompts:
+        request = a_request(self.checkpoint, image_prompts=prompts)
+        checkpoint = identify(self.checkpoint)
+        files = ImagePromptFiles(read_index, LoraLookup((self.folder,)))
+        return read_image_prompts(resolve(request, checkpoint), checkpoint, files)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Files]:
+    yield Files(tmp_path_factory.mktemp("image_prompts"))
+    RESIDENCY.release()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_adapter_of_each_kind_changes_the_picture(files: Files, kind: str) -> None:
+    assert psnr(files.made(files.prompt(kind)).pixels[0], files.plain) < 35
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"weight": 0.0}, {"range": (1.0, 1.0)}, {"mask": "black"}],
+    ids=["no_weight", "no_step", "black_mask"],
+)
+def test_an_image_prompt_that_acts_nowhere_leaves_the_picture_alike(
+    files: Files, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    if "mask" in changes:
+        Image.new("L", (8, 8)).save(tmp_path / "black.png")
+        changes = {"mask": str(tmp_path / "black.png")}
+    assert psnr(files.made(files.prompt(**changes)).pixels[0], files.plain) > 60
+
+
+def test_a_mask_holds_an_image_prompt_to_its_part(files: Files, tmp_path: Path) -> None:
+    left, right = (write_mask(tmp_path / f"{one}.png", left=one) for one in (True, False))
+    whole = files.made(files.prompt()).pixels[0]
+    parts = [files.made(files.prompt(mask=str(mask))).pixels[0] for mask in (left, right)]
+    assert psnr(parts[0], parts[1]) < 45
+    assert all(psnr(part, whole) < 45 for part in parts)
+
+
+def test_a_weight_a_range_and_a_second_prompt_each_change_the_picture(files: Files) -> None:
+    made = [
+        files.made(*prompts).pixels[0]
+        for prompts in (
+            (files.prompt(),),
+            (files.prompt(weight=0.5),),
+            (files.prompt(weight=-1.0),),
+            (files.prompt(range=(0.0, 0.5)),),
+            (files.prompt(), files.prompt("standard")),
+        )
+    ]
+    for place, first in enumerate(made):
+        assert all(psnr(first, other) < 50 for other in made[place + 1 :])
+
+
+def test_weights_and_ranges_compile_nothing_and_leave_the_network_the_same(files: Files) -> None:
+    def graph(*prompts: ImagePrompt) -> bytes:
+        job = resolve_job(a_request(files.checkpoint, image_prompts=prompts), checkpoint)
+        group = read_job(job).first
+        network = group.passes[0].network(group.texts[0], group.pictures[0].texts)
+        return compiler.prepared(network, Precision.F32).graph.model
+
+    checkpoint = identify(files.checkpoint)
+    backend = CpuBackend()
+    compiler = Compiler(backend, backend.probe()[0], WorkingCopies(files.folder / "copies"))
+    one = graph(files.prompt())
+    assert one == graph(files.prompt(weight=0.3, range=(0.2, 0.6)))
+    assert graph() == graph(files.prompt(weight=0.0)) != one
+
+
+def test_encoders_and_adapters_run_once_for_all_pictures(files: Files) -> None:
+    result = files.made(files.prompt(), files.prompt("full"), count=2)
+    # The text, the encoder and two adapters.
+    assert result.log.phases.count(Phase.ENCODE) == 4
+    assert psnr(*result.pixels) < 40
+
+
+def test_image_prompts_act_beside_a_redrawn_picture_and_prompts_joined_by_and(
+    files: Files,
+) -> None:
+    changes = {"prompt": "a red horse AND a house", "convention": "a1111"}
+    plain = files.made(**changes).pixels[0]
+    assert psnr(files.made(files.prompt(), **changes).pixels[0], plain) < 45
+
+
+def test_files_that_were_used_are_in_the_report_and_in_the_request(files: Files) -> None:
+    job = resolve_job(
+        a_request(files.checkpoint, image_prompts=(files.prompt(weight=0.7),)),
+        identify(files.checkpoint),
+    )
+    (report,) = job.image_prompts.reports
+    assert report.name == "plus"
+    assert report.encoder == str(files.encoder) == job.request.image_prompts[0].encoder
+    assert len(report.image_sha256) == 64
+    assert report.digest
+    assert report.encoder_digest
+    assert report.weight == 0.7
+
+
+def test_an_adapter_that_is_not_found_leaves_its_prompt_out_with_a_warning(files: Files) -> None:
+    read = files.read(files.prompt(adapter="unknown"), files.prompt(adapter=None))
+    assert [one.code for one in read.warnings] == [ErrorCode.NOT_AVAILABLE] * 2
+    assert not read.acting
+    assert len(read.listed) == len(read.reports) == 2
+
+
+def test_an_adapter_is_found_by_its_name_below_the_folders(files: Files) -> None:
+    (one,) = files.read(files.prompt(adapter="standard")).acting
+    assert one.prompt.adapter == str(files.adapters["standard"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"image": "/nowhere.png"}, ErrorCode.INPUT_IMAGE_UNREADABLE),
+        ({"mask": "/nowhere.png"}, ErrorCode.INPUT_IMAGE_UNREADABLE),
+        ({"adapter": "/nowhere.safetensors"}, ErrorCode.CHECKPOINT_NOT_FOUND),
+        ({"blocks": AdapterBlocks.STYLE}, ErrorCode.REQUEST_INVALID),
+        ({"encoder": "adapter"}, ErrorCode.CHECKPOINT_UNKNOWN_FAMILY),
+        ({"adapter": "encoder"}, ErrorCode.CHECKPOINT_UNKNOWN_FAMILY),
+    ],
+    ids=["image", "mask", "adapter", "blocks", "encoder", "swapped"],
+)
+def test_a_wrong_file_is_an_error_before_the_first_step(
+    files: Files, changes: dict[str, str], code: ErrorCode
+) -> None:
+    if changes.get("encoder"):
+        changes = {"encoder": str(files.adapters["full"])}
+    if changes.get("adapter") == "encoder":
+        changes = {"adapter": str(files.encoder / "model.safetensors")}
+    with pytest.raises(EngineError) as caught:
+        resolve_job(
+            a_request(files.checkpoint, image_prompts=(files.prompt(**changes),)),
+            identify(files.checkpoint),
+            NamedFiles(),
+        )
+    assert caught.value.code is code
+
+
+def test_a_tiny_picture_and_a_strip_are_image_prompts_too(files: Files, tmp_path: Path) -> None:
+    for size in ((1, 1), (16000, 1)):
+        Image.new("RGB", size, "red").save(tmp_path / "odd.png")
+        (one,) = files.read(files.prompt(image=str(tmp_path / "odd.png"))).acting
+        assert np.isfinite(one.shown.pixels).all()
