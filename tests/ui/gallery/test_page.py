@@ -369,3 +369,11 @@ def test_a_picture_without_pixels_says_so(nothing: Shown) -> None:
     QTest.keyClick(nothing.grid, KEY.Key_Space)
     name = nothing.page.viewer.name
     nothing.desk.wait(lambda: name.text() == "The file is damaged.")
+
+
+def test_a_picture_of_the_gallery_is_followed_by_the_next_one(shown: Shown) -> None:
+    shown.choose("a red house")
+    shown.desk.window.actions_by_name[ActionName.FOLLOW].trigger()
+    assert shown.desk.window.places.place is Place.CREATE
+    (layer,) = shown.session.generation.controls
+    assert Path(layer.image).parent == shown.folder
