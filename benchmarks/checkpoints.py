@@ -51,6 +51,17 @@ def prepare_sdxl(folder: Path, say: Callable[[str], None]) -> Path:
     return path
 
 
+def prepare_control_net(folder: Path, say: Callable[[str], None]) -> Path:
+    """Return a ControlNet of SD 1.5's sizes, 1.4 GB, made on first use in a process of its own."""
+    path = folder / "control"
+    if not (path / "config.json").exists():
+        say(f"Making {path} (1.4 GB, once)")
+        folder.mkdir(parents=True, exist_ok=True)
+        made = [sys.executable, "-m", "benchmarks.make_control_net", str(path)]
+        subprocess.run(made, cwd=ROOT, check=True)
+    return path
+
+
 def prepare(folder: Path, say: Callable[[str], None]) -> Checkpoints:
     """Return the checkpoints in `folder`, 10 GB, made in about a minute on first use.
 

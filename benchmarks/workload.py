@@ -18,6 +18,8 @@ SEED = 1
 
 TEXT, DENOISER, DECODER = "text encoder", "denoiser step", "VAE decoder"
 COMPONENTS = (TEXT, DENOISER, DECODER)
+# A ControlNet's part of a step, and the whole step.
+CONTROL, CONTROLLED = "ControlNet step", "led step"
 
 _CELLS = SIZE // 8
 _TOKENS = 77
@@ -40,6 +42,11 @@ def feeds(component: str, pictures: int) -> Mapping[str, Array]:
         context = random.standard_normal((2 * pictures, _TOKENS, _CONTEXT_WIDTH), np.float32)
         return {"sample": sample, "timestep": np.array([500], np.float32), "context": context}
     return {"latent": random.standard_normal((pictures, 4, _CELLS, _CELLS), np.float32)}
+
+
+def random_map() -> Array:
+    """Return a map of noise for a ControlNet, float32 [1, 3, height, width] in [0, 1]."""
+    return np.random.default_rng(1).random((1, 3, SIZE, SIZE), np.float32)
 
 
 def sdxl_feeds() -> Mapping[str, Array]:

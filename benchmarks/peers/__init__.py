@@ -30,6 +30,10 @@ class PeerReference:
 
 PEERS: Mapping[str, PeerReference] = {
     "safelight": PeerReference("benchmarks.peers.safelight", "Safelight", "numpy"),
+    "control": PeerReference("benchmarks.peers.control_step", "ControlStep", "numpy"),
+    "control diffusers": PeerReference(
+        "benchmarks.peers.control_diffusers", "ControlDiffusers", "diffusers"
+    ),
     "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
     "engine jobs": PeerReference("benchmarks.peers.engine_jobs", "EngineJobs", "numpy"),
     "lora diffusers": PeerReference("benchmarks.peers.lora_diffusers", "LoraDiffusers", "peft"),

@@ -8,6 +8,7 @@ from benchmarks.sections.artifacts import artifacts
 from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
+from benchmarks.sections.control import control
 from benchmarks.sections.gallery import gallery
 from benchmarks.sections.identify import identify_files
 from benchmarks.sections.installed import installed
@@ -30,6 +31,7 @@ from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "step": step,
+    "control": control,
     "picture": picture,
     "start": start,
     "memory": memory,

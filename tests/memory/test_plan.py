@@ -258,3 +258,15 @@ def test_weights_that_loras_change_are_in_memory_in_every_plan() -> None:
     least, most = plan(limit=1), plan(changed, VAE, TEXT, limit=1)
     assert least.placement is most.placement is WORKING_COPY
     assert most.peak_bytes == least.peak_bytes + patched
+
+
+def test_control_networks_are_held_with_the_denoiser() -> None:
+    network = ComponentBytes(packed=720 * MB, converted=720 * MB)
+
+    def lowest(*controls: ComponentBytes) -> int:
+        wanted = needs(DENOISER, VAE, TEXT, cells=CELLS, controls=controls)
+        chosen = plan_memory(wanted, pictures=1, more_jobs=False, free_bytes=10**12, limit_bytes=0)
+        return chosen.peak_bytes
+
+    one, two = lowest(network) - lowest(), lowest(network, network) - lowest(network)
+    assert one == two == 720 * MB + CELLS * FACTS.denoiser_bytes // 2
