@@ -110,7 +110,8 @@ class Graph:
     data whose location is the weight's own name; `weights` maps that name to the real place.
     `changed` names the weights that differ from those that the artifact carries (`refits`).
     `is_foreign`: its nodes are those of a file that somebody else wrote, so its values may have any
-    size; a backend that can bounds the memory of its runs.
+    size; a backend that can bounds the memory of its runs. `one_size`: many runs of one size follow
+    each other, so that a processor's runtime plans its memory for that size, and again for another.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Graph:
     precision: Precision
     changed: frozenset[str] = frozenset()
     is_foreign: bool = False
+    one_size: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class UpscalePopup(QFrame):
         self._sources: tuple[str, ...] = ()
         # The upscaler that was chosen in this popup; the list of them may still be on its way.
         self._wanted = ""
+        self._anchor = QRect()
         self._requests: tuple[UpscaleRequest, ...] = ()
         self.setProperty("role", "choices")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -63,8 +64,8 @@ class UpscalePopup(QFrame):
         self._commands.look()
         self._list_upscalers()
         self._ask()
-        self.adjustSize()
-        self._place(anchor)
+        self._anchor = anchor
+        self._place()
         self.show()
         self.upscaler.setFocus()
 
@@ -182,7 +183,7 @@ class UpscalePopup(QFrame):
         self.cost.setVisible(refused is None)
         self.result.setVisible(refused is None)
         if self.isVisible():
-            self.adjustSize()
+            self._place()
 
     def _size_words(self, known: Sequence[UpscaleOutlook]) -> str:
         if not known:
@@ -225,10 +226,12 @@ class UpscalePopup(QFrame):
         self.close()
         self._commands.start(self._requests)
 
-    def _place(self, anchor: QRect) -> None:
+    def _place(self) -> None:
         """Lie beside the anchor: below it where there is room, else above, within the screen."""
+        self.adjustSize()
+        anchor = self._anchor
         room = self.screen().availableGeometry()
-        height = self.sizeHint().height()
+        height = self.height()
         fits = anchor.bottom() + height < room.bottom()
         top = anchor.bottom() + 1 if fits else anchor.top() - height
         left = min(max(anchor.left(), room.left()), room.right() + 1 - self.width())

@@ -158,7 +158,9 @@ class OpenVinoBackend(Backend):
             raise BackendError(device.unusable)
         session = OpenVinoSession(core(), graph, device)
         if self.compilation(device) is None:
-            session.prepare(None)
+            # For one size its memory is planned before the first run: half of that for any size.
+            if not graph.one_size:
+                session.prepare(None)
         elif artifact is not None:
             sizes = {name: range_.optimum for name, range_ in artifact.profile.dimensions.items()}
             session.take(artifact.folder / BLOB, sizes)

@@ -37,6 +37,8 @@ PEERS: Mapping[str, PeerReference] = {
     "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
     "engine jobs": PeerReference("benchmarks.peers.engine_jobs", "EngineJobs", "numpy"),
     "lora diffusers": PeerReference("benchmarks.peers.lora_diffusers", "LoraDiffusers", "peft"),
+    "upscaler": PeerReference("benchmarks.peers.upscaler", "Upscaler", "numpy"),
+    "spandrel": PeerReference("benchmarks.peers.spandrel_torch", "Spandrel", "spandrel"),
     "decoded": PeerReference("benchmarks.peers.decoded", "Decoded", "numpy"),
     "unet step": PeerReference("benchmarks.peers.unet_step", "UnetStep", "numpy"),
     "diffusers gpu": PeerReference("benchmarks.peers.diffusers_gpu", "DiffusersGpu", "diffusers"),

@@ -25,6 +25,7 @@ from benchmarks.sections.starter import starter
 from benchmarks.sections.step import step
 from benchmarks.sections.tensorrt import tensorrt
 from benchmarks.sections.tiles import tiles
+from benchmarks.sections.upscale import upscale
 from benchmarks.sections.webgpu import webgpu
 from benchmarks.sections.weights import weights
 from benchmarks.sections.window import window
@@ -54,6 +55,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "sdxl": sdxl,
     "webgpu": webgpu,
     "tiles": tiles,
+    "upscale": upscale,
     "weights": weights,
 }
 
@@ -70,5 +72,6 @@ ASKED_FOR = (
     "sdxl",
     "webgpu",
     "tiles",
+    "upscale",
     "weights",
 )

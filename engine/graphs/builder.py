@@ -60,6 +60,8 @@ class NodeWriter:
         self.precision = precision
         # The set of operators that the nodes are of, and whether a file has them.
         self.opset, self.is_foreign = operators.opset, False
+        # Many runs of one size follow each other (`Graph.one_size`).
+        self.one_size = False
         self.branches = branches
         # The layers whose branches are written.
         self.branched: set[str] = set()
@@ -270,6 +272,7 @@ class NodeWriter:
             outputs=tuple(self._outputs),
             precision=self.precision,
             is_foreign=self.is_foreign,
+            one_size=self.one_size,
         )
 
     def _external_tensor(self, name: str) -> TensorProto:

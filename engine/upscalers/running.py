@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.errors import Cancelled, EngineError, host_memory_errors
+from engine.graphs.operators import GraphBuilder
 from engine.graphs.upscalers.windows import MOST_SIDE
 from engine.memory.plan import WeightPlacement
-from engine.upscalers.network import Needs, UpscalerNetwork
+from engine.upscalers.network import Emit, Needs, UpscalerNetwork
 from engine.upscalers.reading import Upscaler, used_weights
 from engine.upscalers.tile_plan import (
     TilePlan,
@@ -208,7 +210,7 @@ class UpscalerRun:
         sides = offered(least, most, most)
         return Network(
             f"upscaler {upscaler.architecture}{part}",
-            emit,
+            partial(_of_one_size, emit),
             WeightSet(upscaler.digest, used_weights(network, emit)),
             {"height": sides, "width": sides},
             upscaler.name,
@@ -217,6 +219,12 @@ class UpscalerRun:
 
 
 _WHOLE, _TAIL = _PARTS = ("", " tail")
+
+
+def _of_one_size(emit: Emit, g: GraphBuilder) -> None:
+    """Emit a network whose tiles all have one size."""
+    g.one_size = True
+    emit(g)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from engine.upscalers.tiles import Overlap, tiles
 _LONGEST, _LONGEST_OF_ALL = 512, 1024
 _SHARE_OF_FREE = 0.5
 # The memory of a tile of the layers that enlarge: larger ones are no faster.
-_TAIL_BYTES = 384 << 20
+_TAIL_BYTES = 256 << 20
 # Networks that see the whole picture differ more between tiles, so these give way slowly.
 _BLEND, _BLEND_OF_ALL = 8, 32
 # The layers that enlarge give the same in each tile, but for the rounding.
@@ -85,10 +85,12 @@ def peak_bytes(
         inside = height // tail.shrinks, width // tail.shrinks
         part = tiles(inside, plan.tail, tail_overlap(tail.reach))[0]
         pixels = (part.rows.stop - part.rows.start) * (part.columns.stop - part.columns.start)
-        held += tail.numbers * pixels * itemsize + tail.channels * math.prod(inside) * _FLOAT32
+        # A runtime keeps its result beside the copy that it gives.
+        held += tail.numbers * pixels * itemsize + 2 * tail.channels * math.prod(inside) * _FLOAT32
     # The tile's result, weighed; the whole so far; and the planes before.
     results = 2 * channels * tile * scale**2 + channels * math.prod(size) * (scale**2 + 1)
-    weights = sum(one.elements for one in network.weights.values()) * itemsize
+    # As they are and in the runtime's own order.
+    weights = 2 * sum(one.elements for one in network.weights.values()) * itemsize
     return held + results * _FLOAT32 + weights
 
 
