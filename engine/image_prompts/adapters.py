@@ -13,6 +13,7 @@ from engine.checkpoints.files import read_index
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.errors import EngineError
+from engine.families.registry import FAMILIES
 from engine.graphs.image_prompts import AttendingLayer
 from engine.graphs.ip_adapter import (
     FullProjection,
@@ -33,7 +34,7 @@ _FACE_WIDTH = 512
 # The width of the resampler of Kolors' adapter, whose denoiser attends as SDXL's.
 _KOLORS_WIDTH = 2048
 # Families by the number of layers that attend and the width of the text.
-_FAMILIES = {(16, 768): "SD 1", (16, 1024): "SD 2", (70, 2048): "SDXL"}
+_FAMILIES = {(16, 768): "sd1", (16, 1024): "sd2", (70, 2048): "sdxl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class ImageAdapter:
 
     @property
     def family(self) -> str:
-        """The family that the adapter is for, by its shapes; "" if it is for none that is known."""
+        """The name of the family that the adapter is for, by its shapes; "" for an unknown one."""
         return _FAMILIES.get((len(self.widths), self.config.context_width), "")
 
     def require_fitting(self, layers: Sequence[AttendingLayer], context_width: int) -> None:
@@ -70,14 +71,14 @@ class ImageAdapter:
         widths = tuple(layer.width for layer in layers)
         if (widths, context_width) == (self.widths, self.config.context_width):
             return
-        model = _FAMILIES.get((len(widths), context_width))
+        model = _FAMILIES.get((len(widths), context_width), "")
         raise EngineError(
             ErrorCode.CHECKPOINT_MISMATCH,
             sentence(
                 "The image prompt adapter {adapter} is for {family}; the model is {model}.",
                 adapter=self.path.name,
-                family=self.family or sentence("another kind of model"),
-                model=model or sentence("of another kind"),
+                family=_title(self.family) or sentence("another kind of model"),
+                model=_title(model) or sentence("of another kind"),
             ),
             sentence("Choose an adapter that was made for the model's family."),
         )
@@ -121,6 +122,10 @@ def read_adapter(path: Path, read: ReadIndex = read_index) -> ImageAdapter:
     context_width = found.keys[1].shape[1]
     config = _config(path, found.projection, context_width)
     return ImageAdapter(path, index.digest, config, widths, found)
+
+
+def _title(family: str) -> str:
+    return FAMILIES.named(family).title if family else ""
 
 
 def is_adapter(tensors: Mapping[str, FileSlice]) -> bool:

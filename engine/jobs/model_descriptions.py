@@ -25,6 +25,8 @@ from engine.families.identify import identify
 from engine.families.model_kinds import kind_of_foreign, kind_of_parts
 from engine.families.recognition import Listing
 from engine.families.registry import FAMILIES
+from engine.image_prompts.adapters import read_adapter
+from engine.image_prompts.encoders import is_encoder
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.lora.files_below import ListedLora
 from engine.upscalers.reading import upscaler_in
@@ -89,11 +91,10 @@ class ModelDescriber:
                 return _lora(told, self._describe_lora(listed))
             case ModelKind.CHECKPOINT:
                 return _checkpoint(told, index)
-            case ModelKind.CONTROLNET:
-                return _control_network(told, index)
-            case ModelKind.UPSCALER if upscaler := _upscaler(told, index):
-                return upscaler
             case _:
+                of_another = _of_another_network(told, index, kind)
+                if of_another is not None:
+                    return of_another
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
                 unused = sentence("It is {title}, which is not used yet.", title=known_kind(title))
@@ -155,6 +156,32 @@ def _control_network(told: ModelInfo, index: TensorIndex) -> ModelInfo:
         return _read(told, kind=ModelKind.CONTROLNET, **problem)
     purpose, families = str(found.title), (found.family,)
     return _read(told, kind=ModelKind.CONTROLNET, purpose=purpose, families=families)
+
+
+def _of_another_network(told: ModelInfo, index: TensorIndex, kind: ModelKind) -> ModelInfo | None:
+    """Add what is known of a network beside a checkpoint; None for one that is not run."""
+    match kind:
+        case ModelKind.CONTROLNET:
+            return _control_network(told, index)
+        case ModelKind.IP_ADAPTER:
+            return _image_adapter(told, index)
+        case ModelKind.VISION_ENCODER if is_encoder(index):
+            return _read(told, kind=kind)
+        case ModelKind.UPSCALER:
+            return _upscaler(told, index)
+        case _:
+            return None
+
+
+def _image_adapter(told: ModelInfo, index: TensorIndex) -> ModelInfo:
+    """Add what an image prompt adapter is and for which family, or why it is not run."""
+    kind = ModelKind.IP_ADAPTER
+    try:
+        found = read_adapter(index.path, lambda _: index)
+    except EngineError as error:
+        return _read(told, kind=kind, problem=error.text, hint=error.advice)
+    families = (found.family,) if found.family else ()
+    return _read(told, kind=kind, purpose=str(found.title), families=families)
 
 
 def _upscaler(told: ModelInfo, index: TensorIndex) -> ModelInfo | None:

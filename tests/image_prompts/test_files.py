@@ -92,9 +92,11 @@ def test_an_adapter_of_sd_1_fits_sd_1_alone(tmp_path: Path) -> None:
     layers = attending_layers(sd15_unet())
     widths = [layer.width for layer in layers]
     adapter = read_adapter(write_adapter(tmp_path / "a.safetensors", "standard", widths, 768))
-    assert adapter.family == "SD 1"
+    assert adapter.family == "sd1"
     adapter.require_fitting(layers, 768)
-    with pytest.raises(EngineError, match="is for SD 1; the model is") as caught:
+    with pytest.raises(
+        EngineError, match=r"is for SD 1\.x; the model is of another kind"
+    ) as caught:
         adapter.require_fitting(LAYERS, CONTEXT)
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
 

@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.checkpoints.index import TensorIndex
 from engine.families.holdings import read_header
 from engine.folders import folders_of_models
+from engine.graphs.unet import attending_layers
 from engine.jobs import model_descriptions, model_index
 from engine.jobs.model_descriptions import ModelDescriber
 from engine.jobs.model_index import CHUNK, ModelIndex
@@ -19,6 +21,9 @@ from tests.checkpoints.files import write_sparse
 from tests.control.layouts import original_control_net
 from tests.control.small import adapter_arrays, control_net_arrays, small_control_net
 from tests.families import listings
+from tests.graphs.networks import sd15_unet
+from tests.image_prompts.files import adapter_arrays as image_adapter_arrays
+from tests.image_prompts.files import flat, write_adapter, write_encoder
 from tests.jobs.test_lora_index import KEYS
 
 EMBEDDING = {"emb_params": (4, 768)}
@@ -103,6 +108,26 @@ def test_a_control_network_is_told_with_its_family(
     assert found["edges"].families == found["keypose"].families == ("sd1",)
     assert not found["edges"].problem
     assert "not run" in str(found["flux"].problem)
+
+
+def test_an_image_prompt_adapter_and_its_encoder_are_told(
+    tmp_path: Path, models: Path, reader: Reader
+) -> None:
+    widths = [layer.width for layer in attending_layers(sd15_unet())]
+    write_adapter(models / "plus.safetensors", "plus", widths, 768)
+    face = flat(image_adapter_arrays("plus", widths, 768))
+    face["image_proj.proj_in.weight"] = np.zeros((48, 512))
+    write_arrays(models / "face.safetensors", face)
+    write_encoder(models / "clip_vision")
+    found = listed(tmp_path, reader, models)
+    assert found["plus"].kind is found["face"].kind is ModelKind.IP_ADAPTER
+    assert found["plus"].purpose == "an IP-Adapter Plus"
+    assert found["plus"].families == ("sd1",)
+    assert not found["plus"].problem
+    assert "recognises faces" in str(found["face"].problem)
+    encoder = found["clip_vision/model"]
+    assert encoder.kind is ModelKind.VISION_ENCODER
+    assert not encoder.problem
 
 
 def test_an_unchanged_file_is_not_opened_again(
