@@ -129,8 +129,7 @@ class LlliteInputs:
 
     models: tuple[LlliteModel, ...]
     layers: LlliteLayers
-    # The factors, float32 by the names of inputs: pinned once.
-    factors: Mapping[str, Array]
+    _factors: dict[str, Array] = field(default_factory=dict[str, Array], init=False)
 
     @classmethod
     def of(cls, models: Sequence[LlliteModel]) -> "LlliteInputs":
@@ -140,10 +139,15 @@ class LlliteInputs:
         layers = LlliteLayers(
             {name: _level(name, unet) for name in names}, sum(map(_columns, models))
         )
-        factors: dict[str, Array] = {}
-        for name in names:
-            factors |= _factors(name, models, layers.columns)
-        return cls(tuple(models), layers, factors)
+        return cls(tuple(models), layers)
+
+    @property
+    def factors(self) -> Mapping[str, Array]:
+        """The factors of all modules by the names of inputs, float32, read at their first use."""
+        if not self._factors:
+            for name in self.layers.levels:
+                self._factors.update(_factors(name, self.models, self.layers.columns))
+        return self._factors
 
     def of_maps(self, embedded: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
         """Return the embeddings of all maps as inputs, from the outputs of each `embedding`."""

@@ -84,10 +84,12 @@ class NodeWriter:
         self._inputs.append(TensorSpec(name, dtype, shape, optional))
         return name
 
-    def input_once(self, name: str, dtype: DType, shape: tuple[int | str, ...]) -> Value:
+    def input_once(
+        self, name: str, dtype: DType, shape: tuple[int | str, ...], *, optional: bool = False
+    ) -> Value:
         """Declare an input of the graph, unless it is declared already."""
         declared = any(spec.name == name for spec in self._inputs)
-        return name if declared else self.input(name, dtype, shape)
+        return name if declared else self.input(name, dtype, shape, optional=optional)
 
     def output(self, value: Value, name: str, dtype: DType, shape: tuple[int | str, ...]) -> None:
         """Declare an output of the graph, cast from the graph's element type to `dtype`."""

@@ -8,8 +8,8 @@ before attention
 where c is an embedding of the map, one vector for each cell. What c contributes to `mid` does not
 change from step to step: `lllite_embedding` computes it once per picture. The rest is written into
 a denoiser whose config says so; all numbers of the modules are its inputs, so that one artifact
-serves any files of that size. The modules of several files stand side by side in `columns`, each
-column with a weight of its own for each context.
+serves any files of that size, and none: without them nothing is added. The modules of several files
+stand side by side in `columns`, each column with a weight of its own for each context.
 """
 
 from collections.abc import Mapping, Sequence
@@ -116,16 +116,18 @@ class LlliteWriter:
             return x
         g, columns = self.g, self.layers.columns
         part = 1 << self.layers.levels[layer]
-        size = ("height", "width") if part == 1 else (f"height/{part}", f"width/{part}")
+        sides = ("height", "width") if part == 1 else (f"height/{part}", f"width/{part}")
         narrow = g.op("MatMul", x, self._factor(layer, DOWN, (width, columns)))
         narrow = g.op("Relu", g.op("Add", narrow, self._factor(layer, SHIFT, (columns,))))
         mixed = g.op("MatMul", narrow, self._factor(layer, MID, (columns, columns)))
-        of_map = self._factor(layer, MAP, (1, *size, columns))
+        of_map = self._factor(layer, MAP, (1, *sides, columns))
         of_map = g.op("Reshape", of_map, g.integers([1, -1, columns]))
         mixed = g.op("Relu", g.op("Add", mixed, of_map))
-        weights = g.input_once(WEIGHTS, DType.F32, ("contexts", 1, columns))
+        size = ("contexts", 1, columns)
+        weights = g.input_once(WEIGHTS, DType.F32, size, optional=True)
         mixed = g.op("Mul", mixed, g.cast_to_element(weights))
         return g.op("Add", x, g.op("MatMul", mixed, self._factor(layer, UP, (columns, width))))
 
     def _factor(self, layer: str, part: str, shape: tuple[int | str, ...]) -> Value:
-        return self.g.cast_to_element(self.g.input(f"{layer}{part}", DType.F32, shape))
+        given = self.g.input(f"{layer}{part}", DType.F32, shape, optional=True)
+        return self.g.cast_to_element(given)

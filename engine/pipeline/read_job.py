@@ -15,6 +15,7 @@ from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.control.layers import ReadLayers, read_layers
+from engine.pipeline.control.lllites import led_within
 from engine.pipeline.control.strengths import StepCount
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
@@ -131,7 +132,9 @@ def read_job(job: ResolvedJob) -> ReadJob:
 
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE; those of an upscaler's file.
     """
-    request, checkpoint = job.request, job.checkpoint
+    request = job.request
+    controls = read_layers(request, job.checkpoint, job.make_map)
+    checkpoint = led_within(job.checkpoint, controls)
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
@@ -151,7 +154,6 @@ def read_job(job: ResolvedJob) -> ReadJob:
         job.read_upscaler(require_upscaler(one.upscaler)) if needs_file(one) else None
         for one in request.second_passes
     )
-    controls = read_layers(request, checkpoint, job.make_map)
     return ReadJob(
         job, canvas, to_encode, passes, upscalers, group, tuple(variants.values()), controls
     )

@@ -10,15 +10,22 @@ CELLS = (2, 3)
 
 
 def module_weights(
-    depth: int, name: str = "", width: int = WIDTH, seed: int = 0
+    depth: int,
+    name: str = "",
+    width: int = WIDTH,
+    seed: int = 0,
+    kernels: tuple[int, ...] = (),
 ) -> dict[str, Array]:
-    """The tensors of a module, by the names that kohya's has, after `name`."""
+    """The tensors of a module, by the names that kohya's has, after `name`.
+
+    `kernels` are other ones of its convolutions, for a checkpoint with smaller cells.
+    """
     random, widths = np.random.default_rng(seed + depth), [EMBEDDED // 2, EMBEDDED]
     if depth == 3:
         widths.insert(0, EMBEDDED // 2)
     shapes: dict[str, tuple[int, ...]] = {}
     channels = 3
-    for place, (kernel, outer) in enumerate(zip(KERNELS[depth], widths, strict=True)):
+    for place, (kernel, outer) in enumerate(zip(kernels or KERNELS[depth], widths, strict=True)):
         shapes[f"conditioning1.{2 * place}"] = (outer, channels, kernel, kernel)
         channels = outer
     shapes |= {

@@ -49,8 +49,8 @@ class ReadLayer:
 
     @property
     def runs_each_step(self) -> bool:
-        """True if a network runs at each step; an adapter runs once for a picture."""
-        return self.network.form is not ControlForm.ADAPTER
+        """True if a network of its own runs at each step."""
+        return self.network.form not in {ControlForm.ADAPTER, ControlForm.LLLITE}
 
     @property
     def means(self) -> bool:
@@ -95,7 +95,7 @@ def read_layers(
     """Read the control layers of a request.
 
     Raises EngineError: those of `read_control_network`, CHECKPOINT_MISMATCH for a network of
-    another family or of a form that is not run, INPUT_IMAGE_UNREADABLE.
+    another family, REQUEST_INVALID for a mask where none acts, INPUT_IMAGE_UNREADABLE.
     """
     acting: list[ReadLayer] = []
     warnings: list[ErrorInfo] = []
@@ -106,9 +106,8 @@ def read_layers(
             left_out.append(ControlReport(name=Path(layer.image).name, weight=layer.weight))
             continue
         network = read_control_network(Path(layer.network), read)
+        _require_whole(layer, network)
         control_model(network, checkpoint)  # refuses what does not fit
-        if network.form is ControlForm.LLLITE:
-            raise _not_run(network)
         one = _read(layer, network, request)
         acting.append(one)
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
@@ -144,6 +143,20 @@ def _mask(layer: ControlLayer, request: ResolvedRequest, *, paints: bool) -> Ima
     return None if path is None else read_mask(Path(path))
 
 
+def _require_whole(layer: ControlLayer, network: ControlNetwork) -> None:
+    """Raise EngineError(REQUEST_INVALID) for a network that cannot be confined to a mask."""
+    if layer.mask is not None and network.form is ControlForm.LLLITE:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence(
+                "{path} is {title}, which acts on the whole picture.",
+                path=network.path.name,
+                title=network.title,
+            ),
+            sentence("Take the mask off its control layer."),
+        )
+
+
 def _without_network(layer: ControlLayer) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.NOT_AVAILABLE,
@@ -152,18 +165,6 @@ def _without_network(layer: ControlLayer) -> ErrorInfo:
             image=Path(layer.image).name,
         ),
         sentence("Choose its file in the control layer."),
-    )
-
-
-def _not_run(network: ControlNetwork) -> EngineError:
-    return EngineError(
-        ErrorCode.NOT_AVAILABLE,
-        sentence(
-            "{name} is {form}, which cannot lead a picture yet.",
-            name=network.name,
-            form=network.form.words,
-        ),
-        sentence("Choose a ControlNet, a control-LoRA or a T2I-Adapter."),
     )
 
 

@@ -18,6 +18,7 @@ from engine.compile.network import Network
 from engine.control.model import ControlModel, control_model
 from engine.pipeline.control.fitting import fitted_map
 from engine.pipeline.control.layers import ReadLayer, ReadLayers
+from engine.pipeline.control.lllites import PassLllites
 from engine.pipeline.control.strengths import (
     StepCount,
     acts_at,
@@ -54,6 +55,7 @@ class ControlPass:
     size: tuple[int, int]
     seen: tuple[int, int]
     make_map: MakeMap
+    lllites: PassLllites | None = None
     # For each layer, what its embedding network made of its map.
     embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
     map_sha256: list[str] = field(default_factory=list[str], init=False)
@@ -69,7 +71,8 @@ class ControlPass:
         """Return the layers for a pass, whose checkpoint they fit."""
         models = tuple(control_model(layer.network, one.checkpoint) for layer in read.acting)
         size, rules = (one.request.height, one.request.width), one.request.convention.control
-        return cls(read.acting, models, rules, count, size, one.evaluated_size, read.make_map)
+        given = read.acting, models, rules, count, size, one.evaluated_size, read.make_map
+        return cls(*given, PassLllites.of(models))
 
     def networks(self, denoiser: Network) -> tuple[Network, ...]:
         """Return the networks that run at each step, for a denoiser's sizes.
@@ -152,36 +155,66 @@ class ControlInputs:
 
 
 class ControlRun:
-    """The control networks of a pass, loaded: residuals for a denoiser at its evaluations."""
+    """The control networks of a pass, loaded: residuals for a denoiser at its evaluations.
+
+    The first of the `sessions` is the denoiser's.
+    """
 
     def __init__(self, own: ControlPass, sessions: Sequence[Session], stages: Stages) -> None:
         self._pass, self._stages = own, stages
         # For each network the texts that are pinned, and how many of their rows.
         self._texts: dict[int, tuple[Mapping[str, Array], int]] = {}
         steps = [place for place, layer in enumerate(own.layers) if layer.runs_each_step]
-        self._sessions = dict(zip(steps, sessions, strict=True))
+        self._sessions = dict(zip(steps, sessions[1:], strict=True))
         self._taken: dict[int, set[str]] = {}
+        self._lllite_maps: dict[str, Array] = {}
         for place, session in self._sessions.items():
             embedding = own.embeddings[place]
             self._taken[place] = taken = {spec.name for spec in session.inputs}
             for name in embedding.keys() & taken:
                 session.pin(name, embedding[name])
+        if own.lllites is not None:
+            self._lllite_maps = own.lllites.inputs.of_maps(own.lllites.embedded(own.embeddings))
+            pinned = {} if own.seen != own.size else self._lllite_maps
+            for name, array in {**own.lllites.inputs.factors, **pinned}.items():
+                sessions[0].pin(name, array)
 
     def residuals(self, given: ControlInputs) -> dict[str, Array]:
         """Return the sums of all acting layers' weighted residuals, by the denoiser's inputs.
 
-        Empty where none acts: the denoiser then runs as without control.
+        They are none where none acts: the denoiser then runs as without control. The inputs of
+        ControlNet-LLLites are among them.
         """
         sums: dict[str, Array] = {}
         own = self._pass
         for place, layer in enumerate(own.layers):
             wanted = layer.layer
             at = given.evaluation, given.timestep
-            if not wanted.weight or not acts_at(wanted.range, own.rules.range, own.count, *at):
+            is_within = own.lllites is not None and place in own.lllites.places
+            acts = acts_at(wanted.range, own.rules.range, own.count, *at)
+            if is_within or not wanted.weight or not acts:
                 continue
             for name, residual in self._of_layer(place, given).items():
                 sums[name] = sums[name] + residual if name in sums else residual
-        return sums
+        return sums if own.lllites is None else sums | self._of_lllites(own.lllites, given)
+
+    def _of_lllites(self, own: PassLllites, given: ControlInputs) -> dict[str, Array]:
+        """Return the weights of ControlNet-LLLites, and a tile's part of their maps.
+
+        Modes are no matter to them, as in sd-webui-controlnet: they lead all contexts alike.
+        """
+        whole, contexts = self._pass, len(given.texts["context"])
+        weights: list[list[float]] = []
+        for place in own.places:
+            wanted, at = whole.layers[place].layer, (given.evaluation, given.timestep)
+            acts = acts_at(wanted.range, whole.rules.range, whole.count, *at)
+            weights.append([wanted.weight if acts else 0.0] * contexts)
+        feeds = own.inputs.weights(weights)
+        if given.tile is not None:
+            for name, image in self._lllite_maps.items():
+                planes = _part(image.transpose(0, 3, 1, 2), given, whole)
+                feeds[name] = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
+        return feeds
 
     def _of_layer(self, place: int, given: ControlInputs) -> dict[str, Array]:
         layer, rules = self._pass.layers[place], self._pass.rules

@@ -98,7 +98,7 @@ class DenoiserRun:
         predict = self._predictor(session, one.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
         if self._control is not None:
-            predict.control = ControlRun(self._control, sessions[1:], self._stages)
+            predict.control = ControlRun(self._control, sessions, self._stages)
         predict.start(segment.first_evaluation, attempt.answers, one.end)
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction

@@ -1,0 +1,47 @@
+"""ControlNet-LLLites among control layers: they act within the denoiser, whose graph knows them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from backends.base import Array
+from engine.control.lllites import LlliteInputs, LlliteModel
+from engine.control.model import ControlModel, control_model
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.control.layers import ReadLayers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassLllites:
+    """The ControlNet-LLLites of a pass: their places among its control layers, and their inputs."""
+
+    places: tuple[int, ...]
+    inputs: LlliteInputs
+
+    @classmethod
+    def of(cls, models: Sequence[ControlModel]) -> "PassLllites | None":
+        """Return those among the models of a pass; None for none."""
+        found = [
+            (place, model) for place, model in enumerate(models) if isinstance(model, LlliteModel)
+        ]
+        if not found:
+            return None
+        return cls(tuple(place for place, _ in found), LlliteInputs.of([one for _, one in found]))
+
+    def embedded(self, embeddings: Sequence[Mapping[str, Array]]) -> list[Mapping[str, Array]]:
+        """Return the embeddings of their maps, of those of all layers."""
+        return [embeddings[place] for place in self.places]
+
+
+def led_within(checkpoint: IdentifiedCheckpoint, layers: ReadLayers) -> IdentifiedCheckpoint:
+    """Return a checkpoint whose denoisers, but the refiner's, have a place for ControlNet-LLLites.
+
+    It is itself if no layer has one.
+    """
+    models = [control_model(one.network, checkpoint) for one in layers.acting]
+    found = PassLllites.of(models)
+    if found is None:
+        return checkpoint
+    changes = replace(checkpoint.changes, lllite=found.inputs.layers)
+    seconds = tuple(one and one.with_changes(changes) for one in checkpoint.seconds)
+    led = checkpoint.with_changes(changes)
+    return replace(led, refiner=checkpoint.refiner, seconds=seconds)
