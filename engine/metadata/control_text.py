@@ -17,6 +17,10 @@ _MODULES: Mapping[PreprocessorName, str] = MappingProxyType(
     {
         PreprocessorName.COLOR_GRID: "t2ia_color_grid",
         PreprocessorName.LINEART: "lineart_realistic",
+        PreprocessorName.DW_OPENPOSE: "dw_openpose_full",
+        # These exist here alone: a map that is given.
+        PreprocessorName.NORMAL_DEPTH: "none",
+        PreprocessorName.ONNX: "none",
     }
 )
 _SAFE_MODULES: Mapping[PreprocessorName, str] = MappingProxyType(

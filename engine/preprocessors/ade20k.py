@@ -1,6 +1,7 @@
 """The colours of ADE20K's 150 classes, by which ControlNets for segmentation know them.
 
-Zhou et al. 2017; `tests/preprocessors/freeze_pose.py` reads them from sd-webui-controlnet.
+Zhou et al. 2017; the palette `ade_palette` of MMSegmentation's `class_names.py`, with which
+sd-webui-controlnet draws.
 """
 
 import numpy as np

@@ -27,6 +27,7 @@ from engine.api.preprocessors import (
     LuminanceOptions,
     MapOptions,
     PidinetOptions,
+    PoseOptions,
     ScribbleHedOptions,
     ScribblePidinetOptions,
     ShuffleOptions,
@@ -99,6 +100,9 @@ _PREPROCESSORS: Mapping[str, _Preprocessor] = MappingProxyType(
         "LineArtPreprocessor": _Preprocessor(LineartOptions),
         "LineartStandardPreprocessor": _Preprocessor(LineartStandardOptions),
         "DepthAnythingV2Preprocessor": _Preprocessor(DepthOptions),
+        "DWPreprocessor": _Preprocessor(
+            PoseOptions, {"body": "detect_body", "hands": "detect_hand", "face": "detect_face"}
+        ),
         "ShufflePreprocessor": _Preprocessor(ShuffleOptions, {"seed": "seed"}),
         "ImageLuminanceDetector": _Preprocessor(LuminanceOptions, {"gamma": "gamma_correction"}),
         "ImageIntensityDetector": _Preprocessor(IntensityOptions, {"gamma": "gamma_correction"}),

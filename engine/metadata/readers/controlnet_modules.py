@@ -21,6 +21,7 @@ from engine.api.preprocessors import (
     LuminanceOptions,
     MapOptions,
     PidinetOptions,
+    PoseOptions,
     ScribbleHedOptions,
     ScribblePidinetOptions,
     ShuffleOptions,
@@ -82,6 +83,7 @@ MODULES: Mapping[str, Module] = MappingProxyType(
         "pidinet_scribble": _SCRIBBLE_PIDINET,
         "scribble_pidinet": _SCRIBBLE_PIDINET,
         "depth_anything_v2": Module(DepthOptions),
+        "dw_openpose_full": Module(PoseOptions),
     }
 )
 # These paint the request's own masked picture, and need no map.

@@ -18,7 +18,9 @@ from engine.api.preprocessors import (
     LineartStandardOptions,
     LuminanceOptions,
     MapOptions,
+    NormalOptions,
     PidinetOptions,
+    PoseOptions,
     ScribblePidinetOptions,
     ThresholdOptions,
     TileOptions,
@@ -160,6 +162,7 @@ _LAYERS = [
     HedOptions(safe=True),
     PidinetOptions(safe=True, resolution=256),
     DepthOptions(),
+    PoseOptions(),
     None,
 ]
 
@@ -298,6 +301,14 @@ def test_a_preprocessor_that_is_unknown_here_is_named() -> None:
     assert found is not None
     assert found.request.controls == (ControlLayer(image="", network="mlsd.pth"),)
     assert any("M-LSDPreprocessor" in warning for warning in found.warnings)
+
+
+def test_a_map_that_only_exists_here_is_written_as_one_that_is_given() -> None:
+    layer = ControlLayer(image="", network="normal", preprocessor=NormalOptions())
+    pairs = (Parameter("Steps", "20"), Parameter("Sampler", "Euler"))
+    units = (Parameter(*pair) for pair in control_units((layer,), ()))
+    found = import_infotext(parse_infotext(format_infotext(Infotext("a", "", (*pairs, *units)))))
+    assert found.request.controls == (ControlLayer(image="", network="normal"),)
 
 
 def test_invokes_controls_are_read() -> None:
