@@ -1,6 +1,7 @@
 """Saves finished pictures; if the target fails, in the temporary folder, so that none is lost."""
 
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -74,21 +75,9 @@ class PictureSaver:
         try:
             path = self._write(picture, record, self._target)
         except EngineError as error:
-            if error.code not in _WRITE_ERRORS:
-                raise
-            raise self._rescued(picture, record, error) from error
+            raise rescued(error, lambda refuge: self._write(picture, record, refuge)) from error
         height, width = picture.pixels.shape[:2]
         return SavedImage(path, record.request.seed, width, height, record)
-
-    def _rescued(
-        self, picture: Picture, record: GenerationRecord, error: EngineError
-    ) -> EngineError:
-        refuge = Destination(Path(tempfile.gettempdir()) / "safelight-rescued")
-        with suppress(EngineError):
-            path = self._write(picture, record, refuge)
-            hint = sentence("The picture was kept as {path}.", path=path)
-            return EngineError(error.code, error.text, hint, error.detail, remedies=error.remedies)
-        return error
 
     def _write(self, picture: Picture, record: GenerationRecord, target: Destination) -> Path:
         return write_picture(
@@ -98,6 +87,21 @@ class PictureSaver:
             chunks=record_chunks(record),
             saving=self._saving,
         )
+
+
+def rescued(error: EngineError, write: Callable[[Destination], Path]) -> EngineError:
+    """Return the error of a target that failed; `write` has kept the picture where it says.
+
+    That is a temporary folder. Errors of another kind are returned as they are.
+    """
+    if error.code not in _WRITE_ERRORS:
+        return error
+    refuge = Destination(Path(tempfile.gettempdir()) / "safelight-rescued")
+    with suppress(EngineError):
+        path = write(refuge)
+        hint = sentence("The picture was kept as {path}.", path=path)
+        return EngineError(error.code, error.text, hint, error.detail, remedies=error.remedies)
+    return error
 
 
 def _facts(record: GenerationRecord) -> PictureFacts:

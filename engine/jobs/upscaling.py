@@ -16,8 +16,9 @@ from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.jobs.fallback import CURABLE, goes_on
-from engine.jobs.saving import PictureSaver
+from engine.jobs.saving import PictureSaver, rescued
 from engine.metadata.pictures import read_text_chunks
+from engine.metadata.texts import TextChunk
 from engine.metadata.upscales import with_upscale
 from engine.output import Destination, write_picture
 from engine.upscalers.pictures import read_pixels
@@ -82,20 +83,36 @@ def upscaled_files(
     PictureSaver(job.target, job.saving).require_writable()
     if job.upscaler is None:
         for source in job.pictures:
-            yield _saved(job, source, upscaled(read_pixels(source), job.wanted, None), None)
+            original = _read(source)
+            yield _saved(job, original, upscaled(original.pixels, job.wanted, None), None)
         return
     with closing(_OnDevices(job, job.upscaler, candidates, cache, listener)) as devices:
         scale = job.upscaler.network.scale
         enlarger = Enlarger(devices.enlarge, scale, devices.expect)
         for source in job.pictures:
-            pixels = upscaled(read_pixels(source), job.wanted, enlarger)
-            yield _saved(job, source, pixels, devices.candidate)
+            original = _read(source)
+            pixels = upscaled(original.pixels, job.wanted, enlarger)
+            yield _saved(job, original, pixels, devices.candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class _Original:
+    """A picture to enlarge, read whole: its file may vanish in the meantime."""
+
+    path: Path
+    pixels: Pixels
+    texts: tuple[TextChunk, ...]
+
+
+def _read(source: Path) -> _Original:
+    return _Original(source, read_pixels(source), read_text_chunks(source))
 
 
 def _saved(
-    job: UpscaleJob, source: Path, pixels: Pixels, candidate: Candidate | None
+    job: UpscaleJob, original: _Original, pixels: Pixels, candidate: Candidate | None
 ) -> UpscaledImage:
     """Save a picture with the texts of the one before and a report."""
+    source = original.path
     height, width = pixels.shape[:2]
     resampling, upscaler = job.wanted.resampling.value, job.upscaler
     report = UpscaleReport(
@@ -109,14 +126,17 @@ def _saved(
         source=str(source.absolute()),
     )
     name = job.target.name or f"{source.stem}-upscaled{job.saving.format.suffix}"
-    path = write_picture(
-        pixels,
-        replace(job.target, name=name),
-        PictureFacts(seed=0, width=width, height=height),
-        chunks=with_upscale(read_text_chunks(source), report),
-        saving=job.saving,
-    )
-    return UpscaledImage(source, path, report)
+    chunks = with_upscale(original.texts, report)
+
+    def write(target: Destination) -> Path:
+        facts = PictureFacts(seed=0, width=width, height=height)
+        target = replace(target, name=name)
+        return write_picture(pixels, target, facts, chunks=chunks, saving=job.saving)
+
+    try:
+        return UpscaledImage(source, write(job.target), report)
+    except EngineError as error:
+        raise rescued(error, write) from error
 
 
 class _OnDevices:
