@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.child import Child, PeerError
-from benchmarks.measure import PrivateMemoryPeak
+from benchmarks.measure import PrivateMemoryPeak, private_bytes
 from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import Setting
 from engine.graphs.upscalers.rrdb import RrdbConfig, rrdb
@@ -63,9 +63,12 @@ def measure(
     """Return the seconds of a run, the peak of private memory and the predicted one in GB."""
     given = {"file": str(file), "backend": backend}
     with Child(peer, **given) as child, PrivateMemoryPeak(child.pid) as memory:
+        before = private_bytes(child.pid) or 0
         answer = child.ask(task, side=side)
         # The sampling of its memory ends with it.
         child.close()
-    seconds, predicted = float(answer["seconds"]), float(answer.get("predicted", 0)) / 1e9
+    seconds = float(answer["seconds"])
+    # What the process had before is not the upscaler's.
+    predicted = (before + float(answer.get("predicted", 0))) / 1e9
     setting.say(f"  {json.dumps([peer, backend, task])}: {seconds:.1f} s")
     return seconds, memory.peak_bytes / 1e9, predicted

@@ -18,6 +18,8 @@ from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.upscalers.small import file_of
 from ui.actions import ActionName
+from ui.gallery.page import GalleryPage
+from ui.places import Place
 from ui.upscale_popup import UpscalePopup
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -102,3 +104,25 @@ def test_the_popup_closes_with_escape_and_queues_nothing(desk: Desk) -> None:
     QTest.keyClick(popup, Qt.Key.Key_Escape)
     assert not popup.isVisible()
     assert not desk.queue.jobs
+
+
+def test_chosen_pictures_of_the_gallery_are_upscaled_together(desk: Desk, tmp_path: Path) -> None:
+    for name in ("dog.png", "owl.png"):
+        Image.new("RGB", (48, 32), "teal").save(tmp_path / "output" / name)
+    desk.window.places.open(Place.GALLERY)
+    (page,) = desk.window.findChildren(GalleryPage)
+    desk.wait(lambda: page.browser.count == 3)
+    page.browser.grid.selectAll()
+    desk.window.actions_by_name[ActionName.UPSCALE].trigger()
+    popup = page.upscale.popup
+    assert popup is not None
+    desk.wait(lambda: popup.upscaler.count() == 3 and popup.start.isEnabled())
+    assert popup.pictures.text().startswith("3")
+    popup.upscaler.setCurrentIndex(popup.upscaler.findData("area"))
+    desk.wait(popup.start.isEnabled)
+    popup.start.click()
+    jobs = desk.wait_for_jobs(3)
+    assert {job.state for job in jobs} == {JobState.DONE}
+    assert sorted(Path(job.images[0]).name for job in jobs) == [
+        "cat-upscaled.png", "dog-upscaled.png", "owl-upscaled.png",
+    ]  # fmt: skip
