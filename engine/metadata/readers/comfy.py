@@ -31,6 +31,7 @@ from engine.metadata.readers.comfy_loras import TAG_READERS
 from engine.metadata.readers.comfy_outputs import Sampling, find_sampling
 from engine.metadata.readers.comfy_prompts import OTHER_PARSERS, EncodedPrompt, find_prompt
 from engine.metadata.readers.comfy_searge import from_searge
+from engine.metadata.readers.comfy_second_passes import read_second_passes
 from engine.metadata.readers.comfy_settings import (
     Networks,
     sampler_settings,
@@ -110,6 +111,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
     settings |= {"stop_at_clip_layer": networks.last_layer, "multiplier": networks.rescale}
     values = Values(settings)
     request = _request(values, sampling, guided=guided)
+    seconds = read_second_passes(graph, sampling, request)
     controls = controls_of(graph, positive.others, graph.line(holder, "model"))
     request = msgspec.structs.replace(
         request,
@@ -120,9 +122,12 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
         loras=networks.loras,
         controls=controls.controls,
         image_prompts=controls.image_prompts,
+        second_passes=seconds.passes,
     )
-    remarks = (*controls.remarks, *_remarks(values, sampling, networks, (positive, negative)))
-    nodes = (*positive.others, *negative.others, *networks.others, *others, *sampling.others)
+    told = _remarks(values, sampling, networks, (positive, negative))
+    remarks = (*controls.remarks, *told, *seconds.remarks)
+    others = (*others, *sampling.others, *seconds.others)
+    nodes = (*positive.others, *negative.others, *networks.others, *others)
     unmapped = (
         *values.unmapped(),
         *(
@@ -256,10 +261,6 @@ def _remarks(
         remarks.append(made_with_vae(sampling.vae))
     if sampling.has_init:
         remarks.append(MADE_FROM_A_PICTURE)
-    if sampling.passes > 1:
-        remarks.append(
-            f"It was sampled {sampling.passes} times over; only the first pass is taken over."
-        )
     if not sampling.has_init and values.get("width") is None:
         remarks.append("Its size was not found in its graph.")
     batch = values.integer("batch_size", 1, _MAX_BATCH) or 1

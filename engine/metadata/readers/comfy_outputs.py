@@ -36,7 +36,8 @@ class Sampling:
     """
 
     sampler: Node
-    passes: int = 1
+    # The samplers after it, in the order of drawing.
+    later: tuple[Node, ...] = ()
     latent: Node | None = None
     batch_index: int | None = None
     has_init: bool = False
@@ -121,13 +122,14 @@ def _sampling(graph: Graph, ending: Node, sampler: Node, is_kind: Kind) -> Sampl
     # A node that is not a sampler by its inputs may do more than sample.
     if not _is_sampler(sampler):
         others.append(sampler)
+    later: list[Node] = []
     for _ in range(_MAX_PASSES):
         before = graph.upstream(sampler, _STARTS)
         earlier = next((node for node, _ in before if is_kind(node)), None)
         if earlier is None or earlier.name in seen:
             break
         seen.add(earlier.name)
-        others.append(sampler)
+        later.insert(0, sampler)
         sampler = earlier
     nodes = [node for node, _ in graph.upstream(sampler, _STARTS)]
     latent = next((node for node in nodes if _has_size(node)), None)
@@ -136,7 +138,7 @@ def _sampling(graph: Graph, ending: Node, sampler: Node, is_kind: Kind) -> Sampl
     index = graph.value(picked, "batch_index") if picked else None
     return Sampling(
         sampler=sampler,
-        passes=len(seen),
+        later=tuple(later),
         latent=None if has_init else latent,
         batch_index=index if isinstance(index, int) else None,
         has_init=has_init,

@@ -4,10 +4,11 @@ import msgspec
 import pytest
 
 from engine.api.record import SecondPassReport
-from engine.api.second_passes import SecondPass
+from engine.api.second_passes import Resampling, SecondPass
 from engine.api.values import SamplerName, ScheduleName
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.readers.a1111 import import_infotext
+from engine.metadata.readers.comfy import import_graph
 from engine.metadata.readers.imported import ImportedRequest
 from engine.metadata.record_text import record_infotext
 from tests.metadata.records import PLAIN
@@ -118,3 +119,120 @@ def test_our_text_is_silent_on_several_second_passes() -> None:
     request = msgspec.structs.replace(PLAIN.request, second_passes=(SecondPass(), SecondPass()))
     info = record_infotext(msgspec.structs.replace(PLAIN, request=request))
     assert info.get("Hires upscale") is None
+
+
+def sampler(latent: str, **inputs: object) -> dict[str, object]:
+    """A KSampler of ComfyUI that begins with a node's latents."""
+    usual: dict[str, object] = {
+        "model": ["loader", 0],
+        "positive": ["good", 0],
+        "negative": ["bad", 0],
+        "latent_image": [latent, 0],
+        "seed": 5,
+        "steps": 20,
+        "cfg": 7.0,
+        "sampler_name": "euler",
+        "scheduler": "karras",
+        "denoise": 1.0,
+    }
+    return {"class_type": "KSampler", "inputs": usual | inputs}
+
+
+def node(kind: str, **inputs: object) -> dict[str, object]:
+    return {"class_type": kind, "inputs": inputs}
+
+
+def graph(between: dict[str, dict[str, object]], **second: object) -> ImportedRequest:
+    """A graph of two samplers with some nodes between them, of which the last is called `last`."""
+    found = import_graph(
+        {
+            "loader": node("CheckpointLoaderSimple", ckpt_name="base.safetensors"),
+            "good": node("CLIPTextEncode", text="a house", clip=["loader", 1]),
+            "castle": node("CLIPTextEncode", text="a castle", clip=["loader", 1]),
+            "bad": node("CLIPTextEncode", text="rain", clip=["loader", 1]),
+            "empty": node("EmptyLatentImage", width=512, height=768, batch_size=1),
+            "first": sampler("empty"),
+            **between,
+            "second": sampler("last", **({"denoise": 0.5} | second)),
+            "decode": node("VAEDecode", samples=["second", 0], vae=["loader", 2]),
+            "save": node("SaveImage", images=["decode", 0]),
+        }
+    )
+    assert found is not None
+    return found
+
+
+PICTURE = {"picture": node("VAEDecode", samples=["first", 0], vae=["loader", 2])}
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        (
+            {"last": node("LatentUpscaleBy", samples=["first", 0], upscale_method="nearest-exact",
+                          scale_by=1.5)},
+            SecondPass(scale=1.5, strength=0.5, upscaler="Latent (nearest-exact)"),
+        ),
+        (
+            {"last": node("LatentUpscale", samples=["first", 0], upscale_method="bislerp",
+                          width=1024, height=1024, crop="disabled")},
+            SecondPass(width=1024, height=1024, strength=0.5, upscaler="Latent (bislerp)"),
+        ),
+        (
+            {
+                **PICTURE,
+                "large": node("ImageScaleBy", image=["picture", 0], upscale_method="lanczos",
+                              scale_by=2.0),
+                "last": node("VAEEncode", pixels=["large", 0], vae=["loader", 2]),
+            },
+            SecondPass(strength=0.5, upscaler="lanczos"),
+        ),
+        (
+            {
+                **PICTURE,
+                "file": node("UpscaleModelLoader", model_name="4x-Ultra.pth"),
+                "huge": node("ImageUpscaleWithModel", upscale_model=["file", 0],
+                             image=["picture", 0]),
+                "large": node("ImageScaleBy", image=["huge", 0], upscale_method="area",
+                              scale_by=0.5),
+                "last": node("VAEEncode", pixels=["large", 0], vae=["loader", 2]),
+            },
+            SecondPass(strength=0.5, upscaler="4x-Ultra.pth", resampling=Resampling.AREA),
+        ),
+    ],
+)  # fmt: skip
+def test_a_second_sampler_of_comfyui_is_a_second_pass(
+    between: dict[str, dict[str, object]], expected: SecondPass
+) -> None:
+    found = graph(between)
+    assert found.request.second_passes == (expected,)
+    assert (found.request.width, found.request.height) == (512, 768)
+    assert not any("Not taken over" in told for told in found.warnings)
+    named = any("4x-Ultra" in told for told in found.warnings)
+    assert named == (expected.upscaler == "4x-Ultra.pth")
+
+
+def test_settings_of_comfyuis_second_sampler_are_read() -> None:
+    between = {
+        "last": node(
+            "LatentUpscaleBy", samples=["first", 0], upscale_method="bilinear", scale_by=2.0
+        )
+    }
+    changes = {
+        "seed": 9,
+        "steps": 8,
+        "cfg": 4.0,
+        "sampler_name": "dpmpp_2m",
+        "positive": ["castle", 0],
+    }
+    (second,) = graph(between, **changes).request.second_passes
+    assert second == SecondPass(
+        strength=0.5, seed=9, steps=8, guidance=4, sampler=SamplerName.DPMPP_2M, prompt="a castle"
+    )
+
+
+@pytest.mark.parametrize("kind", ["LatentCompositeMasked", "UltimateSDUpscale"])
+def test_a_way_between_samplers_that_is_not_understood_is_told(kind: str) -> None:
+    found = graph({"last": node(kind, samples=["first", 0])})
+    assert found.request.second_passes == ()
+    assert "It was sampled 2 times over; only the first pass is taken over." in found.warnings
