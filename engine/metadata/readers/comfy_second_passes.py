@@ -50,7 +50,7 @@ class SecondPasses:
 
 @dataclass(slots=True)
 class _Enlarging:
-    """What the nodes between two samplers do to the size of a picture, in their order."""
+    """The enlargement between two samplers, as the nodes between them tell it in their order."""
 
     size: tuple[int, int]
     fields: dict[str, Any] = field(default_factory=dict[str, Any])
