@@ -211,24 +211,6 @@ def blocks_words(blocks: AdapterBlocks) -> tuple[str, str]:
     }[blocks]
 
 
-def heading_words(kind: LayerKind) -> str:
-    """Return the heading over the layers of a kind."""
-    if kind is CONTROL_LAYERS:
-        return translate("layers", "Control layers")
-    return translate("layers", "Image prompts")
-
-
-def add_words(kind: LayerKind, *, has_any: bool) -> str:
-    """Return the words of the button that adds a layer; without any they explain it."""
-    if kind is CONTROL_LAYERS:
-        if has_any:
-            return translate("layers", "Add a control layer…")
-        return translate("layers", "Control: follow the lines or depth of a picture…")
-    if has_any:
-        return translate("layers", "Add an image prompt…")
-    return translate("layers", "Image prompt: a picture as a prompt…")
-
-
 def layer_name(kind: LayerKind, row: LayerRow) -> str:
     """Return the name of a layer: that of its file, or of its picture while no file is chosen."""
     stated = kind.file_of(row.layer)

@@ -17,7 +17,6 @@ from app.paths import nearest_folder
 from app.session import Session
 from engine.api.control import ControlLayer
 from engine.api.model_files import ModelInfo
-from ui.layer_labels import add_words, heading_words, no_files_words
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.labels import breakable, plain_label
@@ -46,7 +45,9 @@ class LayerPanel(QWidget):
         # By path; None for a file that is no picture, absent while it is read.
         self._images: dict[str, QImage | None] = {}
         self._reading: set[str] = set()
-        self.heading = plain_label(heading_words(self._list.kind), "label")
+        is_control = commands.kind is CONTROL_LAYERS
+        title = self.tr("Control layers") if is_control else self.tr("Image prompts")
+        self.heading = plain_label(title, "label")
         self.no_files = plain_label("", "note", wrap=True)
         self.add = QPushButton()
         self.add.setProperty("role", "link")
@@ -68,7 +69,7 @@ class LayerPanel(QWidget):
 
     def choose_picture(self) -> None:
         """Ask for a picture, and add it."""
-        path = self._ask_for_picture(add_words(self._list.kind, has_any=True))
+        path = self._ask_for_picture(self._add_words(has_any=True))
         if path is not None:
             self._commands.open(path)
 
@@ -97,12 +98,30 @@ class LayerPanel(QWidget):
             self._show_picture(row, card)
         self._show_maps()
         self.heading.setVisible(bool(rows))
-        self.add.setText(add_words(kind, has_any=bool(rows)))
-        folder = self._session.checkpoints.models / kind.folder
-        self.no_files.setText(breakable(no_files_words(kind, folder)))
-        lacks = bool(rows) and self._list.is_listed and not self._list.offered
-        self.no_files.setVisible(lacks)
+        self.add.setText(self._add_words(has_any=bool(rows)))
+        self._tell_lack(lacks=bool(rows) and self._list.is_listed and not self._list.offered)
         self._order_controls()
+
+    def _tell_lack(self, *, lacks: bool) -> None:
+        """Tell where files may be put if the user's folders have none."""
+        self.no_files.setVisible(lacks)
+        if lacks:
+            # Here, as the window starts sooner without the words of the cards.
+            from ui.layer_labels import no_files_words
+
+            kind = self._list.kind
+            folder = self._session.checkpoints.models / kind.folder
+            self.no_files.setText(breakable(no_files_words(kind, folder)))
+
+    def _add_words(self, *, has_any: bool) -> str:
+        """Return the words of the button that adds a layer; without any they explain it."""
+        if self._list.kind is CONTROL_LAYERS:
+            if has_any:
+                return self.tr("Add a control layer…")
+            return self.tr("Control: follow the lines or depth of a picture…")
+        if has_any:
+            return self.tr("Add an image prompt…")
+        return self.tr("Image prompt: a picture as a prompt…")
 
     def _make_cards(self, count: int) -> None:
         focused = self.focusWidget()

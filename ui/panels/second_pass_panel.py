@@ -1,5 +1,6 @@
 """The second passes of the form ("hires fix"): a card for each, and a way to add one."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -7,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.form.generation import EFFECTIVE_FIELDS
-from app.form.second_pass_sizes import pass_sizes
 from app.session import Session
 from engine.api.features import OptionalSetting
+from engine.api.second_passes import SecondPass
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.labels import plain_label
@@ -54,12 +55,12 @@ class SecondPassPanel(QWidget):
         self._session.second_pass.add()
 
     def _refresh(self) -> None:
-        passes, sizes = self._state.second_passes, pass_sizes(self._state)
+        passes = self._state.second_passes
         offered = OptionalSetting.SECOND_PASSES in self._state.suggestions.features.options
         self.setVisible(bool(passes) or offered)
         self._make_cards(len(passes))
-        for at, card in enumerate(self.cards):
-            card.show_pass(passes[at], sizes[at], sizes[at + 1])
+        if self.cards:
+            self._show_passes(passes)
         self.heading.setVisible(bool(passes))
         self.add.setVisible(self._session.second_pass.has_room)
         self.add.setText(
@@ -68,6 +69,14 @@ class SecondPassPanel(QWidget):
             else self.tr("Enlarge: redraw the picture larger (hires fix)…")
         )
         self._order_controls()
+
+    def _show_passes(self, passes: Sequence[SecondPass]) -> None:
+        # Here, as the window starts sooner without the tools' rules for sizes.
+        from app.form.second_pass_sizes import pass_sizes
+
+        sizes = pass_sizes(self._state)
+        for at, card in enumerate(self.cards):
+            card.show_pass(passes[at], sizes[at], sizes[at + 1])
 
     def _make_cards(self, count: int) -> None:
         focused = self.focusWidget()
