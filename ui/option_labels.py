@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
+from engine.api.denoiser_options import FreeUVersion, Tiling
 from engine.api.lora import LoraMode
 from engine.api.map_choices import NormalLayout, OnnxPixels, OnnxValues
 from engine.api.masks import MaskedContent
@@ -83,6 +84,85 @@ _OPTIONS: Mapping[str, _Words] = {
     "guidance_options.rescale": _Words(
         QT_TRANSLATE_NOOP("options", "CFG rescale"),
         QT_TRANSLATE_NOOP("options", "Takes back the harsh contrast of high guidance."),
+    ),
+    "guidance_options.pag_scale": _Words(
+        QT_TRANSLATE_NOOP("options", "Perturbed attention"),
+        QT_TRANSLATE_NOOP(
+            "options",
+            "Moves away from a picture whose parts do not see each other: firmer shapes. 3 is "
+            "usual, 0 is none; a step takes half as long again.",
+        ),
+    ),
+    "guidance_options.pag_adaptive": _Words(
+        QT_TRANSLATE_NOOP("options", "Less per timestep"),
+        QT_TRANSLATE_NOOP(
+            "options", "How much weaker perturbed attention gets with each of the 1000 timesteps."
+        ),
+    ),
+    "guidance_options.pag_range": _Words(
+        QT_TRANSLATE_NOOP("options", "Perturbed part"),
+        QT_TRANSLATE_NOOP(
+            "options", "The start and the end of perturbed attention, from 0 to 1 (last step)."
+        ),
+        "–",  # noqa: RUF001
+    ),
+    "guidance_options.pag_layers": _Words(
+        QT_TRANSLATE_NOOP("options", "Perturbed layers"),
+        QT_TRANSLATE_NOOP(
+            "options",
+            "Where attention is perturbed: mid, down, up, or layers as up_blocks.0, with commas.",
+        ),
+    ),
+    "guidance_options.sag_scale": _Words(
+        QT_TRANSLATE_NOOP("options", "Self-attention guidance"),
+        QT_TRANSLATE_NOOP(
+            "options",
+            "Moves away from a picture whose details are blurred: finer details. 0.5 is usual, 0 "
+            "is none; a step takes half as long again.",
+        ),
+    ),
+    "guidance_options.sag_blur": _Words(
+        QT_TRANSLATE_NOOP("options", "Blur"),
+        QT_TRANSLATE_NOOP("options", "How far details are blurred for it, in cells of 8 pixels."),
+    ),
+    "guidance_options.sag_threshold": _Words(
+        QT_TRANSLATE_NOOP("options", "Blur threshold"),
+        QT_TRANSLATE_NOOP(
+            "options", "How much attention a part must get to be blurred; 1 is the average."
+        ),
+    ),
+    "denoiser_options.tiling": _Words(
+        QT_TRANSLATE_NOOP("options", "Seamless edges"),
+        QT_TRANSLATE_NOOP(
+            "options", "The picture continues at its opposite edge, as a tile or a panorama does."
+        ),
+    ),
+    "denoiser_options.freeu": _Words(
+        QT_TRANSLATE_NOOP("options", "FreeU"),
+        QT_TRANSLATE_NOOP(
+            "options", "Strengthens shapes and weakens what disturbs them; costs no time."
+        ),
+    ),
+    "denoiser_options.freeu_b1": _Words(
+        QT_TRANSLATE_NOOP("options", "FreeU b1"),
+        QT_TRANSLATE_NOOP("options", "The factor of the coarsest shapes."),
+    ),
+    "denoiser_options.freeu_b2": _Words(
+        QT_TRANSLATE_NOOP("options", "FreeU b2"),
+        QT_TRANSLATE_NOOP("options", "The factor of the next finer shapes."),
+    ),
+    "denoiser_options.freeu_s1": _Words(
+        QT_TRANSLATE_NOOP("options", "FreeU s1"),
+        QT_TRANSLATE_NOOP("options", "The factor of what the coarsest shapes take over unchanged."),
+    ),
+    "denoiser_options.freeu_s2": _Words(
+        QT_TRANSLATE_NOOP("options", "FreeU s2"),
+        QT_TRANSLATE_NOOP("options", "The factor of what the finer shapes take over unchanged."),
+    ),
+    "denoiser_options.freeu_range": _Words(
+        QT_TRANSLATE_NOOP("options", "FreeU's part"),
+        QT_TRANSLATE_NOOP("options", "The start and the end of FreeU, from 0 to 1 (last step)."),
+        "–",  # noqa: RUF001
     ),
     "seed_options.variation_strength": _Words(
         QT_TRANSLATE_NOOP("options", "Variation"),
@@ -210,6 +290,13 @@ _CHOICES: Mapping[Enum, str] = {
     MaskedContent.FILL: QT_TRANSLATE_NOOP("options", "The colours around it"),
     MaskedContent.LATENT_NOISE: QT_TRANSLATE_NOOP("options", "Noise"),
     MaskedContent.LATENT_NOTHING: QT_TRANSLATE_NOOP("options", "Nothing"),
+    Tiling.NONE: QT_TRANSLATE_NOOP("options", "None"),
+    Tiling.BOTH: QT_TRANSLATE_NOOP("options", "All four"),
+    Tiling.X: QT_TRANSLATE_NOOP("options", "Left and right"),
+    Tiling.Y: QT_TRANSLATE_NOOP("options", "Top and bottom"),
+    FreeUVersion.OFF: QT_TRANSLATE_NOOP("options", "Off"),
+    FreeUVersion.V1: QT_TRANSLATE_NOOP("options", "Version 1"),
+    FreeUVersion.V2: QT_TRANSLATE_NOOP("options", "Version 2"),
     PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Full (f32)"),
     PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half (f16)"),
     PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "Half, wide range (bf16)"),
@@ -246,6 +333,13 @@ _ABOUT_CHOICES: Mapping[Enum, str] = {
     MaskedContent.LATENT_NOTHING: QT_TRANSLATE_NOOP(
         "options", "For something new and calm; it needs a high strength."
     ),
+    Tiling.NONE: QT_TRANSLATE_NOOP("options", "Edges are edges."),
+    Tiling.BOTH: QT_TRANSLATE_NOOP("options", "Tiles that repeat in every direction."),
+    Tiling.X: QT_TRANSLATE_NOOP("options", "Panoramas and borders that go around."),
+    Tiling.Y: QT_TRANSLATE_NOOP("options", "Columns that repeat up and down."),
+    FreeUVersion.OFF: QT_TRANSLATE_NOOP("options", "The model as it is."),
+    FreeUVersion.V1: QT_TRANSLATE_NOOP("options", "The same factor everywhere."),
+    FreeUVersion.V2: QT_TRANSLATE_NOOP("options", "Stronger where there is more to see."),
     PrecisionName.AUTO: QT_TRANSLATE_NOOP("options", "The quickest that is right on the device."),
     PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Exact; twice the memory, often slower."),
     PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half the memory; quick on graphics cards."),

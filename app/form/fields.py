@@ -15,6 +15,7 @@ from app.library.checkpoint_declarations import NO_DECLARATION, CheckpointDeclar
 from engine.api import fields as request_fields
 from engine.api.control import ControlLayer
 from engine.api.conventions import Convention
+from engine.api.denoiser_options import DenoiserOptions
 from engine.api.image_prompts import ImagePrompt
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.masks import MaskOptions
@@ -65,6 +66,7 @@ class RequestControls(FieldGroup):
     sampler_options_changed = Signal(object)
     schedule_options_changed = Signal(object)
     guidance_options_changed = Signal(object)
+    denoiser_options_changed = Signal(object)
     seed_options_changed = Signal(object)
     size_options_changed = Signal(object)
     mask_options_changed = Signal(object)
@@ -108,6 +110,7 @@ class RequestControls(FieldGroup):
     sampler_options: Field[SamplerOptions] = Field(SamplerOptions())
     schedule_options: Field[ScheduleOptions] = Field(ScheduleOptions())
     guidance_options: Field[GuidanceOptions] = Field(GuidanceOptions())
+    denoiser_options: Field[DenoiserOptions] = Field(DenoiserOptions())
     seed_options: Field[SeedOptions] = Field(SeedOptions())
     size_options: Field[SizeOptions] = Field(SizeOptions())
     mask_options: Field[MaskOptions] = Field(MaskOptions())

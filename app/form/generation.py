@@ -98,6 +98,7 @@ OPTIONS = (
     "sampler_options",
     "schedule_options",
     "guidance_options",
+    "denoiser_options",
     "seed_options",
     "size_options",
     "expand_wildcards",

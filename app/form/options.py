@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from app.form.generation import GenerationState
+from engine.api.denoiser_options import FreeUVersion
 from engine.api.features import GuidanceKind, OptionalSetting
 from engine.api.fields import RequestField, fields_of
 from engine.api.method_options import SAMPLER_OPTIONS, SCHEDULE_OPTIONS
@@ -23,6 +24,7 @@ class OptionGroup(StrEnum):
     TEXT = "text"
     METHOD = "method"
     GUIDANCE = "guidance"
+    DENOISER = "denoiser"
     NOISE = "noise"
     SIZES = "sizes"
     MASK = "mask"
@@ -39,7 +41,15 @@ GROUPS = {
         *_of("sampler_options", "eta", "noise_scale", "churn", "churn_from", "churn_to"),
         *_of("schedule_options", "sigma_min", "sigma_max", "rho"),
     ),
-    OptionGroup.GUIDANCE: _of("guidance_options", "range", "rescale"),
+    OptionGroup.GUIDANCE: (
+        *_of("guidance_options", "range", "rescale"),
+        *_of("guidance_options", "pag_scale", "pag_adaptive", "pag_range", "pag_layers"),
+        *_of("guidance_options", "sag_scale", "sag_blur", "sag_threshold"),
+    ),
+    OptionGroup.DENOISER: _of(
+        "denoiser_options",
+        *("tiling", "freeu", "freeu_b1", "freeu_b2", "freeu_s1", "freeu_s2", "freeu_range"),
+    ),
     OptionGroup.NOISE: (
         *_of("seed_options", "variation_strength", "variation_seed", "resize_from"),
         *_of("seed_options", "eta_seed_delta", "batch_index", "batch_size"),
@@ -110,7 +120,9 @@ def _acts(form: GenerationState, option: str) -> bool:
         case "schedule_options", _:
             return name in SCHEDULE_OPTIONS.get(effective.schedule, ())
         case "guidance_options", _:
-            return GuidanceKind.CFG in features.guidance
+            return _guides(form, name)
+        case "denoiser_options", _:
+            return _changes_denoiser(form, name)
         case "seed_options", "variation_seed":
             return form.seed_options.variation_strength > 0
         case "size_options", "aesthetic_score" | "negative_aesthetic_score":
@@ -128,6 +140,32 @@ def _acts(form: GenerationState, option: str) -> bool:
             return False
         case _:
             return True
+
+
+def _guides(form: GenerationState, name: str) -> bool:
+    features, options = form.suggestions.features, form.guidance_options
+    match name:
+        case "pag_scale":
+            return OptionalSetting.PERTURBED_ATTENTION in features.options
+        case "pag_adaptive" | "pag_range" | "pag_layers":
+            return options.pag_scale > 0
+        case "sag_scale":
+            return OptionalSetting.SELF_ATTENTION_GUIDANCE in features.options
+        case "sag_blur" | "sag_threshold":
+            return options.sag_scale != 0
+        case _:
+            return GuidanceKind.CFG in features.guidance
+
+
+def _changes_denoiser(form: GenerationState, name: str) -> bool:
+    features = form.suggestions.features
+    match name:
+        case "tiling":
+            return OptionalSetting.TILING in features.options
+        case "freeu":
+            return OptionalSetting.FREEU in features.options
+        case _:
+            return form.denoiser_options.freeu is not FreeUVersion.OFF
 
 
 def _acts_on_mask(form: GenerationState, name: str) -> bool:

@@ -45,6 +45,12 @@ class OptionalSetting(StrEnum):
     CONTROLS = "controls"
     IMAGE_PROMPTS = "image_prompts"
     SECOND_PASSES = "second_passes"
+    # Seamless edges: networks of convolutions.
+    TILING = "tiling"
+    FREEU = "freeu"
+    PERTURBED_ATTENTION = "perturbed_attention"
+    # Guidance by the attention of the denoiser's middle.
+    SELF_ATTENTION_GUIDANCE = "self_attention_guidance"
 
 
 class TextLength(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,6 +54,8 @@ _MOST_MEMORY = 1 << 50
 # The largest values of size conditioning: an original side in pixels, and an aesthetic score.
 _MAX_ORIGINAL_SIDE = 65_536
 _MAX_SCORE = 100.0
+# The largest scale of perturbed-attention guidance in ComfyUI's node.
+_MAX_PAG_SCALE = 100.0
 
 
 class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,6 +197,27 @@ class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     # The image guidance scale of checkpoints that edit by instruction (Brooks et al. 2023,
     # equation 3); None: `DEFAULT_IMAGE_GUIDANCE`. Other checkpoints have none.
     image_guidance: Annotated[float | None, within(0, MAX_GUIDANCE, "image guidance")] = None
+    # The scale of perturbed-attention guidance (Ahn et al. 2024), away from a prediction in some of
+    # whose self-attention layers each cell attends to itself alone; 0: none.
+    pag_scale: Annotated[
+        float, within(0, _MAX_PAG_SCALE, "PAG scale"), summary("perturbed attention {pag_scale}")
+    ] = 0.0
+    # The decrease of that scale for each of the 1000 timesteps below the highest; the scale does
+    # not fall below 0 (diffusers' `pag_adaptive_scale`).
+    pag_adaptive: Annotated[float, within(0, _MAX_PAG_SCALE, "PAG adaptive scale")] = 0.0
+    # The start and the end of perturbed-attention guidance, as fractions of the steps.
+    pag_range: Annotated[tuple[float, float], span_within(0, 1, "PAG")] = (0.0, 1.0)
+    # The perturbed layers: mid, down, up, or beginnings of diffusers' names as up_blocks.0.
+    pag_layers: Annotated[tuple[str, ...], length_within(1, 64, "number of PAG layers")] = ("mid",)
+    # The scale of self-attention guidance (Hong et al. 2023), away from a prediction of the picture
+    # whose most attended cells are blurred; 0: none.
+    sag_scale: Annotated[
+        float, within(-2, 5, "SAG scale"), summary("self-attention guidance {sag_scale}")
+    ] = 0.0
+    # The standard deviation of that blur in cells; 1 in diffusers.
+    sag_blur: Annotated[float, within(0, 10, "SAG blur")] = 2.0
+    # The attention beyond which a cell is blurred; 1 is the average.
+    sag_threshold: Annotated[float, within(0, 4, "SAG threshold")] = 1.0
 
 
 class SizeOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

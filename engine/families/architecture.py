@@ -119,7 +119,8 @@ class DenoiserModel(Protocol):
 
     The network's inputs are `sample` float32 [batch, channels, height, width] (the latents and any
     concatenated channels), the inputs from `timestep_inputs`, and the inputs from a `Conditioning`.
-    The only output is `prediction` float32 [contexts, latent channels, height, width].
+    The output `prediction` is float32 [contexts, latent channels, height, width]. The changes of a
+    checkpoint may add inputs and outputs (`engine.families.network_changes`).
     """
 
     def network(
@@ -139,8 +140,17 @@ class DenoiserModel(Protocol):
         """
         ...
 
+    @property
+    def self_attention_layers(self) -> tuple[str, ...]:
+        """The names of the layers in which the cells of a latent attend to one another."""
+        ...
+
     def timestep_inputs(self, timestep: float, guidance: float = ...) -> dict[str, Array]:
         """Return the inputs that change with the step; some networks take `guidance` as one."""
+        ...
+
+    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+        """Return the inputs that depend on the picture's size in pixels alone."""
         ...
 
     def concatenated(

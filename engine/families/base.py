@@ -201,8 +201,16 @@ class IdentifiedCheckpoint:
         return replace(self, patches=acting) if acting or self.patches else self
 
     def with_changes(self, changes: NetworkChanges) -> "IdentifiedCheckpoint":
-        """Return the checkpoint with networks changed in this way; itself if they are so already.
+        """Return the checkpoint with the networks of all checkpoints of the job changed so.
 
-        Networks that are not changed have the same identity as before.
+        It is itself if they are so already. Networks that are not changed have the same identity as
+        before.
         """
-        return self if changes == self.changes else replace(self, changes=changes)
+        if changes == self.changes:
+            return self
+
+        def changed(other: "IdentifiedCheckpoint | None") -> "IdentifiedCheckpoint | None":
+            return other.with_changes(changes) if other else None
+
+        seconds = tuple(map(changed, self.seconds))
+        return replace(self, changes=changes, refiner=changed(self.refiner), seconds=seconds)

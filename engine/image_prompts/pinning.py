@@ -71,22 +71,22 @@ class ImagePromptPins:
     session: Session
     prompts: PassImagePrompts
     encoded: Sequence[EncodedImagePrompt]
-    _contexts: tuple[int, int] | None = field(default=None, init=False)
+    _negatives: tuple[bool, ...] | None = field(default=None, init=False)
     _strengths: NDArray[np.float32] | None = field(default=None, init=False)
     _tile: int | None = field(default=None, init=False)
 
-    def pin(self, contexts: tuple[int, int], evaluation: int, timestep: float) -> None:
+    def pin(self, negatives: tuple[bool, ...], evaluation: int, timestep: float) -> None:
         """Pin what an evaluation needs.
 
-        `contexts` counts the contexts of prompts, which see the pictures, and after them those of
-        the negative prompt, which see what the adapters make of no picture.
+        `negatives` tells of each row whether it is evaluated under the negative prompt, and so sees
+        what the adapters make of no picture; the others see the pictures.
         """
         if not self.prompts.prompts:
             return
-        if contexts != self._contexts:
+        if negatives != self._negatives:
             for place, one in enumerate(self.encoded):
-                self._pin(_keys_and_values(place, one, contexts))
-            self._contexts = contexts
+                self._pin(_keys_and_values(place, one, negatives))
+            self._negatives = negatives
         strengths = self.prompts.strengths_at(evaluation, timestep)
         if self._strengths is None or not np.array_equal(strengths, self._strengths):
             self._pin({STRENGTHS: strengths})
@@ -104,10 +104,9 @@ class ImagePromptPins:
 
 
 def _keys_and_values(
-    place: int, encoded: EncodedImagePrompt, contexts: tuple[int, int]
+    place: int, encoded: EncodedImagePrompt, negatives: tuple[bool, ...]
 ) -> dict[str, Array]:
-    positive, negative = contexts
-    rows = [0] * positive + [1] * negative
+    rows = list(map(int, negatives))
     found: dict[str, Array] = {}
     for width in encoded.keys:
         found[keys_name(place, width)] = np.ascontiguousarray(encoded.keys[width][:, rows])

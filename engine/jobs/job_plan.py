@@ -129,8 +129,7 @@ def _needs(
         vae_cells=max(height * width for height, width in (one.cells for one in read.passes)),
         vae_facts=last.architecture.memory,
         enlarging_bytes=max(map(enlarging_bytes, read.seconds, read.upscalers), default=0),
-        # Image guidance adds an evaluation without the picture.
-        contexts=2 + read.passes[0].denoising.asks_without_picture,
+        contexts=2 + read.passes[0].denoising.more_contexts,
         vae_itemsize=vae_precision.dtype.itemsize,
         tile_cells=tile and (tile // last.latent.downscale) ** 2,
         preview_bytes=allowance.preview_bytes,

@@ -22,6 +22,7 @@ from engine.api.masks import MaskedContent
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter
+from engine.metadata.readers.denoiser_settings import option_pairs
 
 _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
 # AUTOMATIC1111 omits its default, the card's generator; "NV" gives the same on any machine.
@@ -219,6 +220,8 @@ def _options(request: ResolvedRequest) -> Pairs:
         ("CFG Rescale", request.guidance_options.rescale or None),
     )
     yield from ((key, None if value is None else _number(value)) for key, value in options)
+    for key, value in option_pairs(request.denoiser_options, request.guidance_options):
+        yield key, value if value is None or isinstance(value, str) else _number(value)
     start = request.guidance_options.range[0]
     if start:
         # AUTOMATIC1111 skips guidance up to and including this fraction of the run.

@@ -11,6 +11,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings
 from engine.families.architecture import TextPlan, Texts
+from engine.families.network_changes import changes_of
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
@@ -130,9 +131,12 @@ class ReadJob:
 def read_job(job: ResolvedJob) -> ReadJob:
     """Read a job's input pictures, and the prompts of its first group of pictures.
 
+    The networks of the job's checkpoint are changed as the request says.
+
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE; those of an upscaler's file.
     """
     request = job.request
+    job = replace(job, checkpoint=job.checkpoint.with_changes(changes_of(request)))
     controls = read_layers(request, job.checkpoint, job.make_map)
     checkpoint = led_within(job.checkpoint, controls)
     canvas = read_canvas(request, checkpoint.latent.downscale)

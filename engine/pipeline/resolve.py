@@ -31,6 +31,7 @@ from engine.checkpoints.files import read_index
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import IdentifiedCheckpoint
 from engine.lora.folder import LoraLookup
+from engine.pipeline.attention_layers import check_changes
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.enlarge.second_runs import second_runs
 from engine.pipeline.found_loras import shared_names, with_paths
@@ -237,6 +238,7 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     features = checkpoint.architecture.features
     _check_multiples(request, features.size_multiple)
     _check_method(request, features)
+    check_changes(request, checkpoint)
     check_range("count", count, 1, _most_pictures(request))
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     for second in second_runs(request, checkpoint) if request.second_passes else ():

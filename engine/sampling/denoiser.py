@@ -11,15 +11,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.api.values import PredictionType
+from engine.sampling.attention_guidance import AttentionGuidance, SelfAttention
 from engine.sampling.predictions import converted, picture_in
 from engine.sampling.schedules import NoiseSchedule
-from engine.sampling.types import Latent
+from engine.sampling.types import Latent, Predict
 
-# The network with its conditioning bound: (float32 [B, C, H, W], timestep, guided) -> float32
-# [n * B, C, H, W]. The outputs are in order: one for each positive prompt; if guided, one for the
-# negative prompt; if guided and with image guidance, one for the negative prompt without the
-# picture. The timestep is one fractional number for the whole batch.
-Predict = Callable[[Latent, np.float32, bool], Latent]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Estimates:
+    """The network's outputs in the order of `Predict`, or what they say of the picture.
+
+    `perturbed` has one for each positive prompt, if PAG acts.
+    """
+
+    positives: Sequence[Latent]
+    negative: Latent | None
+    without_picture: Latent | None
+    perturbed: Sequence[Latent]
+
+    def each(self, change: Callable[[Latent], Latent]) -> "_Estimates":
+        """Return the estimates, each changed."""
+
+        def optional(estimate: Latent | None) -> Latent | None:
+            return None if estimate is None else change(estimate)
+
+        return _Estimates(
+            [change(one) for one in self.positives],
+            optional(self.negative),
+            optional(self.without_picture),
+            [change(one) for one in self.perturbed],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +63,8 @@ class Denoiser:
 
     Outside `guided_levels`, (lowest, highest) sigma, both included, the guidance is 1
     (Kynkaanniemi et al. 2024; A1111's "ignore negative prompt during early sampling" and NGMS).
+
+    What guidance by `attention` adds does not depend on the guidance of the prompts.
     """
 
     predict: Predict
@@ -53,6 +76,7 @@ class Denoiser:
     rescale_as: PredictionType | None = None
     guided_levels: tuple[float, float] = (0.0, math.inf)
     image_guidance: float = 1.0
+    attention: AttentionGuidance | None = None
 
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
         """Denoise float32 [B, C, H, W] at a level sigma > 0.
@@ -62,11 +86,20 @@ class Denoiser:
         """
         scale = self._guidance_at(sigma)
         asks_without_picture = self.image_guidance != 1 and self._acts(sigma)
-        if asks_without_picture or not math.isclose(scale * sum(self.weights), 1.0):
+        asks = asks_without_picture or self._sees_negative(x)
+        if asks or not math.isclose(scale * sum(self.weights), 1.0):
             return self._guided(x, sigma, scale)[0]
-        pictures = self._pictures(x, self._outputs(x, sigma, guided=False), sigma)
+        outputs = self._outputs(x, sigma, guided=False)
+        pictures = outputs.each(lambda one: self._picture(x, one, sigma, self.prediction))
         # The factors add up to 1, so any output can replace the negative one.
-        return _guide(pictures, pictures[0], self.weights, scale)
+        picture = _guide(pictures.positives, pictures.positives[0], self.weights, scale)
+        if self.attention is None:
+            return picture
+        if self.attention.in_predictions:
+            guided = _guide(outputs.positives, outputs.positives[0], self.weights, scale)
+            guided = guided + self._differences(x, sigma, outputs, self.prediction)
+            return self._picture(x, guided, sigma, self.prediction)
+        return picture + self._differences(x, sigma, pictures, None)
 
     def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
         """Return the guided picture, and the picture under the negative prompt.
@@ -85,40 +118,113 @@ class Denoiser:
     def _guidance_at(self, sigma: np.float32) -> float:
         return self.guidance if self._acts(sigma) else 1.0
 
+    def _sees_negative(self, x: Latent) -> bool:
+        """Return True if SAG degrades the picture under the negative prompt in any case."""
+        seen = self.attention.seen_in(x) if self.attention else None
+        return seen is not None and seen.by_negative
+
     def _guided(self, x: Latent, sigma: np.float32, scale: float) -> tuple[Latent, Latent]:
         """Run the negative prompt too; return the guided picture and the negative one."""
         outputs = self._outputs(x, sigma, guided=True)
-        pictures = self._pictures(x, outputs, sigma)
-        negative = pictures[len(self.weights)]
-        if self.rescale == 0:
-            return self._combined(pictures, scale), negative
-        kind = self.rescale_as or self.prediction
-        estimates = [self._converted(x, output, sigma, kind) for output in outputs]
-        count = len(self.weights)
-        plain = _guide(estimates[:count], estimates[count], self.weights, 1.0)
-        guided = self._combined(estimates, scale)
+        pictures = outputs.each(lambda one: self._picture(x, one, sigma, self.prediction))
+        assert pictures.negative is not None, "the outputs are guided"
+        terms = self.attention
+        first = terms is not None and terms.in_predictions
+        if self.rescale == 0 and not first:
+            guided = self._combined(pictures, scale)
+        else:
+            kind = self.rescale_as or self.prediction
+            estimates = outputs.each(lambda one: self._converted(x, one, sigma, kind))
+            guided = self._combined(estimates, scale)
+            if first:
+                guided = guided + self._differences(x, sigma, estimates, kind)
+            guided = self._rescaled(guided, estimates) if self.rescale else guided
+            guided = self._picture(x, guided, sigma, kind)
+        if terms is not None and not first:
+            guided = guided + self._differences(x, sigma, pictures, None)
+        return guided, pictures.negative
+
+    def _rescaled(self, guided: Latent, estimates: _Estimates) -> Latent:
+        assert estimates.negative is not None, "the estimates are guided"
+        plain = _guide(estimates.positives, estimates.negative, self.weights, 1.0)
         ratio = _spread(plain) / _spread(guided)
-        guided = guided * (self.rescale * ratio + (1 - self.rescale))
-        return self._picture(x, guided, sigma, kind), negative
+        return guided * (self.rescale * ratio + (1 - self.rescale))
 
-    def _outputs(self, x: Latent, sigma: np.float32, *, guided: bool) -> list[Latent]:
-        """Return the network's output for each prompt, in the order of `Predict`."""
-        timestep = self.schedule.sigma_to_timestep(sigma)
-        output = self.predict(self.schedule.network_input(x, sigma), timestep, guided)
+    def _outputs(self, x: Latent, sigma: np.float32, *, guided: bool) -> _Estimates:
+        """Return the network's output for each prompt."""
+        timestep, count = self.schedule.sigma_to_timestep(sigma), len(self.weights)
+        given = self.schedule.network_input(x, sigma)
+        perturbs = self.attention is not None and self.attention.perturbs(sigma, timestep) > 0
+        if perturbs and self.attention is not None:
+            output = self.attention.predict.perturbed(given, timestep, guided)
+        else:
+            output = self.predict(given, timestep, guided)
         without_picture = guided and self.image_guidance != 1
-        return np.split(output, len(self.weights) + guided + without_picture)
+        parts = np.split(output, count * (1 + perturbs) + guided + without_picture)
+        return _Estimates(
+            parts[:count],
+            parts[count] if guided else None,
+            parts[count + 1] if without_picture else None,
+            parts[count + guided + without_picture :],
+        )
 
-    def _combined(self, estimates: Sequence[Latent], scale: float) -> Latent:
-        """Combine the outputs, in the order of `Predict`, by guidance and image guidance."""
-        count = len(self.weights)
-        guided = _guide(estimates[:count], estimates[count], self.weights, scale)
-        if self.image_guidance == 1:
+    def _combined(self, estimates: _Estimates, scale: float) -> Latent:
+        """Combine the outputs by guidance and image guidance."""
+        negative, without_picture = estimates.negative, estimates.without_picture
+        assert negative is not None, "the estimates are guided"
+        guided = _guide(estimates.positives, negative, self.weights, scale)
+        if without_picture is None:
             return guided
-        negative, without_picture = estimates[count:]
         return guided + (negative - without_picture) * (self.image_guidance - 1)
 
-    def _pictures(self, x: Latent, outputs: list[Latent], sigma: np.float32) -> list[Latent]:
-        return [self._picture(x, output, sigma, self.prediction) for output in outputs]
+    def _differences(
+        self, x: Latent, sigma: np.float32, estimates: _Estimates, kind: PredictionType | None
+    ) -> Latent:
+        """Return what guidance by attention adds to estimates of this kind; None: to pictures."""
+        total, terms = np.zeros_like(x), self.attention
+        assert terms is not None, "there is guidance by attention"
+        timestep = self.schedule.sigma_to_timestep(sigma)
+        scale = terms.perturbs(sigma, timestep)
+        for place, perturbed in enumerate(estimates.perturbed):
+            difference = estimates.positives[place] - perturbed
+            total = total + difference * np.float32(scale * self.weights[place])
+        seen = terms.seen_in(x)
+        if seen is None:
+            return total
+        return total + self._seen(x, sigma, estimates, kind, seen)
+
+    def _seen(
+        self,
+        x: Latent,
+        sigma: np.float32,
+        estimates: _Estimates,
+        kind: PredictionType | None,
+        seen: SelfAttention,
+    ) -> Latent:
+        """Return what SAG adds: how an estimate differs from that of its degraded picture."""
+        assert self.attention is not None, "there is guidance by attention"
+        predict = self.attention.predict
+        negative, count = estimates.negative, len(self.weights)
+        guided, even = negative is not None, 1 / sum(self.weights)
+        maps = np.split(predict.attention(), len(predict.attention()) // len(x))
+        if negative is None:
+            estimate = _guide(estimates.positives, estimates.positives[0], self.weights, even)
+            attention = _guide(maps[:count], maps[0], self.weights, even)
+        else:
+            estimate, attention = negative, maps[count]
+        picture = estimate if kind is None else self._picture(x, estimate, sigma, kind)
+        degraded = seen.degraded(picture, attention)
+        noised = degraded + x - picture
+        timestep = self.schedule.sigma_to_timestep(sigma)
+        output = predict.again(self.schedule.network_input(noised, sigma), timestep, guided)
+        if not guided:
+            parts = np.split(output, count)
+            output = _guide(parts, parts[0], self.weights, even)
+        if kind is None:
+            again = self._picture(noised, output, sigma, self.prediction)
+            return (degraded - again) * np.float32(seen.scale)
+        again = self._converted(noised, output, sigma, kind)
+        return (estimate - again) * np.float32(seen.scale)
 
     def _picture(
         self, x: Latent, output: Latent, sigma: np.float32, kind: PredictionType

@@ -20,6 +20,34 @@ Latent = NDArray[np.floating[Any]]
 Sigmas = NDArray[np.float32]
 # Returns the denoised picture, the most likely one given x at noise level sigma, in the shape of x.
 Denoise = Callable[[Latent, np.float32], Latent]
+# The network with its conditioning bound: (float32 [B, C, H, W], timestep, guided) -> float32
+# [n * B, C, H, W]. The outputs are in order: one for each positive prompt; if guided, one for the
+# negative prompt; if guided and with image guidance, one for the negative prompt without the
+# picture. The timestep is one fractional number for the whole batch.
+Predict = Callable[[Latent, np.float32, bool], Latent]
+
+
+class AttentivePredict(Protocol):
+    """A `Predict` whose network can also perturb its self-attention, and show it."""
+
+    def __call__(self, x: Latent, timestep: np.float32, guided: bool, /) -> Latent:
+        """Return the outputs as `Predict` does."""
+        ...
+
+    def perturbed(self, x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        """Return them, followed by one with perturbed attention for each positive prompt."""
+        ...
+
+    def attention(self) -> Latent:
+        """Return the attention of the middle in the latest evaluation: [n * B, cells]."""
+        ...
+
+    def again(self, x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        """Evaluate the network once more in the same step, with another `x`.
+
+        Returns the output for the negative prompt; for the positive prompts unless `guided`.
+        """
+        ...
 
 
 class GuidedDenoise(Protocol):

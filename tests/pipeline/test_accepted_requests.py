@@ -20,7 +20,7 @@ from backends.base import Device, Precision
 from engine.api.bounds import bounded
 from engine.api.control import ControlLayer
 from engine.api.conventions import CONVENTIONS
-from engine.api.denoiser_options import DenoiserOptions, FreeU, Tiling
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.embeddings import EmbeddingHash
 from engine.api.fields import fields_of
 from engine.api.image_prompts import ImagePrompt
@@ -92,7 +92,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
         controls=(ControlLayer(image="/map.png", network="/control.safetensors"),),
         image_prompts=(ImagePrompt(image="/cat.png", adapter="/adapter.safetensors"),),
         second_passes=(SecondPass(width=64, height=64, steps=2, guidance=1.0, tile=256),),
-        denoiser_options=DenoiserOptions(tiling=Tiling.BOTH, freeu=FreeU()),
+        denoiser_options=DenoiserOptions(tiling=Tiling.BOTH, freeu=FreeUVersion.V2),
     )
     for path, kind in _numbers(GenerateRequest):
         if path[0] in ("sampler_options", "schedule_options", "size_options"):

@@ -4,12 +4,13 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.form.fields import CONTROLS, Extras
 from app.form.generation import Suggestions
 from app.form.last_session import read_last_session
 from app.form.options import FASTER_GUIDANCE, GROUPS, is_shown, option_field
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.fields import fields_of
 from engine.api.lora import LoraMode
@@ -56,10 +57,7 @@ def test_every_setting_of_a_request_has_a_control() -> None:
     without = set(fields_of(GenerateRequest)) - set(CONTROLS)
     # Hashes find files that the prompts name; the override is a declaration about the checkpoint.
     assert without == {*Extras.__struct_fields__, "override"}
-    assert set(Extras.__struct_fields__) == {
-        *("lora_hashes", "embedding_hashes"),
-        "denoiser_options",
-    }
+    assert set(Extras.__struct_fields__) == {"lora_hashes", "embedding_hashes"}
 
 
 def test_every_option_of_a_group_has_a_row_with_words() -> None:
@@ -82,7 +80,7 @@ def option_structure(name: str) -> type[msgspec.Struct]:
 
 
 def test_every_choice_has_a_name_and_a_sentence() -> None:
-    for kind in (MaskedContent, PrecisionName, LoraMode):
+    for kind in (MaskedContent, PrecisionName, LoraMode, Tiling, FreeUVersion):
         assert all(map(choice_label, kind))
         assert all(map(choice_about, kind))
 
@@ -241,3 +239,28 @@ def test_the_headings_are_told_once_for_a_change_and_not_for_a_letter(
     with form.at_once():
         form.width, form.steps, form.clip_skip = 640, 12, 2
     assert len(told) == 1
+
+
+def test_freeu_and_guidance_by_attention_are_offered_where_the_model_has_them(desk: Desk) -> None:
+    form = desk.session.generation
+    every = tuple(OptionalSetting)
+    names = ("denoiser_options.tiling", "denoiser_options.freeu")
+    names += ("guidance_options.pag_scale", "guidance_options.sag_scale")
+    for options, expected in ((every, True), ((), False)):
+        form.suggestions = msgspec.structs.replace(
+            form.suggestions, features=Features(options=options)
+        )
+        assert all(is_shown(form, option) is expected for option in names)
+    form.denoiser_options = DenoiserOptions(freeu=FreeUVersion.V2)
+    assert is_shown(form, "denoiser_options.freeu_b1")
+
+
+def test_perturbed_layers_are_typed_with_commas(desk: Desk) -> None:
+    form, line = desk.session.generation, control(desk, "guidance_options.pag_layers")
+    assert isinstance(line, QLineEdit)
+    line.setText(" mid , up_blocks.0,")
+    line.editingFinished.emit()
+    assert form.guidance_options.pag_layers == ("mid", "up_blocks.0")
+    line.setText("")
+    line.editingFinished.emit()
+    assert form.guidance_options.pag_layers == ("mid",)

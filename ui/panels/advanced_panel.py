@@ -81,6 +81,7 @@ class AdvancedPanel(QWidget):
         section("method", self.tr("Sampler options"), group[OptionGroup.METHOD])
         _fill(content, group[OptionGroup.TEXT], self.vae, self.refiner)
         section("guidance", self.tr("Guidance options"), group[OptionGroup.GUIDANCE])
+        section("denoiser", self.tr("Seamless edges and FreeU"), group[OptionGroup.DENOISER])
         section("noise", self.tr("Variations of a seed"), group[OptionGroup.NOISE])
         section("model", self.tr("Parts and kind"), self.parts, self.declaration)
         section("sizes", self.tr("Sizes it is told"), group[OptionGroup.SIZES])
@@ -140,6 +141,7 @@ class AdvancedPanel(QWidget):
         for name, group in (
             ("method", OptionGroup.METHOD),
             ("guidance", OptionGroup.GUIDANCE),
+            ("denoiser", OptionGroup.DENOISER),
             ("noise", OptionGroup.NOISE),
             ("sizes", OptionGroup.SIZES),
         ):

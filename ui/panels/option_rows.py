@@ -5,7 +5,7 @@ from enum import Enum
 from types import UnionType
 from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.form.options import (
@@ -86,6 +86,8 @@ class FieldRow(QWidget):
         if choices := next((kind for kind in kinds if issubclass(kind, Enum)), None):
             return self._list(theme, tuple(choices), has_none=field.default is None)
         assert field.limit is not None
+        if field.limit.measure is Measure.LENGTH:
+            return self._word_list(field)
         if tuple in kinds:
             return self._pair(field)
         if field.limit.bounds == _UNIT and field.default is not None:
@@ -98,6 +100,23 @@ class FieldRow(QWidget):
         number.edited.connect(take)
         self.show_value = number.show_value
         return number
+
+    def _word_list(self, field: RequestField) -> QLineEdit:
+        """Make a line of words with commas between them; an empty one is the default."""
+        line = QLineEdit()
+        line.setPlaceholderText(", ".join(field.default))
+
+        def take() -> None:
+            words = tuple(word for part in line.text().split(",") if (word := part.strip()))
+            self._edited(words or field.default)
+
+        def show(words: tuple[str, ...]) -> None:
+            if not line.hasFocus():
+                line.setText("" if words == field.default else ", ".join(words))
+
+        line.editingFinished.connect(take)
+        self.show_value = show
+        return line
 
     def _tick(self) -> TickBox:
         box = TickBox()

@@ -47,6 +47,7 @@ from engine.metadata.readers.a1111_keys import (
     with_usual_keys,
 )
 from engine.metadata.readers.controlnet_units import controlnet_units
+from engine.metadata.readers.denoiser_settings import infotext_attention, infotext_denoiser
 from engine.metadata.readers.embeddings import embedding_hashes, embedding_remarks
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
@@ -157,6 +158,7 @@ def _option_groups(values: Values) -> dict[str, Any]:
         "refiner": _refiner(values),
         "mask_options": _mask_options(values),
         "zero_terminal_snr": _zero_terminal_snr(values),
+        "denoiser_options": infotext_denoiser(values),
     }
 
 
@@ -309,7 +311,8 @@ def _guidance_options(values: Values) -> GuidanceOptions:
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
     image_guidance = values.read(GuidanceOptions, image_guidance="Image CFG scale")
-    return GuidanceOptions(rescale=rescale, range=(start, 1.0), **image_guidance)
+    by_attention = infotext_attention(values)
+    return GuidanceOptions(rescale=rescale, range=(start, 1.0), **image_guidance, **by_attention)
 
 
 def _mask_options(values: Values) -> MaskOptions:

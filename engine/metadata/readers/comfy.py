@@ -36,6 +36,10 @@ from engine.metadata.readers.comfy_settings import (
     Networks,
     sampler_settings,
 )
+from engine.metadata.readers.denoiser_settings import (
+    node_attention_guidance,
+    node_denoiser_options,
+)
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -108,8 +112,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
     negative = find_prompt(graph, holder, "negative")
     networks = Networks.of(graph, holder, positive.encoder)
     settings, others = sampler_settings(graph, sampling, holder)
-    settings |= {"stop_at_clip_layer": networks.last_layer, "multiplier": networks.rescale}
-    values = Values(settings)
+    values = Values(settings | networks.settings)
     request = _request(values, sampling, guided=guided)
     seconds = read_second_passes(graph, sampling, request)
     controls = controls_of(graph, positive.others, graph.line(holder, "model"))
@@ -182,7 +185,10 @@ def _request(values: Values, sampling: Sampling, *, guided: bool) -> GenerateReq
             values, sigma_min="sigma_min", sigma_max="sigma_max", rho="rho"
         ),
         seed_options=SeedOptions(**values.read(SeedOptions, batch_index="batch_index")),
-        guidance_options=GuidanceOptions(**values.read(GuidanceOptions, rescale="multiplier")),
+        guidance_options=GuidanceOptions(
+            **values.read(GuidanceOptions, rescale="multiplier"), **node_attention_guidance(values)
+        ),
+        denoiser_options=node_denoiser_options(values),
         expand_wildcards=False,
     )
 

@@ -1,6 +1,7 @@
 """The settings of a ComfyUI graph's sampler, and its networks."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Self
 
 import msgspec
@@ -9,6 +10,7 @@ from engine.api.lora import LoraChoice
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
 from engine.metadata.readers.comfy_loras import TAG_READERS, loras_of
 from engine.metadata.readers.comfy_outputs import SIZES_IN_WORDS, Sampling
+from engine.metadata.readers.denoiser_settings import UNDERSTOOD_NODES, settings_of_nodes
 from engine.metadata.readers.loras import chosen
 from engine.metadata.size_text import read_size
 
@@ -142,7 +144,15 @@ class Networks:
     last_layer: object = None
     rescale: object = None
     zero_terminal_snr: bool = False
+    # The settings of nodes that change the denoiser, by the names of the request's fields.
+    changes: Mapping[str, object] = field(default_factory=dict[str, object])
     others: tuple[Node, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings of the nodes on the way, by their inputs' or the request's names."""
+        own = {"stop_at_clip_layer": self.last_layer, "multiplier": self.rescale}
+        return {**own, **self.changes}
 
     @classmethod
     def of(cls, graph: Graph, holder: Node, encoder: Node | None) -> Self:
@@ -163,12 +173,15 @@ class Networks:
             reads_tags=not TAG_READERS.isdisjoint(node.kind for node in nodes),
             last_layer=graph.value(layer, "stop_at_clip_layer") if layer else None,
             rescale=graph.value(rescale, "multiplier") if rescale else None,
+            changes=settings_of_nodes(graph, nodes),
             zero_terminal_snr=levels is not None and graph.value(levels, "zsnr") is True,
             others=tuple(node for node in nodes if not _is_understood(graph, node)),
         )
 
 
-_UNDERSTOOD = TRANSPARENT | {"CLIPSetLastLayer", "RescaleCFG", "ModelSamplingDiscrete"}
+_UNDERSTOOD = (
+    TRANSPARENT | UNDERSTOOD_NODES | {"CLIPSetLastLayer", "RescaleCFG", "ModelSamplingDiscrete"}
+)
 
 
 def _is_understood(graph: Graph, node: Node) -> bool:

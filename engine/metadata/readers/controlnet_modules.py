@@ -7,6 +7,7 @@ and its label; the older names are those of `scripts/global_state.py` of 2023.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from engine.api.preprocessors import (
     BlurOptions,
@@ -40,7 +41,7 @@ class Module:
 
     options: type[MapOptions]
     thresholds: tuple[str, ...] = ()
-    fixed: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    fixed: Mapping[str, Any] = field(default_factory=dict[str, bool])
 
 
 _SAFE = MappingProxyType({"safe": True})

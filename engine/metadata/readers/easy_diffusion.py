@@ -15,11 +15,13 @@ import msgspec
 from engine.api import ConventionName, GenerateRequest, SamplerName
 from engine.api.control import MAX_CONTROLS, ControlLayer
 from engine.api.conventions import CONVENTIONS, RandomSource, choice_of
+from engine.api.denoiser_options import DenoiserOptions
 from engine.api.lora import LoraChoice
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.controlnet_modules import MODULES
 from engine.metadata.readers.controls import PICTURES_MISSING, no_map_of, within_bounds
+from engine.metadata.readers.denoiser_settings import tiled
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -125,6 +127,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         # A flag that leaves out the last layer.
         clip_skip=2 if values.flag("clip_skip") else None,
         convention=choice_of(msgspec.structs.replace(base, **on_card)),
+        denoiser_options=_tiling(values),
         loras=_loras(values),
         controls=_controls(values),
         expand_wildcards=False,
@@ -143,6 +146,15 @@ def _sampler(values: Values, name: str) -> tuple[SamplerName | None, tuple[str, 
     if name and sampler is None:
         values.refuse("sampler_name")
     return sampler, ()
+
+
+def _tiling(values: Values) -> DenoiserOptions:
+    """Return the axes along which the picture continues: none, x, y, or xy for both."""
+    axes = values.text("tiling") or "none"
+    if axes not in ("none", "x", "y", "xy"):
+        values.refuse("tiling")
+        axes = "none"
+    return tiled(x="x" in axes, y="y" in axes)
 
 
 def _loras(values: Values) -> tuple[LoraChoice, ...]:

@@ -17,6 +17,7 @@ from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.controls import PICTURES_MISSING
+from engine.metadata.readers.denoiser_settings import tiled
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -87,6 +88,7 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
         guidance_options=GuidanceOptions(
             **values.read(GuidanceOptions, rescale="cfg_rescale_multiplier")
         ),
+        denoiser_options=tiled(x=values.flag("seamless_x"), y=values.flag("seamless_y")),
         loras=_loras(fields),
         controls=invoke_controls(fields),
         image_prompts=invoke_image_prompts(fields),

@@ -12,12 +12,11 @@ from engine.compile.network import Network
 from engine.pipeline.control.running import ControlPass, ControlRun
 from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass, StretchNetwork
-from engine.pipeline.denoise.predicting import Predictor, PromptedPicture, StretchEnded
+from engine.pipeline.denoise.predicting import Answer, Predictor, PromptedPicture, StretchEnded
 from engine.pipeline.denoise.segments import Handover, RunSegment, SegmentResult
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.prediction_probe import probe_prediction
-from engine.sampling.types import Latent
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +28,7 @@ class _Attempt:
     segment: RunSegment
     picture: PromptedPicture
     canvas: EncodedCanvas
-    answers: list[Latent] = field(default_factory=list[Latent])
+    answers: list[Answer] = field(default_factory=list[Answer])
 
 
 class DenoiserRun:
@@ -102,7 +101,7 @@ class DenoiserRun:
         predict.start(segment.first_evaluation, attempt.answers, one.end)
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction
-        network = ConditionedNetwork(predict, prediction, picture.conditioning.weights)
+        network = ConditionedNetwork(predict, prediction, picture.conditioning.weights, predict)
         for step in begun.steps(network):
             x = step.x
             if not predict.replays:
@@ -136,7 +135,8 @@ class DenoiserRun:
     ) -> Predictor:
         asks_without_picture = self._denoising.asks_without_picture
         given = session, picture, self._model, self._stages.call, tiles, network.branches
-        return Predictor(*given, asks_without_picture=asks_without_picture)
+        free_u = self._denoising.timesteps_within(picture.request.denoiser_options.freeu_range)
+        return Predictor(*given, asks_without_picture=asks_without_picture, free_u=free_u)
 
 
 def _broken_numbers(result: SegmentResult) -> str | None:

@@ -15,11 +15,24 @@ from engine.api.values import ConventionName, PredictionType
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.pipeline.canvas.masks import CellMask
-from engine.sampling.denoiser import Denoiser, Predict
+from engine.sampling.attention_guidance import (
+    AttentionGuidance,
+    PerturbedAttention,
+    SelfAttention,
+)
+from engine.sampling.denoiser import Denoiser
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
 from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import A1111_BY_TIMESTEPS, plan_sampling
-from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Sigmas, Step
+from engine.sampling.types import (
+    AttentivePredict,
+    GuidedDenoise,
+    Latent,
+    NoiseSource,
+    Predict,
+    Sigmas,
+    Step,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +62,15 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionedNetwork:
-    """A denoiser with its prompts bound; `weights` are the weights of the positive prompts."""
+    """A denoiser with its prompts bound; `weights` are the weights of the positive prompts.
+
+    Guidance by attention asks `attentive`.
+    """
 
     predict: Predict
     prediction: PredictionType
     weights: tuple[float, ...]
+    attentive: AttentivePredict | None = None
 
 
 class Denoising:
@@ -81,7 +98,8 @@ class Denoising:
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
-        if checkpoint.architecture.features.embeds_guidance:
+        self._embeds_guidance = checkpoint.architecture.features.embeds_guidance
+        if self._embeds_guidance:
             # A distilled denoiser takes the guidance as an input, and no negative prompt.
             self.guidance = 1.0
 
@@ -93,7 +111,28 @@ class Denoising:
     @property
     def is_guided(self) -> bool:
         """True if the denoiser is also evaluated with the negative prompt."""
-        return self.guidance != 1 or self.asks_without_picture
+        return self.guidance != 1 or self.asks_without_picture or self._sees_negative
+
+    @property
+    def perturbs(self) -> bool:
+        """True if the positive prompts are also evaluated with perturbed attention."""
+        return self._request.guidance_options.pag_scale > 0
+
+    @property
+    def more_contexts(self) -> int:
+        """The contexts of a picture beside those of one prompt and of its negative prompt."""
+        return self.asks_without_picture + self.perturbs
+
+    @property
+    def looks_again(self) -> bool:
+        """True if each evaluation is followed by that of a degraded picture."""
+        return self._request.guidance_options.sag_scale != 0
+
+    @property
+    def _sees_negative(self) -> bool:
+        """True if self-attention guidance degrades the picture under the negative prompt."""
+        by_diffusers = self._request.convention.name is ConventionName.DIFFUSERS
+        return self.looks_again and not by_diffusers and not self._embeds_guidance
 
     @property
     def asks_without_picture(self) -> bool:
@@ -181,10 +220,40 @@ class Denoising:
             self._noise_model.rescaled_as(self._request.convention.name),
             guided_levels=_guided_levels(self._plan.sigmas, guidance.range),
             image_guidance=self.image_guidance,
+            attention=self._attention_guidance(network.attentive),
         )
         if beginning.kept is not None and (keeping := self._keeping) is not None:
             denoise = MaskedDenoise(denoise, beginning.kept, keeping, self._plan.training)
         return denoise
+
+    def _attention_guidance(self, predict: AttentivePredict | None) -> AttentionGuidance | None:
+        """Return the guidance by attention; None without one."""
+        if predict is None or not (self.perturbs or self.looks_again):
+            return None
+        options = self._request.guidance_options
+        perturbed, seen = None, None
+        if self.perturbs:
+            levels = _guided_levels(self._plan.sigmas, options.pag_range)
+            perturbed = PerturbedAttention(options.pag_scale, options.pag_adaptive, levels)
+        if self.looks_again:
+            seen = SelfAttention(
+                options.sag_scale, options.sag_blur, options.sag_threshold, self._sees_negative
+            )
+        in_predictions = self._request.convention.name is ConventionName.DIFFUSERS
+        return AttentionGuidance(predict, perturbed, seen, in_predictions)
+
+    def timesteps_within(self, part: tuple[float, float]) -> tuple[float, float]:
+        """Return the lowest and highest timestep of the steps that begin within a part of the run.
+
+        `part` is the part's start and end as shares of the steps, 0 to 1.
+        """
+        timestep = self._plan.training.sigma_to_timestep
+        lowest, highest = (
+            level if level in (0.0, math.inf) else float(timestep(np.float32(level)))
+            for level in _guided_levels(self._plan.sigmas, part)
+        )
+        # The lowest level of all may have a timestep below 0.
+        return lowest or -math.inf, highest
 
     def finish(self, x: Latent, kept: Kept | None) -> Latent:
         """Turn the latents of the last step into the latents to decode."""

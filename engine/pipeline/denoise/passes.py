@@ -5,6 +5,7 @@ from enum import Enum, auto
 
 import msgspec
 
+from engine.api.denoiser_options import Tiling
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, Phase
@@ -188,15 +189,18 @@ class DenoisingPass:
     def steps(self, text: TextPlan, texts: Texts) -> Run:
         """Return the denoiser evaluations of one picture in this pass, for estimates."""
         evaluations = self.denoising.steps * SAMPLERS[self.request.sampler].evaluations
-        times = max(round(self.share * evaluations), 1) * self._shape(text, texts)[0]
+        contexts = self._shape(text, texts)[0] + self.denoising.looks_again
+        times = max(round(self.share * evaluations), 1) * contexts
         network, (height, width) = self.network(text, texts), self.tiles[0].size
         times *= len(self.tiles)
         return Run(Phase.DENOISE, network, times=times, each=True, size=height * width)
 
     def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
         """Return the number of predictions per evaluation, and the tokens in each context."""
-        contexts, tokens = text.shape(texts, guided=self.denoising.is_guided)
-        return contexts + self.denoising.asks_without_picture, tokens
+        denoising = self.denoising
+        contexts, tokens = text.shape(texts, guided=denoising.is_guided)
+        perturbed = (contexts - denoising.is_guided) * denoising.perturbs
+        return contexts + denoising.asks_without_picture + perturbed, tokens
 
 
 def passes_of(
@@ -215,11 +219,23 @@ def passes_of(
             sentence("A picture of which a part is painted has no second passes."),
             sentence("Paint it first, and enlarge the result."),
         )
+    if any(map(_cuts_around_edges, seconds)):
+        raise invalid(
+            sentence("A picture with seamless edges cannot be redrawn in tiles."),
+            sentence("Redraw it whole, or without seamless edges."),
+        )
     first = msgspec.structs.replace(request, refiner=None) if seconds else request
     passes = _run_of(first, checkpoint, redraws=redraws, masks=masks)
     for second in seconds:
         passes += _run_of(second.request, second.checkpoint, second, redraws=True, masks=False)
     return passes
+
+
+def _cuts_around_edges(second: SecondRun) -> bool:
+    """Return True if tiles would take their own edges for those of a seamless picture."""
+    tile, own = second.wanted.tile, second.request
+    wraps = own.denoiser_options.tiling is not Tiling.NONE
+    return wraps and tile is not None and tile < max(own.width, own.height)
 
 
 def _run_of(

@@ -1,6 +1,7 @@
 """Evaluates a denoiser at a sampler's steps, with the prompts and LoRA strengths in effect."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,14 +9,17 @@ import numpy as np
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
 from engine.families.architecture import Conditioning, DenoiserModel
+from engine.families.network_changes import ATTENTION, FREE_U_FACTORS, PERTURBED
 from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.image_prompts.pinning import NO_IMAGE_PROMPTS, ImagePromptPins, PassImagePrompts
 from engine.pipeline.control.running import ControlInputs, ControlRun
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.pipeline.denoise.tiles import Tile, in_tiles
+from engine.sampling.attention_guidance import enlarged
 from engine.sampling.types import Latent
 from engine.weights.side_branches import STRENGTHS, SideBranches, pin_branches
 
+PREDICTION = "prediction"
 # Runs a session once with these inputs.
 Call = Callable[[Session, Mapping[str, Array]], dict[str, Array]]
 
@@ -43,11 +47,57 @@ class StretchEnded(Exception):  # noqa: N818 (part of a run, no fault)
 
 
 @dataclass(slots=True, eq=False)
+class Answer:
+    """The results of one evaluation, kept to be replayed.
+
+    `outputs` are the predictions, `attention` that of the middle if the network shows it, and
+    `again` the predictions of a second look in the same step.
+    """
+
+    outputs: Latent
+    attention: Latent | None = None
+    again: Latent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The places of a conditioning's contexts that are evaluated in turn.
+
+    `perturbed` is the number of the last rows, whose self-attention is perturbed; `hidden` the row
+    that is evaluated without the picture that is edited, `negative` the place of the negative
+    prompt's context.
+    """
+
+    places: tuple[int, ...]
+    perturbed: int = 0
+    hidden: int | None = None
+    negative: int | None = None
+
+    def of(self, contexts: Array) -> Array:
+        """Return the rows of an input [contexts, ...]; itself if they are all, in order."""
+        as_they_are = self.places == tuple(range(len(contexts)))
+        return contexts if as_they_are else contexts[list(self.places)]
+
+    @property
+    def negatives(self) -> tuple[bool, ...]:
+        """For each row, True if it is evaluated under the negative prompt."""
+        return tuple(place == self.negative for place in self.places)
+
+    @property
+    def marks(self) -> Array:
+        """The marks of the perturbed rows, float32 [rows, 1, 1]."""
+        marks = np.zeros((len(self.places), 1, 1), np.float32)
+        marks[len(marks) - self.perturbed :] = 1
+        return marks
+
+
+@dataclass(slots=True, eq=False)
 class Predictor:
-    """A `Predict`: the denoiser in `session`, with what is in effect at each evaluation.
+    """An `AttentivePredict`: the denoiser in `session`, with what is in effect at each evaluation.
 
     `asks_without_picture`: there is one more context, the last again, which is evaluated without
-    the picture that is edited.
+    the picture that is edited. `free_u`: the timesteps between which FreeU acts, if the network has
+    it.
     """
 
     session: Session
@@ -60,13 +110,16 @@ class Predictor:
     concatenated: Latent | None = None
     asks_without_picture: bool = False
     control: ControlRun | None = None
+    free_u: tuple[float, float] = (-math.inf, math.inf)
     # True while the answers of earlier stretches are replayed.
     replays: bool = field(default=False, init=False)
     _first: int = field(default=0, init=False)
     _evaluated: int = field(default=0, init=False)
-    _answers: list[Latent] = field(default_factory=list[Latent], init=False)
+    _answers: list[Answer] = field(default_factory=list[Answer], init=False)
+    _latest: Answer | None = field(default=None, init=False)
     _end: int | None = field(default=None, init=False)
-    _pinned: Mapping[str, Array] | None = field(default=None, init=False)
+    _pinned: tuple[Mapping[str, Array], _Rows] | None = field(default=None, init=False)
+    _factors: tuple[float, ...] | None = field(default=None, init=False)
     _strengths: tuple[float, ...] | None = field(default=None, init=False)
     _images: ImagePromptPins = field(init=False)
 
@@ -74,8 +127,11 @@ class Predictor:
         pin_branches(self.session, self.branches)
         picture = self.picture
         self._images = ImagePromptPins(self.session, picture.image_prompts, picture.encoded)
+        request = self.picture.request
+        for name, array in self.model.size_inputs(request.height, request.width).items():
+            self.session.pin(name, array)
 
-    def start(self, first: int, answers: list[Latent], end: int | None) -> None:
+    def start(self, first: int, answers: list[Answer], end: int | None) -> None:
         """Count evaluations from `first` on, and begin with the `answers` that are known.
 
         Where the stretch has an `end`, its last evaluation plus one, new answers are added to the
@@ -86,58 +142,135 @@ class Predictor:
 
     def __call__(self, x: Latent, timestep: np.float32, guided: bool) -> Latent:
         """Return the network's predictions for latents [batch, C, H, W] at a timestep."""
+        return self._answer(x, timestep, guided=guided, perturbs=False).outputs
+
+    def perturbed(self, x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        """Return them, followed by one with perturbed attention for each positive prompt."""
+        return self._answer(x, timestep, guided=guided, perturbs=True).outputs
+
+    def attention(self) -> Latent:
+        """Return the attention of the middle in the latest evaluation: [rows, cells]."""
+        assert self._latest is not None, "the network was evaluated"
+        assert self._latest.attention is not None, "the network shows its attention"
+        return self._latest.attention
+
+    def again(self, x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        """Evaluate the network once more in the same step, with another `x`."""
+        answer = self._latest
+        assert answer is not None, "the network was evaluated"
+        if answer.again is None:
+            evaluation = self._evaluated - 1
+            inputs = self.picture.inputs(evaluation, guided=guided)
+            count = _contexts(inputs)
+            negative = count - 1 if guided else None
+            rows = _Rows((count - 1,) if guided else tuple(range(count)), negative=negative)
+            answer.again = self._run(x, timestep, inputs, rows).outputs
+        return answer.again
+
+    def _answer(self, x: Latent, timestep: np.float32, *, guided: bool, perturbs: bool) -> Answer:
         evaluation = self._evaluated
         self._evaluated += 1
         known = evaluation - self._first
         self.replays = known < len(self._answers)
         if self.replays:
-            return self._answers[known]
+            self._latest = self._answers[known]
+            return self._latest
         if self._end is not None and evaluation >= self._end:
             raise StretchEnded
-        prediction = self._evaluate(x, timestep, guided, evaluation)
-        if self._end is not None:
-            self._answers.append(prediction)
-        return prediction
-
-    def _evaluate(self, x: Latent, timestep: np.float32, guided: bool, evaluation: int) -> Latent:
-        without_picture = guided and self.asks_without_picture
         inputs = self.picture.inputs(evaluation, guided=guided)
-        if inputs is not self._pinned:
-            for name, rows in inputs.items():
-                self.session.pin(name, _last_again(rows) if without_picture else rows)
-            self._pinned = inputs
+        rows = self._rows(_contexts(inputs), guided=guided, perturbs=perturbs)
         self._pin_strengths(evaluation)
-        negative = guided + without_picture
-        contexts = len(next(iter(inputs.values()))) + without_picture
-        self._images.pin((contexts - negative, negative), evaluation, float(timestep))
-        channels = self.concatenated
-        sample = x if channels is None else _concatenated(x, channels)
-        if without_picture and channels is not None:
-            hidden = _concatenated(x, np.zeros_like(channels))
-            sample = np.concatenate([sample] * (contexts - 1) + [hidden])
+        self._latest = self._run(x, timestep, inputs, rows)
+        if self._end is not None:
+            self._answers.append(self._latest)
+        return self._latest
+
+    def _rows(self, contexts: int, *, guided: bool, perturbs: bool) -> _Rows:
+        places, hidden = tuple(range(contexts)), None
+        if guided and self.asks_without_picture:
+            # The negative prompt once more.
+            places, hidden = (*places, contexts - 1), contexts
+        positives = tuple(range(contexts - guided)) if perturbs else ()
+        negative = contexts - 1 if guided else None
+        return _Rows((*places, *positives), len(positives), hidden, negative)
+
+    def _run(
+        self, x: Latent, timestep: np.float32, inputs: Mapping[str, Array], rows: _Rows
+    ) -> Answer:
+        self._pin(inputs, rows)
+        self._pin_factors(float(timestep))
+        self._images.pin(rows.negatives, self._evaluated - 1, float(timestep))
         level = self.model.timestep_inputs(float(timestep), self.picture.request.guidance)
-        if without_picture:
-            inputs = {name: _last_again(rows) for name, rows in inputs.items()}
+        maps: list[Array] = []
 
         def predict(tile: Tile, seen: Array) -> Array:
             self._images.pin_tile(self.tiles.index(tile))
             latents = seen[: len(x), : x.shape[1]]
-            residuals = self._residuals(latents, level, inputs, (evaluation, float(timestep)), tile)
-            return self.call(self.session, {"sample": seen, **level, **residuals})["prediction"]
+            residuals = self._residuals(latents, level, inputs, float(timestep), tile)
+            led = {name: rows.of(residual) for name, residual in residuals.items()}
+            found = self.call(self.session, {"sample": seen, **level, **led})
+            if ATTENTION in found:
+                maps.append(found[ATTENTION])
+            return found[PREDICTION]
 
-        return in_tiles(self.tiles, sample, predict)
+        outputs = in_tiles(self.tiles, self._sample(x, rows), predict)
+        return Answer(outputs, self._whole_attention(maps, x.shape[2:]))
+
+    def _whole_attention(self, maps: Sequence[Array], size: tuple[int, ...]) -> Array | None:
+        """Return the attention of one tile, or that of all on the latent's cells."""
+        if len(maps) <= 1:
+            return maps[0] if maps else None
+        whole = np.zeros((len(maps[0]), *size), np.float32)
+        for tile, attention in zip(self.tiles, maps, strict=True):
+            own = enlarged(attention, tile.size) * tile.weights
+            whole[:, tile.rows, tile.columns] += own
+        return whole.reshape(len(whole), -1)
+
+    def _pin(self, inputs: Mapping[str, Array], rows: _Rows) -> None:
+        if self._pinned is not None and self._pinned[0] is inputs and self._pinned[1] == rows:
+            return
+        for name, contexts in inputs.items():
+            self.session.pin(name, rows.of(contexts))
+        if self._takes(PERTURBED):
+            self.session.pin(PERTURBED, rows.marks)
+        self._pinned = inputs, rows
+
+    def _pin_factors(self, timestep: float) -> None:
+        """Pin the factors of FreeU; outside its range all are 1."""
+        if not self._takes(FREE_U_FACTORS):
+            return
+        acts = self.free_u[0] <= timestep <= self.free_u[1]
+        own = self.picture.request.denoiser_options.freeu_factors
+        factors = own if acts else (1.0,) * len(own)
+        if factors != self._factors:
+            self.session.pin(FREE_U_FACTORS, np.array(factors, np.float32))
+            self._factors = factors
+
+    def _takes(self, name: str) -> bool:
+        return any(spec.name == name for spec in self.session.inputs)
+
+    def _sample(self, x: Latent, rows: _Rows) -> Array:
+        """Return the network's `sample`: one for all rows, or one for each."""
+        channels = self.concatenated
+        sample = x if channels is None else _concatenated(x, channels)
+        if rows.hidden is None or channels is None:
+            return sample
+        hidden = _concatenated(x, np.zeros_like(channels))
+        places = range(len(rows.places))
+        return np.concatenate([hidden if place == rows.hidden else sample for place in places])
 
     def _residuals(
         self,
         x: Latent,
         level: Mapping[str, Array],
         texts: Mapping[str, Array],
-        at: tuple[int, float],
+        timestep: float,
         tile: Tile,
     ) -> Mapping[str, Array]:
-        """Return the residuals of control networks for latents at an evaluation and a timestep."""
+        """Return the residuals of control networks for latents, a row for each of the texts."""
         if self.control is None:
             return {}
+        at = self._evaluated - 1, timestep
         positives = len(self.picture.conditioning.weights) * len(x)
         part = tile if len(self.tiles) > 1 else None
         return self.control.residuals(ControlInputs(*at, x, texts, positives, level, part))
@@ -151,9 +284,8 @@ class Predictor:
             self._strengths = strengths
 
 
-def _last_again(rows: Array) -> Array:
-    """Repeat the last row, the negative prompt's, for the evaluation without the picture."""
-    return np.concatenate([rows, rows[-1:]])
+def _contexts(inputs: Mapping[str, Array]) -> int:
+    return len(next(iter(inputs.values())))
 
 
 def _concatenated(x: Latent, channels: Latent) -> Latent:

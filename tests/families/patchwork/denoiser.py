@@ -64,6 +64,15 @@ class PatchDenoiser:
             "guidance_embedding": sinusoids(1000 * guidance, width),
         }
 
+    @property
+    def self_attention_layers(self) -> tuple[str, ...]:
+        """Tokens of pictures and texts attend to one another: no layer has the picture alone."""
+        return ()
+
+    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+        """No input depends on the size alone."""
+        return {}
+
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
     ) -> None:

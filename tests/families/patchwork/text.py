@@ -107,7 +107,10 @@ class ByteText:
         return (Component.TEXT_ENCODER,)
 
     def read(
-        self, requests: Sequence[ResolvedRequest], embeddings: Known = NO_EMBEDDINGS
+        self,
+        requests: Sequence[ResolvedRequest],
+        embeddings: Known = NO_EMBEDDINGS,
+        drawn: int | None = None,
     ) -> TextPlan:
         """Tokenize the prompts; there is nothing to refuse."""
         config = config_of(self.checkpoint, Component.TEXT_ENCODER, TextConfig)

@@ -19,6 +19,7 @@ from engine.api.conventions import (
     RefinerHandover,
     convention_of,
 )
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.request import (
     GuidanceOptions,
     RefinerChoice,
@@ -445,3 +446,62 @@ def test_a_key_in_its_own_case_comes_before_another(tmp_path: Path) -> None:
 def test_a_prompt_may_begin_with_a_brace(tmp_path: Path) -> None:
     found = from_text(tmp_path, "{big (cat, dog) on a mat}\nSteps: 9, Sampler: Euler, Seed: 5")
     assert found.request.prompt == "{big (cat, dog) on a mat}"
+
+
+def test_forges_freeu_and_guidance_by_attention_are_read(tmp_path: Path) -> None:
+    found = with_line(
+        tmp_path,
+        "Steps: 20, Sampler: Euler, Tiling: True, freeu_enabled: True, freeu_b1: 1.01, "
+        "freeu_b2: 1.02, freeu_s1: 0.99, freeu_s2: 0.95, freeu_start: 0, freeu_end: 0.6, "
+        "pagi_enabled: True, pagi_scale: 2.5, pagi_attenuation: 0, pagi_start_step: 0.1, "
+        "pagi_end_step: 1, sag_enabled: True, sag_scale: -0.5, sag_blur_sigma: 3, sag_threshold: 2",
+    )
+    assert found.request.denoiser_options == DenoiserOptions(
+        tiling=Tiling.BOTH,
+        freeu=FreeUVersion.V2,
+        freeu_b1=1.01,
+        freeu_b2=1.02,
+        freeu_s1=0.99,
+        freeu_s2=0.95,
+        freeu_range=(0.0, 0.6),
+    )
+    assert found.request.guidance_options == GuidanceOptions(
+        pag_scale=2.5, pag_range=(0.1, 1.0), sag_scale=-0.5, sag_blur=3.0, sag_threshold=2.0
+    )
+    assert not any("taken over" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("line", "tiling"),
+    [
+        ("Tile X: True, Tile Y: False", Tiling.X),
+        ("Tile X: False, Tile Y: True", Tiling.Y),
+        ("Tile X: True, Tile Y: True", Tiling.BOTH),
+        ("Tiling: False", Tiling.NONE),
+    ],
+)
+def test_axes_of_seamless_edges_are_read(tmp_path: Path, line: str, tiling: Tiling) -> None:
+    found = with_line(tmp_path, f"Steps: 20, Sampler: Euler, {line}")
+    assert found.request.denoiser_options.tiling is tiling
+
+
+@pytest.mark.parametrize(
+    "line", ["pagi_enabled: True, pagi_attenuation: 10", "Tile X: True, Stop Tiling After Step: 5"]
+)
+def test_attenuation_and_a_part_with_seamless_edges_are_told(tmp_path: Path, line: str) -> None:
+    found = with_line(tmp_path, f"Steps: 20, Sampler: Euler, {line}")
+    assert any(line.rpartition(", ")[2].partition(":")[0] in one for one in found.warnings)
+
+
+def test_our_own_text_tells_of_seamless_edges_freeu_and_guidance_by_attention() -> None:
+    request = msgspec.structs.replace(
+        PLAIN.request,
+        denoiser_options=DenoiserOptions(
+            tiling=Tiling.Y, freeu=FreeUVersion.V2, freeu_s2=0.4, freeu_range=(0.25, 1.0)
+        ),
+        guidance_options=GuidanceOptions(pag_scale=2.5, pag_range=(0.0, 0.5), sag_scale=1.0),
+    )
+    record = msgspec.structs.replace(PLAIN, request=request)
+    found = import_infotext(record_infotext(record)).request
+    assert found.denoiser_options == request.denoiser_options
+    assert found.guidance_options == request.guidance_options

@@ -21,6 +21,7 @@ from engine.api.conventions import (
     RandomSource,
     convention_of,
 )
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
@@ -317,12 +318,12 @@ def test_loras_and_skipped_layers_are_found_on_the_way(tmp_path: Path) -> None:
             lora_2={"on": False, "lora": "c.safetensors", "strength": 1},
             model=["20", 0],
         ),
-        n23=node("FreeU_V2", model=["22", 0], b1=1.3),
+        n23=node("PatchModelAddDownscale", model=["22", 0], block_number=3),
     )
     graph = with_inputs(with_inputs(graph, "6", clip=["21", 0]), "3", model=["23", 0])
     found = read(tmp_path, graph)
     assert found.request.clip_skip == 2
-    assert found.warnings[1:] == ("Not taken over: FreeU_V2.",)
+    assert found.warnings[1:] == ("Not taken over: PatchModelAddDownscale.",)
 
 
 def test_only_the_first_of_two_passes_is_read(tmp_path: Path) -> None:
@@ -845,3 +846,21 @@ def test_a_size_computed_by_nodes_gives_a_warning(tmp_path: Path) -> None:
     graph = with_nodes(TEXT_TO_PICTURE, n64=node("ResolutionSelector", megapixels=1.0))
     found = read(tmp_path, with_inputs(graph, "5", width=["64", 0], height=["64", 1]))
     assert "Its size was not found in its graph." in found.warnings
+
+
+def test_nodes_that_change_the_denoiser_are_taken_over(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n20=node("FreeU", model=["4", 0], b2=1.5, s1=0.8),
+        n21=node("PerturbedAttentionGuidance", model=["20", 0], scale=2.5),
+        n22=node("SelfAttentionGuidance", model=["21", 0], scale=-0.5, blur_sigma=3.0),
+        n23=node("SeamlessTile", model=["22", 0], tiling="x_only", copy_model="Make a copy"),
+    )
+    found = read(tmp_path, with_inputs(graph, "3", model=["23", 0]))
+    assert found.request.denoiser_options == DenoiserOptions(
+        tiling=Tiling.X, freeu=FreeUVersion.V1, freeu_b1=1.1, freeu_b2=1.5, freeu_s1=0.8
+    )
+    assert found.request.guidance_options == GuidanceOptions(
+        pag_scale=2.5, sag_scale=-0.5, sag_blur=3.0
+    )
+    assert not any("Not taken over" in warning for warning in found.warnings)

@@ -58,7 +58,8 @@ class KlAutoencoder:
 
     def tiled(self, cells: tuple[int, int], longest: int) -> TiledVae:
         """Return the VAE for a latent of `cells`, in tiles of at most `longest` cells a side."""
-        return TiledVae(self._config, self._network, cells, longest)
+        wraps = self.checkpoint.changes.wraps
+        return TiledVae(self._config, self._network, cells, longest, wraps)
 
     def require_encoder(self) -> None:
         """Raise nothing: a KL autoencoder has an encoder."""

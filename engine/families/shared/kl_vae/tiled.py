@@ -41,7 +41,8 @@ class _Shell:
     """The shell of the encoder or decoder: networks, tiles, and sizes of input and output.
 
     `scale` and `out_scale` are the array elements along the side of a cell, in the input and in the
-    output.
+    output. The tiles cover the picture and, beyond the edges that wrap around, `around` rows and
+    columns of cells of the opposite edges.
     """
 
     phase: Phase
@@ -52,18 +53,39 @@ class _Shell:
     scale: int
     out_scale: int
     out_channels: int
+    around: Cells = (0, 0)
+
+    def extended(self, whole: Array) -> Array:
+        """Return a picture [1, channels, height, width] continued beyond the edges that wrap."""
+        if self.around == (0, 0):
+            return whole
+        sides = [(cells * self.scale,) * 2 for cells in self.around]
+        return np.pad(whole, [(0, 0), (0, 0), *sides], mode="wrap")
+
+    def cut(self, out: Array) -> Array:
+        """Return the result without what was continued."""
+        top, left = (cells * self.out_scale for cells in self.around)
+        return np.ascontiguousarray(out[..., top : out.shape[2] - top, left : out.shape[3] - left])
 
 
 class TiledVae:
     """A `TiledAutoencoder`: the core runs on the whole latent, the shell in two passes over tiles.
 
     The first pass measures the statistics of normalisations, the second computes the result.
+    `wraps`: the axes along which the picture continues at its opposite edge. There the encoder's
+    last column or row differs from that of the whole picture, which A1111 halves beside zeros.
     """
 
     def __init__(
-        self, config: VaeConfig, make_network: MakeNetwork, cells: Cells, longest: int
+        self,
+        config: VaeConfig,
+        make_network: MakeNetwork,
+        cells: Cells,
+        longest: int,
+        wraps: tuple[bool, bool] = (False, False),
     ) -> None:
         self._config, self._make_network, self._cells = config, make_network, cells
+        self._wraps = wraps
         # Measuring needs no overlap between tiles, and takes two to three times the memory per
         # cell, so the measured tiles are smaller.
         self._measured = tiling(cells, longest // 2, 0)
@@ -74,7 +96,7 @@ class TiledVae:
 
     def _decoders(self, longest: int) -> _Shell:
         shell, config = vae_tiles.decoder_shell, self._config
-        tiles = tiling(self._cells, longest, vae_tiles.decoder_halo(config))
+        tiles, around = self._tiles(longest, vae_tiles.decoder_halo(config))
         measuring = partial(shell, measures=True)
         return _Shell(
             phase=Phase.DECODE,
@@ -85,14 +107,13 @@ class TiledVae:
             scale=1,
             out_scale=config.downscale,
             out_channels=config.image_channels,
+            around=around,
         )
 
     def _encoders(self, longest: int) -> _Shell:
         shell, config = vae_tiles.encoder_shell, self._config
-        tiles, pixels = (
-            tiling(self._cells, longest, vae_tiles.encoder_halo(config)),
-            config.downscale,
-        )
+        tiles, around = self._tiles(longest, vae_tiles.encoder_halo(config))
+        pixels = config.downscale
         measuring = partial(shell, measures=True)
         return _Shell(
             phase=Phase.ENCODE,
@@ -103,7 +124,14 @@ class TiledVae:
             scale=pixels,
             out_scale=1,
             out_channels=config.widths[-2],
+            around=around,
         )
+
+    def _tiles(self, longest: int, halo: int) -> tuple[Tiling, Cells]:
+        """Return the tiles, and the cells that continue the picture beyond edges that wrap."""
+        height, width = (halo * wraps for wraps in self._wraps)
+        cells = self._cells[0] + 2 * height, self._cells[1] + 2 * width
+        return tiling(cells, longest, halo), (height, width)
 
     def _part(
         self,
@@ -167,17 +195,21 @@ class _TiledRun:
     def through(self, shell: _Shell, whole: Array, problem: Problem) -> Array:
         """Return the output of a shell for `whole`, [1, channels, height, width]."""
         norms = self._norms(shell, whole)
-        size = tuple(side * shell.out_scale for side in self.cells)
+        size = tuple(
+            (side + 2 * around) * shell.out_scale
+            for side, around in zip(self.cells, shell.around, strict=True)
+        )
 
         def work(session: Session) -> Array:
             first, *others = session.inputs
             for name, values in norms.items():
                 session.pin(name, values.reshape(_shape(others, name)))
             out = np.empty((1, shell.out_channels, *size), np.float32)
+            seen = shell.extended(whole)
             for tile in self._each(shell.tiling):
-                feeds = {first.name: tile.seen(whole, shell.scale)}
+                feeds = {first.name: tile.seen(seen, shell.scale)}
                 tile.keep(self._result(session, feeds), out, shell.out_scale)
-            return out
+            return shell.cut(out)
 
         return self.runner.run(shell.phase, shell.computing, work, problem)
 

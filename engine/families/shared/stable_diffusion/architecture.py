@@ -25,10 +25,13 @@ from engine.families.shared.stable_diffusion.size_conditioning import SizeCondit
 from engine.families.shared.unet.blocks import block_of
 from engine.families.shared.unet.denoiser import (
     UNetDenoiser,
+    attends_to_itself,
     concat_channels,
     embeds_guidance,
+    takes_free_u,
     text_attention,
 )
+from engine.graphs.unet_changes import SEEN_LAYER
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import VarianceExploding
 from engine.sampling.schedules import AlignedFor, EdmLevels
@@ -126,6 +129,10 @@ class StableDiffusionMaker:
             OptionalSetting.CONTROLS: self.family.controls,
             OptionalSetting.IMAGE_PROMPTS: self.family.image_prompts,
             OptionalSetting.SECOND_PASSES: True,
+            OptionalSetting.TILING: True,
+            OptionalSetting.FREEU: takes_free_u(checkpoint),
+            OptionalSetting.PERTURBED_ATTENTION: attends_to_itself(checkpoint),
+            OptionalSetting.SELF_ATTENTION_GUIDANCE: attends_to_itself(checkpoint, SEEN_LAYER),
         }
         return tuple(option for option, acts in wanted.items() if acts)
 

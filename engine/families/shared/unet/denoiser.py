@@ -18,12 +18,14 @@ from engine.families.shared.component_network import (
     config_of,
     picture_dimensions,
 )
+from engine.graphs.free_u import FreeU
 from engine.graphs.image_prompts import ImagePromptShape, cells_name
 from engine.graphs.unet import (
     UNetConfig,
     attending_layers,
     free_u_inputs,
     guidance_embedding,
+    self_attention_layers,
     timestep_embedding,
     unet,
 )
@@ -79,6 +81,23 @@ def text_attention(checkpoint: IdentifiedCheckpoint) -> TextAttention | None:
         return None
     config = config_of(checkpoint, Component.DENOISER, UNetConfig)
     return TextAttention(attending_layers(config), config.context_width)
+
+
+def takes_free_u(checkpoint: IdentifiedCheckpoint) -> bool:
+    """Tell whether FreeU, in one of its forms, changes a layer of the UNet."""
+    if Component.DENOISER not in checkpoint.components:
+        return False
+    config = config_of(checkpoint, Component.DENOISER, UNetConfig)
+    forms = (FreeU(follows_mean=False, by_width=by_width) for by_width in (True, False))
+    return all(free_u_inputs(config, form, (1, 1)) for form in forms)
+
+
+def attends_to_itself(checkpoint: IdentifiedCheckpoint, layer: str = "") -> bool:
+    """Tell whether the UNet has self-attention at all, or this layer of it."""
+    if Component.DENOISER not in checkpoint.components:
+        return False
+    layers = set(self_attention_layers(config_of(checkpoint, Component.DENOISER, UNetConfig)))
+    return layer in layers if layer else bool(layers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +156,11 @@ class UNetDenoiser:
             | context_dimensions(contexts, tokens)
             | _masked(image_prompts, (height // downscale, width // downscale), config),
         )
+
+    @property
+    def self_attention_layers(self) -> tuple[str, ...]:
+        """The names of the self-attention layers, in the order they run."""
+        return tuple(self_attention_layers(self._config))
 
     def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
         """Return the sinusoids of a timestep, and of guidance if the UNet has it as an input."""

@@ -1,0 +1,46 @@
+"""The changes that a request makes to the graphs of its checkpoint's networks.
+
+Inputs and outputs of changed denoisers are `FREE_U_FACTORS` float32 [4] (b1, b2, s1, s2),
+`PERTURBED` float32 [contexts, 1, 1] (1 for perturbed rows) and `ATTENTION` float32 [contexts,
+cells of the middle].
+"""
+
+from engine.api.denoiser_options import FreeUVersion, Tiling
+from engine.api.record import ResolvedRequest
+from engine.api.values import ConventionName
+from engine.graphs.free_u import SCALES as FREE_U_FACTORS
+from engine.graphs.free_u import FreeU
+from engine.graphs.unet_changes import ATTENTION, PERTURBED, NetworkChanges
+
+__all__ = ["ATTENTION", "FREE_U_FACTORS", "PERTURBED", "changes_of"]
+
+# The axes, height and width, that continue at the opposite edge.
+_WRAPS = {
+    Tiling.NONE: (False, False),
+    Tiling.BOTH: (True, True),
+    Tiling.X: (False, True),
+    Tiling.Y: (True, False),
+}
+_PARTS = {"mid": "mid_block", "down": "down_blocks", "up": "up_blocks"}
+# Tools whose FreeU is diffusers' own, which counts blocks; the others go by the width of layers.
+_BY_BLOCK = (ConventionName.DIFFUSERS, ConventionName.INVOKE)
+
+
+def changes_of(request: ResolvedRequest) -> NetworkChanges:
+    """Return the changes for a request: of seamless edges, FreeU and guidance by attention."""
+    options, guidance = request.denoiser_options, request.guidance_options
+    free_u, perturbed = None, ()
+    if options.freeu is not FreeUVersion.OFF:
+        by_width = request.convention.name not in _BY_BLOCK
+        free_u = FreeU(follows_mean=options.freeu is FreeUVersion.V2, by_width=by_width)
+    if guidance.pag_scale > 0:
+        perturbed = tuple(dict.fromkeys(map(_layer, guidance.pag_layers)))
+    return NetworkChanges(
+        _WRAPS[options.tiling], free_u, perturbed, shows_attention=guidance.sag_scale != 0
+    )
+
+
+def _layer(name: str) -> str:
+    """Return the beginning of layers' names that a name of a request stands for."""
+    first, dot, rest = name.strip().partition(".")
+    return _PARTS.get(first, first) + dot + rest
