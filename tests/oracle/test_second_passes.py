@@ -18,6 +18,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:To copy construct from a tensor:UserWarning"),
     # torchsde rounds the ends of a path
     pytest.mark.filterwarnings("ignore:Should have:UserWarning"),
+    # diffusers would rather have other steps of DDIM, which is not used
+    pytest.mark.filterwarnings("ignore:The configuration file of this scheduler:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
 ]
 torch = pytest.importorskip("torch")
 for module in ("diffusers", "transformers", "scipy"):
@@ -29,6 +32,7 @@ from engine.api.request import RefinerChoice  # noqa: E402
 from engine.api.second_passes import SecondPass  # noqa: E402
 from engine.api.values import ConventionName, SamplerName, ScheduleName  # noqa: E402
 from engine.pipeline.enlarge.interpolation import Interpolation, interpolated  # noqa: E402
+from tests.oracle.diffusers_pictures import BETAS  # noqa: E402
 from tests.oracle.fidelity.names import A1111_SAMPLERS, COMFY_SAMPLERS  # noqa: E402
 from tests.oracle.fidelity.networks import SHAPE, Networks  # noqa: E402
 from tests.oracle.fidelity.picture import (  # noqa: E402
@@ -248,7 +252,9 @@ def test_img2img_of_latents_and_pictures_of_diffusers_is_a_second_pass(folders) 
     )
 
     first = StableDiffusionPipeline.from_pretrained(folders[0])
-    first.scheduler = EulerDiscreteScheduler.from_config(first.scheduler.config)
+    first.scheduler = EulerDiscreteScheduler(
+        num_train_timesteps=1000, timestep_spacing="linspace", steps_offset=1, **BETAS
+    )
     again = StableDiffusionImg2ImgPipeline(**first.components, requires_safety_checker=False)
     asked = {
         "prompt": PROMPT,
