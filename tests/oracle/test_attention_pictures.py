@@ -51,7 +51,7 @@ def attend_more(weights) -> None:
 
     Random ones attend to all alike, so that rounding decides which cells get more than others.
     """
-    weights[Component.DENOISER][f"{SEEN_LAYER}.to_q.weight"] *= 12
+    weights[Component.DENOISER][f"{SEEN_LAYER}.to_q.weight"] *= 6
 
 
 @pytest.fixture(scope="module")
