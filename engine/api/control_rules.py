@@ -43,7 +43,7 @@ class MapResampling(StrEnum):
 class ControlRules(msgspec.Struct, frozen=True):
     """The rules by which a tool runs ControlNets."""
 
-    range: RangeRule = RangeRule.FINISHED
+    acting_steps: RangeRule = RangeRule.FINISHED
     fade: FadeRule = FadeRule.POWERS
     resampling: MapResampling = MapResampling.BY_CONTENT
     # True if a network whose residuals are means over the picture also leads the negative prompt.

@@ -308,7 +308,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         lora=LoraRules(dora=DoraRule.UNCHANGED, rotation=RotationRule.TWICE, glora_alpha=True),
         embedding_spellings=(EmbeddingSpelling.PREFIX, EmbeddingSpelling.TAG),
         control=ControlRules(
-            range=RangeRule.LEVELS, resampling=MapResampling.NEAREST, means_lead_negative=True
+            acting_steps=RangeRule.LEVELS,
+            resampling=MapResampling.NEAREST,
+            means_lead_negative=True,
         ),
         image_prompting=ImagePrompting.COMFY,
     ),
@@ -344,7 +346,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         embedding_spellings=(EmbeddingSpelling.WORD,),
         pools_added_token=True,
         control=ControlRules(
-            range=RangeRule.WHOLE_STEPS, fade=FadeRule.DECADE, resampling=MapResampling.LANCZOS
+            acting_steps=RangeRule.WHOLE_STEPS,
+            fade=FadeRule.DECADE,
+            resampling=MapResampling.LANCZOS,
         ),
     ),
     ConventionName.INVOKE: Convention(
@@ -374,7 +378,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         embedding_spellings=(EmbeddingSpelling.ANGLED,),
         pools_added_token=True,
         control=ControlRules(
-            range=RangeRule.TOUCHED_STEPS, fade=FadeRule.DECADE, resampling=MapResampling.LANCZOS
+            acting_steps=RangeRule.TOUCHED_STEPS,
+            fade=FadeRule.DECADE,
+            resampling=MapResampling.LANCZOS,
         ),
     ),
 }

@@ -188,7 +188,7 @@ def read_image_prompts(
         tuple(warnings),
         attention,
         rule,
-        request.convention.control.range,
+        request.convention.control.acting_steps,
     )
 
 

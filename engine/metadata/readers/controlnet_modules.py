@@ -5,9 +5,8 @@ and its label; the older names are those of `scripts/global_state.py` of 2023.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from engine.api.preprocessors import (
     BlurOptions,
@@ -34,39 +33,34 @@ from engine.api.preprocessors import (
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A module that exists here: its options, and its first and second threshold's names there.
+    """A module that exists here: its usual options, and the names of its thresholds here."""
 
-    `fixed` are the options that the module's name tells.
-    """
-
-    options: type[MapOptions]
+    options: MapOptions
     thresholds: tuple[str, ...] = ()
-    fixed: Mapping[str, Any] = field(default_factory=dict[str, bool])
 
 
-_SAFE = MappingProxyType({"safe": True})
-_INVERT, _STANDARD = Module(InvertOptions), Module(LineartStandardOptions)
-_HED, _PIDINET = Module(HedOptions), Module(PidinetOptions)
-_SAFE_HED, _SAFE_PIDINET = Module(HedOptions, fixed=_SAFE), Module(PidinetOptions, fixed=_SAFE)
-_SCRIBBLE_HED, _SCRIBBLE_PIDINET = Module(ScribbleHedOptions), Module(ScribblePidinetOptions)
-_XDOG = Module(XdogOptions, ("threshold",))
-_GRID, _LINEART = Module(ColorGridOptions), Module(LineartOptions)
+_INVERT, _STANDARD = Module(InvertOptions()), Module(LineartStandardOptions())
+_HED, _PIDINET = Module(HedOptions()), Module(PidinetOptions())
+_SAFE_HED, _SAFE_PIDINET = Module(HedOptions(safe=True)), Module(PidinetOptions(safe=True))
+_SCRIBBLE_HED, _SCRIBBLE_PIDINET = Module(ScribbleHedOptions()), Module(ScribblePidinetOptions())
+_XDOG = Module(XdogOptions(), ("threshold",))
+_GRID, _LINEART = Module(ColorGridOptions()), Module(LineartOptions())
 
 MODULES: Mapping[str, Module] = MappingProxyType(
     {
-        "canny": Module(CannyOptions, ("low", "high")),
+        "canny": Module(CannyOptions(), ("low", "high")),
         "invert": _INVERT,
         "invert (from white bg & black line)": _INVERT,
-        "threshold": Module(ThresholdOptions, ("threshold",)),
-        "binary": Module(ThresholdOptions, ("threshold",)),
-        "blur_gaussian": Module(BlurOptions, ("sigma",)),
+        "threshold": Module(ThresholdOptions(), ("threshold",)),
+        "binary": Module(ThresholdOptions(), ("threshold",)),
+        "blur_gaussian": Module(BlurOptions(), ("sigma",)),
         "color": _GRID,
         "t2ia_color_grid": _GRID,
-        "tile_resample": Module(TileOptions, ("down_sampling_rate",)),
+        "tile_resample": Module(TileOptions(), ("down_sampling_rate",)),
         "scribble_xdog": _XDOG,
-        "shuffle": Module(ShuffleOptions),
-        "recolor_luminance": Module(LuminanceOptions, ("gamma",)),
-        "recolor_intensity": Module(IntensityOptions, ("gamma",)),
+        "shuffle": Module(ShuffleOptions()),
+        "recolor_luminance": Module(LuminanceOptions(), ("gamma",)),
+        "recolor_intensity": Module(IntensityOptions(), ("gamma",)),
         "lineart_standard": _STANDARD,
         "lineart_standard (from white bg & black line)": _STANDARD,
         "lineart": _LINEART,
@@ -83,8 +77,8 @@ MODULES: Mapping[str, Module] = MappingProxyType(
         "fake_scribble": _SCRIBBLE_HED,
         "pidinet_scribble": _SCRIBBLE_PIDINET,
         "scribble_pidinet": _SCRIBBLE_PIDINET,
-        "depth_anything_v2": Module(DepthOptions),
-        "dw_openpose_full": Module(PoseOptions),
+        "depth_anything_v2": Module(DepthOptions()),
+        "dw_openpose_full": Module(PoseOptions()),
     }
 )
 # These paint the request's own masked picture, and need no map.

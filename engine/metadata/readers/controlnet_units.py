@@ -154,13 +154,13 @@ def _preprocessor(unit: Mapping[str, str], module: Module | None) -> MapOptions 
             strict=False,
         )
     }
+    usual, names = module.options, module.options.__struct_fields__
     chosen: dict[str, float | None] = {}
     for name, value in values.items():
-        if name in module.options.__struct_fields__ and value is not None:
-            low, high = bounds_of(module.options, name)
+        if name in names and value is not None:
+            low, high = bounds_of(type(usual), name)
             if low <= value <= high:
-                whole = getattr(module.options(), name)
-                chosen[name] = int(value) if isinstance(whole, int) else value
-    if unit.get("pixel perfect") == "True" and "resolution" in module.options.__struct_fields__:
+                chosen[name] = int(value) if isinstance(getattr(usual, name), int) else value
+    if unit.get("pixel perfect") == "True" and "resolution" in names:
         chosen["resolution"] = None
-    return msgspec.structs.replace(module.options(**module.fixed), **chosen)
+    return msgspec.structs.replace(usual, **chosen)

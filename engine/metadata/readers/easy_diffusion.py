@@ -176,7 +176,7 @@ def _controls(values: Values) -> tuple[ControlLayer, ...]:
             ControlLayer(
                 image="",
                 network=name or None,
-                preprocessor=module.options(**module.fixed) if module else None,
+                preprocessor=module.options if module else None,
                 weight=within_bounds(ControlLayer, "weight", weight, 1.0),
             )
         )

@@ -191,7 +191,7 @@ class ControlRun:
             wanted = layer.layer
             at = given.evaluation, given.timestep
             is_within = own.lllites is not None and place in own.lllites.places
-            acts = acts_at(wanted.range, own.rules.range, own.count, *at)
+            acts = acts_at(wanted.range, own.rules.acting_steps, own.count, *at)
             if is_within or not wanted.weight or not acts:
                 continue
             for name, residual in self._of_layer(place, given).items():
@@ -207,7 +207,7 @@ class ControlRun:
         weights: list[list[float]] = []
         for place in own.places:
             wanted, at = whole.layers[place].layer, (given.evaluation, given.timestep)
-            acts = acts_at(wanted.range, whole.rules.range, whole.count, *at)
+            acts = acts_at(wanted.range, whole.rules.acting_steps, whole.count, *at)
             weights.append([wanted.weight if acts else 0.0] * contexts)
         feeds = own.inputs.weights(weights)
         if given.tile is not None:
