@@ -5,14 +5,14 @@ Inputs and outputs of changed denoisers are `FREE_U_FACTORS` float32 [4] (b1, b2
 cells of the middle].
 """
 
-from engine.api.denoiser_options import FreeUVersion, Tiling
-from engine.api.record import ResolvedRequest
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
+from engine.api.request import GuidanceOptions
 from engine.api.values import ConventionName
 from engine.graphs.free_u import SCALES as FREE_U_FACTORS
 from engine.graphs.free_u import FreeU
 from engine.graphs.unet_changes import ATTENTION, PERTURBED, NetworkChanges
 
-__all__ = ["ATTENTION", "FREE_U_FACTORS", "PERTURBED", "changes_of"]
+__all__ = ["ATTENTION", "FREE_U_FACTORS", "PERTURBED", "NetworkChanges", "changes_of"]
 
 # The axes, height and width, that continue at the opposite edge.
 _WRAPS = {
@@ -26,12 +26,13 @@ _PARTS = {"mid": "mid_block", "down": "down_blocks", "up": "up_blocks"}
 _BY_BLOCK = (ConventionName.DIFFUSERS, ConventionName.INVOKE)
 
 
-def changes_of(request: ResolvedRequest) -> NetworkChanges:
-    """Return the changes for a request: of seamless edges, FreeU and guidance by attention."""
-    options, guidance = request.denoiser_options, request.guidance_options
+def changes_of(
+    options: DenoiserOptions, guidance: GuidanceOptions, tool: ConventionName | None
+) -> NetworkChanges:
+    """Return the changes for seamless edges, FreeU as in a tool, and guidance by attention."""
     free_u, perturbed = None, ()
     if options.freeu is not FreeUVersion.OFF:
-        by_width = request.convention.name not in _BY_BLOCK
+        by_width = tool not in _BY_BLOCK
         free_u = FreeU(follows_mean=options.freeu is FreeUVersion.V2, by_width=by_width)
     if guidance.pag_scale > 0:
         perturbed = tuple(dict.fromkeys(map(_layer, guidance.pag_layers)))

@@ -1,17 +1,15 @@
 """Checks that a checkpoint has the layers that a request's guidance by attention names."""
 
 from engine.api.features import OptionalSetting
-from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.families.base import IdentifiedCheckpoint
-from engine.families.network_changes import changes_of
+from engine.families.network_changes import NetworkChanges
 from engine.pipeline.ranges import invalid
 
 
-def check_changes(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> None:
+def check_changes(changes: NetworkChanges, checkpoint: IdentifiedCheckpoint) -> None:
     """Raise EngineError(REQUEST_INVALID) for guidance by layers that a denoiser does not have."""
-    changes, denoiser = changes_of(request), checkpoint.architecture.denoiser
-    layers = denoiser.self_attention_layers
+    layers = checkpoint.architecture.denoiser.self_attention_layers
     for name in changes.perturbed:
         if not any(f"{layer}.".startswith(f"{name}.") for layer in layers):
             raise invalid(

@@ -159,8 +159,6 @@ def read_image_prompts(
     CHECKPOINT_MISMATCH for an adapter or an encoder of another kind, INPUT_IMAGE_UNREADABLE, and
     the reader's errors.
     """
-    if not request.image_prompts:
-        return WITHOUT_IMAGE_PROMPTS
     attention, rule = checkpoint.architecture.attention, request.convention.image_prompting
     if attention is None:
         raise invalid(sentence("This model takes no image prompts."))

@@ -15,7 +15,7 @@ from engine.families.network_changes import changes_of
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
-from engine.pipeline.control.layers import ReadLayers, read_layers
+from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
 from engine.pipeline.control.lllites import led_within
 from engine.pipeline.control.strengths import StepCount
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
@@ -136,8 +136,12 @@ def read_job(job: ResolvedJob) -> ReadJob:
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE; those of an upscaler's file.
     """
     request = job.request
-    job = replace(job, checkpoint=job.checkpoint.with_changes(changes_of(request)))
-    controls = read_layers(request, job.checkpoint, job.make_map)
+    options, guidance = request.denoiser_options, request.guidance_options
+    changes = changes_of(options, guidance, request.convention.name)
+    job = replace(job, checkpoint=job.checkpoint.with_changes(changes))
+    controls = NO_LAYERS
+    if request.controls:
+        controls = read_layers(request, job.checkpoint, job.make_map)
     checkpoint = led_within(job.checkpoint, controls)
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None

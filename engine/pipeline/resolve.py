@@ -30,13 +30,18 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.network_changes import changes_of
 from engine.lora.folder import LoraLookup
 from engine.pipeline.attention_layers import check_changes
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.enlarge.second_runs import second_runs
 from engine.pipeline.found_loras import shared_names, with_paths
 from engine.pipeline.found_upscalers import with_upscalers
-from engine.pipeline.image_prompts import ImagePromptFiles, read_image_prompts
+from engine.pipeline.image_prompts import (
+    WITHOUT_IMAGE_PROMPTS,
+    ImagePromptFiles,
+    read_image_prompts,
+)
 from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
@@ -93,14 +98,10 @@ def resolve_job(
     if loras is not None:
         remarks = shared_names(resolved, loras)
         read_loras = JobLoras(checkpoint, loras, files.read_lora_index, prefers_side, remarks)
-    second_loras = tuple(
-        None
-        if loras is None or one is None
-        else JobLoras(one, loras, files.read_lora_index, prefers_side, requires_fit=False)
-        for one in checkpoint.seconds
-    )
     resolved = with_paths(resolved, loras) if loras else resolved
-    image_prompts = read_image_prompts(resolved, checkpoint, files.for_image_prompts)
+    image_prompts = WITHOUT_IMAGE_PROMPTS
+    if resolved.image_prompts:
+        image_prompts = read_image_prompts(resolved, checkpoint, files.for_image_prompts)
     return ResolvedJob(
         request=msgspec.structs.replace(resolved, image_prompts=image_prompts.listed),
         checkpoint=checkpoint,
@@ -110,10 +111,23 @@ def resolve_job(
         else None,
         read_loras=read_loras,
         embeddings=files.embeddings,
-        second_loras=second_loras,
+        second_loras=_second_loras(checkpoint, files, prefers_side),
         read_upscaler=partial(read_upscaler, read=files.read_lora_index),
         make_map=files.make_map,
         image_prompts=image_prompts,
+    )
+
+
+def _second_loras(
+    checkpoint: IdentifiedCheckpoint, files: NamedFiles, prefers_side: PrefersSide
+) -> tuple[JobLoras | None, ...]:
+    """Return the readers of LoRAs of the second passes with checkpoints of their own."""
+    loras, read = files.loras, files.read_lora_index
+    return tuple(
+        None
+        if loras is None or one is None
+        else JobLoras(one, loras, read, prefers_side, requires_fit=False)
+        for one in checkpoint.seconds
     )
 
 
@@ -238,7 +252,8 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     features = checkpoint.architecture.features
     _check_multiples(request, features.size_multiple)
     _check_method(request, features)
-    check_changes(request, checkpoint)
+    options, guidance = request.denoiser_options, request.guidance_options
+    check_changes(changes_of(options, guidance, request.convention.name), checkpoint)
     check_range("count", count, 1, _most_pictures(request))
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     for second in second_runs(request, checkpoint) if request.second_passes else ():

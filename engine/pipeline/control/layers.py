@@ -86,6 +86,9 @@ class ReadLayers:
     make_map: MakeMap = plain_map
 
 
+NO_LAYERS = ReadLayers()
+
+
 def read_layers(
     request: ResolvedRequest,
     checkpoint: IdentifiedCheckpoint,
