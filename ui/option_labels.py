@@ -90,7 +90,7 @@ _OPTIONS: Mapping[str, _Words] = {
         QT_TRANSLATE_NOOP(
             "options",
             "Moves away from a picture whose parts do not see each other: firmer shapes. 3 is "
-            "usual, 0 is none; a step takes half as long again.",
+            "usual, 0 is none; each step runs the model once more.",
         ),
     ),
     "guidance_options.pag_adaptive": _Words(
@@ -118,7 +118,7 @@ _OPTIONS: Mapping[str, _Words] = {
         QT_TRANSLATE_NOOP(
             "options",
             "Moves away from a picture whose details are blurred: finer details. 0.5 is usual, 0 "
-            "is none; a step takes half as long again.",
+            "is none; each step runs the model once more.",
         ),
     ),
     "guidance_options.sag_blur": _Words(
@@ -139,9 +139,7 @@ _OPTIONS: Mapping[str, _Words] = {
     ),
     "denoiser_options.freeu": _Words(
         QT_TRANSLATE_NOOP("options", "FreeU"),
-        QT_TRANSLATE_NOOP(
-            "options", "Strengthens shapes and weakens what disturbs them; costs no time."
-        ),
+        QT_TRANSLATE_NOOP("options", "Strengthens shapes and weakens what disturbs them."),
     ),
     "denoiser_options.freeu_b1": _Words(
         QT_TRANSLATE_NOOP("options", "FreeU b1"),

@@ -59,7 +59,7 @@ AS_THEY_ARE = re.compile(
     r"|\{\w+\}|“[^”]*”|__\w+__|<lora:[^>]*>|</?(qt|br)>|SAFELIGHT_\w+"
     r"|\b((Ctrl|Shift|Alt)\+)+\S+|\b(Esc|Del|Enter|Home|Alt|Ctrl|Shift)\b"
 )
-# Names of products, makers, hardware, methods, licences, languages and units.
+# Names of products, makers, hardware, methods, layers, licences, languages and units.
 NAMES = set(
     re.findall(
         WORD,
@@ -70,7 +70,7 @@ NAMES = set(
         NVIDIA nvidia GeForce RTX Intel UHD Graphics Gen Core AMD CUDA TensorRT OpenVINO ONNX
         Runtime
         WebGPU DirectML MIGraphX PyTorch Windows JPEG PNG WebP Deutsch English bytes
-        OpenCLIP bigG Lightning EDM SHA pred ztsnr
+        OpenCLIP bigG Lightning EDM SHA pred ztsnr mid
         """,
     )
 )

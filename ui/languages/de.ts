@@ -228,6 +228,10 @@
    <translation>Im Dateimanager zeigen</translation>
   </message>
   <message>
+   <source>Show the picture before it was upscaled</source>
+   <translation>Das Bild vor der Vergrößerung zeigen</translation>
+  </message>
+  <message>
    <source>Show the queue</source>
    <translation>Warteschlange zeigen</translation>
   </message>
@@ -264,8 +268,20 @@
    <translation>Zuletzt Gemeldetes rückgängig machen</translation>
   </message>
   <message>
+   <source>Upscale…</source>
+   <translation>Vergrößern …</translation>
+  </message>
+  <message>
    <source>Use all settings but the seed</source>
    <translation>Alle Einstellungen außer dem Seed verwenden</translation>
+  </message>
+  <message>
+   <source>Use as a control picture</source>
+   <translation>Als Steuerbild verwenden</translation>
+  </message>
+  <message>
+   <source>Use as an image prompt</source>
+   <translation>Als Bild-Prompt verwenden</translation>
   </message>
   <message>
    <source>Use everything, with the seed</source>
@@ -321,6 +337,10 @@
   <message>
    <source>Sampler options</source>
    <translation>Sampler-Optionen</translation>
+  </message>
+  <message>
+   <source>Seamless edges and FreeU</source>
+   <translation>Nahtlose Ränder und FreeU</translation>
   </message>
   <message>
    <source>Sizes it is told</source>
@@ -484,6 +504,10 @@
    <source>Show the start picture while this is held</source>
    <translation>Ausgangsbild zeigen, solange gedrückt</translation>
   </message>
+  <message>
+   <source>Take the map off the picture</source>
+   <translation>Die Karte vom Bild nehmen</translation>
+  </message>
  </context>
  <context>
   <name>CheckpointDialog</name>
@@ -645,6 +669,77 @@
   <message>
    <source>list of words</source>
    <translation>Wortliste</translation>
+  </message>
+ </context>
+ <context>
+  <name>ControlCard</name>
+  <message>
+   <source>A map of the picture's size</source>
+   <translation>Eine Karte in der Größe des Bildes</translation>
+  </message>
+  <message>
+   <source>Balance</source>
+   <translation>Gewichtung</translation>
+  </message>
+  <message>
+   <source>For other networks</source>
+   <translation>Für andere Netze</translation>
+  </message>
+  <message>
+   <source>Found by name</source>
+   <translation>Am Namen gefunden</translation>
+  </message>
+  <message>
+   <source>Its resolution follows from the picture (pixel perfect).</source>
+   <translation>Ihre Auflösung folgt aus dem Bild (pixelgenau).</translation>
+  </message>
+  <message>
+   <source>Its weights</source>
+   <translation>Ihre Gewichte</translation>
+  </message>
+  <message>
+   <source>Kind of map</source>
+   <translation>Art der Karte</translation>
+  </message>
+  <message>
+   <source>Making the map…</source>
+   <translation>Die Karte entsteht…</translation>
+  </message>
+  <message>
+   <source>Map</source>
+   <translation>Karte</translation>
+  </message>
+  <message>
+   <source>Map by</source>
+   <translation>Karte durch</translation>
+  </message>
+  <message>
+   <source>More</source>
+   <translation>Mehr</translation>
+  </message>
+  <message>
+   <source>Network</source>
+   <translation>Netz</translation>
+  </message>
+  <message>
+   <source>No map</source>
+   <translation>Keine Karte</translation>
+  </message>
+  <message>
+   <source>Only within</source>
+   <translation>Nur innerhalb</translation>
+  </message>
+  <message>
+   <source>Shape</source>
+   <translation>Form</translation>
+  </message>
+  <message>
+   <source>Show the map of {name} over the canvas</source>
+   <translation>Die Karte von {name} über der Leinwand zeigen</translation>
+  </message>
+  <message>
+   <source>The whole picture</source>
+   <translation>Das ganze Bild</translation>
   </message>
  </context>
  <context>
@@ -854,6 +949,10 @@
  <context>
   <name>Drops</name>
   <message>
+   <source>A picture that says what words do not.</source>
+   <translation>Ein Bild, das sagt, was Worte nicht sagen.</translation>
+  </message>
+  <message>
    <source>Add this LoRA</source>
    <translation>Diese LoRA hinzufügen</translation>
   </message>
@@ -882,8 +981,20 @@
    <translation>Es wird dort verwendet, wo es liegt.</translation>
   </message>
   <message>
+   <source>Its lines, depth or pose are followed.</source>
+   <translation>Seinen Linien, seiner Tiefe oder Pose wird gefolgt.</translation>
+  </message>
+  <message>
    <source>Start from it</source>
    <translation>Davon ausgehen</translation>
+  </message>
+  <message>
+   <source>Use as a control picture</source>
+   <translation>Als Steuerbild verwenden</translation>
+  </message>
+  <message>
+   <source>Use as an image prompt</source>
+   <translation>Als Bild-Prompt verwenden</translation>
   </message>
   <message>
    <source>Use its settings</source>
@@ -1006,6 +1117,36 @@
   <message>
    <source>Copy: {name}</source>
    <translation>Kopieren: {name}</translation>
+  </message>
+ </context>
+ <context>
+  <name>FieldRow</name>
+  <message>
+   <source>{name}, first number</source>
+   <translation>{name}, erste Zahl</translation>
+  </message>
+  <message>
+   <source>{name}, second number</source>
+   <translation>{name}, zweite Zahl</translation>
+  </message>
+ </context>
+ <context>
+  <name>FileChoice</name>
+  <message>
+   <source>Choose a file…</source>
+   <translation>Eine Datei wählen…</translation>
+  </message>
+  <message>
+   <source>Elsewhere</source>
+   <translation>Anderswo</translation>
+  </message>
+  <message>
+   <source>None yet</source>
+   <translation>Noch keines</translation>
+  </message>
+  <message>
+   <source>Not for this model</source>
+   <translation>Nicht für dieses Modell</translation>
   </message>
  </context>
  <context>
@@ -1553,6 +1694,33 @@
   </message>
  </context>
  <context>
+  <name>ImagePromptCard</name>
+  <message>
+   <source>Adapter</source>
+   <translation>Adapter</translation>
+  </message>
+  <message>
+   <source>Encoder</source>
+   <translation>Encoder</translation>
+  </message>
+  <message>
+   <source>It gives</source>
+   <translation>Es gibt</translation>
+  </message>
+  <message>
+   <source>Only within</source>
+   <translation>Nur innerhalb</translation>
+  </message>
+  <message>
+   <source>The fitting one</source>
+   <translation>Der passende</translation>
+  </message>
+  <message>
+   <source>The whole picture</source>
+   <translation>Das ganze Bild</translation>
+  </message>
+ </context>
+ <context>
   <name>InfoPanel</name>
   <message>
    <source>Follow live</source>
@@ -1694,6 +1862,159 @@
   <message>
    <source>{action}: {key}</source>
    <translation>{action}: {key}</translation>
+  </message>
+ </context>
+ <context>
+  <name>LayerCard</name>
+  <message>
+   <source>Choose another picture for {name}</source>
+   <translation>Ein anderes Bild für {name} wählen</translation>
+  </message>
+  <message>
+   <source>Double-click for 1</source>
+   <translation>Doppelklick für 1</translation>
+  </message>
+  <message>
+   <source>End of {name}, as a part of the steps</source>
+   <translation>Ende von {name}, als Anteil der Schritte</translation>
+  </message>
+  <message>
+   <source>Find it…</source>
+   <translation>Suchen…</translation>
+  </message>
+  <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
+  </message>
+  <message>
+   <source>Move</source>
+   <translation>Verschieben</translation>
+  </message>
+  <message>
+   <source>Move {name} up or down</source>
+   <translation>{name} nach oben oder unten verschieben</translation>
+  </message>
+  <message>
+   <source>Picture</source>
+   <translation>Bild</translation>
+  </message>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Remove {name}</source>
+   <translation>{name} entfernen</translation>
+  </message>
+  <message>
+   <source>Start of {name}, as a part of the steps</source>
+   <translation>Beginn von {name}, als Anteil der Schritte</translation>
+  </message>
+  <message>
+   <source>Steps</source>
+   <translation>Schritte</translation>
+  </message>
+  <message>
+   <source>The part of the steps in which it acts. Double-click for all of them.</source>
+   <translation>Der Anteil der Schritte, in dem es wirkt. Doppelklick für alle.</translation>
+  </message>
+  <message>
+   <source>This picture cannot be read.</source>
+   <translation>Dieses Bild kann nicht gelesen werden.</translation>
+  </message>
+  <message>
+   <source>Use it for the next pictures</source>
+   <translation>Für die nächsten Bilder verwenden</translation>
+  </message>
+  <message>
+   <source>Use {name}</source>
+   <translation>{name} verwenden</translation>
+  </message>
+  <message>
+   <source>Weight</source>
+   <translation>Gewicht</translation>
+  </message>
+  <message>
+   <source>Weight of {name}</source>
+   <translation>Gewicht von {name}</translation>
+  </message>
+  <message>
+   <source>arrow keys</source>
+   <translation>Pfeiltasten</translation>
+  </message>
+  <message>
+   <source>{name}, slider</source>
+   <translation>{name}, Schieberegler</translation>
+  </message>
+ </context>
+ <context>
+  <name>LayerCommands</name>
+  <message>
+   <source>The next picture follows {name}.</source>
+   <translation>Das nächste Bild folgt {name}.</translation>
+  </message>
+  <message>
+   <source>There is room for {n} of them.</source>
+   <translation>Es ist Platz für {n} davon.</translation>
+  </message>
+  <message>
+   <source>{name} is a prompt of the next picture.</source>
+   <translation>{name} ist ein Prompt des nächsten Bildes.</translation>
+  </message>
+  <message>
+   <source>{name} is removed.</source>
+   <translation>{name} ist entfernt.</translation>
+  </message>
+  <message>
+   <source>{name} is used now.</source>
+   <translation>{name} wird jetzt verwendet.</translation>
+  </message>
+ </context>
+ <context>
+  <name>LayerPanel</name>
+  <message>
+   <source>A file of weights</source>
+   <translation>Eine Datei mit Gewichten</translation>
+  </message>
+  <message>
+   <source>A mask: white where it acts</source>
+   <translation>Eine Maske: weiß, wo es wirkt</translation>
+  </message>
+  <message>
+   <source>Add a control layer…</source>
+   <translation>Eine Steuerebene hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Add an image prompt…</source>
+   <translation>Einen Bild-Prompt hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Another picture</source>
+   <translation>Ein anderes Bild</translation>
+  </message>
+  <message>
+   <source>Control layers</source>
+   <translation>Steuerebenen</translation>
+  </message>
+  <message>
+   <source>Control: follow the lines or depth of a picture…</source>
+   <translation>Steuern: den Linien oder der Tiefe eines Bildes folgen…</translation>
+  </message>
+  <message>
+   <source>Image prompt: a picture as a prompt…</source>
+   <translation>Bild-Prompt: ein Bild als Prompt…</translation>
+  </message>
+  <message>
+   <source>Image prompts</source>
+   <translation>Bild-Prompts</translation>
+  </message>
+  <message>
+   <source>Pictures ({endings})</source>
+   <translation>Bilder ({endings})</translation>
+  </message>
+  <message>
+   <source>The file for {name}</source>
+   <translation>Die Datei für {name}</translation>
   </message>
  </context>
  <context>
@@ -2406,17 +2727,6 @@
   </message>
  </context>
  <context>
-  <name>OptionRow</name>
-  <message>
-   <source>{name}, first number</source>
-   <translation>{name}, erste Zahl</translation>
-  </message>
-  <message>
-   <source>{name}, second number</source>
-   <translation>{name}, zweite Zahl</translation>
-  </message>
- </context>
- <context>
   <name>OwnSettings</name>
   <message>
    <source>1 more</source>
@@ -2566,6 +2876,13 @@
   <message>
    <source>A file with this part: {part}</source>
    <translation>Eine Datei mit diesem Teil: {part}</translation>
+  </message>
+ </context>
+ <context>
+  <name>PathRow</name>
+  <message>
+   <source>{part}: choose a file…</source>
+   <translation>{part}: eine Datei wählen…</translation>
   </message>
  </context>
  <context>
@@ -3024,6 +3341,13 @@
   </message>
  </context>
  <context>
+  <name>RangeField</name>
+  <message>
+   <source>{low}–{high} %</source>
+   <translation>{low}–{high} %</translation>
+  </message>
+ </context>
+ <context>
   <name>RatingField</name>
   <message>
    <source>Rating</source>
@@ -3260,6 +3584,175 @@
   <message>
    <source>{stars} and more</source>
    <translation>{stars} und mehr</translation>
+  </message>
+ </context>
+ <context>
+  <name>SecondPassCard</name>
+  <message>
+   <source>A model for this pass</source>
+   <translation>Ein Modell für diesen Durchgang</translation>
+  </message>
+  <message>
+   <source>An upscaler</source>
+   <translation>Ein Upscaler</translation>
+  </message>
+  <message>
+   <source>As in the first pass</source>
+   <translation>Wie im ersten Durchgang</translation>
+  </message>
+  <message>
+   <source>As in the first pass.</source>
+   <translation>Wie im ersten Durchgang.</translation>
+  </message>
+  <message>
+   <source>Choose a file…</source>
+   <translation>Eine Datei wählen…</translation>
+  </message>
+  <message>
+   <source>Do not enlarge the picture</source>
+   <translation>Das Bild nicht vergrößern</translation>
+  </message>
+  <message>
+   <source>Elsewhere</source>
+   <translation>Anderswo</translation>
+  </message>
+  <message>
+   <source>Empty for as many as the first pass has.</source>
+   <translation>Leer für so viele wie im ersten Durchgang.</translation>
+  </message>
+  <message>
+   <source>Empty for noise of the picture's own seed.</source>
+   <translation>Leer für Rauschen aus dem Seed des Bildes.</translation>
+  </message>
+  <message>
+   <source>Empty for that of the first pass.</source>
+   <translation>Leer für die des ersten Durchgangs.</translation>
+  </message>
+  <message>
+   <source>Factor</source>
+   <translation>Faktor</translation>
+  </message>
+  <message>
+   <source>Guidance</source>
+   <translation>Führung</translation>
+  </message>
+  <message>
+   <source>Height</source>
+   <translation>Höhe</translation>
+  </message>
+  <message>
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <source>More</source>
+   <translation>Mehr</translation>
+  </message>
+  <message>
+   <source>Negative prompt of this pass</source>
+   <translation>Negativer Prompt dieses Durchgangs</translation>
+  </message>
+  <message>
+   <source>Prompt of this pass</source>
+   <translation>Prompt dieses Durchgangs</translation>
+  </message>
+  <message>
+   <source>Sampler</source>
+   <translation>Sampler</translation>
+  </message>
+  <message>
+   <source>Schedule</source>
+   <translation>Zeitplan</translation>
+  </message>
+  <message>
+   <source>Seed</source>
+   <translation>Seed</translation>
+  </message>
+  <message>
+   <source>Steps</source>
+   <translation>Schritte</translation>
+  </message>
+  <message>
+   <source>Strength</source>
+   <translation>Stärke</translation>
+  </message>
+  <message>
+   <source>The picture itself</source>
+   <translation>Das Bild selbst</translation>
+  </message>
+  <message>
+   <source>The same model</source>
+   <translation>Dasselbe Modell</translation>
+  </message>
+  <message>
+   <source>The side of tiles that are redrawn one by one; empty for the whole.</source>
+   <translation>Die Seite von Kacheln, die einzeln neu gemalt werden; leer für das Ganze.</translation>
+  </message>
+  <message>
+   <source>Tiles</source>
+   <translation>Kacheln</translation>
+  </message>
+  <message>
+   <source>To the size by</source>
+   <translation>Auf die Größe durch</translation>
+  </message>
+  <message>
+   <source>Upscaler</source>
+   <translation>Upscaler</translation>
+  </message>
+  <message>
+   <source>Width</source>
+   <translation>Breite</translation>
+  </message>
+  <message>
+   <source>With the height, in place of the factor.</source>
+   <translation>Mit der Höhe, anstelle des Faktors.</translation>
+  </message>
+  <message>
+   <source>With the width, in place of the factor.</source>
+   <translation>Mit der Breite, anstelle des Faktors.</translation>
+  </message>
+  <message>
+   <source>Your upscalers</source>
+   <translation>Ihre Upscaler</translation>
+  </message>
+  <message>
+   <source>in tiles</source>
+   <translation>in Kacheln</translation>
+  </message>
+  <message>
+   <source>keep</source>
+   <translation>behalten</translation>
+  </message>
+  <message>
+   <source>prompts of its own</source>
+   <translation>eigene Prompts</translation>
+  </message>
+  <message>
+   <source>reinvent</source>
+   <translation>neu erfinden</translation>
+  </message>
+ </context>
+ <context>
+  <name>SecondPassCommands</name>
+  <message>
+   <source>The picture is not enlarged a second time.</source>
+   <translation>Das Bild wird kein zweites Mal vergrößert.</translation>
+  </message>
+ </context>
+ <context>
+  <name>SecondPassPanel</name>
+  <message>
+   <source>Enlarge and redraw</source>
+   <translation>Vergrößern und neu malen</translation>
+  </message>
+  <message>
+   <source>Enlarge it once more…</source>
+   <translation>Noch einmal vergrößern…</translation>
+  </message>
+  <message>
+   <source>Enlarge: redraw the picture larger (hires fix)…</source>
+   <translation>Vergrößern: das Bild größer neu malen (Hires-Fix)…</translation>
   </message>
  </context>
  <context>
@@ -3880,6 +4373,61 @@
   </message>
  </context>
  <context>
+  <name>SizeChoice</name>
+  <message>
+   <source>2 times</source>
+   <translation>2-fach</translation>
+  </message>
+  <message>
+   <source>4 times</source>
+   <translation>4-fach</translation>
+  </message>
+  <message>
+   <source>Another shape is stretched.</source>
+   <translation>Eine andere Form wird gestreckt.</translation>
+  </message>
+  <message>
+   <source>Each side four times as long.</source>
+   <translation>Jede Seite viermal so lang.</translation>
+  </message>
+  <message>
+   <source>Each side twice as long.</source>
+   <translation>Jede Seite doppelt so lang.</translation>
+  </message>
+  <message>
+   <source>Height in pixels</source>
+   <translation>Höhe in Pixeln</translation>
+  </message>
+  <message>
+   <source>Longest side</source>
+   <translation>Längste Seite</translation>
+  </message>
+  <message>
+   <source>Longest side in pixels</source>
+   <translation>Längste Seite in Pixeln</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <source>The other side follows.</source>
+   <translation>Die andere Seite folgt.</translation>
+  </message>
+  <message>
+   <source>Width and height</source>
+   <translation>Breite und Höhe</translation>
+  </message>
+  <message>
+   <source>Width in pixels</source>
+   <translation>Breite in Pixeln</translation>
+  </message>
+  <message>
+   <source>by</source>
+   <translation>mal</translation>
+  </message>
+ </context>
+ <context>
   <name>SizeField</name>
   <message>
    <source>Height</source>
@@ -4091,6 +4639,107 @@
   <message>
    <source>Updates</source>
    <translation>Updates</translation>
+  </message>
+ </context>
+ <context>
+  <name>UpscaleButton</name>
+  <message>
+   <source>Upscale</source>
+   <translation>Vergrößern</translation>
+  </message>
+ </context>
+ <context>
+  <name>UpscaleCommands</name>
+  <message>
+   <source>It is beside the picture before, which stays as it is.</source>
+   <translation>Es liegt neben dem Bild davor, das bleibt, wie es ist.</translation>
+  </message>
+  <message>
+   <source>The picture before is not known.</source>
+   <translation>Das Bild davor ist nicht bekannt.</translation>
+  </message>
+  <message>
+   <source>This picture was not made larger here, or the one before is gone.</source>
+   <translation>Dieses Bild wurde nicht hier vergrößert, oder das davor ist nicht mehr da.</translation>
+  </message>
+  <message>
+   <source>{name} is saved, {width} by {height} pixels.</source>
+   <translation>{name} ist gespeichert, {width} mal {height} Pixel.</translation>
+  </message>
+ </context>
+ <context>
+  <name>UpscalePopup</name>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Looking for upscalers in your folders of models…</source>
+   <translation>Hochskalierer werden in Ihren Modellordnern gesucht …</translation>
+  </message>
+  <message>
+   <source>Put the file of an upscaler, as RealESRGAN, into a folder of models.</source>
+   <translation>Legen Sie die Datei eines Hochskalierers, etwa RealESRGAN, in einen Modellordner.</translation>
+  </message>
+  <message>
+   <source>Quick and sharp; adds no detail. Needs no file.</source>
+   <translation>Schnell und scharf; fügt keine Einzelheiten hinzu. Braucht keine Datei.</translation>
+  </message>
+  <message>
+   <source>Repeats pixels: for pixel art. Needs no file.</source>
+   <translation>Wiederholt Pixel: für Pixelbilder. Braucht keine Datei.</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <source>Up to {size}</source>
+   <translation>Bis zu {size}</translation>
+  </message>
+  <message>
+   <source>Upscale</source>
+   <translation>Vergrößern</translation>
+  </message>
+  <message>
+   <source>With</source>
+   <translation>Mit</translation>
+  </message>
+  <message>
+   <source>Working it out…</source>
+   <translation>Wird berechnet …</translation>
+  </message>
+  <message>
+   <source>a moment</source>
+   <translation>ein Augenblick</translation>
+  </message>
+  <message>
+   <source>about {time}</source>
+   <translation>etwa {time}</translation>
+  </message>
+  <message>
+   <source>roughly {time}</source>
+   <translation>grob {time}</translation>
+  </message>
+  <message>
+   <source>time not known yet</source>
+   <translation>Zeit noch nicht bekannt</translation>
+  </message>
+  <message>
+   <source>{n} pictures</source>
+   <translation>{n} Bilder</translation>
+  </message>
+  <message>
+   <source>{n} tiles</source>
+   <translation>{n} Kacheln</translation>
+  </message>
+  <message>
+   <source>{size} of memory</source>
+   <translation>{size} Speicher</translation>
+  </message>
+  <message>
+   <source>{size} of memory, {free} is free</source>
+   <translation>{size} Speicher, {free} sind frei</translation>
   </message>
  </context>
  <context>
@@ -4607,6 +5256,10 @@
    <translation>Ein Teil der Datei der Warteschlange ist beschädigt; Aufträge können fehlen.</translation>
   </message>
   <message>
+   <source>A picture of which a part is painted has no second passes.</source>
+   <translation>Ein Bild, von dem ein Teil gemalt wird, hat keine zweiten Durchgänge.</translation>
+  </message>
+  <message>
    <source>A picture of {width}x{height} needs about {peak_bytes:.1f} GB of memory; {most:.1f} GB may be used.</source>
    <translation>Ein Bild von {width}x{height} braucht etwa {peak_bytes:.1f} GB Speicher; {most:.1f} GB dürfen verwendet werden.</translation>
   </message>
@@ -4619,8 +5272,24 @@
    <translation>Ein Bild, das neu gezeichnet wird, hat kein Gewicht und keinen Bereich.</translation>
   </message>
   <message>
+   <source>A picture with seamless edges cannot be redrawn in tiles.</source>
+   <translation>Ein Bild mit nahtlosen Rändern kann nicht in Kacheln neu gezeichnet werden.</translation>
+  </message>
+  <message>
+   <source>A second pass has either both a width and a height or neither.</source>
+   <translation>Ein zweiter Durchgang hat Breite und Höhe oder keines von beiden.</translation>
+  </message>
+  <message>
+   <source>A tensor in the file is of texts, or in parts.</source>
+   <translation>Ein Tensor in der Datei ist aus Texten oder in Teilen.</translation>
+  </message>
+  <message>
    <source>A text has characters that are not valid.</source>
    <translation>Ein Text enthält ungültige Zeichen.</translation>
+  </message>
+  <message>
+   <source>A value in the file is no tensor.</source>
+   <translation>Ein Wert in der Datei ist kein Tensor.</translation>
   </message>
   <message>
    <source>A web page came in place of {file}.</source>
@@ -4633,6 +5302,10 @@
   <message>
    <source>AND begins a part beyond the {most} that can be composed</source>
    <translation>mit AND beginnt ein Teil nach den {most}, die zusammengesetzt werden können</translation>
+  </message>
+  <message>
+   <source>An attribute in the file is of an unknown kind.</source>
+   <translation>Ein Attribut in der Datei ist von unbekannter Art.</translation>
   </message>
   <message>
    <source>Another Safelight is installing an update.</source>
@@ -4699,6 +5372,10 @@
    <translation>Eine .safetensors-Datei wählen oder den Ordner, der unet, vae und text_encoder enthält.</translation>
   </message>
   <message>
+   <source>Choose a ControlNet for the model's family.</source>
+   <translation>Wählen Sie ein ControlNet für die Familie des Modells.</translation>
+  </message>
+  <message>
    <source>Choose a LoRA for this model, or a model that the LoRA is for.</source>
    <translation>Eine LoRA für dieses Modell wählen oder ein Modell, für das die LoRA ist.</translation>
   </message>
@@ -4709,6 +5386,14 @@
   <message>
    <source>Choose a PNG, JPEG or WebP file.</source>
    <translation>Eine PNG-, JPEG- oder WebP-Datei wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a control network for {family}.</source>
+   <translation>Wählen Sie ein Steuernetz für {family}.</translation>
+  </message>
+  <message>
+   <source>Choose a control network that was made for this model.</source>
+   <translation>Wählen Sie ein Steuernetz, das für dieses Modell gemacht wurde.</translation>
   </message>
   <message>
    <source>Choose a file.</source>
@@ -4739,6 +5424,14 @@
    <translation>Ein Modell wählen.</translation>
   </message>
   <message>
+   <source>Choose a preprocessor, if it is a picture of which a map is to be made.</source>
+   <translation>Wählen Sie eine Vorverarbeitung, falls aus dem Bild erst eine Karte werden soll.</translation>
+  </message>
+  <message>
+   <source>Choose a scale, or a width and a height.</source>
+   <translation>Wählen Sie einen Faktor oder eine Breite und Höhe.</translation>
+  </message>
+  <message>
    <source>Choose a shorter one.</source>
    <translation>Einen kürzeren wählen.</translation>
   </message>
@@ -4751,8 +5444,20 @@
    <translation>Ein Text-zu-Bild- oder Inpainting-Modell wählen.</translation>
   </message>
   <message>
+   <source>Choose an IP-Adapter, IP-Adapter Plus or full face file for the model.</source>
+   <translation>Wählen Sie eine Datei von IP-Adapter, IP-Adapter Plus oder Full Face für das Modell.</translation>
+  </message>
+  <message>
+   <source>Choose an adapter that was made for the model's family.</source>
+   <translation>Wählen Sie einen Adapter, der für die Familie des Modells gemacht ist.</translation>
+  </message>
+  <message>
    <source>Choose an upscaler of one of these: {titles}.</source>
    <translation>Einen Upscaler von einer dieser Arten wählen: {titles}.</translation>
+  </message>
+  <message>
+   <source>Choose another file, or download it again.</source>
+   <translation>Wählen Sie eine andere Datei, oder laden Sie sie noch einmal herunter.</translation>
   </message>
   <message>
    <source>Choose another file.</source>
@@ -4775,12 +5480,40 @@
    <translation>Einen anderen Namen wählen.</translation>
   </message>
   <message>
+   <source>Choose another version of the ControlNet.</source>
+   <translation>Wählen Sie eine andere Fassung des ControlNets.</translation>
+  </message>
+  <message>
    <source>Choose another version of the model.</source>
    <translation>Eine andere Version des Modells wählen.</translation>
   </message>
   <message>
+   <source>Choose its file in the control layer.</source>
+   <translation>Wählen Sie seine Datei in der Steuerebene.</translation>
+  </message>
+  <message>
+   <source>Choose mid, down or up, or the beginning of a layer's name.</source>
+   <translation>Wählen Sie mid, down oder up oder den Anfang eines Schichtnamens.</translation>
+  </message>
+  <message>
+   <source>Choose one that sees the whole picture, such as IP-Adapter Plus Face.</source>
+   <translation>Wählen Sie einen, der das ganze Bild sieht, etwa IP-Adapter Plus Face.</translation>
+  </message>
+  <message>
+   <source>Choose one whose modules stand before attention, as kohya's own do.</source>
+   <translation>Wählen Sie eines, dessen Module vor der Aufmerksamkeit stehen, wie bei denen von kohya.</translation>
+  </message>
+  <message>
+   <source>Choose that encoder, or none: then one is looked for among your files.</source>
+   <translation>Wählen Sie diesen Encoder oder keinen: dann wird einer unter Ihren Dateien gesucht.</translation>
+  </message>
+  <message>
    <source>Choose the SDXL refiner for an SDXL model, or one of the same family.</source>
    <translation>Den SDXL-Refiner für ein SDXL-Modell wählen oder einen derselben Familie.</translation>
+  </message>
+  <message>
+   <source>Choose the adapter's file, or put it into the folder of your models.</source>
+   <translation>Wählen Sie die Datei des Adapters, oder legen Sie sie in den Ordner Ihrer Modelle.</translation>
   </message>
   <message>
    <source>Choose the model itself, or the folder that holds it.</source>
@@ -4805,6 +5538,10 @@
   <message>
    <source>Content shuffle</source>
    <translation>Gemischter Inhalt</translation>
+  </message>
+  <message>
+   <source>ControlNet</source>
+   <translation>ControlNet</translation>
   </message>
   <message>
    <source>Copy the report and send it to us; then try again.</source>
@@ -4875,6 +5612,10 @@
    <translation>Familien: {names}.{problem}</translation>
   </message>
   <message>
+   <source>Files like this are not run. Get another version of the model.</source>
+   <translation>Dateien wie diese werden nicht ausgeführt. Besorgen Sie eine andere Version des Modells.</translation>
+  </message>
+  <message>
    <source>Files of it are missing or changed: {files}. If an antivirus program took them, allow them there; then install the version again.</source>
    <translation>Dateien davon fehlen oder sind verändert: {files}. Hat ein Virenscanner sie entfernt, dort erlauben; dann die Version neu installieren.</translation>
   </message>
@@ -4891,6 +5632,10 @@
    <translation>Platz auf dem Datenträger schaffen.</translation>
   </message>
   <message>
+   <source>Free some space, or choose another folder for the cache.</source>
+   <translation>Schaffen Sie Platz, oder wählen Sie einen anderen Ordner für den Cache.</translation>
+  </message>
+  <message>
    <source>Free some space, or write it to another disk.</source>
    <translation>Platz schaffen oder auf einen anderen Datenträger schreiben.</translation>
   </message>
@@ -4905,6 +5650,22 @@
   <message>
    <source>Free some space.</source>
    <translation>Platz schaffen.</translation>
+  </message>
+  <message>
+   <source>FreeU b1</source>
+   <translation>FreeU b1</translation>
+  </message>
+  <message>
+   <source>FreeU b2</source>
+   <translation>FreeU b2</translation>
+  </message>
+  <message>
+   <source>FreeU s1</source>
+   <translation>FreeU s1</translation>
+  </message>
+  <message>
+   <source>FreeU s2</source>
+   <translation>FreeU s2</translation>
   </message>
   <message>
    <source>Gaussian blur</source>
@@ -4967,6 +5728,10 @@
    <translation>Verlangt dieses Netzwerk erst eine Anmeldung, sie im Webbrowser vornehmen, dann erneut versuchen.</translation>
   </message>
   <message>
+   <source>Image prompts need the encoder that their adapter was trained with.</source>
+   <translation>Bild-Prompts brauchen den Encoder, mit dem ihr Adapter trainiert wurde.</translation>
+  </message>
+  <message>
    <source>Install Safelight again.</source>
    <translation>Safelight neu installieren.</translation>
   </message>
@@ -5027,8 +5792,24 @@
    <translation>Es hat versagt: {reason}.</translation>
   </message>
   <message>
+   <source>It has no keys of an IP-Adapter.</source>
+   <translation>Sie hat keine Schlüssel eines IP-Adapters.</translation>
+  </message>
+  <message>
    <source>It has {others}, for another version, system or Python.</source>
    <translation>Darin ist {others}, für eine andere Version, ein anderes System oder ein anderes Python.</translation>
+  </message>
+  <message>
+   <source>It is a FaceID adapter: it needs a network that recognises faces (insightface), which Safelight does not have.</source>
+   <translation>Sie ist ein FaceID-Adapter: er braucht ein Netz, das Gesichter erkennt (insightface), und das hat Safelight nicht.</translation>
+  </message>
+  <message>
+   <source>It is for Kolors, which is not run here.</source>
+   <translation>Sie ist für Kolors, das hier nicht läuft.</translation>
+  </message>
+  <message>
+   <source>It is for a kind of model that is not run here.</source>
+   <translation>Sie ist für eine Art von Modell, die hier nicht läuft.</translation>
   </message>
   <message>
    <source>It is made for Python {wanted}; this is Python {here}.</source>
@@ -5055,6 +5836,10 @@
    <translation>Es ist für {systems} gemacht.</translation>
   </message>
   <message>
+   <source>It is not known which blocks of this model make style or composition.</source>
+   <translation>Es ist nicht bekannt, welche Blöcke dieses Modells Stil oder Komposition ausmachen.</translation>
+  </message>
+  <message>
    <source>It is not there.</source>
    <translation>Es ist nicht da.</translation>
   </message>
@@ -5075,6 +5860,10 @@
    <translation>Vielleicht gehört es zu einer anderen Familie oder seine Konfiguration zu einem anderen Modell.</translation>
   </message>
   <message>
+   <source>It may have been moved or deleted; choose another one.</source>
+   <translation>Vielleicht wurde es verschoben oder gelöscht; wählen Sie ein anderes.</translation>
+  </message>
+  <message>
    <source>It may have been moved or renamed; choose it again.</source>
    <translation>Vielleicht verschoben oder umbenannt; neu wählen.</translation>
   </message>
@@ -5089,6 +5878,10 @@
   <message>
    <source>It starts.</source>
    <translation>Es startet.</translation>
+  </message>
+  <message>
+   <source>It takes {kinds}.</source>
+   <translation>Es nimmt {kinds}.</translation>
   </message>
   <message>
    <source>It takes {names}.</source>
@@ -5171,6 +5964,18 @@
    <translation>Die anderen weglassen.</translation>
   </message>
   <message>
+   <source>Leave the second passes out.</source>
+   <translation>Die zweiten Durchgänge weglassen.</translation>
+  </message>
+  <message>
+   <source>Let an upscaler's file, lanczos or area enlarge the picture before that pass.</source>
+   <translation>Das Bild vor diesem Durchgang mit der Datei eines Upscalers, mit lanczos oder area vergrößern.</translation>
+  </message>
+  <message>
+   <source>Let the image prompt act on all blocks.</source>
+   <translation>Lassen Sie den Bild-Prompt auf alle Blöcke wirken.</translation>
+  </message>
+  <message>
    <source>Lineart</source>
    <translation>Strichzeichnung</translation>
   </message>
@@ -5227,6 +6032,10 @@
    <translation>Die Datei {name} nennen.</translation>
   </message>
   <message>
+   <source>Network of an ONNX file</source>
+   <translation>Netz einer ONNX-Datei</translation>
+  </message>
+  <message>
    <source>No device can be used ({names}).</source>
    <translation>Kein Gerät kann verwendet werden ({names}).</translation>
   </message>
@@ -5237,6 +6046,10 @@
   <message>
    <source>No network of this kind is known.</source>
    <translation>Kein Netz dieser Art ist bekannt.</translation>
+  </message>
+  <message>
+   <source>Normals (from depth)</source>
+   <translation>Normalen (aus der Tiefe)</translation>
   </message>
   <message>
    <source>Nothing can be written in {folder}: {reason}.</source>
@@ -5307,12 +6120,32 @@
    <translation>das GPU-Plug-in von OpenVINO startet nicht: {reason}</translation>
   </message>
   <message>
+   <source>PAG adaptive scale</source>
+   <translation>Abnahme der PAG-Stärke</translation>
+  </message>
+  <message>
+   <source>PAG scale</source>
+   <translation>PAG-Stärke</translation>
+  </message>
+  <message>
+   <source>Paint it first, and enlarge the result.</source>
+   <translation>Zuerst malen und dann das Ergebnis vergrößern.</translation>
+  </message>
+  <message>
+   <source>People as coloured figures: bodies, hands and faces.</source>
+   <translation>Menschen als farbige Figuren: Körper, Hände und Gesichter.</translation>
+  </message>
+  <message>
    <source>Perhaps memory ran out: try a smaller size, then queue it again.</source>
    <translation>Vielleicht reichte der Speicher nicht: eine kleinere Größe versuchen, dann wieder einreihen.</translation>
   </message>
   <message>
    <source>Pictures are written as PNG, WebP or JPEG, not as {suffix}.</source>
    <translation>Bilder werden als PNG, WebP oder JPEG geschrieben, nicht als {suffix}.</translation>
+  </message>
+  <message>
+   <source>Pose (DWPose)</source>
+   <translation>Pose (DWPose)</translation>
   </message>
   <message>
    <source>Preparing {checkpoint} failed.</source>
@@ -5339,6 +6172,10 @@
    <translation>Den ganzen Prompt in den Blend setzen.</translation>
   </message>
   <message>
+   <source>Put it beside the adapter or into a folder clip_vision of the models, or choose it.</source>
+   <translation>Legen Sie ihn neben den Adapter oder in einen Ordner clip_vision der Modelle, oder wählen Sie ihn.</translation>
+  </message>
+  <message>
    <source>Put its encoder beside it, as taesd_encoder beside taesd_decoder.</source>
    <translation>Ihren Encoder danebenlegen, als taesd_encoder neben taesd_decoder.</translation>
   </message>
@@ -5353,6 +6190,10 @@
   <message>
    <source>Put its file into the folder of embeddings. Its hash is {hash}; civitai.com finds it by that.</source>
    <translation>Die Datei in den Ordner der Embeddings legen. Ihr Hash ist {hash}; civitai.com findet sie damit.</translation>
+  </message>
+  <message>
+   <source>Put its file into the folder of upscalers, or choose another one.</source>
+   <translation>Seine Datei in den Ordner der Upscaler legen oder einen anderen wählen.</translation>
   </message>
   <message>
    <source>Put its file into {folder}.</source>
@@ -5379,6 +6220,10 @@
    <translation>Neu färben nach Helligkeit</translation>
   </message>
   <message>
+   <source>Redraw it whole, or without seamless edges.</source>
+   <translation>Zeichnen Sie es als Ganzes neu oder ohne nahtlose Ränder.</translation>
+  </message>
+  <message>
    <source>Rename one of them.</source>
    <translation>Eine davon umbenennen.</translation>
   </message>
@@ -5397,6 +6242,18 @@
   <message>
    <source>Run git lfs pull.</source>
    <translation>git lfs pull ausführen.</translation>
+  </message>
+  <message>
+   <source>SAG blur</source>
+   <translation>SAG-Unschärfe</translation>
+  </message>
+  <message>
+   <source>SAG scale</source>
+   <translation>SAG-Stärke</translation>
+  </message>
+  <message>
+   <source>SAG threshold</source>
+   <translation>SAG-Schwelle</translation>
   </message>
   <message>
    <source>SDXL's second text encoder</source>
@@ -5457,6 +6314,10 @@
   <message>
    <source>See that {folder} can be written.</source>
    <translation>Prüfen, ob in {folder} geschrieben werden kann.</translation>
+  </message>
+  <message>
+   <source>Set the scale of self-attention guidance to 0.</source>
+   <translation>Setzen Sie die Führung durch Selbstaufmerksamkeit auf 0.</translation>
   </message>
   <message>
    <source>Several files are called "{shown}": {path} was taken, not {others}.</source>
@@ -5523,6 +6384,10 @@
    <translation>In einer grafischen Sitzung starten. {without}</translation>
   </message>
   <message>
+   <source>T2I-Adapter</source>
+   <translation>T2I-Adapter</translation>
+  </message>
+  <message>
    <source>Take 0 to keep the picture, or fewer steps.</source>
    <translation>0 nehmen, um das Bild zu bewahren, oder weniger Schritte.</translation>
   </message>
@@ -5535,6 +6400,10 @@
    <translation>Das aus dem Blend nehmen.</translation>
   </message>
   <message>
+   <source>Take the mask off its control layer.</source>
+   <translation>Nehmen Sie die Maske von seiner Steuerebene.</translation>
+  </message>
+  <message>
    <source>TensorRT starts with compute capability 7.5 (this is {found})</source>
    <translation>TensorRT beginnt mit Compute Capability 7.5 (dies ist {found})</translation>
   </message>
@@ -5545,6 +6414,10 @@
   <message>
    <source>Text cannot be added: this is no PNG.</source>
    <translation>Text kann nicht hinzugefügt werden: Das ist kein PNG.</translation>
+  </message>
+  <message>
+   <source>The ControlNet-LLLite {path} has a part this version does not know: {name!r}.</source>
+   <translation>Das ControlNet-LLLite {path} hat einen Teil, den diese Version nicht kennt: {name!r}.</translation>
   </message>
   <message>
    <source>The LoRA {file} changes {layer} in a way that is not known: {names}.</source>
@@ -5631,8 +6504,16 @@
    <translation>Die Verbindung zu {host} brach immer wieder ab.</translation>
   </message>
   <message>
+   <source>The control network of {image} was not found; the picture was made without it.</source>
+   <translation>Das Steuernetz zu {image} wurde nicht gefunden; das Bild entstand ohne es.</translation>
+  </message>
+  <message>
    <source>The copies of the weights in the cache are damaged whenever they are made.</source>
    <translation>Die Kopien der Gewichte im Zwischenspeicher sind beschädigt, sooft sie gemacht werden.</translation>
+  </message>
+  <message>
+   <source>The direction of each surface as a colour, from the depth of the picture.</source>
+   <translation>Die Richtung jeder Fläche als Farbe, aus der Tiefe des Bildes.</translation>
   </message>
   <message>
    <source>The disk is full, so the new version is not installed.</source>
@@ -5703,6 +6584,18 @@
    <translation>Die Engine {what}.</translation>
   </message>
   <message>
+   <source>The file has functions of its own.</source>
+   <translation>Die Datei hat eigene Funktionen.</translation>
+  </message>
+  <message>
+   <source>The file has graphs within its graph.</source>
+   <translation>Die Datei hat Graphen in ihrem Graphen.</translation>
+  </message>
+  <message>
+   <source>The file has sparse tensors.</source>
+   <translation>Die Datei hat dünn besetzte Tensoren.</translation>
+  </message>
+  <message>
    <source>The file is damaged, or its training failed: download it again, or use another.</source>
    <translation>Die Datei ist beschädigt oder ihr Training misslungen: neu herunterladen oder eine andere verwenden.</translation>
   </message>
@@ -5717,6 +6610,10 @@
   <message>
    <source>The file is incomplete or of another architecture: download it again.</source>
    <translation>Die Datei ist unvollständig oder von anderer Architektur: neu herunterladen.</translation>
+  </message>
+  <message>
+   <source>The file is of ONNX's operator set {opset}; sets {low} to {high} are run.</source>
+   <translation>Die Datei ist von ONNX' Operatorensatz {opset}; ausgeführt werden die Sätze {low} bis {high}.</translation>
   </message>
   <message>
    <source>The file is probably damaged: download it again.</source>
@@ -5751,6 +6648,10 @@
    <translation>Der Ordner {path} ist für {pipeline}, womit nicht gerechnet wird.</translation>
   </message>
   <message>
+   <source>The folder {path} is not a control network: it has no config.json.</source>
+   <translation>Der Ordner {path} ist kein Steuernetz: Er hat keine config.json.</translation>
+  </message>
+  <message>
    <source>The folder {path} is not a diffusers model: it has no model_index.json.</source>
    <translation>Der Ordner {path} ist kein diffusers-Modell: Er hat keine model_index.json.</translation>
   </message>
@@ -5765,6 +6666,18 @@
   <message>
    <source>The hypernetwork {name} in the prompt was left out.</source>
    <translation>Das Hypernetzwerk {name} im Prompt wurde weggelassen.</translation>
+  </message>
+  <message>
+   <source>The image prompt adapter {adapter} is for {family}; the model is {model}.</source>
+   <translation>Der Bild-Prompt-Adapter {adapter} ist für {family}; das Modell ist {model}.</translation>
+  </message>
+  <message>
+   <source>The image prompt adapter {path} lacks some of its weights.</source>
+   <translation>Dem Bild-Prompt-Adapter {path} fehlen einige seiner Gewichte.</translation>
+  </message>
+  <message>
+   <source>The image prompt {image} was left out: its adapter was not found.</source>
+   <translation>Der Bild-Prompt {image} wurde weggelassen: sein Adapter wurde nicht gefunden.</translation>
   </message>
   <message>
    <source>The levels of the schedule {label} do not fall from each step to the next.</source>
@@ -5815,6 +6728,10 @@
    <translation>Die Liste Ihrer Modellordner ist nicht lesbar; nur die üblichen werden durchsucht.</translation>
   </message>
   <message>
+   <source>The map cannot be written to {folder}.</source>
+   <translation>Die Karte kann nicht nach {folder} geschrieben werden.</translation>
+  </message>
+  <message>
    <source>The map of {name} is {fault}.</source>
    <translation>Die Karte von {name} ist {fault}.</translation>
   </message>
@@ -5823,8 +6740,20 @@
    <translation>Die Karte hätte {width} x {height} Pixel; eine Seite hat höchstens {most}.</translation>
   </message>
   <message>
+   <source>The map {image} is black, so {network} has nothing to follow.</source>
+   <translation>Die Karte {image} ist schwarz, also hat {network} nichts, dem es folgen könnte.</translation>
+  </message>
+  <message>
    <source>The memory of the next pictures is planned when no job runs.</source>
    <translation>Der Speicher der nächsten Bilder wird geplant, wenn kein Auftrag läuft.</translation>
+  </message>
+  <message>
+   <source>The middle of this model's denoiser has no attention to be guided by.</source>
+   <translation>Die Mitte des Entrauschers dieses Modells hat keine Aufmerksamkeit, durch die geführt werden könnte.</translation>
+  </message>
+  <message>
+   <source>The model has no self-attention in {layer} to perturb.</source>
+   <translation>Das Modell hat in {layer} keine Selbstaufmerksamkeit, die gestört werden könnte.</translation>
   </message>
   <message>
    <source>The model is probably damaged: download it again, or try another VAE.</source>
@@ -5841,6 +6770,18 @@
   <message>
    <source>The number of steps must be between 1 and {most}, not {steps}.</source>
    <translation>Die Zahl der Schritte muss zwischen 1 und {most} liegen, nicht bei {steps}.</translation>
+  </message>
+  <message>
+   <source>The numbers of the file are in other files.</source>
+   <translation>Die Zahlen der Datei stehen in anderen Dateien.</translation>
+  </message>
+  <message>
+   <source>The operator {name} is not run here.</source>
+   <translation>Der Operator {name} wird hier nicht ausgeführt.</translation>
+  </message>
+  <message>
+   <source>The operator {name} is of {domain}, and not one of ONNX.</source>
+   <translation>Der Operator {name} ist von {domain} und keiner von ONNX.</translation>
   </message>
   <message>
    <source>The packs are: {known}.</source>
@@ -5877,6 +6818,10 @@
   <message>
    <source>The picture {path} cannot be read: {reason}.</source>
    <translation>Das Bild {path} kann nicht gelesen werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>The picture {path} is not there any more.</source>
+   <translation>Das Bild {path} ist nicht mehr da.</translation>
   </message>
   <message>
    <source>The picture {path} {lack}</source>
@@ -5929,6 +6874,10 @@
   <message>
    <source>The queue was left by a newer version of Safelight, and this one starts without it.</source>
    <translation>Die Warteschlange stammt von einer neueren Version von Safelight; diese beginnt ohne sie.</translation>
+  </message>
+  <message>
+   <source>The result of any network that makes a map of a picture.</source>
+   <translation>Das Ergebnis eines beliebigen Netzes, das aus einem Bild eine Karte macht.</translation>
   </message>
   <message>
    <source>The result of the {phase} phase is {reason}, at the safest precision too.</source>
@@ -6075,6 +7024,10 @@
    <translation>{name}: Der Wert ist {value:,}; er muss zwischen {low:,} und {high:,} liegen.</translation>
   </message>
   <message>
+   <source>The {name} is {value}; it may be from {low} to {high}.</source>
+   <translation>{name}: {value}; erlaubt ist {low} bis {high}.</translation>
+  </message>
+  <message>
    <source>The {name} {label} does not work with this model.</source>
    <translation>{label} geht bei diesem Modell nicht ({name}).</translation>
   </message>
@@ -6147,6 +7100,10 @@
    <translation>Es gibt kein Laufzeitpaket {name!r}.</translation>
   </message>
   <message>
+   <source>There is no upscaler {name}.</source>
+   <translation>Es gibt keinen Upscaler {name}.</translation>
+  </message>
+  <message>
    <source>There is no version before this one to go back to.</source>
    <translation>Es gibt keine Version vor dieser, zu der man zurückkehren könnte.</translation>
   </message>
@@ -6193,6 +7150,10 @@
   <message>
    <source>This model has no such layers, or they are changed in a way that is not known.</source>
    <translation>Dieses Modell hat solche Schichten nicht, oder sie werden auf unbekannte Weise geändert.</translation>
+  </message>
+  <message>
+   <source>This model takes no image prompts.</source>
+   <translation>Dieses Modell nimmt keine Bild-Prompts.</translation>
   </message>
   <message>
    <source>This model was not trained by flow matching.</source>
@@ -6383,6 +7344,10 @@
    <translation>Mit diesen LoRAs hat das Gewicht {weight} Werte, die keine Zahl oder zu groß für {dtype} sind.</translation>
   </message>
   <message>
+   <source>Without them it is as many times as large as it says.</source>
+   <translation>Ohne sie wird das Bild um den angegebenen Faktor größer.</translation>
+  </message>
+  <message>
    <source>Write a number here.</source>
    <translation>Hier eine Zahl schreiben.</translation>
   </message>
@@ -6439,6 +7404,18 @@
    <translation>`safelight cache` zeigt, was er enthält.</translation>
   </message>
   <message>
+   <source>a ControlNet</source>
+   <translation>ein ControlNet</translation>
+  </message>
+  <message>
+   <source>a ControlNet for several kinds of maps</source>
+   <translation>ein ControlNet für mehrere Arten von Karten</translation>
+  </message>
+  <message>
+   <source>a ControlNet-LLLite</source>
+   <translation>ein ControlNet-LLLite</translation>
+  </message>
+  <message>
    <source>a GGUF file</source>
    <translation>eine GGUF-Datei</translation>
   </message>
@@ -6471,6 +7448,10 @@
    <translation>ein T2I-Stiladapter</translation>
   </message>
   <message>
+   <source>a T2I-Adapter</source>
+   <translation>ein T2I-Adapter</translation>
+  </message>
+  <message>
    <source>a VAE</source>
    <translation>ein VAE</translation>
   </message>
@@ -6489,6 +7470,10 @@
   <message>
    <source>a consistency decoder</source>
    <translation>ein Consistency-Decoder</translation>
+  </message>
+  <message>
+   <source>a control-LoRA</source>
+   <translation>ein Control-LoRA</translation>
   </message>
   <message>
    <source>a control-LoRA, which is a ControlNet</source>
@@ -6511,6 +7496,14 @@
    <translation>ein Gesichtsrestaurierer ({name})</translation>
   </message>
   <message>
+   <source>a field ends beyond its message</source>
+   <translation>ein Feld endet hinter seiner Nachricht</translation>
+  </message>
+  <message>
+   <source>a field is larger than any model's</source>
+   <translation>ein Feld ist größer als das irgendeines Modells</translation>
+  </message>
+  <message>
    <source>a file of weights that this version does not know</source>
    <translation>eine Datei mit Gewichten, die diese Version nicht kennt</translation>
   </message>
@@ -6529,6 +7522,18 @@
   <message>
    <source>a latent upscaler ({name})</source>
    <translation>ein Latent-Upscaler ({name})</translation>
+  </message>
+  <message>
+   <source>a name is no text</source>
+   <translation>ein Name ist kein Text</translation>
+  </message>
+  <message>
+   <source>a number does not end</source>
+   <translation>eine Zahl endet nicht</translation>
+  </message>
+  <message>
+   <source>a number is of the wrong type</source>
+   <translation>eine Zahl ist von der falschen Art</translation>
   </message>
   <message>
    <source>a packed archive (7z)</source>
@@ -6643,12 +7648,28 @@
    <translation>ein AnimateDiff-Bewegungsmodul</translation>
   </message>
   <message>
+   <source>an IP-Adapter</source>
+   <translation>ein IP-Adapter</translation>
+  </message>
+  <message>
+   <source>an IP-Adapter Plus</source>
+   <translation>ein IP-Adapter Plus</translation>
+  </message>
+  <message>
+   <source>an IP-Adapter full face</source>
+   <translation>ein IP-Adapter Full Face</translation>
+  </message>
+  <message>
    <source>an XML reply from a server saved under this name</source>
    <translation>die XML-Antwort eines Servers, die unter diesem Namen gespeichert ist</translation>
   </message>
   <message>
    <source>an asymmetric VAE</source>
    <translation>ein asymmetrischer VAE</translation>
+  </message>
+  <message>
+   <source>an attribute is damaged</source>
+   <translation>ein Attribut ist beschädigt</translation>
   </message>
   <message>
    <source>an audio autoencoder</source>
@@ -6671,8 +7692,16 @@
    <translation>ein Inpainting-Netz ({name})</translation>
   </message>
   <message>
+   <source>an input or output is damaged</source>
+   <translation>ein Eingang oder Ausgang ist beschädigt</translation>
+  </message>
+  <message>
    <source>an old PyTorch pickle (.ckpt, .pt, .bin)</source>
    <translation>ein altes PyTorch-Pickle (.ckpt, .pt, .bin)</translation>
+  </message>
+  <message>
+   <source>an output is not computed</source>
+   <translation>ein Ausgang wird nicht berechnet</translation>
   </message>
   <message>
    <source>an upscaler</source>
@@ -6691,8 +7720,16 @@
    <translation>ein {name}-Modell</translation>
   </message>
   <message>
+   <source>another kind of model</source>
+   <translation>eine andere Art von Modell</translation>
+  </message>
+  <message>
    <source>asked for</source>
    <translation>so verlangt</translation>
+  </message>
+  <message>
+   <source>background</source>
+   <translation>Hintergrund</translation>
   </message>
   <message>
    <source>batch index</source>
@@ -6739,6 +7776,10 @@
    <translation>Entrauscher (UNet)</translation>
   </message>
   <message>
+   <source>depth</source>
+   <translation>Tiefe</translation>
+  </message>
+  <message>
    <source>developing it</source>
    <translation>es entwickelt wurde</translation>
   </message>
@@ -6755,12 +7796,32 @@
    <translation>Treiber {version} ist zu alt: {name} braucht {least} oder neuer</translation>
   </message>
   <message>
+   <source>end of FreeU</source>
+   <translation>Ende von FreeU</translation>
+  </message>
+  <message>
+   <source>end of PAG</source>
+   <translation>Ende von PAG</translation>
+  </message>
+  <message>
    <source>end of guidance</source>
    <translation>Ende der Guidance</translation>
   </message>
   <message>
+   <source>end of range of a control layer</source>
+   <translation>Ende des Bereichs einer Kontrollebene</translation>
+  </message>
+  <message>
+   <source>end of range of an image prompt</source>
+   <translation>Ende des Bereichs eines Bildprompts</translation>
+  </message>
+  <message>
    <source>ended unexpectedly</source>
    <translation>hat sich unerwartet beendet</translation>
+  </message>
+  <message>
+   <source>enlarging it</source>
+   <translation>es vergrößert wurde</translation>
   </message>
   <message>
    <source>eta</source>
@@ -6773,6 +7834,10 @@
   <message>
    <source>exists already</source>
    <translation>gibt es schon</translation>
+  </message>
+  <message>
+   <source>factor of a second pass</source>
+   <translation>Faktor eines zweiten Durchgangs</translation>
   </message>
   <message>
    <source>feather</source>
@@ -6807,12 +7872,20 @@
    <translation>Guidance</translation>
   </message>
   <message>
+   <source>guidance of a second pass</source>
+   <translation>Führung eines zweiten Durchgangs</translation>
+  </message>
+  <message>
    <source>guidance rescale</source>
    <translation>Reskalierung der Guidance</translation>
   </message>
   <message>
    <source>height</source>
    <translation>Höhe</translation>
+  </message>
+  <message>
+   <source>height of a second pass</source>
+   <translation>Höhe eines zweiten Durchgangs</translation>
   </message>
   <message>
    <source>high threshold</source>
@@ -6843,8 +7916,40 @@
    <translation>es kann nicht geöffnet werden</translation>
   </message>
   <message>
+   <source>it does not find joints</source>
+   <translation>sie findet keine Gelenke</translation>
+  </message>
+  <message>
+   <source>it does not find people</source>
+   <translation>sie findet keine Menschen</translation>
+  </message>
+  <message>
+   <source>it does not take a picture</source>
+   <translation>sie nimmt kein Bild an</translation>
+  </message>
+  <message>
+   <source>it ends too early</source>
+   <translation>sie endet zu früh</translation>
+  </message>
+  <message>
    <source>it failed: {reason}</source>
    <translation>es hat versagt: {reason}</translation>
+  </message>
+  <message>
+   <source>it has a field of no known type</source>
+   <translation>sie hat ein Feld von unbekannter Art</translation>
+  </message>
+  <message>
+   <source>it has far more entries than any model</source>
+   <translation>sie hat weit mehr Einträge als irgendein Modell</translation>
+  </message>
+  <message>
+   <source>it has half of the change of {name!r}</source>
+   <translation>sie hat nur die Hälfte der Änderung von {name!r}</translation>
+  </message>
+  <message>
+   <source>it has more constants than any model</source>
+   <translation>sie hat mehr Konstanten als irgendein Modell</translation>
   </message>
   <message>
    <source>it has no Metal driver</source>
@@ -6863,12 +7968,24 @@
    <translation>ihr fehlt die erste Schicht einer kleinen VAE</translation>
   </message>
   <message>
+   <source>it has no inputs, or more than any model</source>
+   <translation>sie hat keine Eingänge oder mehr als irgendein Modell</translation>
+  </message>
+  <message>
+   <source>it has no operators</source>
+   <translation>sie hat keine Operatoren</translation>
+  </message>
+  <message>
    <source>it has no {name}</source>
    <translation>{name} fehlt ihm</translation>
   </message>
   <message>
    <source>it has none</source>
    <translation>sie hat keinen</translation>
+  </message>
+  <message>
+   <source>it has several graphs</source>
+   <translation>sie hat mehrere Graphen</translation>
   </message>
   <message>
    <source>it has too many files</source>
@@ -6937,6 +8054,10 @@
   <message>
    <source>it is made for another system</source>
    <translation>es ist für ein anderes System gemacht</translation>
+  </message>
+  <message>
+   <source>it is no ONNX file</source>
+   <translation>sie ist keine ONNX-Datei</translation>
   </message>
   <message>
    <source>it is no PNG, JPEG or WebP file</source>
@@ -7055,6 +8176,10 @@
    <translation>seine erste Schicht hat {inner} Kanäle</translation>
   </message>
   <message>
+   <source>its first layer takes {inner} channels</source>
+   <translation>ihre erste Schicht nimmt {inner} Kanäle</translation>
+  </message>
+  <message>
    <source>its folder is missing</source>
    <translation>sein Ordner fehlt</translation>
   </message>
@@ -7123,6 +8248,14 @@
    <translation>seine Zahlen sind keine</translation>
   </message>
   <message>
+   <source>its result is no map</source>
+   <translation>ihr Ergebnis ist keine Karte</translation>
+  </message>
+  <message>
+   <source>its result is no map of 150 classes</source>
+   <translation>ihr Ergebnis ist keine Karte von 150 Klassen</translation>
+  </message>
+  <message>
    <source>its shapes are {family}'s</source>
    <translation>ihre Formen sind die von {family}</translation>
   </message>
@@ -7175,6 +8308,14 @@
    <translation>lässt davor eine Lücke</translation>
   </message>
   <message>
+   <source>length of a second pass's negative prompt</source>
+   <translation>Länge des negativen Prompts eines zweiten Durchgangs</translation>
+  </message>
+  <message>
+   <source>length of a second pass's prompt</source>
+   <translation>Länge des Prompts eines zweiten Durchgangs</translation>
+  </message>
+  <message>
    <source>length of the negative prompt</source>
    <translation>Länge des negativen Prompts</translation>
   </message>
@@ -7197,6 +8338,10 @@
   <message>
    <source>listing its tensors takes longer than any model's</source>
    <translation>das Auflisten ihrer Tensoren dauert länger als bei jedem Modell</translation>
+  </message>
+  <message>
+   <source>longest side</source>
+   <translation>längste Seite</translation>
   </message>
   <message>
    <source>lost a file it was reading</source>
@@ -7307,6 +8452,14 @@
    <translation>Zahl der LoRAs</translation>
   </message>
   <message>
+   <source>number of PAG layers</source>
+   <translation>Zahl der PAG-Schichten</translation>
+  </message>
+  <message>
+   <source>number of control layers</source>
+   <translation>Zahl der Kontrollebenen</translation>
+  </message>
+  <message>
    <source>number of discards_next_to_last</source>
    <translation>Zahl von discards_next_to_last</translation>
   </message>
@@ -7319,12 +8472,28 @@
    <translation>Zahl von embedding_spellings</translation>
   </message>
   <message>
+   <source>number of image prompts</source>
+   <translation>Zahl der Bildprompts</translation>
+  </message>
+  <message>
    <source>number of pictures</source>
    <translation>Zahl der Bilder</translation>
   </message>
   <message>
+   <source>number of second passes</source>
+   <translation>Zahl der zweiten Durchgänge</translation>
+  </message>
+  <message>
    <source>number of steps</source>
    <translation>Zahl der Schritte</translation>
+  </message>
+  <message>
+   <source>number of steps of a second pass</source>
+   <translation>Zahl der Schritte eines zweiten Durchgangs</translation>
+  </message>
+  <message>
+   <source>of another kind</source>
+   <translation>von anderer Art</translation>
   </message>
   <message>
    <source>of this family, as no name says otherwise</source>
@@ -7451,6 +8620,10 @@
    <translation>es gespeichert wurde</translation>
   </message>
   <message>
+   <source>scale</source>
+   <translation>Faktor</translation>
+  </message>
+  <message>
    <source>schedule</source>
    <translation>Zeitplan</translation>
   </message>
@@ -7461,6 +8634,18 @@
   <message>
    <source>seed</source>
    <translation>Seed</translation>
+  </message>
+  <message>
+   <source>seed of a second pass</source>
+   <translation>Seed eines zweiten Durchgangs</translation>
+  </message>
+  <message>
+   <source>side</source>
+   <translation>Seite</translation>
+  </message>
+  <message>
+   <source>side of a tile</source>
+   <translation>Seite einer Kachel</translation>
   </message>
   <message>
    <source>side of the crop</source>
@@ -7507,8 +8692,24 @@
    <translation>einige ihrer Zahlen sind nicht endlich</translation>
   </message>
   <message>
+   <source>start of FreeU</source>
+   <translation>Anfang von FreeU</translation>
+  </message>
+  <message>
+   <source>start of PAG</source>
+   <translation>Anfang von PAG</translation>
+  </message>
+  <message>
    <source>start of guidance</source>
    <translation>Beginn der Guidance</translation>
+  </message>
+  <message>
+   <source>start of range of a control layer</source>
+   <translation>Anfang des Bereichs einer Kontrollebene</translation>
+  </message>
+  <message>
+   <source>start of range of an image prompt</source>
+   <translation>Anfang des Bereichs eines Bildprompts</translation>
   </message>
   <message>
    <source>strength</source>
@@ -7517,6 +8718,10 @@
   <message>
    <source>strength of a LoRA</source>
    <translation>Stärke einer LoRA</translation>
+  </message>
+  <message>
+   <source>strength of a second pass</source>
+   <translation>Stärke eines zweiten Durchgangs</translation>
   </message>
   <message>
    <source>tensor name {quoted} is not plain text</source>
@@ -7529,6 +8734,22 @@
   <message>
    <source>tensor {quoted} has a size that does not fit its shape</source>
    <translation>Tensor {quoted} hat eine Größe, die nicht zu seiner Form passt</translation>
+  </message>
+  <message>
+   <source>tensor {quoted} has no possible size</source>
+   <translation>Tensor {quoted} hat keine mögliche Größe</translation>
+  </message>
+  <message>
+   <source>tensor {quoted} is damaged</source>
+   <translation>Tensor {quoted} ist beschädigt</translation>
+  </message>
+  <message>
+   <source>tensor {quoted} is of an unknown type</source>
+   <translation>Tensor {quoted} ist von unbekannter Art</translation>
+  </message>
+  <message>
+   <source>tensor {quoted} is there twice</source>
+   <translation>Tensor {quoted} ist doppelt da</translation>
   </message>
   <message>
    <source>tensor {quoted} lies beyond the end of the file</source>
@@ -7587,6 +8808,10 @@
    <translation>der Grafikprozessor antwortet nicht mehr: {reason}</translation>
   </message>
   <message>
+   <source>the halves of the change of {name!r} do not fit</source>
+   <translation>die Hälften der Änderung von {name!r} passen nicht zusammen</translation>
+  </message>
+  <message>
    <source>the merge {first!r} {second!r} is not in the vocabulary</source>
    <translation>die Verbindung {first!r} {second!r} ist nicht im Vokabular</translation>
   </message>
@@ -7601,6 +8826,10 @@
   <message>
    <source>the only one that is known to work here</source>
    <translation>das einzige, das hier bekanntermaßen funktioniert</translation>
+  </message>
+  <message>
+   <source>the parts of {name!r} do not fit</source>
+   <translation>die Teile von {name!r} passen nicht zusammen</translation>
   </message>
   <message>
    <source>the picture holds none</source>
@@ -7679,6 +8908,10 @@
    <translation>Schwelle</translation>
   </message>
   <message>
+   <source>tile of a second pass</source>
+   <translation>Kachel eines zweiten Durchgangs</translation>
+  </message>
+  <message>
    <source>tile of the VAE</source>
    <translation>Kachel des VAE</translation>
   </message>
@@ -7715,12 +8948,24 @@
    <translation>wurde vom System beendet</translation>
   </message>
   <message>
+   <source>weight of a control layer</source>
+   <translation>Gewicht einer Kontrollebene</translation>
+  </message>
+  <message>
    <source>weight of a picture</source>
    <translation>Gewicht eines Bilds</translation>
   </message>
   <message>
+   <source>weight of an image prompt</source>
+   <translation>Gewicht eines Bild-Prompts</translation>
+  </message>
+  <message>
    <source>width</source>
    <translation>Breite</translation>
+  </message>
+  <message>
+   <source>width of a second pass</source>
+   <translation>Breite eines zweiten Durchgangs</translation>
   </message>
   <message>
    <source>without text_projection</source>
@@ -7737,6 +8982,14 @@
   <message>
    <source>you say so (found: {found})</source>
    <translation>so angegeben von Hand (gefunden: {found})</translation>
+  </message>
+  <message>
+   <source>{adapter} needs the vision encoder {encoder}, and no such file was found.</source>
+   <translation>{adapter} braucht den Bild-Encoder {encoder}, und keine solche Datei wurde gefunden.</translation>
+  </message>
+  <message>
+   <source>{adapter} needs the vision encoder {wanted}; {encoder} is {title}.</source>
+   <translation>{adapter} braucht den Bild-Encoder {wanted}; {encoder} ist {title}.</translation>
   </message>
   <message>
    <source>{amount} follow its last tensor</source>
@@ -7827,6 +9080,10 @@
    <translation>{folder} wurde auf eine Art trainiert, mit der diese Version nicht rechnet: {where} sagt {what}.</translation>
   </message>
   <message>
+   <source>{form} for {family}</source>
+   <translation>{form} für {family}</translation>
+  </message>
+  <message>
    <source>{found} wide</source>
    <translation>{found} breit</translation>
   </message>
@@ -7889,6 +9146,10 @@
   <message>
    <source>{mean} and {deviation} are no means and deviations</source>
    <translation>{mean} und {deviation} sind keine Mittelwerte und Abweichungen</translation>
+  </message>
+  <message>
+   <source>{method} has no scale of its own.</source>
+   <translation>{method} hat keinen eigenen Faktor.</translation>
   </message>
   <message>
    <source>{most} or {last}</source>
@@ -8063,12 +9324,24 @@
    <translation>{path} kann nicht als {title} gelten: {reason}.</translation>
   </message>
   <message>
+   <source>{path} cannot be used as an image prompt adapter. {why}</source>
+   <translation>{path} kann nicht als Bild-Prompt-Adapter verwendet werden. {why}</translation>
+  </message>
+  <message>
+   <source>{path} cannot be used for this: {what}.</source>
+   <translation>{path} ist hierfür nicht zu gebrauchen: {what}.</translation>
+  </message>
+  <message>
    <source>{path} cannot be used: {reason}.</source>
    <translation>{path} kann nicht verwendet werden: {reason}.</translation>
   </message>
   <message>
    <source>{path} cannot be written.</source>
    <translation>{path} kann nicht geschrieben werden.</translation>
+  </message>
+  <message>
+   <source>{path} cannot draw on latents of {path_2}: they are of another family.</source>
+   <translation>{path} kann nicht auf Latents von {path_2} zeichnen: Sie sind von einer anderen Familie.</translation>
   </message>
   <message>
    <source>{path} cannot refine pictures of {path_2}: {why}.</source>
@@ -8091,6 +9364,10 @@
    <translation>{path} verändert ein Bild</translation>
   </message>
   <message>
+   <source>{path} edits a picture, and draws none twice.</source>
+   <translation>{path} bearbeitet ein Bild und zeichnet keines zweimal.</translation>
+  </message>
+  <message>
    <source>{path} ends within its header, after {amount}.</source>
    <translation>{path} endet mitten im Kopf, nach {amount}.</translation>
   </message>
@@ -8103,6 +9380,10 @@
    <translation>{path} hat zwei Gewichte an einer Stelle, und eine LoRA ändert eines davon.</translation>
   </message>
   <message>
+   <source>{path} is a ControlNet of a kind that is not run.</source>
+   <translation>{path} ist ein ControlNet einer Art, die nicht ausgeführt wird.</translation>
+  </message>
+  <message>
    <source>{path} is a DoRA that was trained by the lengths of outputs, and this convention's tool measures inputs.</source>
    <translation>{path} ist eine DoRA, die nach den Längen der Ausgänge trainiert wurde; das nachgeahmte Programm misst die Eingänge.</translation>
   </message>
@@ -8113,6 +9394,10 @@
   <message>
    <source>{path} is a folder; only a single file has a hash.</source>
    <translation>{path} ist ein Ordner; nur eine einzelne Datei hat einen Hash.</translation>
+  </message>
+  <message>
+   <source>{path} is a model of {family}, not a control network.</source>
+   <translation>{path} ist ein Modell von {family}, kein Steuernetz.</translation>
   </message>
   <message>
    <source>{path} is a model of {family}, not an upscaler.</source>
@@ -8147,12 +9432,20 @@
    <translation>{path} ist leer.</translation>
   </message>
   <message>
+   <source>{path} is for a UNet of other sizes than that of {checkpoint}.</source>
+   <translation>{path} ist für ein UNet anderer Größe als das von {checkpoint}.</translation>
+  </message>
+  <message>
    <source>{path} is incomplete: the file is {of}.</source>
    <translation>{path} ist unvollständig: Die Datei hat {of}.</translation>
   </message>
   <message>
    <source>{path} is larger than {size} MiB</source>
    <translation>{path} ist größer als {size} MiB</translation>
+  </message>
+  <message>
+   <source>{path} is no CLIP vision encoder.</source>
+   <translation>{path} ist kein Bild-Encoder von CLIP.</translation>
   </message>
   <message>
    <source>{path} is no file of weights that makes maps.</source>
@@ -8165,6 +9458,10 @@
   <message>
    <source>{path} is no textual inversion: {reason}.</source>
    <translation>{path} ist keine Textual Inversion: {reason}.</translation>
+  </message>
+  <message>
+   <source>{path} is not a control network this version knows.</source>
+   <translation>{path} ist kein Steuernetz, das diese Version kennt.</translation>
   </message>
   <message>
    <source>{path} is not a file.</source>
@@ -8187,6 +9484,10 @@
    <translation>{path} ist nicht in {parent}.</translation>
   </message>
   <message>
+   <source>{path} is not run: it ends the program that runs it.</source>
+   <translation>{path} wird nicht ausgeführt: Die Datei beendet das Programm, das sie ausführt.</translation>
+  </message>
+  <message>
    <source>{path} is not the upscaler that it seems to be: {what}.</source>
    <translation>{path} ist nicht der Upscaler, der die Datei zu sein scheint: {what}.</translation>
   </message>
@@ -8195,12 +9496,24 @@
    <translation>{path} wird verwendet, also kann ein anderes Bild entstehen.</translation>
   </message>
   <message>
+   <source>{path} is {title}, but {checkpoint} is of {family}.</source>
+   <translation>{path} ist {title}, aber {checkpoint} gehört zu {family}.</translation>
+  </message>
+  <message>
+   <source>{path} is {title}, not a control network.</source>
+   <translation>{path} ist {title}, kein Steuernetz.</translation>
+  </message>
+  <message>
    <source>{path} is {title}, not a model.</source>
    <translation>{path} ist {title}, kein Modell.</translation>
   </message>
   <message>
    <source>{path} is {title}, not an upscaler.</source>
    <translation>{path} ist {title}, kein Upscaler.</translation>
+  </message>
+  <message>
+   <source>{path} is {title}, which acts on the whole picture.</source>
+   <translation>{path} ist {title} und wirkt auf das ganze Bild.</translation>
   </message>
   <message>
    <source>{path} is {title}, which is not run yet.</source>
@@ -8231,6 +9544,10 @@
    <translation>{path} nennt Dateien, die nicht daneben liegen.</translation>
   </message>
   <message>
+   <source>{path} needs a second file beside it.</source>
+   <translation>{path} braucht eine zweite Datei daneben.</translation>
+  </message>
+  <message>
    <source>{path} stores {quoted} in the number format {quoted_2}, which this version does not know.</source>
    <translation>{path} speichert {quoted} im Zahlenformat {quoted_2}, das diese Version nicht kennt.</translation>
   </message>
@@ -8243,12 +9560,24 @@
    <translation>{path} wurde nicht geöffnet: Die Datei verlangt {name}.</translation>
   </message>
   <message>
+   <source>{path} was not trained on maps of the kind {kind!r}.</source>
+   <translation>{path} wurde nicht mit Karten der Art {kind!r} trainiert.</translation>
+  </message>
+  <message>
    <source>{prediction} because {reason}</source>
    <translation>{prediction}, denn {reason}</translation>
   </message>
   <message>
    <source>{problem} {device} goes on with what is left.</source>
    <translation>{problem} {device} macht mit dem Übrigen weiter.</translation>
+  </message>
+  <message>
+   <source>{quoted} is computed twice</source>
+   <translation>{quoted} wird doppelt berechnet</translation>
+  </message>
+  <message>
+   <source>{quoted} is read before it is computed</source>
+   <translation>{quoted} wird gelesen, bevor es berechnet ist</translation>
   </message>
   <message>
    <source>{ratio}x faster than {other} here</source>
@@ -8917,6 +10246,10 @@
    <translation>Alle Textencoder</translation>
   </message>
   <message>
+   <source>Area</source>
+   <translation>Fläche</translation>
+  </message>
+  <message>
    <source>Decoding</source>
    <translation>Dekodieren</translation>
   </message>
@@ -8935,6 +10268,18 @@
   <message>
    <source>EDM with v-prediction</source>
    <translation>EDM mit v-Vorhersage</translation>
+  </message>
+  <message>
+   <source>Enlarging</source>
+   <translation>Vergrößern</translation>
+  </message>
+  <message>
+   <source>FreeU {freeu}</source>
+   <translation>FreeU {freeu}</translation>
+  </message>
+  <message>
+   <source>Lanczos</source>
+   <translation>Lanczos</translation>
   </message>
   <message>
    <source>LoRAs: {lora_mode}</source>
@@ -9049,6 +10394,14 @@
    <translation>Clip-Skip {clip_skip}</translation>
   </message>
   <message>
+   <source>control layers</source>
+   <translation>Kontrollebenen</translation>
+  </message>
+  <message>
+   <source>enlarged and redrawn</source>
+   <translation>vergrößert und neu gezeichnet</translation>
+  </message>
+  <message>
    <source>eta {eta}</source>
    <translation>Eta {eta}</translation>
   </message>
@@ -9075,6 +10428,10 @@
   <message>
    <source>hash {digits}</source>
    <translation>Hash {digits}</translation>
+  </message>
+  <message>
+   <source>image prompts</source>
+   <translation>Bildprompts</translation>
   </message>
   <message>
    <source>in {precision}</source>
@@ -9125,6 +10482,10 @@
    <translation>auf {backend}</translation>
   </message>
   <message>
+   <source>perturbed attention {pag_scale}</source>
+   <translation>gestörte Aufmerksamkeit {pag_scale}</translation>
+  </message>
+  <message>
    <source>prediction of the picture</source>
    <translation>Vorhersage des Bildes</translation>
   </message>
@@ -9137,8 +10498,16 @@
    <translation>Rho {rho}</translation>
   </message>
   <message>
+   <source>seamless ({tiling})</source>
+   <translation>nahtlos ({tiling})</translation>
+  </message>
+  <message>
    <source>seed {n}</source>
    <translation>Seed {n}</translation>
+  </message>
+  <message>
+   <source>self-attention guidance {sag_scale}</source>
+   <translation>Führung durch Selbstaufmerksamkeit {sag_scale}</translation>
   </message>
   <message>
    <source>sigma max {sigma_max}</source>
@@ -9183,6 +10552,10 @@
   <message>
    <source>{loras}</source>
    <translation>{loras}</translation>
+  </message>
+  <message>
+   <source>{name}, made larger</source>
+   <translation>{name}, vergrößert</translation>
   </message>
   <message>
    <source>{n} % less time, as measured here</source>
@@ -9251,6 +10624,345 @@
   <message>
    <source>{vae}</source>
    <translation>{vae}</translation>
+  </message>
+ </context>
+ <context>
+  <name>layers</name>
+  <message>
+   <source>Above 1 the map is darker, below 1 it is lighter.</source>
+   <translation>Über 1 ist die Karte dunkler, unter 1 heller.</translation>
+  </message>
+  <message>
+   <source>All of it</source>
+   <translation>Alles davon</translation>
+  </message>
+  <message>
+   <source>Another number pulls the picture about in another way.</source>
+   <translation>Eine andere Zahl verzieht das Bild auf andere Weise.</translation>
+  </message>
+  <message>
+   <source>Automatic</source>
+   <translation>Automatisch</translation>
+  </message>
+  <message>
+   <source>Background</source>
+   <translation>Hintergrund</translation>
+  </message>
+  <message>
+   <source>Balanced</source>
+   <translation>Ausgewogen</translation>
+  </message>
+  <message>
+   <source>Black becomes white.</source>
+   <translation>Aus Schwarz wird Weiß.</translation>
+  </message>
+  <message>
+   <source>Blur</source>
+   <translation>Unschärfe</translation>
+  </message>
+  <message>
+   <source>Bodies</source>
+   <translation>Körper</translation>
+  </message>
+  <message>
+   <source>Canny edges</source>
+   <translation>Canny-Kanten</translation>
+  </message>
+  <message>
+   <source>Coarse edges</source>
+   <translation>Grobe Kanten</translation>
+  </message>
+  <message>
+   <source>Colours</source>
+   <translation>Farben</translation>
+  </message>
+  <message>
+   <source>Colours and manner, not what is in the picture.</source>
+   <translation>Farben und Malweise, nicht was im Bild ist.</translation>
+  </message>
+  <message>
+   <source>Colours of directions</source>
+   <translation>Farben der Richtungen</translation>
+  </message>
+  <message>
+   <source>Composition only</source>
+   <translation>Nur Komposition</translation>
+  </message>
+  <message>
+   <source>Content, style and composition of the picture.</source>
+   <translation>Inhalt, Stil und Komposition des Bildes.</translation>
+  </message>
+  <message>
+   <source>Crop</source>
+   <translation>Beschneiden</translation>
+  </message>
+  <message>
+   <source>Depth</source>
+   <translation>Tiefe</translation>
+  </message>
+  <message>
+   <source>Draw bodies.</source>
+   <translation>Körper zeichnen.</translation>
+  </message>
+  <message>
+   <source>Draw faces.</source>
+   <translation>Gesichter zeichnen.</translation>
+  </message>
+  <message>
+   <source>Draw hands.</source>
+   <translation>Hände zeichnen.</translation>
+  </message>
+  <message>
+   <source>Edges begin where they are as strong as this.</source>
+   <translation>Kanten beginnen, wo sie so stark sind.</translation>
+  </message>
+  <message>
+   <source>Edges of three levels, which hide less of the picture.</source>
+   <translation>Kanten in drei Stufen, die weniger vom Bild verbergen.</translation>
+  </message>
+  <message>
+   <source>Faces</source>
+   <translation>Gesichter</translation>
+  </message>
+  <message>
+   <source>Farther than this part of the depth, surfaces face you.</source>
+   <translation>Weiter entfernt als dieser Teil der Tiefe sind Flächen Ihnen zugewandt.</translation>
+  </message>
+  <message>
+   <source>Fit</source>
+   <translation>Einpassen</translation>
+  </message>
+  <message>
+   <source>Gamma</source>
+   <translation>Gamma</translation>
+  </message>
+  <message>
+   <source>Hands</source>
+   <translation>Hände</translation>
+  </message>
+  <message>
+   <source>IP-Adapters need a CLIP vision encoder, and your folders have none. Put it into {folder}.</source>
+   <translation>IP-Adapter brauchen einen CLIP-Bild-Encoder, und in Ihren Ordnern ist keiner. Legen Sie ihn in {folder}.</translation>
+  </message>
+  <message>
+   <source>Inpainting</source>
+   <translation>Inpainting</translation>
+  </message>
+  <message>
+   <source>Inverted</source>
+   <translation>Umgekehrt</translation>
+  </message>
+  <message>
+   <source>It is for {families}; the model is {own}.</source>
+   <translation>Es ist für {families}; das Modell ist {own}.</translation>
+  </message>
+  <message>
+   <source>Left out: its file is not in your folders.</source>
+   <translation>Weggelassen: seine Datei ist nicht in Ihren Ordnern.</translation>
+  </message>
+  <message>
+   <source>Left out: {reason}</source>
+   <translation>Weggelassen: {reason}</translation>
+  </message>
+  <message>
+   <source>Line drawing</source>
+   <translation>Strichzeichnung</translation>
+  </message>
+  <message>
+   <source>Made smaller by</source>
+   <translation>Verkleinert um</translation>
+  </message>
+  <message>
+   <source>Manner and places, without the other content.</source>
+   <translation>Malweise und Orte, ohne den übrigen Inhalt.</translation>
+  </message>
+  <message>
+   <source>Needs {file}.</source>
+   <translation>Braucht {file}.</translation>
+  </message>
+  <message>
+   <source>None</source>
+   <translation>Keine</translation>
+  </message>
+  <message>
+   <source>Not followed until a control network is chosen.</source>
+   <translation>Wird erst befolgt, wenn ein Steuernetz gewählt ist.</translation>
+  </message>
+  <message>
+   <source>Numbers that come out</source>
+   <translation>Zahlen heraus</translation>
+  </message>
+  <message>
+   <source>Numbers that go in</source>
+   <translation>Zahlen hinein</translation>
+  </message>
+  <message>
+   <source>Pixels of the map's shorter side.</source>
+   <translation>Pixel der kürzeren Seite der Karte.</translation>
+  </message>
+  <message>
+   <source>Pixels of the square that the network sees.</source>
+   <translation>Pixel des Quadrats, das das Netz sieht.</translation>
+  </message>
+  <message>
+   <source>Pose</source>
+   <translation>Pose</translation>
+  </message>
+  <message>
+   <source>Prompt and map count alike.</source>
+   <translation>Prompt und Karte zählen gleich viel.</translation>
+  </message>
+  <message>
+   <source>Put it anywhere into {folder}, or choose it.</source>
+   <translation>Legen Sie sie irgendwo in {folder}, oder wählen Sie sie.</translation>
+  </message>
+  <message>
+   <source>Recolouring</source>
+   <translation>Umfärben</translation>
+  </message>
+  <message>
+   <source>Resolution</source>
+   <translation>Auflösung</translation>
+  </message>
+  <message>
+   <source>Scribble</source>
+   <translation>Gekritzel</translation>
+  </message>
+  <message>
+   <source>Seed</source>
+   <translation>Seed</translation>
+  </message>
+  <message>
+   <source>Segmentation</source>
+   <translation>Segmentierung</translation>
+  </message>
+  <message>
+   <source>Shuffled content</source>
+   <translation>Durchmischter Inhalt</translation>
+  </message>
+  <message>
+   <source>Side that it sees</source>
+   <translation>Seite, die es sieht</translation>
+  </message>
+  <message>
+   <source>Soft edges</source>
+   <translation>Weiche Kanten</translation>
+  </message>
+  <message>
+   <source>Stretch</source>
+   <translation>Strecken</translation>
+  </message>
+  <message>
+   <source>Strong edges from</source>
+   <translation>Starke Kanten ab</translation>
+  </message>
+  <message>
+   <source>Style and composition</source>
+   <translation>Stil und Komposition</translation>
+  </message>
+  <message>
+   <source>Style only</source>
+   <translation>Nur Stil</translation>
+  </message>
+  <message>
+   <source>Surface normals</source>
+   <translation>Oberflächennormalen</translation>
+  </message>
+  <message>
+   <source>Switched off.</source>
+   <translation>Ausgeschaltet.</translation>
+  </message>
+  <message>
+   <source>The level that divides white from black.</source>
+   <translation>Die Stufe, die Weiß von Schwarz trennt.</translation>
+  </message>
+  <message>
+   <source>The map fills the picture; what is beyond its sides is cut off.</source>
+   <translation>Die Karte füllt das Bild; was über die Seiten ragt, wird abgeschnitten.</translation>
+  </message>
+  <message>
+   <source>The map gives way where the prompt wants something else.</source>
+   <translation>Die Karte gibt nach, wo der Prompt etwas anderes will.</translation>
+  </message>
+  <message>
+   <source>The map is kept to even where the prompt wants otherwise.</source>
+   <translation>Die Karte gilt auch, wo der Prompt etwas anderes will.</translation>
+  </message>
+  <message>
+   <source>The map is more important</source>
+   <translation>Die Karte ist wichtiger</translation>
+  </message>
+  <message>
+   <source>The map that its numbers become.</source>
+   <translation>Die Karte, die aus seinen Zahlen wird.</translation>
+  </message>
+  <message>
+   <source>The more, the freer the details are.</source>
+   <translation>Je mehr, desto freier sind die Einzelheiten.</translation>
+  </message>
+  <message>
+   <source>The more, the steeper surfaces are.</source>
+   <translation>Je mehr, desto steiler sind Flächen.</translation>
+  </message>
+  <message>
+   <source>The network must have been trained on them.</source>
+   <translation>Das Netz muss mit ihnen trainiert sein.</translation>
+  </message>
+  <message>
+   <source>The numbers that the network takes for a picture.</source>
+   <translation>Die Zahlen, die das Netz für ein Bild erwartet.</translation>
+  </message>
+  <message>
+   <source>The picture is a map already, and is followed as it is.</source>
+   <translation>Das Bild ist schon eine Karte und wird so befolgt, wie es ist.</translation>
+  </message>
+  <message>
+   <source>The places of things, not how they are painted.</source>
+   <translation>Die Orte der Dinge, nicht wie sie gemalt sind.</translation>
+  </message>
+  <message>
+   <source>The prompt is more important</source>
+   <translation>Der Prompt ist wichtiger</translation>
+  </message>
+  <message>
+   <source>The radius of the blur in pixels of the map.</source>
+   <translation>Der Radius der Unschärfe in Pixeln der Karte.</translation>
+  </message>
+  <message>
+   <source>The whole map within the picture, with borders around it.</source>
+   <translation>Die ganze Karte innerhalb des Bildes, mit Rändern darum.</translation>
+  </message>
+  <message>
+   <source>The whole map, stretched into the picture's shape.</source>
+   <translation>Die ganze Karte, in die Form des Bildes gestreckt.</translation>
+  </message>
+  <message>
+   <source>Threshold</source>
+   <translation>Schwelle</translation>
+  </message>
+  <message>
+   <source>Tile</source>
+   <translation>Kachel</translation>
+  </message>
+  <message>
+   <source>Weak edges from</source>
+   <translation>Schwache Kanten ab</translation>
+  </message>
+  <message>
+   <source>Weaker edges are left out; lower shows more of them.</source>
+   <translation>Schwächere Kanten fallen weg; weniger zeigt mehr davon.</translation>
+  </message>
+  <message>
+   <source>Without effect until an IP-Adapter is chosen.</source>
+   <translation>Ohne Wirkung, bis ein IP-Adapter gewählt ist.</translation>
+  </message>
+  <message>
+   <source>Your folders have no IP-Adapter. Put some into {folder}.</source>
+   <translation>In Ihren Ordnern ist kein IP-Adapter. Legen Sie welche in {folder}.</translation>
+  </message>
+  <message>
+   <source>Your folders have no control network. Put some into {folder}.</source>
+   <translation>In Ihren Ordnern ist kein Steuernetz. Legen Sie welche in {folder}.</translation>
   </message>
  </context>
  <context>
@@ -9796,6 +11508,14 @@
    <translation>Embeddings</translation>
   </message>
   <message>
+   <source>IP-Adapter</source>
+   <translation>IP-Adapter</translation>
+  </message>
+  <message>
+   <source>IP-Adapters</source>
+   <translation>IP-Adapter</translation>
+  </message>
+  <message>
    <source>LoRA</source>
    <translation>LoRA</translation>
   </message>
@@ -9852,12 +11572,28 @@
    <translation>VAEs</translation>
   </message>
   <message>
+   <source>Vision encoder</source>
+   <translation>Bild-Encoder</translation>
+  </message>
+  <message>
+   <source>Vision encoders</source>
+   <translation>Bild-Encoder</translation>
+  </message>
+  <message>
    <source>more than {n}</source>
    <translation>mehr als {n}</translation>
   </message>
   <message>
    <source>reading {n}</source>
    <translation>{n} werden gelesen</translation>
+  </message>
+  <message>
+   <source>{architecture}, cleans a picture and keeps its size</source>
+   <translation>{architecture}, reinigt ein Bild und behält seine Größe</translation>
+  </message>
+  <message>
+   <source>{architecture}, makes each side {n} times as long</source>
+   <translation>{architecture}, macht jede Seite {n}-mal so lang</translation>
   </message>
   <message>
    <source>{n} files</source>
@@ -9994,8 +11730,24 @@
    <translation>Ein Faktor für das Rauschen, das Schritte hinzufügen (s_noise).</translation>
   </message>
   <message>
+   <source>All four</source>
+   <translation>Alle vier</translation>
+  </message>
+  <message>
+   <source>As MiDaS</source>
+   <translation>Wie MiDaS</translation>
+  </message>
+  <message>
+   <source>As NormalBae</source>
+   <translation>Wie NormalBae</translation>
+  </message>
+  <message>
    <source>As f16, where numbers would get too large.</source>
    <translation>Wie f16, wo Zahlen zu groß würden.</translation>
+  </message>
+  <message>
+   <source>As for ImageNet</source>
+   <translation>Wie für ImageNet</translation>
   </message>
   <message>
    <source>As in A1111: the noise of a picture of this size, cropped or extended.</source>
@@ -10042,8 +11794,28 @@
    <translation>Nur neben den Textencodern</translation>
   </message>
   <message>
+   <source>Black is -1, white is 1.</source>
+   <translation>Schwarz ist -1, Weiß ist 1.</translation>
+  </message>
+  <message>
+   <source>Black is 0, white is 1.</source>
+   <translation>Schwarz ist 0, Weiß ist 1.</translation>
+  </message>
+  <message>
+   <source>Black is 0, white is 255.</source>
+   <translation>Schwarz ist 0, Weiß ist 255.</translation>
+  </message>
+  <message>
    <source>Blend</source>
    <translation>Übergang</translation>
+  </message>
+  <message>
+   <source>Blur</source>
+   <translation>Unschärfe</translation>
+  </message>
+  <message>
+   <source>Blur threshold</source>
+   <translation>Schwelle der Unschärfe</translation>
   </message>
   <message>
    <source>CFG rescale</source>
@@ -10062,8 +11834,16 @@
    <translation>Churn bis</translation>
   </message>
   <message>
+   <source>Classes</source>
+   <translation>Klassen</translation>
+  </message>
+  <message>
    <source>Clip skip</source>
    <translation>Clip-Skip</translation>
+  </message>
+  <message>
+   <source>Columns that repeat up and down.</source>
+   <translation>Säulen, die sich nach oben und unten wiederholen.</translation>
   </message>
   <message>
    <source>Compute beside the weights</source>
@@ -10080,6 +11860,10 @@
   <message>
    <source>ENSD in A1111: added to the seed of the noise that ancestral samplers add at each step. Many pictures were made with 31337.</source>
    <translation>ENSD in A1111: wird zum Seed des Rauschens addiert, das Ancestral-Sampler in jedem Schritt hinzufügen. Viele Bilder entstanden mit 31337.</translation>
+  </message>
+  <message>
+   <source>Edges are edges.</source>
+   <translation>Ränder sind Ränder.</translation>
   </message>
   <message>
    <source>Eta</source>
@@ -10106,6 +11890,46 @@
    <translation>Um etwas aus einem Bild zu nehmen.</translation>
   </message>
   <message>
+   <source>FreeU</source>
+   <translation>FreeU</translation>
+  </message>
+  <message>
+   <source>FreeU b1</source>
+   <translation>FreeU b1</translation>
+  </message>
+  <message>
+   <source>FreeU b2</source>
+   <translation>FreeU b2</translation>
+  </message>
+  <message>
+   <source>FreeU s1</source>
+   <translation>FreeU s1</translation>
+  </message>
+  <message>
+   <source>FreeU s2</source>
+   <translation>FreeU s2</translation>
+  </message>
+  <message>
+   <source>FreeU's part</source>
+   <translation>Teil mit FreeU</translation>
+  </message>
+  <message>
+   <source>From -1 to 1</source>
+   <translation>Von -1 bis 1</translation>
+  </message>
+  <message>
+   <source>From 0 to 1</source>
+   <translation>Von 0 bis 1</translation>
+  </message>
+  <message>
+   <source>From 0 to 255</source>
+   <translation>Von 0 bis 255</translation>
+  </message>
+  <message>
+   <source>From least to greatest</source>
+   <translation>Vom kleinsten bis zum größten</translation>
+  </message>
+  <message>
    <source>Full (f32)</source>
    <translation>Voll (f32)</translation>
   </message>
@@ -10130,6 +11954,10 @@
    <translation>Wie LoRAs das Modell ändern; das Bild ist dasselbe.</translation>
   </message>
   <message>
+   <source>How far details are blurred for it, in cells of 8 pixels.</source>
+   <translation>Wie weit Einzelheiten dafür verwischt werden, in Zellen von 8 Pixeln.</translation>
+  </message>
+  <message>
    <source>How many of the steps have little noise.</source>
    <translation>Wie viele der Schritte wenig Rauschen haben.</translation>
   </message>
@@ -10142,8 +11970,16 @@
    <translation>Wie viel um die Maske herum mitgezeichnet wird, in Pixeln.</translation>
   </message>
   <message>
+   <source>How much attention a part must get to be blurred; 1 is the average.</source>
+   <translation>Wie viel Aufmerksamkeit ein Teil bekommen muss, um verwischt zu werden; 1 ist der Durchschnitt.</translation>
+  </message>
+  <message>
    <source>How much the model is told was cut off, left and top.</source>
    <translation>Wie viel dem Modell zufolge abgeschnitten wurde, links und oben.</translation>
+  </message>
+  <message>
+   <source>How much weaker perturbed attention gets with each of the 1000 timesteps.</source>
+   <translation>Um wie viel die gestörte Aufmerksamkeit mit jedem der 1000 Zeitschritte schwächer wird.</translation>
   </message>
   <message>
    <source>Invert</source>
@@ -10152,6 +11988,14 @@
   <message>
    <source>Keeps what is painted, and draws the rest anew.</source>
    <translation>Bewahrt das Gemalte und zeichnet den Rest neu.</translation>
+  </message>
+  <message>
+   <source>Left and right</source>
+   <translation>Links und rechts</translation>
+  </message>
+  <message>
+   <source>Less per timestep</source>
+   <translation>Weniger je Zeitschritt</translation>
   </message>
   <message>
    <source>LoRAs</source>
@@ -10174,12 +12018,24 @@
    <translation>Mischt das Rauschen eines zweiten Seeds hinein: Bilder, die einander ähneln.</translation>
   </message>
   <message>
+   <source>Moves away from a picture whose details are blurred: finer details. 0.5 is usual, 0 is none; each step runs the model once more.</source>
+   <translation>Entfernt sich von einem Bild, dessen Einzelheiten verwischt sind: feinere Einzelheiten. Üblich ist 0,5, ohne ist 0; jeder Schritt lässt das Modell einmal mehr laufen.</translation>
+  </message>
+  <message>
+   <source>Moves away from a picture whose parts do not see each other: firmer shapes. 3 is usual, 0 is none; each step runs the model once more.</source>
+   <translation>Entfernt sich von einem Bild, dessen Teile einander nicht sehen: festere Formen. Üblich ist 3, ohne ist 0; jeder Schritt lässt das Modell einmal mehr laufen.</translation>
+  </message>
+  <message>
    <source>Noise</source>
    <translation>Rauschen</translation>
   </message>
   <message>
    <source>Noise scale</source>
    <translation>Rauschstärke</translation>
+  </message>
+  <message>
+   <source>None</source>
+   <translation>Keine</translation>
   </message>
   <message>
    <source>Nothing</source>
@@ -10206,12 +12062,36 @@
    <translation>Originalgröße</translation>
   </message>
   <message>
+   <source>Panoramas and borders that go around.</source>
+   <translation>Panoramen und Bordüren, die rundherum gehen.</translation>
+  </message>
+  <message>
+   <source>Perturbed attention</source>
+   <translation>Gestörte Aufmerksamkeit</translation>
+  </message>
+  <message>
+   <source>Perturbed layers</source>
+   <translation>Gestörte Schichten</translation>
+  </message>
+  <message>
+   <source>Perturbed part</source>
+   <translation>Gestörter Teil</translation>
+  </message>
+  <message>
    <source>Precision</source>
    <translation>Genauigkeit</translation>
   </message>
   <message>
    <source>Quick steps, after a while of preparing.</source>
    <translation>Schnelle Schritte nach etwas Vorbereitung.</translation>
+  </message>
+  <message>
+   <source>Red and blue are swapped.</source>
+   <translation>Rot und Blau sind vertauscht.</translation>
+  </message>
+  <message>
+   <source>Red to the left, green up, blue to you.</source>
+   <translation>Rot nach links, Grün nach oben, Blau zu Ihnen.</translation>
   </message>
   <message>
    <source>Repeats one picture of a batch that ComfyUI made of one seed; the first is 0.</source>
@@ -10226,8 +12106,16 @@
    <translation>Rho</translation>
   </message>
   <message>
+   <source>Seamless edges</source>
+   <translation>Nahtlose Ränder</translation>
+  </message>
+  <message>
    <source>Second seed</source>
    <translation>Zweiter Seed</translation>
+  </message>
+  <message>
+   <source>Self-attention guidance</source>
+   <translation>Führung durch Selbstaufmerksamkeit</translation>
   </message>
   <message>
    <source>Sigma max</source>
@@ -10240,6 +12128,14 @@
   <message>
    <source>Soft edge</source>
    <translation>Weichzeichnen</translation>
+  </message>
+  <message>
+   <source>Strengthens shapes and weakens what disturbs them.</source>
+   <translation>Stärkt Formen und schwächt, was sie stört.</translation>
+  </message>
+  <message>
+   <source>Stronger where there is more to see.</source>
+   <translation>Stärker, wo mehr zu sehen ist.</translation>
   </message>
   <message>
    <source>Takes back the harsh contrast of high guidance.</source>
@@ -10266,8 +12162,28 @@
    <translation>Die Farben darum herum</translation>
   </message>
   <message>
+   <source>The colours of ADE20K, for segmentation.</source>
+   <translation>Die Farben von ADE20K, für Segmentierung.</translation>
+  </message>
+  <message>
    <source>The crop that goes with the negative prompt.</source>
    <translation>Der Beschnitt zum negativen Prompt.</translation>
+  </message>
+  <message>
+   <source>The factor of the coarsest shapes.</source>
+   <translation>Der Faktor der gröbsten Formen.</translation>
+  </message>
+  <message>
+   <source>The factor of the next finer shapes.</source>
+   <translation>Der Faktor der nächstfeineren Formen.</translation>
+  </message>
+  <message>
+   <source>The factor of what the coarsest shapes take over unchanged.</source>
+   <translation>Der Faktor dessen, was die gröbsten Formen unverändert übernehmen.</translation>
+  </message>
+  <message>
+   <source>The factor of what the finer shapes take over unchanged.</source>
+   <translation>Der Faktor dessen, was die feineren Formen unverändert übernehmen.</translation>
   </message>
   <message>
    <source>The first step starts from pure noise: darker darks.</source>
@@ -10286,12 +12202,20 @@
    <translation>Die Schicht des Textencoders, die verwendet wird, von seinem Ende gezählt.</translation>
   </message>
   <message>
+   <source>The least becomes black, the greatest white.</source>
+   <translation>Das Kleinste wird schwarz, das Größte weiß.</translation>
+  </message>
+  <message>
    <source>The lowest noise level of the schedule.</source>
    <translation>Die niedrigste Rauschstufe des Zeitplans.</translation>
   </message>
   <message>
    <source>The lowest noise level with churn (s_tmin).</source>
    <translation>Die niedrigste Rauschstufe mit Churn (s_tmin).</translation>
+  </message>
+  <message>
+   <source>The model as it is.</source>
+   <translation>Das Modell, wie es ist.</translation>
   </message>
   <message>
    <source>The most memory that a picture may take, in GB.</source>
@@ -10310,6 +12234,10 @@
    <translation>Die Originalgröße zum negativen Prompt.</translation>
   </message>
   <message>
+   <source>The picture continues at its opposite edge, as a tile or a panorama does.</source>
+   <translation>Das Bild geht an seinem gegenüberliegenden Rand weiter, wie eine Kachel oder ein Panorama.</translation>
+  </message>
+  <message>
    <source>The picture itself</source>
    <translation>Das Bild selbst</translation>
   </message>
@@ -10320,6 +12248,10 @@
   <message>
    <source>The quickest that is right on the device.</source>
    <translation>Die schnellste, die auf dem Gerät stimmt.</translation>
+  </message>
+  <message>
+   <source>The same factor everywhere.</source>
+   <translation>Überall derselbe Faktor.</translation>
   </message>
   <message>
    <source>The seed of the variation; left empty, always a new one.</source>
@@ -10342,8 +12274,16 @@
    <translation>Die Größe, die das Foto dem Modell zufolge hatte.</translation>
   </message>
   <message>
+   <source>The start and the end of FreeU, from 0 to 1 (last step).</source>
+   <translation>Anfang und Ende von FreeU, von 0 bis 1 (letzter Schritt).</translation>
+  </message>
+  <message>
    <source>The start and the end of guidance, from 0 (first step) to 1 (last step).</source>
    <translation>Anfang und Ende der Guidance, von 0 (erster Schritt) bis 1 (letzter Schritt).</translation>
+  </message>
+  <message>
+   <source>The start and the end of perturbed attention, from 0 to 1 (last step).</source>
+   <translation>Anfang und Ende der gestörten Aufmerksamkeit, von 0 bis 1 (letzter Schritt).</translation>
   </message>
   <message>
    <source>The target size that goes with the negative prompt.</source>
@@ -10358,6 +12298,14 @@
    <translation>Die Breite in Pixeln, auf der Neues in Altes übergeht.</translation>
   </message>
   <message>
+   <source>Tiles that repeat in every direction.</source>
+   <translation>Kacheln, die sich in jeder Richtung wiederholen.</translation>
+  </message>
+  <message>
+   <source>Top and bottom</source>
+   <translation>Oben und unten</translation>
+  </message>
+  <message>
    <source>VAE tiles</source>
    <translation>VAE-Kacheln</translation>
   </message>
@@ -10366,12 +12314,28 @@
    <translation>Variation</translation>
   </message>
   <message>
+   <source>Version 1</source>
+   <translation>Version 1</translation>
+  </message>
+  <message>
+   <source>Version 2</source>
+   <translation>Version 2</translation>
+  </message>
+  <message>
    <source>What is painted over shows through.</source>
    <translation>Was übermalt ist, scheint durch.</translation>
   </message>
   <message>
    <source>What lies under the mask before it is drawn anew.</source>
    <translation>Was unter der Maske liegt, bevor neu gezeichnet wird.</translation>
+  </message>
+  <message>
+   <source>What most networks take.</source>
+   <translation>Das erwarten die meisten Netze.</translation>
+  </message>
+  <message>
+   <source>Where attention is perturbed: mid, down, up, or layers as up_blocks.0, with commas.</source>
+   <translation>Wo die Aufmerksamkeit gestört wird: mid, down, up oder Schichten wie up_blocks.0, mit Kommas.</translation>
   </message>
   <message>
    <source>Wildcards</source>
@@ -10681,7 +12645,62 @@
   </message>
  </context>
  <context>
+  <name>passes</name>
+  <message>
+   <source>A little sharper: needs a strength of 0.5 or more.</source>
+   <translation>Etwas schärfer: braucht eine Stärke von 0,5 oder mehr.</translation>
+  </message>
+  <message>
+   <source>About {time} more.</source>
+   <translation>Etwa {time} mehr.</translation>
+  </message>
+  <message>
+   <source>Area</source>
+   <translation>Fläche</translation>
+  </message>
+  <message>
+   <source>Hard cells: needs a strength of 0.5 or more.</source>
+   <translation>Harte Zellen: braucht eine Stärke von 0,5 oder mehr.</translation>
+  </message>
+  <message>
+   <source>Lanczos</source>
+   <translation>Lanczos</translation>
+  </message>
+  <message>
+   <source>Quick and soft: needs a strength of 0.5 or more.</source>
+   <translation>Schnell und weich: braucht eine Stärke von 0,5 oder mehr.</translation>
+  </message>
+  <message>
+   <source>The picture, enlarged sharply.</source>
+   <translation>Das Bild, scharf vergrößert.</translation>
+  </message>
+  <message>
+   <source>The picture, enlarged softly.</source>
+   <translation>Das Bild, weich vergrößert.</translation>
+  </message>
+  <message>
+   <source>{before} becomes {after}.</source>
+   <translation>Aus {before} wird {after}.</translation>
+  </message>
+  <message>
+   <source>{factor} times: {size}</source>
+   <translation>{factor}-fach: {size}</translation>
+  </message>
+  <message>
+   <source>{name} is not among your upscalers: choose another one.</source>
+   <translation>{name} ist nicht unter Ihren Upscalern: wählen Sie einen anderen.</translation>
+  </message>
+ </context>
+ <context>
   <name>presets</name>
+  <message>
+   <source>Control layers</source>
+   <translation>Steuerebenen</translation>
+  </message>
+  <message>
+   <source>Control layers and image prompts</source>
+   <translation>Steuerebenen und Bild-Prompts</translation>
+  </message>
   <message>
    <source>LoRAs</source>
    <translation>LoRAs</translation>
@@ -10849,6 +12868,13 @@
   <message>
    <source>{size} to download from {hosts}</source>
    <translation>{size} von {hosts} herunterzuladen</translation>
+  </message>
+ </context>
+ <context>
+  <name>upscale</name>
+  <message>
+   <source>Upscale ▾</source>
+   <translation>Vergrößern ▾</translation>
   </message>
  </context>
  <context>
