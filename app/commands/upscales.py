@@ -17,7 +17,6 @@ from engine.api.upscale_messages import ImageUpscaled
 from engine.api.upscaling import UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
-from engine.metadata.record import read_record
 
 # Of more pictures the first tell for the others.
 MOST_ASKED = 24
@@ -143,6 +142,9 @@ class UpscaleCommands(QObject):
 
 def original_of(path: Path) -> str | None:
     """Return the picture that one was made larger from, where it is or beside it; else None."""
+    # The readers of other tools' pictures come along, which the start does without.
+    from engine.metadata.record import read_record
+
     try:
         record = read_record(path)
     except EngineError:

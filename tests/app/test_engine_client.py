@@ -35,7 +35,8 @@ from tests.app.supervised import PATIENCE_MS
 
 # What the supervision keeps to itself, by design or because others send it.
 OF_SUPERVISION = (Hello, Ready, Pong, EngineFatal, LogRecord)
-NOT_ASKED_HERE = {"Configure", "Ping", "Shutdown"}
+# A job of an upscale is sent by the method of any job.
+NOT_ASKED_HERE = {"Configure", "Ping", "RunUpscale", "Shutdown"}
 FOUND = DevicesFound(query=1, devices=())
 
 

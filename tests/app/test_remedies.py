@@ -131,7 +131,12 @@ def test_a_journal_from_before_there_were_any_is_read(tmp_path: Path) -> None:
     assert isinstance(failed, Failed)
     assert failed.error.remedies == ()
     assert failed.error.code is ErrorCode.OUTPUT_NOT_WRITABLE
-    assert msgspec.structs.asdict(retried) == {"job": "a-0", "request": None, "folder": None}
+    assert msgspec.structs.asdict(retried) == {
+        "job": "a-0",
+        "request": None,
+        "folder": None,
+        "upscale": None,
+    }
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from ui.widgets.picture_details import PictureDetails
 A1111 = """a castle, <lora:seaside:0.8>
 Negative prompt: blurry
 Steps: 28, Sampler: DPM++ 2M SDE, Schedule type: Karras, CFG scale: 6.5, Seed: 12345, \
-Size: 512x768, Model: portrait-mix-v4, Hires upscale: 2, Version: v1.10.1"""
+Size: 512x768, Model: portrait-mix-v4, Face restoration: CodeFormer, Version: v1.10.1"""
 
 
 def ours(path: Path, **changes: object) -> str:
@@ -73,7 +73,7 @@ def test_another_tools_picture_tells_what_it_can(tmp_path: Path) -> None:
     facts = facts_of(str(path))
     assert facts["Model"] == "portrait-mix-v4"
     assert facts["Made with"] == "AUTOMATIC1111"
-    assert facts["Hires upscale"] == "2"
+    assert facts["Face restoration"] == "CodeFormer"
     assert facts["Seed"] == "12345"
 
 

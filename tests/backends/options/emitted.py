@@ -119,8 +119,10 @@ def _tensorrt_rtx() -> set[str]:
 
 
 def _sessions() -> set[str]:
-    """Entries of any session's configuration, wherever the code has them."""
-    return {word for word in literals() if word.startswith("session.")}
+    """Entries of any session's or run's configuration, wherever the code has them."""
+    return {
+        word for word in literals() if word.startswith(("session.", "memory.", "optimization."))
+    }
 
 
 def _placement() -> set[str]:

@@ -14,7 +14,7 @@ INPUTS = (
     TensorSpec("timestep_embedding", DType.F32, (1, 32)),
 )
 # "The format ... input1:dim1xdim2...,input2:dim1xdim2...", in the plug-in's own words.
-TEXT = re.compile(r"\w+:\d+(x\d+)*(,\w+:\d+(x\d+)*)*")
+TEXT = re.compile(r"[\w.]+:\d+(x\d+)*(,[\w.]+:\d+(x\d+)*)*")
 
 
 def test_ranges_hold_fixed_and_dynamic_dimensions() -> None:

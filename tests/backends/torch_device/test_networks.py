@@ -19,10 +19,14 @@ from backends.torch_device.operators import ONNX_TYPES, OPERATORS, function_of  
 from backends.torch_device.plan import make_plan  # noqa: E402
 from benchmarks.ablation_steps import STEPS  # noqa: E402
 from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
+from engine.graphs.free_u import FreeU  # noqa: E402
+from engine.graphs.t2i_adapter import t2i_adapter  # noqa: E402
 from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
+from engine.graphs.unet_changes import NetworkChanges  # noqa: E402
 from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
 from tests.backends.networks import VAE_PARTS  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
+from tests.control.small import SMALL_ADAPTER  # noqa: E402
 from tests.graphs.branches import RandomBranches  # noqa: E402
 from tests.graphs.networks import (  # noqa: E402
     SMALL_CLIP,
@@ -179,7 +183,11 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
     forms += [(operators, (DType.F16,)) for operators in STEPS.values()]
     used: set[str] = set()
     emits = (*NETWORKS.values(), *VAE_PARTS.values(), *UPSCALERS.values())
-    for emit in (*emits, partial(unet, config=wide_unet())):
+    free_u = FreeU(follows_mean=True, by_width=False)
+    changes = NetworkChanges(free_u=free_u, shows_attention=True)
+    changed = partial(unet, config=wide_unet(), changes=changes)
+    adapter = partial(t2i_adapter, config=SMALL_ADAPTER)
+    for emit in (*emits, partial(unet, config=wide_unet()), changed, adapter):
         weights = random_weights(emit)
         for operators, elements in forms:
             for element in elements:
