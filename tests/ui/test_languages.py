@@ -22,7 +22,7 @@ from ui.labels import steps_label
 from ui.lora_labels import count_words, folder_words
 
 # What is the same in every language, or comes from elsewhere.
-OURS = re.compile(r"\d|:|·|^$|^.$|Esc|Ctrl|Safelight|a red house|message|hint|Not available")
+OURS = re.compile(r"\d|:|·|^$|^.$|^mid$|Esc|Ctrl|Safelight|a red house|message|hint|Not available")
 LONG = Plan(steps=100_000, step_seconds=0.01)
 
 
