@@ -11,6 +11,7 @@ from types import MappingProxyType
 from engine.api.control import ControlLayer, ControlMode, ControlResize
 from engine.api.image_prompts import ImagePrompt
 from engine.api.preprocessors import ControlKind, MapOptions, PreprocessorName, name_of
+from engine.metadata.infotext import number_text
 
 # The names of preprocessors that have another one there; an option may choose between two.
 _MODULES: Mapping[PreprocessorName, str] = MappingProxyType(
@@ -69,20 +70,20 @@ def control_units(
 def _layer(layer: ControlLayer) -> Iterator[tuple[str, str]]:
     yield "Module", _module(layer)
     yield "Model", _name(layer.network, layer.hash)
-    yield "Weight", _number(layer.weight)
+    yield "Weight", number_text(layer.weight)
     yield "Resize Mode", _RESIZES[layer.resize]
     yield from _options(layer.preprocessor)
-    yield "Guidance Start", _number(layer.range[0])
-    yield "Guidance End", _number(layer.range[1])
+    yield "Guidance Start", number_text(layer.range[0])
+    yield "Guidance End", number_text(layer.range[1])
     yield "Control Mode", _MODES[layer.mode]
 
 
 def _image_prompt(prompt: ImagePrompt) -> Iterator[tuple[str, str]]:
     yield "Module", "ip-adapter-auto"
     yield "Model", _name(prompt.adapter, prompt.hash)
-    yield "Weight", _number(prompt.weight)
-    yield "Guidance Start", _number(prompt.range[0])
-    yield "Guidance End", _number(prompt.range[1])
+    yield "Weight", number_text(prompt.weight)
+    yield "Guidance Start", number_text(prompt.range[0])
+    yield "Guidance End", number_text(prompt.range[1])
 
 
 def _module(layer: ControlLayer) -> str:
@@ -105,7 +106,7 @@ def _options(options: MapOptions | None) -> Iterator[tuple[str, str]]:
         elif name == "resolution":
             yield "Processor Res", str(value)
         elif name in _THRESHOLDS:
-            yield _THRESHOLDS[name], _number(value)
+            yield _THRESHOLDS[name], number_text(value)
 
 
 def _name(file: str | None, digits: str | None) -> str:
@@ -114,7 +115,3 @@ def _name(file: str | None, digits: str | None) -> str:
     is_file = dot and suffix.lower() in ("safetensors", "pth", "pt", "bin", "ckpt")
     plain = (stem if is_file else name).translate(_NOT_IN_NAMES)
     return f"{plain} [{digits}]" if digits else plain
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(value)

@@ -44,6 +44,11 @@ class Infotext:
         return next(values, None)
 
 
+def number_text(value: float) -> str:
+    """Return a number as Python writes it, a whole one without a point."""
+    return str(int(value)) if float(value).is_integer() else repr(value)
+
+
 def format_infotext(info: Infotext) -> str:
     """Write the text as AUTOMATIC1111 does; values with punctuation are quoted as JSON."""
     lines = [info.prompt]

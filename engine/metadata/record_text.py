@@ -21,7 +21,7 @@ from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.metadata.control_text import control_units
-from engine.metadata.infotext import Infotext, Parameter
+from engine.metadata.infotext import Infotext, Parameter, number_text
 from engine.metadata.readers.denoiser_settings import option_pairs
 
 _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
@@ -92,7 +92,7 @@ def _lora_tags(loras: Iterable[LoraChoice]) -> str:
 def _lora_tag(lora: LoraChoice) -> str:
     text = lora.strength if lora.text_strength is None else lora.text_strength
     strengths = (text,) if text == lora.strength else (text, lora.strength)
-    return f"<lora:{':'.join((_lora_name(lora.file), *map(_number, strengths)))}>"
+    return f"<lora:{':'.join((_lora_name(lora.file), *map(number_text, strengths)))}>"
 
 
 def _lora_name(file: str) -> str:
@@ -129,9 +129,9 @@ def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
     is_bh2 = request.sampler is SamplerName.UNIPC_BH2
     yield "Sampler", (SamplerName.UNIPC if is_bh2 else request.sampler).label
     yield "Schedule type", request.schedule.label
-    yield "CFG scale", _number(request.guidance)
+    yield "CFG scale", number_text(request.guidance)
     image_guidance = request.guidance_options.image_guidance
-    yield "Image CFG scale", None if image_guidance is None else _number(image_guidance)
+    yield "Image CFG scale", None if image_guidance is None else number_text(image_guidance)
     yield "Seed", str(request.seed)
     yield "Size", f"{request.width}x{request.height}"
     yield "Model hash", sha256 and sha256[:_MODEL_HASH_DIGITS]
@@ -143,7 +143,7 @@ def _seeds(request: ResolvedRequest) -> Pairs:
     options = request.seed_options
     if options.variation_seed is not None and options.variation_strength:
         yield "Variation seed", str(options.variation_seed)
-        yield "Variation seed strength", _number(options.variation_strength)
+        yield "Variation seed strength", number_text(options.variation_strength)
     if options.resize_from is not None:
         yield "Seed resize from", "x".join(map(str, options.resize_from))
 
@@ -154,7 +154,7 @@ def _refiner(request: ResolvedRequest, sha256: str | None) -> Pairs:
     if choice is None or choice.checkpoint is None or choice.switch_at >= 1:
         return
     yield "Refiner", _short_title(choice.checkpoint, sha256)
-    yield "Refiner switch at", _number(choice.switch_at)
+    yield "Refiner switch at", number_text(choice.switch_at)
     if request.convention.refiner_handover is RefinerHandover.EVALUATION:
         yield "Refiner switch by sampling steps", "True"
 
@@ -163,8 +163,8 @@ def _strength(request: ResolvedRequest) -> str | None:
     """Return the strength of a redrawn picture, or of a second pass."""
     hires = _second_pass(request)
     if hires is not None:
-        return _number(hires.strength)
-    return _number(request.strength) if has_init(request) else None
+        return number_text(hires.strength)
+    return number_text(request.strength) if has_init(request) else None
 
 
 def _second_pass(request: ResolvedRequest) -> SecondPass | None:
@@ -188,7 +188,7 @@ def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
     yield "Hires prompt", hires.prompt
     yield "Hires negative prompt", hires.negative_prompt
     if hires.width is None or hires.height is None:
-        yield "Hires upscale", _number(hires.scale)
+        yield "Hires upscale", number_text(hires.scale)
     else:
         yield "Hires resize", f"{hires.width}x{hires.height}"
     yield "Hires steps", None if hires.steps is None else str(hires.steps)
@@ -197,7 +197,7 @@ def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
     name = hires.upscaler if is_latent else PureWindowsPath(hires.upscaler).stem
     yield "Hires upscaler", method or name
     # Forge's key.
-    yield "Hires CFG Scale", None if hires.guidance is None else _number(hires.guidance)
+    yield "Hires CFG Scale", None if hires.guidance is None else number_text(hires.guidance)
 
 
 def _short_title(checkpoint: str, sha256: str | None) -> str:
@@ -219,13 +219,13 @@ def _options(request: ResolvedRequest) -> Pairs:
         ("Schedule rho", schedule.rho),
         ("CFG Rescale", request.guidance_options.rescale or None),
     )
-    yield from ((key, None if value is None else _number(value)) for key, value in options)
+    yield from ((key, None if value is None else number_text(value)) for key, value in options)
     for key, value in option_pairs(request.denoiser_options, request.guidance_options):
-        yield key, value if value is None or isinstance(value, str) else _number(value)
+        yield key, value if value is None or isinstance(value, str) else number_text(value)
     start = request.guidance_options.range[0]
     if start:
         # AUTOMATIC1111 skips guidance up to and including this fraction of the run.
-        yield "Skip Early CFG", _number(math.nextafter(start, 0))
+        yield "Skip Early CFG", number_text(math.nextafter(start, 0))
 
 
 def _mask(request: ResolvedRequest) -> Pairs:
@@ -259,10 +259,6 @@ def _habits(request: ResolvedRequest) -> Pairs:
         yield "Emphasis", "Ignore"
     if request.zero_terminal_snr:
         yield "Noise Schedule", "Zero Terminal SNR"
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(value)
 
 
 def _checkpoint_name(checkpoint: str) -> str:

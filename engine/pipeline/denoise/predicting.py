@@ -80,7 +80,7 @@ class _Rows:
 
     @property
     def negatives(self) -> tuple[bool, ...]:
-        """For each row, True if it is evaluated under the negative prompt."""
+        """True for each row that is evaluated under the negative prompt."""
         return tuple(place == self.negative for place in self.places)
 
     @property
