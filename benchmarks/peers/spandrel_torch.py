@@ -15,10 +15,11 @@ class Spandrel:
     def __init__(self, file: str, backend: str) -> None:
         import torch
         from safetensors.torch import load_file
-        from spandrel import ModelLoader
+
+        from tests.oracle.spandrel_networks import loaded
 
         self._torch, self._backend = torch, backend
-        self._model = ModelLoader("cpu").load_from_state_dict(load_file(file)).eval()
+        self._model = loaded(load_file(file))
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
         """Enlarge noise of a `side`."""
