@@ -261,3 +261,34 @@ def test_geglu_is_gated_by_its_second_half(form: LinearForm) -> None:
     gelu = [g * 0.5 * (1 + erf(g / 2**0.5)) for g in gate.astype(float).flat]
     expected = value * np.reshape(gelu, gate.shape)
     np.testing.assert_allclose(result, expected, rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("form", GeluForm)
+def test_gelu_by_a_hyperbolic_tangent_equals_the_formula_in_numpy(form: GeluForm) -> None:
+    x = 3 * drawn(4, 7)
+    operators = OperatorSet(opset=20, gelu=form)
+    result = run(operators, {"x": x}, lambda g, given: g.gelu_tanh(given[0]))
+    inner = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
+    np.testing.assert_allclose(result, 0.5 * x * (1 + np.tanh(inner)), rtol=0, atol=2e-6)
+
+
+def test_layer_norm_without_weights_equals_the_formula_in_numpy() -> None:
+    x = drawn(2, 5, 8) + 3
+    result = run(
+        OperatorSet(opset=20), {"x": x}, lambda g, given: g.plain_layer_norm(given[0], 8, 1e-6)
+    )
+    centred = x - x.mean(-1, keepdims=True)
+    expected = centred / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-6)
+
+
+def test_root_mean_square_norm_equals_the_formula_in_numpy() -> None:
+    x, weight = drawn(2, 5, 8) + 3, drawn(8)
+    result = run(
+        OperatorSet(opset=20),
+        {"x": x},
+        lambda g, given: g.rms_norm(given[0], "norm", 8, 1e-3),
+        {"norm.weight": weight},
+    )
+    expected = x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-3) * weight
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-6)

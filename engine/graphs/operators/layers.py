@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+
+from backends.base import DType
 from backends.forms import GegluForm, GeluForm, LayerNormForm, LinearForm
 from engine.graphs.builder import Value
 from engine.graphs.operators import limits
@@ -95,6 +98,38 @@ class LayerWriter(BranchWriter):
         )
         self.take(x, whole)
         return normal
+
+    def gelu_tanh(self, x: Value) -> Value:
+        """Emit GELU by a hyperbolic tangent (Hendrycks & Gimpel 2016, section 2).
+
+        torch's `gelu(approximate="tanh")`, and "gelu_new" in transformers.
+        """
+        if self.operators.gelu is GeluForm.STANDARD:
+            return self.op("Gelu", x, approximate="tanh")
+        cubed = self.op("Mul", self.op("Mul", self.op("Mul", x, x), x), self.constant(0.044715))
+        inner = self.op("Mul", self.op("Add", x, cubed), self.constant(math.sqrt(2 / math.pi)))
+        halved = self.op("Mul", x, self.constant(0.5))
+        return self.op("Mul", halved, self.op("Add", self.op("Tanh", inner), self.constant(1.0)))
+
+    def plain_layer_norm(self, x: Value, width: int, epsilon: float) -> Value:
+        """Emit layer normalisation over the last axis without weights of its own."""
+        scale = self.constant(np.ones(width))
+        return self.op("LayerNormalization", x, scale, axis=-1, epsilon=epsilon)
+
+    def rms_norm(self, x: Value, name: str, width: int, epsilon: float = 1e-6) -> Value:
+        """Emit x / sqrt(mean(x^2) + epsilon) over the last axis, times a weight.
+
+        Zhang & Sennrich (2019). Squares exceed float16's range, so they are in float32.
+        """
+        wide = self.element is DType.F16
+        h = self.cast(x, DType.F32) if wide else x
+        element = DType.F32 if wide else self.element
+        squares = self.op("Pow", h, self.constant(2.0, element))
+        mean = self.op("ReduceMean", squares, self.integers([-1]), keepdims=1)
+        root = self.op("Sqrt", self.op("Add", mean, self.constant(epsilon, element)))
+        normal = self.op("Mul", h, self.op("Div", self.constant(1.0, element), root))
+        normal = self.cast(normal, self.element) if wide else normal
+        return self.op("Mul", normal, self.weight(f"{name}.weight", (width,)))
 
     def repeat_batch(self, x: Value, rank: int, times: Value) -> Value:
         """Repeat the whole batch of `x`, of `rank` axes, `times` (int64 [1]) times."""
