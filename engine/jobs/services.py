@@ -1,6 +1,6 @@
 """The services that jobs share: caches, facts about files and devices, networks kept loaded."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.resolve import NamedFiles
-from engine.preprocessors.map_maker import MapMaker, MapOrder
+from engine.preprocessors.map_maker import MapMaker, WantedMap
 from engine.preprocessors.scales import Pixels
 from engine.wanted_counts import WantedCounts
 
@@ -140,16 +140,13 @@ class JobServices:
             self.lora_folders.look(report),
             self.embeddings,
             self.known_files.read_index,
-            self._make_map,
+            self._make_maps,
             folders_of_models(self.models, (*self.lora_folders.named, *self.lora_folders.chosen)),
         )
 
-    def _make_map(self, picture: Pixels, order: MapOrder, cancel: Cancellation) -> Pixels:
-        """Return the map of a control layer; its weights may be in the folders of models."""
-        try:
-            return self.maps.make(picture, order, self.model_folders, cancel)
-        finally:
-            self.maps.release()
+    def _make_maps(self, wanted: Sequence[WantedMap], cancel: Cancellation) -> list[Pixels]:
+        """Return the maps of control layers; their weights may be in the folders of models."""
+        return self.maps.make_all(wanted, self.model_folders, cancel)
 
     def compiler(self, candidate: Candidate) -> Compiler:
         """Return a compiler, which prepares networks for the candidate's device."""

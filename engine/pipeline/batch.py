@@ -17,7 +17,7 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.image_prompts import WITHOUT_IMAGE_PROMPTS, JobImagePrompts
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.place import Placement
-from engine.preprocessors.map_maker import MakeMap, plain_map
+from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.upscalers.reading import Upscaler, read_upscaler
 
 # Takes a prompt with wildcards and a seed; returns the prompt with words in place of wildcards.
@@ -43,7 +43,7 @@ class ResolvedJob:
     # Read the LoRAs of second passes with checkpoints of their own; None for a pass without one.
     second_loras: tuple[ReadLoras | None, ...] = ()
     read_upscaler: Callable[[Path], Upscaler] = read_upscaler
-    make_map: MakeMap = plain_map
+    make_maps: MakeMaps = plain_maps
 
     def loras_of(self, number: int) -> ReadLoras:
         """Return the reader of the LoRAs of a second pass, by its number from 0."""

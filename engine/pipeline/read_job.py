@@ -141,7 +141,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     job = replace(job, checkpoint=job.checkpoint.with_changes(changes))
     controls = NO_LAYERS
     if request.controls:
-        controls = read_layers(request, job.checkpoint, job.make_map)
+        controls = read_layers(request, job.checkpoint, job.make_maps)
     checkpoint = led_within(job.checkpoint, controls)
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None

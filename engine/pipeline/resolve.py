@@ -46,7 +46,7 @@ from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
-from engine.preprocessors.map_maker import MakeMap, plain_map
+from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
 from engine.text import expand_wildcards
 from engine.upscalers.reading import read_upscaler
@@ -60,7 +60,7 @@ class NamedFiles:
     """The files that requests and prompts may name.
 
     `wildcards` is the folder of word lists; `loras` finds LoRAs, whose headers `read_lora_index`
-    reads; without it no LoRA acts. `make_map` makes the maps of control layers. `models` are
+    reads; without it no LoRA acts. `make_maps` makes the maps of control layers. `models` are
     folders of models, with upscalers and vision encoders among them.
     """
 
@@ -68,7 +68,7 @@ class NamedFiles:
     loras: LoraLookup | None = None
     embeddings: Embeddings = NO_EMBEDDINGS
     read_lora_index: ReadIndex = read_index
-    make_map: MakeMap = plain_map
+    make_maps: MakeMaps = plain_maps
     models: tuple[Path, ...] = ()
 
     @property
@@ -113,7 +113,7 @@ def resolve_job(
         embeddings=files.embeddings,
         second_loras=_second_loras(checkpoint, files, prefers_side),
         read_upscaler=partial(read_upscaler, read=files.read_lora_index),
-        make_map=files.make_map,
+        make_maps=files.make_maps,
         image_prompts=image_prompts,
     )
 

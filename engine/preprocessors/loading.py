@@ -104,7 +104,7 @@ def _loaded_onnx(
     cancel: Cancellation,
 ) -> LoadedOnnx:
     trials.require_harmless(file, *file.size(*size), cancel)
-    return LoadedOnnx(file, compiler, cancel)
+    return LoadedOnnx(file, compiler, cancel, trials.require_harmless)
 
 
 def _loaded_poses(

@@ -1,7 +1,8 @@
 """Maps made one after another on the processor, for previews and for pictures alike."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 
@@ -36,13 +37,21 @@ class MapOrder:
         return name_of(self.options)
 
 
-# Makes the map of a picture; raises as `MapMaker.make`.
-MakeMap = Callable[[Pixels, MapOrder, Cancellation], Pixels]
+@dataclass(frozen=True, slots=True, eq=False)
+class WantedMap:
+    """A picture, uint8 [height, width, 3], and the order for its map."""
+
+    picture: Pixels
+    order: MapOrder
 
 
-def plain_map(picture: Pixels, order: MapOrder, _cancel: Cancellation) -> Pixels:
-    """Return the map of a picture by a preprocessor without weights. Raises as `make_map`."""
-    return make_map(picture, order.options, None, order.target)
+# Makes the maps of pictures, in their order; raises as `MapMaker.make`.
+MakeMaps = Callable[[Sequence[WantedMap], Cancellation], list[Pixels]]
+
+
+def plain_maps(wanted: Sequence[WantedMap], _cancel: Cancellation) -> list[Pixels]:
+    """Return the maps of pictures by preprocessors without weights. Raises as `make_map`."""
+    return [make_map(one.picture, one.order.options, None, one.order.target) for one in wanted]
 
 
 class MapMaker:
@@ -74,6 +83,27 @@ class MapMaker:
             except Cancelled:
                 self._close()
                 raise
+
+    def make_all(
+        self, wanted: Sequence[WantedMap], folders: Iterable[Path], cancel: Cancellation
+    ) -> list[Pixels]:
+        """Return the maps of several pictures, in their order, and keep no network loaded.
+
+        Those of one network are made one after another, so that it is loaded once. Raises as
+        `make`.
+        """
+        searched = tuple(folders)
+        alike: dict[tuple[PreprocessorName, Path | None], list[int]] = {}
+        for place, one in enumerate(wanted):
+            alike.setdefault((one.order.preprocessor, one.order.weights), []).append(place)
+        made: dict[int, Pixels] = {}
+        try:
+            for place in chain.from_iterable(alike.values()):
+                one = wanted[place]
+                made[place] = self.make(one.picture, one.order, searched, cancel)
+        finally:
+            self.release()
+        return [made[place] for place in range(len(wanted))]
 
     def release(self) -> None:
         """Free the network that is loaded, unless it is in use."""

@@ -1,6 +1,6 @@
 """ONNX files as networks that are shown a picture: read, tried in a process apart, and loaded."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -47,14 +47,33 @@ class OnnxFile:
         )
 
 
+# Raises EngineError if running a file at a width and height ends the process, and Cancelled.
+RequireHarmless = Callable[[OnnxFile, int, int, Cancellation], None]
+
+
+def suppose_harmless(_file: OnnxFile, _width: int, _height: int, _cancel: Cancellation) -> None:
+    """Let the file run, as in the process that tries it."""
+
+
 class LoadedOnnx:
-    """A network of an ONNX file that is ready to run; one that was stopped runs no more."""
+    """A network of an ONNX file that is ready to run; one that was stopped runs no more.
+
+    `require_harmless` is called before the first run of each width and height, and may raise.
+    """
 
     kind = AnnotatorKind.ONNX
 
-    def __init__(self, file: OnnxFile, compiler: Compiler, cancel: Cancellation) -> None:
+    def __init__(
+        self,
+        file: OnnxFile,
+        compiler: Compiler,
+        cancel: Cancellation,
+        require_harmless: RequireHarmless = suppose_harmless,
+    ) -> None:
         """Load it in float32. Raises EngineError, Cancelled."""
         self.file, self._cancel = file, cancel
+        self._require_harmless = require_harmless
+        self._ran: set[tuple[int, int]] = set()
         self._device = compiler.device
         self._input = file.model.inputs[0].name
         self._outputs = [one.name for one in file.model.outputs]
@@ -77,6 +96,10 @@ class LoadedOnnx:
         """
         if self._cancel.is_set():
             raise Cancelled
+        height, width = image.shape[2:]
+        if (width, height) not in self._ran:
+            self._require_harmless(self.file, width, height, self._cancel)
+            self._ran.add((width, height))
         with translated_errors(self._device), self._cancel.calling(self._session.cancel):
             found: Mapping[str, Array] = self._session.run({self._input: image})
         outputs = [found[name] for name in self._outputs]

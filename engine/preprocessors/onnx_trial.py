@@ -30,7 +30,7 @@ _REFUSED = 3
 
 
 class OnnxTrials:
-    """Tries files, each once: those that were harmless are noted in a folder of the cache."""
+    """Tries files, each once at each size: harmless ones are noted in a folder of the cache."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,6 +40,7 @@ class OnnxTrials:
     ) -> None:
         """Raise EngineError(CHECKPOINT_UNREADABLE) if running the file ends the process.
 
+        It is tried with a picture of this width and height, as a graph may fail at one size only.
         Files that are refused in words pass: they are refused again. Raises Cancelled.
         """
         backend = CpuBackend()

@@ -17,7 +17,7 @@ from engine.jobs import map_previews
 from engine.jobs.map_previews import MapPreviews
 from engine.jobs.services import JobServices
 from engine.preprocessors.annotators import AnnotatorKind
-from engine.preprocessors.map_maker import MapOrder
+from engine.preprocessors.map_maker import MapOrder, WantedMap
 from tests.checkpoints.arrays import write_arrays
 from tests.preprocessors.annotator_files import stored
 from tests.preprocessors.pictures import shapes
@@ -104,6 +104,8 @@ def test_a_job_makes_the_map_that_was_shown(tmp_path: Path, picture: Path) -> No
     order = MapOrder(PidinetOptions(resolution=None), target=layer.target(128, 256))
     shown = MapPreviews(tmp_path / "maps", services).make(picture, order, CancelToken())
     with Image.open(picture) as opened, Image.open(shown.path) as preview:
-        made = services.named_files().make_map(np.asarray(opened), order, CancelToken())
+        (made,) = services.named_files().make_maps(
+            (WantedMap(np.asarray(opened), order),), CancelToken()
+        )
         assert np.array_equal(made, np.asarray(preview))
     assert (shown.width, shown.height) == (128, 96)

@@ -151,3 +151,21 @@ def test_a_crash_in_a_trial_is_told(
     with pytest.raises(EngineError, match="ends the program that runs it") as refused:
         made_by(maker, path, OnnxOptions(resolution=64))
     assert refused.value.code is ErrorCode.CHECKPOINT_UNREADABLE
+
+
+def test_a_file_with_open_sides_is_tried_at_each_size_that_it_runs_at(
+    maker: MapMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, sizes = write(tmp_path / "grey.onnx", grey()), list[tuple[int, int]]()
+
+    def noted(_path: Path, width: int, height: int, _cancel: object) -> int:
+        sizes.append((width, height))
+        return -6 if (width, height) == (192, 128) else 0
+
+    monkeypatch.setattr("engine.preprocessors.onnx_trial._status", noted)
+    made_by(maker, path, OnnxOptions(resolution=64), (64, 64))
+    made_by(maker, path, OnnxOptions(resolution=64), (64, 64))
+    assert sizes == [(512, 512), (64, 64)]
+    with pytest.raises(EngineError, match="ends the program that runs it"):
+        made_by(maker, path, OnnxOptions(resolution=128), (192, 128))
+    assert sizes[2:] == [(192, 128)]

@@ -12,7 +12,7 @@ from engine.errors import Cancelled, EngineError
 from engine.preprocessors import loading
 from engine.preprocessors.annotators import AnnotatorKind
 from engine.preprocessors.finding import find_weights
-from engine.preprocessors.map_maker import MapMaker, MapOrder
+from engine.preprocessors.map_maker import MapMaker, MapOrder, WantedMap
 from engine.preprocessors.run import make_map
 from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
@@ -117,3 +117,17 @@ def test_downloads_of_tools_are_looked_into(tmp_path: Path) -> None:
     assert find_weights(PreprocessorName.LINEART, (models,)) == models / "SK_Model.pth"
     assert find_weights(PreprocessorName.CANNY, (models,)) is None
     assert find_weights(PreprocessorName.SOFTEDGE_HED, (models,)) is None
+
+
+def test_maps_of_one_network_are_made_together_and_told_in_their_order(
+    maker: MapMaker, weights: Path, tmp_path: Path, loads: list[str]
+) -> None:
+    other = tmp_path / "table5_pidinet.pth"
+    write_arrays(other, stored(AnnotatorKind.PIDINET))
+    orders = MapOrder(HED, weights), MapOrder(PIDINET, other), MapOrder(HED, weights)
+    wanted = [WantedMap(noise(64, 64, seed), order) for seed, order in enumerate(orders)]
+    made = maker.make_all(wanted, (), CancelToken())
+    assert loads == ["hed", "pidinet"]
+    for one, found in zip(wanted, made, strict=True):
+        alone = maker.make(one.picture, one.order, (), CancelToken())
+        assert np.array_equal(found, alone)

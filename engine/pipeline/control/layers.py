@@ -20,7 +20,7 @@ from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
-from engine.preprocessors.map_maker import MakeMap, plain_map
+from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.preprocessors.scales import Pixels
 
 # The least level of a channel of a map that shows something.
@@ -83,7 +83,7 @@ class ReadLayers:
     acting: tuple[ReadLayer, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
     left_out: tuple[ControlReport, ...] = ()
-    make_map: MakeMap = plain_map
+    make_maps: MakeMaps = plain_maps
 
 
 NO_LAYERS = ReadLayers()
@@ -92,7 +92,7 @@ NO_LAYERS = ReadLayers()
 def read_layers(
     request: ResolvedRequest,
     checkpoint: IdentifiedCheckpoint,
-    make_map: MakeMap = plain_map,
+    make_maps: MakeMaps = plain_maps,
     read: ReadIndex = read_index,
 ) -> ReadLayers:
     """Read the control layers of a request.
@@ -115,7 +115,7 @@ def read_layers(
         acting.append(one)
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
             warnings.append(_black(one))
-    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out), make_map)
+    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out), make_maps)
 
 
 def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest) -> ReadLayer:

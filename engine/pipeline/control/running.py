@@ -29,7 +29,7 @@ from engine.pipeline.denoise.passes import DenoisingPass
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Stages
-from engine.preprocessors.map_maker import MakeMap, MapOrder
+from engine.preprocessors.map_maker import MakeMaps, MapOrder, WantedMap
 from engine.preprocessors.scales import Pixels
 
 # The output of an embedding network that has the latents' cells.
@@ -54,7 +54,7 @@ class ControlPass:
     count: StepCount
     size: tuple[int, int]
     seen: tuple[int, int]
-    make_map: MakeMap
+    make_maps: MakeMaps
     lllites: PassLllites | None = None
     # For each layer, what its embedding network made of its map.
     embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
@@ -71,7 +71,7 @@ class ControlPass:
         """Return the layers for a pass, whose checkpoint they fit."""
         models = tuple(control_model(layer.network, one.checkpoint) for layer in read.acting)
         size, rules = (one.request.height, one.request.width), one.request.convention.control
-        given = read.acting, models, rules, count, size, one.evaluated_size, read.make_map
+        given = read.acting, models, rules, count, size, one.evaluated_size, read.make_maps
         return cls(*given, PassLllites.of(models))
 
     def networks(self, denoiser: Network) -> tuple[Network, ...]:
@@ -99,9 +99,9 @@ class ControlPass:
 
     def embed(self, stages: Stages) -> None:
         """Make the maps and embed them, unless that was done. Raises as `Stages.run`."""
-        for place in range(len(self.embeddings), len(self.layers)):
+        places = range(len(self.embeddings), len(self.layers))
+        for place, pixels in zip(places, self._maps(places, stages.cancel), strict=True):
             layer, model = self.layers[place], self.models[place]
-            pixels = self._map(layer, model.map_size(*self.size), stages.cancel)
             kinds = [] if layer.kind is None else [layer.kind]
             feeds = {"map": _samples(layer, pixels), **model.map_inputs(kinds, [1.0])}
             work = partial(_called, stages, feeds)
@@ -110,14 +110,34 @@ class ControlPass:
             self.embeddings.append({**made, **model.step_inputs(kinds)})
             self.map_sha256.append(sha256(pixels.tobytes()).hexdigest())
 
-    def _map(self, layer: ReadLayer, size: tuple[int, int], cancel: Cancellation) -> Pixels:
-        """Return a layer's map, uint8 [height, width, 3], in the picture's size."""
-        (height, width), own, picture = size, layer.layer, layer.picture
-        if own.preprocessor is not None:
-            weights = Path(own.preprocessor_weights) if own.preprocessor_weights else None
-            target = own.target(width, height)
-            picture = self.make_map(picture, MapOrder(own.preprocessor, weights, target), cancel)
-        return fitted_map(picture, (width, height), own.resize, self.rules.resampling)
+    def _maps(self, places: Sequence[int], cancel: Cancellation) -> list[Pixels]:
+        """Return the maps of layers, uint8 [height, width, 3], in the picture's size."""
+        wanted = {place: self._wanted_map(place) for place in places}
+        asked = {place: one for place, one in wanted.items() if one is not None}
+        made = dict(zip(asked, self.make_maps(tuple(asked.values()), cancel), strict=True))
+        return [
+            fitted_map(
+                made.get(place, self.layers[place].picture),
+                self._map_size(place),
+                self.layers[place].layer.resize,
+                self.rules.resampling,
+            )
+            for place in places
+        ]
+
+    def _map_size(self, place: int) -> tuple[int, int]:
+        """Return the width and height of a layer's map."""
+        height, width = self.models[place].map_size(*self.size)
+        return width, height
+
+    def _wanted_map(self, place: int) -> WantedMap | None:
+        """Return the order for a layer's map; None where it is given."""
+        read, own = self.layers[place], self.layers[place].layer
+        if own.preprocessor is None:
+            return None
+        weights = Path(own.preprocessor_weights) if own.preprocessor_weights else None
+        target = own.target(*self._map_size(place))
+        return WantedMap(read.picture, MapOrder(own.preprocessor, weights, target))
 
     def reports(self) -> tuple[ControlReport, ...]:
         """Return what a record tells of the layers, once their maps are made."""
