@@ -2,7 +2,7 @@
 
 A request may name a tool for all of them; a record spells out each one. The arithmetic of each
 value is in the module that uses it: grammars in `engine.text`, emphasis in
-`engine.families.shared.clip.conditioning`, noise and schedules in `engine.sampling`, changes by
+`engine.families.shared.prompts.conditioning`, noise and schedules in `engine.sampling`, changes by
 LoRA files in `engine.lora`, ControlNets in `engine.pipeline.control`.
 """
 

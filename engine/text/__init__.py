@@ -5,7 +5,7 @@ convention's grammar: `tags` (comments, names of networks), `lora_tags` (which L
 strongly), `composition` (`AND`) and `timeline` (`[a:b:8]`, `[a|b]`) are AUTOMATIC1111's; `a1111`,
 `comfy` and `compel` parse the weights of words.
 `tokenizers` and `chunks` turn the texts into token ids; `counting` and `hints` check a prompt while
-it is being written. `engine.families.shared.clip.conditioning` applies weights to embeddings.
+it is being written. `engine.families.shared.prompts.conditioning` applies weights to embeddings.
 """
 
 from engine.text.a1111 import parse_attention

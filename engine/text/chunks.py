@@ -8,7 +8,7 @@ An embedding's vectors take a position each. In A1111 they stay in one chunk; in
 piece of their own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -229,11 +229,13 @@ def empty_chunks(tokenizer: ClipTokenizer, count: int = 1) -> TokenChunks:
     return _laid_out([_Chunk() for _ in range(count)], 0, tokenizer, ends_early=False)
 
 
-def extended(chunks: TokenChunks, tokenizer: ClipTokenizer, count: int) -> TokenChunks:
-    """Append empty chunks up to `count`; return `chunks` itself if it has as many already."""
+def extended(
+    chunks: TokenChunks, empty_rows: Callable[[int], TokenChunks], count: int
+) -> TokenChunks:
+    """Append chunks of `empty_rows` up to `count`; return `chunks` itself if it has as many."""
     if chunks.count >= count:
         return chunks
-    empty = empty_chunks(tokenizer, count - chunks.count)
+    empty = empty_rows(count - chunks.count)
     return TokenChunks(
         np.concatenate([chunks.ids, empty.ids]),
         np.concatenate([chunks.weights, empty.weights]),

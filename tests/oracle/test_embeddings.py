@@ -27,8 +27,8 @@ from engine.api.conventions import CONVENTIONS, LengthMatching  # noqa: E402
 from engine.api.values import ConventionName  # noqa: E402
 from engine.embeddings.embedding import Embedding, Encoder  # noqa: E402
 from engine.embeddings.library import EmbeddingLibrary, WithBundled  # noqa: E402
-from engine.families.shared.clip.prompt_embeddings import EncoderOutput, encode  # noqa: E402
-from engine.families.shared.clip.prompt_tokens import tokenize_prompts  # noqa: E402
+from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, encode  # noqa: E402
+from engine.families.shared.prompts.prompt_tokens import tokenize_prompts  # noqa: E402
 from engine.text.embedded import EmbeddingReader, EmbeddingUse  # noqa: E402
 from engine.text.tokenizers import load_clip_tokenizer  # noqa: E402
 from tests.oracle.clip import small_clip  # noqa: E402

@@ -24,8 +24,8 @@ from compel.prompt_parser import (  # noqa: E402
 from engine.api.conventions import CONVENTIONS, Chunking, LengthMatching  # noqa: E402
 from engine.api.values import ConventionName  # noqa: E402
 from engine.errors import EngineError  # noqa: E402
-from engine.families.shared.clip.prompt_embeddings import EncoderOutput, encode  # noqa: E402
-from engine.families.shared.clip.prompt_tokens import tokenize_prompts  # noqa: E402
+from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, encode  # noqa: E402
+from engine.families.shared.prompts.prompt_tokens import tokenize_prompts  # noqa: E402
 from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
 from engine.text.compel import parse_compel  # noqa: E402
 from engine.text.prompt import WeightedText  # noqa: E402

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from engine.api.conventions import CONVENTIONS, Emphasis, LengthMatching
 from engine.api.values import ConventionName
-from engine.families.shared.clip.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
-from engine.families.shared.clip.prompt_tokens import tokenize_prompts
+from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
+from engine.families.shared.prompts.prompt_tokens import tokenize_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 from tests.pipeline.lookup import A1111, COMFY, STEPS, look_up
 

@@ -1,5 +1,7 @@
 """Chunks of 75 tokens, with commas and BREAK."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -178,8 +180,8 @@ def test_tokens_know_their_part() -> None:
 def test_empty_chunks_are_appended() -> None:
     clip = load_clip_tokenizer()
     chunks = chunks_of("cat (cat:1.2)")
-    assert extended(chunks, clip, 1) is chunks
-    longer = extended(chunks, clip, 3)
+    assert extended(chunks, partial(empty_chunks, clip), 1) is chunks
+    longer = extended(chunks, partial(empty_chunks, clip), 3)
     np.testing.assert_array_equal(longer.ids[:1], chunks.ids)
     np.testing.assert_array_equal(longer.ids[1:], empty_chunks(clip, 2).ids)
     assert longer.ids[1].tolist() == [START] + [END] * 76

@@ -8,8 +8,8 @@ from backends.base import Array
 from engine.embeddings.embedding import CLIP_G, CLIP_L, Embedding, Encoder
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoders
-from engine.families.shared.clip.prompt_tokens import Insertions
 from engine.families.shared.component_network import config_of
+from engine.families.shared.prompts.prompt_tokens import Insertions
 from engine.graphs.clip_text import ClipTextConfig
 from engine.text.embedded import NO_VECTOR
 

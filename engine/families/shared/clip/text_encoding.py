@@ -17,22 +17,22 @@ from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts, texts_of
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner
-from engine.families.shared.clip.conditioning import ClipConditioning, PooledInputs
 from engine.families.shared.clip.insertions import (
     encoders_of,
     insertion_feeds,
     last_vectors,
 )
 from engine.families.shared.clip.network import text_encoder, text_encoders
-from engine.families.shared.clip.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
-from engine.families.shared.clip.prompt_tokens import (
+from engine.families.shared.clip.text_use import TextUse
+from engine.families.shared.prompts.conditioning import PooledInputs, PromptConditioning
+from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
+from engine.families.shared.prompts.prompt_tokens import (
     AttentionMask,
     Insertions,
     PromptTokens,
     TokenIds,
     tokenize_prompts,
 )
-from engine.families.shared.clip.text_use import TextUse
 from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
 from engine.text.cleaning import cleaner
@@ -211,7 +211,7 @@ class ClipTextPlan:
         """Encode each pair of prompts with each text encoder."""
         found = [self._encode_with(component, runner) for component in self.tokenizers]
         return {
-            texts: ClipConditioning(
+            texts: PromptConditioning(
                 tuple(self._without_empty(texts, one[texts]) for one in found),
                 self.encoding.pooled_inputs,
             )

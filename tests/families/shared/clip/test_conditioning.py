@@ -17,9 +17,9 @@ from engine.api.conventions import (
 )
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
-from engine.families.shared.clip.conditioning import ClipConditioning
-from engine.families.shared.clip.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
-from engine.families.shared.clip.prompt_tokens import tokenize_prompts
+from engine.families.shared.prompts.conditioning import PromptConditioning
+from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
+from engine.families.shared.prompts.prompt_tokens import tokenize_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 
 TOKENIZER = load_clip_tokenizer()
@@ -459,14 +459,14 @@ def test_zeros_in_place_of_the_negative_prompt() -> None:
 
 def test_encoders_side_by_side() -> None:
     first, second = conditioned("[red:blue:0.5]", "green"), conditioned("[cat:dog:0.5]", "green")
-    joint = ClipConditioning((first, second))
+    joint = PromptConditioning((first, second))
     early, late = joint.context(0, guided=True), joint.context(STEPS - 1, guided=True)
     assert early.shape == (2, 77, 2 * WIDTH)
     np.testing.assert_array_equal(early[..., :WIDTH], first.at(0, guided=True))
     np.testing.assert_array_equal(late[..., WIDTH:], second.at(STEPS - 1, guided=True))
     assert joint.context(STEPS - 1, guided=True) is late
     assert joint.context(0, guided=True) is not late
-    assert ClipConditioning((first,)).context(0, guided=True) is first.at(0, guided=True)
+    assert PromptConditioning((first,)).context(0, guided=True) is first.at(0, guided=True)
 
 
 @pytest.mark.parametrize("guided", [True, False])

@@ -12,19 +12,18 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.errors import EngineError
-from engine.families.shared.clip.emphasis import without_words
+from engine.families.shared.prompts.emphasis import without_words
 from engine.text.chunks import (
-    CHUNK_LENGTH,
+    CHUNK_TOKENS,
     MAX_CHUNKS,
     TokenChunks,
-    empty_chunks,
     extended,
-    tokenize_prompt,
 )
 from engine.text.embedded import NO_VECTOR, EmbeddingReader
 from engine.text.prompt import PromptPart
-from engine.text.reading import Passage, WeightedTimeline, read_prompt
+from engine.text.reading import Passage, PromptReading, WeightedTimeline, read_prompt
 from engine.text.tags import NetworkTag
+from engine.text.token_layouts import ClipChunks, TokenLayout
 from engine.text.tokenizers import ClipTokenizer
 
 # The most distinct chunks encoded for a picture; prompts that change during the run have many.
@@ -35,7 +34,7 @@ _MAX_REPEATED = 2 * MAX_CHUNKS
 
 TokenIds = NDArray[np.int64]
 AttentionMask = NDArray[np.bool_]
-# Indices into `PromptTokens.vectors`, int32 [rows, 77]; `NO_VECTOR` where there is a token.
+# Indices into `PromptTokens.vectors`, int32 [rows, length]; `NO_VECTOR` where there is a token.
 Insertions = NDArray[np.int32]
 
 
@@ -93,12 +92,12 @@ class TokenTimeline:
 class PromptTokens:
     """The tokens of a prompt and its negative prompt.
 
-    `rows` int64 [n, 77] are the distinct chunks; `attention_mask` bool [n, 77] is True for tokens
-    that may be attended to, None if all may. `weights` are the weights of the positive prompts;
-    `tags` are the extra networks that the positive prompt names. `inserted` int32 [n, 77] are
-    indices into `vectors`, or `NO_VECTOR`; None if no vector of an embedding is inserted. `used`
-    are the embeddings by the names that the prompts call them, and `told` are warnings about
-    embeddings.
+    `rows` int64 [n, length] are the distinct chunks; `attention_mask` bool [n, length] is True for
+    tokens that may be attended to, None if all may. `weights` are the weights of the positive
+    prompts; `tags` are the extra networks that the positive prompt names. `empty` is the row of the
+    empty prompt, None where nothing depends on it. `inserted` int32 [n, length] are indices into
+    `vectors`, or `NO_VECTOR`; None if no vector of an embedding is inserted. `used` are the
+    embeddings by the names that the prompts call them, and `told` are warnings about embeddings.
     """
 
     rows: TokenIds
@@ -108,6 +107,7 @@ class PromptTokens:
     positives: tuple[TokenTimeline, ...]
     negative: TokenTimeline
     convention: Convention
+    empty: int | None = 0
     inserted: Insertions | None = None
     vectors: tuple[tuple[Embedding, int], ...] = ()
     used: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
@@ -124,7 +124,7 @@ class PromptTokens:
                 chunks = max(positive, self.negative.chunks)
             case _:
                 pass
-        return len(self.positives) + guided, chunks * CHUNK_LENGTH
+        return len(self.positives) + guided, chunks * self.rows.shape[1]
 
 
 def tokenize_prompts(
@@ -144,24 +144,61 @@ def tokenize_prompts(
     Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses or that is
     too long.
     """
-    planner = _Planner(tokenizer, convention, reader)
     reading = read_prompt(prompt, convention, steps, drawn=drawn)
-    positives = tuple(planner.timeline(timeline) for timeline in reading.timelines)
     other = read_prompt(negative, convention, steps, negative=True, drawn=drawn)
-    opposite = planner.timeline(other.timelines[0])
-    if convention.length_matching is LengthMatching.REPEAT:
-        _check_repeats(max(t.chunks for t in positives), opposite.chunks)
-    rows, mask, inserted = planner.rows()
-    weights = tuple(timeline.weight for timeline in reading.timelines)
-    tokens = PromptTokens(rows, mask, weights, reading.tags, positives, opposite, convention)
+    layout = ClipChunks(tokenizer, convention.chunking, reader)
+    tokens = plan_rows(reading, other, layout, convention)
     if reader is None:
         return tokens
     return replace(
         tokens,
-        inserted=inserted,
         vectors=tuple(reader.vectors),
         used=dict(reader.used),
         told=tuple(reader.told.values()),
+    )
+
+
+def plan_rows(
+    reading: PromptReading,
+    negative: PromptReading | None,
+    layout: TokenLayout,
+    convention: Convention,
+    *,
+    wants_empty: bool = True,
+) -> PromptTokens:
+    """Lay out both prompts in rows, each distinct row once; without a negative one, the positives.
+
+    Without `wants_empty` there is a row of the empty prompt only if weights depend on it. Raises
+    EngineError(REQUEST_INVALID) for prompts that are too long.
+    """
+    planner = _Planner(layout, convention)
+    empty = planner.empty_row() if wants_empty else None
+    positives = tuple(map(planner.timeline, reading.timelines))
+    opposite = planner.timeline(negative.timelines[0]) if negative else positives[0]
+    if convention.length_matching is LengthMatching.REPEAT:
+        _check_repeats(max(t.chunks for t in positives), opposite.chunks)
+    if empty is None and _is_weighted((*positives, opposite), convention.emphasis):
+        empty = planner.empty_row()
+    rows, mask, inserted = planner.rows()
+    return PromptTokens(
+        rows,
+        mask,
+        tuple(timeline.weight for timeline in reading.timelines),
+        reading.tags,
+        positives,
+        opposite,
+        convention,
+        empty,
+        inserted,
+    )
+
+
+def _is_weighted(timelines: Sequence[TokenTimeline], emphasis: Emphasis) -> bool:
+    """Tell whether the difference from the empty prompt's encoding is scaled anywhere."""
+    scales = emphasis in {Emphasis.FROM_EMPTY, Emphasis.COMPEL}
+    mixtures = [one for timeline in timelines for text in timeline.texts for one in text]
+    return any(one.weight != 1 for one in mixtures) or (
+        scales and any((p.chunks.weights != 1).any() for one in mixtures for p in one.phrases)
     )
 
 
@@ -180,19 +217,19 @@ def _check_repeats(first: int, second: int) -> None:
 
 @dataclass(slots=True)
 class _Planner:
-    """Collects the distinct rows of all prompts; row 0 is the empty prompt's."""
+    """Collects the distinct rows of all prompts."""
 
-    tokenizer: ClipTokenizer
+    layout: TokenLayout
     convention: Convention
-    reader: EmbeddingReader | None = None
     found: dict[tuple[bytes, bytes, bytes], int] = field(
         default_factory=dict[tuple[bytes, bytes, bytes], int]
     )
     chunks: int = 0
 
-    def __post_init__(self) -> None:
-        whole = np.ones((1, CHUNK_LENGTH), np.bool_)
-        self._rows(empty_chunks(self.tokenizer), whole)
+    def empty_row(self) -> int:
+        """Return the row of the empty prompt."""
+        whole = np.ones((1, self.layout.length), np.bool_)
+        return self._rows(self.layout.empty(), whole)[0]
 
     def timeline(self, timeline: WeightedTimeline) -> TokenTimeline:
         """Collect the rows of a prompt's texts, and return the prompt's timeline."""
@@ -208,13 +245,13 @@ class _Planner:
         return TokenTimeline(texts, tuple(indices), total)
 
     def rows(self) -> tuple[TokenIds, AttentionMask | None, Insertions | None]:
-        """Return all rows int64 [n, 77], their attention mask bool [n, 77] and their insertions.
+        """Return all rows int64 [n, length], their attention mask, bool, and their insertions.
 
         The attention mask is None if all of it is True, the insertions if there are none.
         """
         ids, masks, places = (b"".join(some) for some in zip(*self.found, strict=True))
         seen = np.frombuffer(masks, np.bool_)
-        rows = np.frombuffer(ids, np.int64).reshape(-1, CHUNK_LENGTH).copy()
+        rows = np.frombuffer(ids, np.int64).reshape(-1, self.layout.length).copy()
         inserted = np.frombuffer(places, np.int32).reshape(rows.shape)
         return (
             rows,
@@ -224,17 +261,14 @@ class _Planner:
 
     def _chunks(self, phrases: Sequence[tuple[PromptPart, ...]]) -> list[TokenChunks]:
         """Tokenize phrases that are mixed, extended to equally many chunks."""
-        laid_out = [
-            tokenize_prompt(self.tokenizer, p, self.convention.chunking, self.reader)
-            for p in phrases
-        ]
+        laid_out = [self.layout.laid_out(parts) for parts in phrases]
         self.chunks += sum(chunks.count for chunks in laid_out)
         if self.chunks > _MAX_CHUNKS_READ:
             raise _too_many_rows()
         return self._extended(laid_out, max(chunks.count for chunks in laid_out))
 
     def _extended(self, phrases: Sequence[TokenChunks], count: int) -> list[TokenChunks]:
-        return [extended(chunks, self.tokenizer, count) for chunks in phrases]
+        return [extended(chunks, self.layout.empty, count) for chunks in phrases]
 
     def _text(
         self, passage: Passage, laid_out: Sequence[Sequence[TokenChunks]], total: int
@@ -242,7 +276,7 @@ class _Planner:
         """Return a passage as mixtures, the last one extended to `total` chunks altogether."""
         missing = total - sum(phrases[0].count for phrases in laid_out)
         if total > MAX_CHUNKS:
-            tokens = f"{total * (CHUNK_LENGTH - 2):,}"
+            tokens = f"{total * CHUNK_TOKENS:,}"
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
                 sentence(

@@ -28,11 +28,11 @@ def emphasised(
     empty: Embeddings,
     emphasis: Emphasis,
 ) -> list[Embeddings]:
-    """Apply token weights, float32 [chunks, 77], to outputs, float32 [chunks, 77, width].
+    """Apply token weights, float32 [chunks, length], to outputs, float32 [chunks, length, width].
 
     The outputs belong to prompts that A1111 encodes in one batch, with equally many chunks each;
     `times` is the number of times that each prompt occurs in the batch. A1111 restores the mean of
-    each chunk over the whole batch. `empty` is the empty prompt's output, [77, width].
+    each chunk over the whole batch. `empty` is the empty prompt's output, [length, width].
     """
     match emphasis:
         case Emphasis.NONE | Emphasis.LITERAL:
@@ -73,8 +73,8 @@ def without_words(
 ) -> tuple[list[NDArray[np.bool_]], list[float]]:
     """Return compel's variants of a prompt, each without one part of weight below 1.
 
-    Returns the attention mask of each variant, bool [chunks, 77], True for tokens outside the part,
-    and the share of each variant in the mixture, in which the whole prompt has the share 1.
+    Returns the attention mask of each variant, bool [chunks, length], True for tokens outside the
+    part, and the share of each variant in the mixture, in which the whole prompt has the share 1.
     """
     seen: list[NDArray[np.bool_]] = []
     counts: list[float] = []

@@ -1,4 +1,4 @@
-"""The conditioning from one or more CLIP text encoders, concatenated (Podell et al. 2023, 2.1)."""
+"""The conditioning from one or more text encoders, concatenated (Podell et al. 2023, 2.1)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ import numpy as np
 
 from backends.base import Array
 from engine.api.record import ResolvedRequest
-from engine.families.shared.clip.emphasis import Embeddings
-from engine.families.shared.clip.prompt_embeddings import PromptEmbeddings
+from engine.families.shared.prompts.emphasis import Embeddings
+from engine.families.shared.prompts.prompt_embeddings import PromptEmbeddings
 
 
 class PooledInputs(Protocol):
@@ -23,8 +23,8 @@ class PooledInputs(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class ClipConditioning:
-    """A `Conditioning` from CLIP text encoders; each prompt has as many tokens in every encoder."""
+class PromptConditioning:
+    """A `Conditioning` from text encoders; each prompt has as many tokens in every encoder."""
 
     encoders: tuple[PromptEmbeddings, ...]
     pooled_inputs: PooledInputs | None = None

@@ -13,8 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 from engine.api.conventions import Emphasis, LengthMatching
-from engine.families.shared.clip.emphasis import Embeddings, emphasised, mixed
-from engine.families.shared.clip.prompt_tokens import (
+from engine.families.shared.prompts.emphasis import Embeddings, emphasised, mixed
+from engine.families.shared.prompts.prompt_tokens import (
     AttentionMask,
     Insertions,
     PromptTokens,
@@ -23,9 +23,8 @@ from engine.families.shared.clip.prompt_tokens import (
     TokenPhrase,
     TokenTimeline,
 )
-from engine.text.chunks import CHUNK_LENGTH
 
-# The number of chunks encoded at once.
+# The number of chunks encoded at once by default.
 _ROWS_AT_ONCE = 64
 _KEPT = 4
 
@@ -34,7 +33,7 @@ Rows = TypeVar("Rows", AttentionMask, Insertions)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncoderOutput:
-    """A text encoder's output for chunks: float32 [chunks, 77, width].
+    """A text encoder's output for chunks: float32 [chunks, length, width].
 
     `pooled` is one vector per chunk, float32 [chunks, width]; None for encoders without pooling.
     """
@@ -43,26 +42,40 @@ class EncoderOutput:
     pooled: Embeddings | None = None
 
 
-# Encodes token ids int64 [chunks, 77]; with a mask bool [chunks, 77], no token attends to tokens
-# that are False; with insertions int32 [chunks, 77], vectors of embeddings replace tokens.
+# Encodes token ids int64 [chunks, length]; with a mask bool [chunks, length], no token attends to
+# tokens that are False; with insertions int32 [chunks, length], vectors of embeddings replace
+# tokens.
 RunEncoder = Callable[[TokenIds, AttentionMask | None, Insertions | None], EncoderOutput]
 
 
-def encode(plan: PromptTokens, encode_tokens: RunEncoder) -> "PromptEmbeddings":
-    """Encode the prompts of a plan, each distinct chunk once, and apply the prompt weights."""
+def encode(
+    plan: PromptTokens,
+    encode_tokens: RunEncoder,
+    *,
+    rows_at_once: int = _ROWS_AT_ONCE,
+    weighs_apart: bool = False,
+) -> "PromptEmbeddings":
+    """Encode the prompts of a plan, each distinct chunk once, and apply the prompt weights.
+
+    `weighs_apart`: A1111's means are those of each text, not of all texts of a prompt.
+    """
     found = [
         encode_tokens(
-            plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.attention_mask, i), _at(plan.inserted, i)
+            plan.rows[i : i + rows_at_once],
+            _part(plan.attention_mask, i, rows_at_once),
+            _part(plan.inserted, i, rows_at_once),
         )
-        for i in range(0, len(plan.rows), _ROWS_AT_ONCE)
+        for i in range(0, len(plan.rows), rows_at_once)
     ]
     encoded = np.concatenate([some.vectors for some in found])
     whole = [some.pooled for some in found if some.pooled is not None]
     pooled = np.concatenate(whole) if whole else None
+    empty = np.zeros_like(encoded[0]) if plan.empty is None else encoded[plan.empty]
     emphasis = plan.convention.emphasis
+    weighing = _Weighing(encoded, empty, emphasis, together=not weighs_apart)
 
     def embedded(timeline: TokenTimeline) -> _TimelineEmbeddings:
-        texts = _vectors(timeline, encoded, emphasis)
+        texts = weighing.vectors(timeline)
         return _TimelineEmbeddings(texts, timeline, _first_rows(timeline, pooled))
 
     return PromptEmbeddings(
@@ -70,7 +83,7 @@ def encode(plan: PromptTokens, encode_tokens: RunEncoder) -> "PromptEmbeddings":
         tuple(map(embedded, plan.positives)),
         embedded(plan.negative),
         plan.convention.length_matching,
-        encoded[0],
+        empty,
     )
 
 
@@ -81,40 +94,49 @@ def _first_rows(timeline: TokenTimeline, pooled: Embeddings | None) -> tuple[Emb
     return tuple(pooled[text[0].phrases[0].rows[0]] for text in timeline.texts)
 
 
-def _at(rows: Rows | None, start: int) -> Rows | None:
-    return None if rows is None else rows[start : start + _ROWS_AT_ONCE]
+def _part(rows: Rows | None, start: int, count: int) -> Rows | None:
+    return None if rows is None else rows[start : start + count]
 
 
-def _vectors(
-    timeline: TokenTimeline, encoded: Embeddings, emphasis: Emphasis
-) -> tuple[Embeddings, ...]:
-    """Return the embeddings of each text of a timeline: float32 [tokens, width]."""
-    weighed: dict[int, Embeddings] = {}
-    for group in zip(*map(_phrases, timeline.texts), strict=True):
-        # A1111 encodes the texts of a prompt in one batch, which shows in the means it restores.
-        together = emphasis is Emphasis.ORIGINAL
-        for some in [group] if together else [(phrase,) for phrase in group]:
-            weighed |= _weighed(some, timeline.times, encoded, emphasis)
-    return tuple(_joined(text, weighed, encoded[0]) for text in timeline.texts)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weighing:
+    """Applies prompt weights to encoded rows, float32 [rows, length, width].
 
-
-def _weighed(
-    group: Sequence[TokenPhrase], times: Sequence[int], encoded: Embeddings, emphasis: Emphasis
-) -> dict[int, Embeddings]:
-    """Apply the prompt weights to phrases of one batch.
-
-    Returns float32 [chunks, 77, width] for each phrase, by the phrase's `id`.
+    `empty` is the empty prompt's row. A1111 encodes the texts of a prompt in one batch, which shows
+    in the means it restores, unless they are not weighed `together`.
     """
-    weights = [phrase.chunks.weights for phrase in group]
-    times = times if len(group) > 1 else (1,)
-    versions = [
-        emphasised([encoded[list(r)] for r in rows], weights, times, encoded[0], emphasis)
-        for rows in zip(*((phrase.rows, *phrase.variants) for phrase in group), strict=True)
-    ]
-    return {
-        id(phrase): mixed(own, phrase.shares, normalized=True)
-        for phrase, own in zip(group, zip(*versions, strict=True), strict=True)
-    }
+
+    encoded: Embeddings
+    empty: Embeddings
+    emphasis: Emphasis
+    together: bool
+
+    def vectors(self, timeline: TokenTimeline) -> tuple[Embeddings, ...]:
+        """Return the embeddings of each text of a timeline: float32 [tokens, width]."""
+        weighed: dict[int, Embeddings] = {}
+        together = self.together and self.emphasis is Emphasis.ORIGINAL
+        for group in zip(*map(_phrases, timeline.texts), strict=True):
+            for some in [group] if together else [(phrase,) for phrase in group]:
+                weighed |= self._weighed(some, timeline.times)
+        return tuple(_joined(text, weighed, self.empty) for text in timeline.texts)
+
+    def _weighed(self, group: Sequence[TokenPhrase], times: Sequence[int]) -> dict[int, Embeddings]:
+        """Apply the prompt weights to phrases of one batch.
+
+        Returns float32 [chunks, length, width] for each phrase, by the phrase's `id`.
+        """
+        weights = [phrase.chunks.weights for phrase in group]
+        times = times if len(group) > 1 else (1,)
+        versions = [
+            emphasised(
+                [self.encoded[list(r)] for r in rows], weights, times, self.empty, self.emphasis
+            )
+            for rows in zip(*((phrase.rows, *phrase.variants) for phrase in group), strict=True)
+        ]
+        return {
+            id(phrase): mixed(own, phrase.shares, normalized=True)
+            for phrase, own in zip(group, zip(*versions, strict=True), strict=True)
+        }
 
 
 def _phrases(text: tuple[TokenMixture, ...]) -> Iterator[TokenPhrase]:
@@ -160,7 +182,7 @@ class PromptEmbeddings:
     positives: tuple[_TimelineEmbeddings, ...]
     negative: _TimelineEmbeddings
     matching: LengthMatching
-    # The embeddings of the empty prompt, float32 [77, width].
+    # The embeddings of the empty prompt, float32 [length, width].
     empty: Embeddings
     _kept: dict[tuple[int, ...], Embeddings] = field(
         default_factory=dict[tuple[int, ...], Embeddings]
@@ -236,7 +258,7 @@ def _with_length(
             # that of tools that run prompts of unequal length one by one or mask the padding.
             return np.tile(vectors, (1, total // tokens, 1))
         case LengthMatching.EMPTY_CHUNKS:
-            more = np.tile(empty, (len(vectors), (total - tokens) // CHUNK_LENGTH, 1))
+            more = np.tile(empty, (len(vectors), (total - tokens) // len(empty), 1))
             return np.concatenate([vectors, more], axis=1)
         case LengthMatching.REPEAT_LAST:
             return np.stack([_last_repeated(text[:total], total) for text in vectors])

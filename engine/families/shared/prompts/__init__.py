@@ -1,0 +1,1 @@
+"""Prompts as rows of tokens, of any length, and what text encoders make of them."""
