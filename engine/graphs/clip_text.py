@@ -21,6 +21,7 @@ class Projection(StrEnum):
 
     LINEAR = "linear"  # text_projection.weight [projected, width], as Hugging Face has it
     MATRIX = "matrix"  # text_projection [width, projected], as OpenCLIP has it
+    NONE = "none"  # no projection: the state itself is pooled, as Flux.1 takes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,14 @@ class ClipTextConfig:
     positions: int = 77
     activation: Activation = Activation.QUICK_GELU
     epsilon: float = 1e-5
-    # Set for encoders with a pooled output, which SDXL needs; None for no pooled output.
+    # Set for encoders with a pooled output, which SDXL and Flux.1 need; None for no pooled output.
     projection: Projection | None = None
     projected_width: int = 0
+
+    @property
+    def pooled_width(self) -> int:
+        """The width of the pooled output."""
+        return self.width if self.projection is Projection.NONE else self.projected_width
 
 
 def clip_text(
@@ -58,7 +64,7 @@ def clip_text(
     positions, width], and `is_inserted`, float32 [batch, positions]: where the latter is 1 the
     vectors of the former replace those of the tokens, where it is 0 they must be 0.
 
-    With a `projection` there is an output `pooled`, float32 [batch, projected_width], and an input
+    With a `projection` there is an output `pooled`, float32 [batch, pooled_width], and an input
     `end`, float32 [batch, positions], 1 at the end token and 0 elsewhere: the last state of that
     token is pooled.
     """
@@ -78,7 +84,7 @@ def clip_text(
         for layer in range(shown, config.layers):
             x = _layer(g, x, config, layer, score_bias)
         pooled = _pooled(g, _final_norm(g, x, config), config, config.projection)
-        g.output(pooled, "pooled", DType.F32, ("batch", config.projected_width))
+        g.output(pooled, "pooled", DType.F32, ("batch", config.pooled_width))
 
 
 def _with_inserted(g: GraphBuilder, words: Value, config: ClipTextConfig) -> Value:
@@ -101,6 +107,8 @@ def _pooled(g: GraphBuilder, x: Value, config: ClipTextConfig, projection: Proje
     end = g.cast_to_element(g.input("end", DType.F32, ("batch", config.positions)))
     chosen = g.op("MatMul", g.op("Reshape", end, g.integers([0, 1, config.positions])), x)
     chosen = g.op("Reshape", chosen, g.integers([0, width]))
+    if projection is Projection.NONE:
+        return chosen
     if projection is Projection.LINEAR:
         return g.linear(chosen, "text_projection", sizes, bias=False)
     return g.op("MatMul", chosen, g.weight("text_projection", sizes))

@@ -281,6 +281,13 @@ def test_the_pooled_text_is_the_last_state_of_the_end_token() -> None:
     np.testing.assert_allclose(outputs["pooled"], expected, rtol=0, atol=1e-5)
 
 
+def test_without_a_projection_the_pooled_text_is_the_state_of_the_end_token() -> None:
+    emit = partial(clip_text, config=replace(SMALL_CLIP, projection=Projection.NONE))
+    outputs = load(emit, random_weights(emit)).run(pooled_feeds(5, 76))
+    expected = outputs["last_hidden_state"][[0, 1], [5, 76]]
+    np.testing.assert_allclose(outputs["pooled"], expected, rtol=0, atol=1e-6)
+
+
 def inserting(g: GraphBuilder) -> None:
     clip_text(g, SMALL_CLIP, inserted=True)
 
