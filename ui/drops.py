@@ -11,8 +11,11 @@ from PySide6.QtWidgets import QWidget
 from app.library.file_kind import FileKind
 from app.library.gallery import is_picture
 from app.session import Session
+from ui.create.page import CreatePage
+from ui.drop_spots import DropSpot
 from ui.theme.theme import Theme
 from ui.widgets.drop_overlay import DropOverlay
+from ui.widgets.spot_marks import SpotMarks
 
 
 class DropOffer(NamedTuple):
@@ -26,7 +29,8 @@ class DropOffer(NamedTuple):
 class Drops(QObject):
     """Takes the files that are dropped on a window, wherever on it, as copies.
 
-    `taken` is called before the action of a drop, which fills the form.
+    A picture over the form of Create goes where it is let go; else cards ask. `taken` is called
+    before the action of a card, which fills the form.
     """
 
     def __init__(
@@ -34,15 +38,14 @@ class Drops(QObject):
         session: Session,
         theme: Theme,
         window: QWidget,
-        strip: QWidget,
-        start_from: Callable[[str], None],
+        page: CreatePage,
         taken: Callable[[], None],
     ) -> None:
-        """`strip` shows pictures of the window's own; `start_from` makes one a start picture."""
         super().__init__(window)
-        self._session, self._window, self._strip = session, window, strip
-        self._start_from, self._taken = start_from, taken
+        self._session, self._window, self._page = session, window, page
+        self._taken = taken
         self.overlay = DropOverlay(theme, window)
+        self.marks = SpotMarks(theme, window)
         window.setAcceptDrops(True)
         window.installEventFilter(self)
 
@@ -57,7 +60,7 @@ class Drops(QObject):
             self._drop(event)
         elif event.type() is QEvent.Type.DragLeave:
             # The dragged files left the window, or Esc was pressed.
-            self.overlay.hide()
+            self._end()
         else:
             return False
         return True
@@ -69,18 +72,23 @@ class Drops(QObject):
             self._show_offers(event)
 
     def _move(self, event: QDragMoveEvent) -> None:
-        """Highlight the card under the pointer; a drop beside the cards does nothing."""
+        """Highlight what is under the pointer; a drop beside cards and spots does nothing."""
         self._show_offers(event)
-        if self.overlay.chosen(event.position().toPoint()) is None:
+        place = event.position().toPoint()
+        if self._spot_at(event) is None and self.overlay.chosen(place) is None:
             event.ignore()
         else:
             _accept_copy(event)
 
     def _drop(self, event: QDropEvent) -> None:
-        """Perform the action of the card that the file was dropped on."""
+        """Perform the action of the spot or the card that the file was dropped on."""
         files = dropped_files(event.mimeData())
-        chosen = self.overlay.chosen(event.position().toPoint())
-        self.overlay.hide()
+        spot, chosen = self._spot_at(event), self.overlay.chosen(event.position().toPoint())
+        self._end()
+        if spot is not None:
+            _accept_copy(event)
+            spot.take(files[0])
+            return
         if not files or chosen is None:
             event.ignore()
             return
@@ -93,25 +101,74 @@ class Drops(QObject):
         self._taken()
         offers[chosen].take()
 
+    def _end(self) -> None:
+        self.overlay.hide()
+        self.marks.hide()
+        self._page.form.scrolling.stop()
+
     def _show_offers(self, event: QDragMoveEvent) -> None:
         place = event.position().toPoint()
         ours = self._is_ours(event)
-        strip = QRect(self._strip.mapTo(self._window, QPoint(0, 0)), self._strip.size())
-        if ours and strip.contains(place):
+        if ours and self._area(self._page.strip).contains(place):
             # A click with a slight movement must not flash the cards.
-            self.overlay.hide()
+            self._end()
             return
         files = dropped_files(event.mimeData())
         if not files:
             # The other program may end, or take its data back, while it drags.
-            self.overlay.hide()
+            self._end()
             return
         offers = self.offers(files[0], ours=ours)
-        self.overlay.appear([(offer.title, offer.sentence) for offer in offers])
+        room = self._window.rect()
+        if self._takes_spots(files[0]):
+            room = self._beside_form()
+            self._show_spots(event)
+        self.overlay.appear([(offer.title, offer.sentence) for offer in offers], room)
         self.overlay.point_at(place)
 
+    def _takes_spots(self, file: Path) -> bool:
+        return is_picture(file) and self._page.form.isVisible()
+
+    def _show_spots(self, event: QDropEvent) -> None:
+        """Mark the places of the form that take the picture, and scroll to those out of sight."""
+        place, form = event.position().toPoint(), self._page.form
+        spots = self._spots()
+        at = next((at for at, (_, area) in enumerate(spots) if area.contains(place)), None)
+        words = spots[at][0].words if at is not None else ""
+        self.marks.show_spots(self._area(form), [area for _, area in spots], at, words)
+        if self._area(form).contains(place):
+            form.scrolling.follow(self._window.mapToGlobal(place))
+        else:
+            form.scrolling.stop()
+
+    def _spots(self) -> list[tuple[DropSpot, QRect]]:
+        """Return the places of the form that take pictures, and their parts that are in sight."""
+        seen = self._area(self._page.form.viewport())
+        spots = ((spot, self._area(spot.widget) & seen) for spot in self._page.form.drop_spots())
+        return [(spot, area) for spot, area in spots if not area.isEmpty()]
+
+    def _spot_at(self, event: QDropEvent) -> DropSpot | None:
+        files = dropped_files(event.mimeData())
+        if not files or not self._takes_spots(files[0]):
+            return None
+        place = event.position().toPoint()
+        return next((spot for spot, area in self._spots() if area.contains(place)), None)
+
+    def _area(self, widget: QWidget) -> QRect:
+        """Return the place of a widget in the window."""
+        return QRect(widget.mapTo(self._window, QPoint(0, 0)), widget.size())
+
+    def _beside_form(self) -> QRect:
+        """Return the window without the form at its side."""
+        whole, form = self._window.rect(), self._area(self._page.form)
+        if self._window.isRightToLeft():
+            whole.setRight(form.left() - 1)
+        else:
+            whole.setLeft(form.right() + 1)
+        return whole
+
     def _is_ours(self, event: QDropEvent) -> bool:
-        return event.source() is self._strip
+        return event.source() is self._page.strip
 
     def offers(
         self, file: Path, *, ours: bool = False, others: Sequence[Path] = ()
@@ -123,7 +180,7 @@ class Drops(QObject):
         start = DropOffer(
             self.tr("Start from it"),
             self.tr("It is redrawn, all of it or a part."),
-            lambda: self._start_from(str(file)),
+            lambda: self._page.form.inputs.start_from(str(file)),
         )
         steering = [start, *self._layer_offers(file)]
         if ours:

@@ -9,6 +9,7 @@ from app.form.starter_words import UnknownWord
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.notices.wording import worded
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.features import Features, OptionalSetting
 from engine.api.limits import MIN_SIDE
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest
@@ -138,6 +139,28 @@ def size_label(width: int, height: int) -> str:
 def megapixels_label(width: int, height: int) -> str:
     """Return the number of pixels of a picture in millions."""
     return translate("labels", "{n} MP").format(n=short_number(width * height / 1e6, 2))
+
+
+def no_layers_words(features: Features) -> str:
+    """Return which pictures to follow a checkpoint cannot take, and what can; empty if it can."""
+    controls, prompts = (
+        one in features.options for one in (OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS)
+    )
+    if controls and prompts:
+        return ""
+    if controls:
+        text = translate(
+            "labels",
+            "There are no IP-Adapters for this model: for image prompts choose one of Stable "
+            "Diffusion 1.5 or SDXL.",
+        )
+    else:
+        text = translate(
+            "labels",
+            "This model follows no other pictures: for control layers and image prompts choose one "
+            "of Stable Diffusion 1.5 or SDXL.",
+        )
+    return text
 
 
 def size_remark(width: int, height: int, side: int, longest_side: int | None = None) -> str:

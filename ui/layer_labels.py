@@ -216,7 +216,9 @@ def layer_name(kind: LayerKind, row: LayerRow) -> str:
     stated = kind.file_of(row.layer)
     if row.info is not None:
         return file_title(row.info)
-    return Path(file_name(stated)).stem if stated is not None else Path(row.layer.image).name
+    if stated is not None:
+        return Path(file_name(stated)).stem
+    return Path(row.layer.image).name or translate("layers", "No picture yet")
 
 
 def file_title(info: ModelInfo) -> str:
@@ -239,6 +241,12 @@ def fate_words(kind: LayerKind, row: LayerRow, misfit: str) -> str:
     match row.fate:
         case LayerFate.OFF:
             return translate("layers", "Switched off.")
+        case LayerFate.UNTAKEN if is_control:
+            return translate("layers", "Left out: there are no control networks for this model.")
+        case LayerFate.UNTAKEN:
+            return translate("layers", "Left out: there are no IP-Adapters for this model.")
+        case LayerFate.BARE:
+            return translate("layers", "Without effect until a picture is chosen.")
         case LayerFate.UNCHOSEN if is_control:
             return translate("layers", "Not followed until a control network is chosen.")
         case LayerFate.UNCHOSEN:

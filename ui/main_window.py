@@ -76,9 +76,7 @@ class MainWindow(QMainWindow):
         column.addWidget(rule(Qt.Orientation.Horizontal))
         column.addWidget(self.dock)
         self.setMenuBar(MenuBar(actions, self))
-        self.drops = Drops(
-            session, theme, self, page.strip, page.form.inputs.start_from, self._show_form
-        )
+        self.drops = Drops(session, theme, self, page, self._show_form)
         self._connect()
         # The rail comes first in the order of Tab, but not for the first key.
         page.form.prompt.setFocus()

@@ -31,6 +31,11 @@ class LayerCommands(QObject):
         """The layers in their order."""
         return getattr(self._form, self.kind.field)
 
+    @property
+    def is_offered(self) -> bool:
+        """True if networks of the kind were made for the architecture of the checkpoint."""
+        return self.kind.is_offered(self._form.suggestions.features)
+
     def open(self, picture: Path) -> None:
         """Add a picture that was dropped or chosen; a notice offers to undo it."""
         name = picture.name[:80]

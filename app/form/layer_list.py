@@ -25,11 +25,17 @@ class LayerFate(StrEnum):
 
     APPLIED = "applied"
     OFF = "off"  # by the user
+    UNTAKEN = "untaken"  # the checkpoint's architecture takes none
+    BARE = "bare"  # it has no picture yet
     UNCHOSEN = "unchosen"  # no file is chosen yet
     UNSUITED = "unsuited"  # for another family than the checkpoint's
     BROKEN = "broken"  # the file cannot be used, as its description says
     MISSING = "missing"
     UNREAD = "unread"  # not known yet; it is applied if it can be
+
+
+# Of these the file is not used, whichever layer states it.
+_USELESS = (LayerFate.UNTAKEN, LayerFate.UNSUITED, LayerFate.BROKEN, LayerFate.MISSING)
 
 
 class LayerRow(msgspec.Struct, frozen=True):
@@ -83,6 +89,12 @@ class LayerList(QObject):
         """The family of the chosen checkpoint; None while it is not known."""
         answer = self._checkpoints.answer(self._form.checkpoint)
         return answer.family if isinstance(answer, CheckpointInfo) else None
+
+    @property
+    def is_taken(self) -> bool:
+        """False for a checkpoint that takes no layers of the kind; True while it is not known."""
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        return not isinstance(answer, CheckpointInfo) or self.kind.is_offered(answer.features)
 
     @property
     def offered(self) -> tuple[ModelInfo, ...]:
@@ -148,21 +160,24 @@ class LayerList(QObject):
 
     def _tell_form(self, rows: Iterable[LayerRow]) -> None:
         """Have requests name the files that are found, and leave out the useless ones."""
-        useless = (LayerFate.UNSUITED, LayerFate.BROKEN, LayerFate.MISSING)
         files: dict[str, str | None] = {}
         for row in rows:
             stated = self.kind.file_of(row.layer)
             if stated is not None:
                 found = row.info.path if row.info is not None else stated
-                files[stated] = None if row.fate in useless else found
+                files[stated] = None if row.fate in _USELESS else found
         self._form.layer_files[self.kind.field] = files
 
     def _row(self, layer: Layer) -> LayerRow:
         stated = self.kind.file_of(layer)
         info = self.find(stated, layer.hash) if stated is not None else None
-        return LayerRow(layer, info, self._fate(layer, stated, info))
+        fate = self._fate(layer, stated, info)
+        is_used = fate in (LayerFate.APPLIED, LayerFate.UNREAD)
+        return LayerRow(layer, info, fate if layer.image or not is_used else LayerFate.BARE)
 
     def _fate(self, layer: Layer, stated: str | None, info: ModelInfo | None) -> LayerFate:
+        if not self.is_taken:
+            return LayerFate.UNTAKEN
         if stated is None:
             return LayerFate.UNCHOSEN
         if info is None:

@@ -83,7 +83,9 @@ class LayerMaps(QObject):
             self._previews.request(place, layer.image, layer.preprocessor, weights, target)
 
     def _made_ones(self) -> Iterator[ControlLayer]:
-        return (layer for layer in self._form.controls if layer.preprocessor is not None)
+        return (
+            layer for layer in self._form.controls if layer.preprocessor is not None and layer.image
+        )
 
     def _place(self, layer: ControlLayer) -> str:
         made_of = layer.image, layer.preprocessor, layer.preprocessor_weights, self._target(layer)

@@ -8,7 +8,7 @@ from app.form.layer_kinds import Layer, LayerKind
 def used_layers(
     kind: LayerKind, layers: Iterable[Layer], files: Mapping[str, str | None]
 ) -> tuple[Layer, ...]:
-    """Return the layers that are switched on, each with the file that is used for it.
+    """Return the layers with a picture that are switched on, each with the file used for it.
 
     `files` are the files by what layers state, None for those that cannot be used; what it does not
     have is used as it is stated.
@@ -17,6 +17,6 @@ def used_layers(
     for layer in layers:
         stated = kind.file_of(layer)
         found = files.get(stated, stated) if stated is not None else None
-        if layer.enabled and found is not None:
+        if layer.enabled and layer.image and found is not None:
             used.append(layer if found == stated else kind.with_file(layer, found))
     return tuple(used)

@@ -12,6 +12,7 @@ from app.form.control_defaults import kind_in_name
 from app.form.layer_list import LayerFate, LayerList
 from app.form.presets import PresetPart
 from engine.api.control import MAX_CONTROLS, ControlLayer
+from engine.api.features import Features
 from engine.api.image_prompts import ImagePrompt
 from engine.api.preprocessors import CannyOptions, ControlKind, DepthOptions, InvertOptions
 from tests.app.fake_engine import Plan
@@ -204,3 +205,27 @@ def test_a_networks_name_tells_the_kind_of_its_map(name: str, kind: ControlKind 
 def test_files_of_other_kinds_are_not_offered(staged: Staged) -> None:
     other = listed("loras/ink")
     assert other not in staged.session.control_list.offered
+
+
+def test_a_model_that_takes_no_layers_leaves_them_out_until_another_is_chosen(
+    staged: Staged,
+) -> None:
+    staged.session.control.add("/pictures/a.png")
+    staged.session.control.choose_file(0, CANNY)
+    choose(staged, "sd1", Features())
+    assert fates(staged.session.control_list) == [LayerFate.UNTAKEN]
+    assert used(staged) == []
+    choose(staged, "sd1")
+    assert fates(staged.session.control_list) == [LayerFate.APPLIED]
+    assert used(staged) == [CANNY.path]
+
+
+def test_a_layer_without_a_picture_is_left_out_and_makes_no_map(staged: Staged) -> None:
+    layer = ControlLayer(image="", network=CANNY.path, preprocessor=CannyOptions())
+    staged.session.generation.controls = (layer,)
+    assert fates(staged.session.control_list) == [LayerFate.BARE]
+    assert used(staged) == []
+    assert not staged.session.control_maps.of(layer).path
+    missing = ControlLayer(image="", network="nowhere")
+    staged.session.generation.controls = (missing,)
+    assert fates(staged.session.control_list) == [LayerFate.MISSING]

@@ -12,6 +12,7 @@ from app.form.generation import Suggestions
 from app.form.lora_list import LoraFate
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.conventions import convention_of
+from engine.api.features import Features, OptionalSetting
 from engine.api.lora import LoraChoice, LoraHash
 from engine.api.lora_files import LoraInfo
 from engine.api.request import GenerateRequest
@@ -25,6 +26,7 @@ from tests.app.supervised import QUICK, fake_command
 from tests.checkpoints.files import write_sparse
 from tests.jobs.test_lora_index import KEYS
 
+EVERY_OPTION = Features(options=tuple(OptionalSetting))
 ELSEWHERE = """a cat <lora:seaside:0.8> <lora:ink:1>
 Negative prompt: blurry
 Steps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512, Model: mix, \
@@ -41,8 +43,8 @@ def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     one.end()
 
 
-def choose(staged: Staged, family: str) -> None:
-    """The engine says that the chosen checkpoint is of a family."""
+def choose(staged: Staged, family: str, features: Features = EVERY_OPTION) -> None:
+    """The engine says that the chosen checkpoint is of a family, and what it can do."""
     info = CheckpointInfo(
         path="/a",
         family=family,
@@ -54,6 +56,7 @@ def choose(staged: Staged, family: str) -> None:
         evidence=(),
         ignored_keys=0,
         digest="",
+        features=features,
     )
     store, path = staged.session.checkpoints, staged.session.generation.checkpoint
     # An answer that is on its way, of an engine that knows no checkpoint, comes too late.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.paths import starter_checkpoint
+from engine.api.features import OptionalSetting
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
@@ -51,3 +52,9 @@ def test_hints_survive_a_supplied_part(tmp_path: Path) -> None:
     shutil.copytree(starter_checkpoint(), folder)
     (folder / FILE_NAME).write_text(json.dumps({"guidance": 3.5}))
     assert supply(identify(folder), ComponentFiles()).hints.guidance == 3.5
+
+
+def test_the_starter_offers_no_networks_that_steer_as_none_can_fit_its_norms() -> None:
+    options = identify(starter_checkpoint()).architecture.features.options
+    assert not {OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS} & {*options}
+    assert OptionalSetting.SECOND_PASSES in options

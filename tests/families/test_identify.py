@@ -176,7 +176,9 @@ def test_sdxl(tmp_path: Path) -> None:
     assert text_use(checkpoint).clip_skip == 2
     assert text_use(checkpoint).final_norm is False
     assert text_use(checkpoint).zero_padded == {Component.TEXT_ENCODER_2}
-    assert OptionalSetting.SIZES in checkpoint.architecture.features.options
+    features = checkpoint.architecture.features
+    assert OptionalSetting.SIZES in features.options
+    assert {OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS} <= {*features.options}
     assert checkpoint.default_size == 1024
     assert checkpoint.latent.scale == 0.13025
     unet = unet_of(checkpoint)

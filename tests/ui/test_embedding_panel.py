@@ -48,39 +48,39 @@ def panel(desk: Desk) -> EmbeddingPanel:
 
 
 def test_a_name_in_the_prompt_is_a_card_with_its_facts(desk: Desk) -> None:
-    assert panel(desk).rows == []
+    assert panel(desk).cards == []
     form = desk.session.generation
     form.prompt = "a house, (EasyNegative:1.3)"
-    (row,) = panel(desk).rows
+    (row,) = panel(desk).cards
     desk.wait(lambda: row.about.text() != "")
     assert row.name.text() == "EasyNegative"
     assert row.about.text() == "Stable Diffusion 1 · 8 vectors"
     assert row.strength.field.value() == 1.3
     assert unnamed(panel(desk)) == []
     form.prompt = "a house"
-    assert panel(desk).rows == []
+    assert panel(desk).cards == []
 
 
 def test_the_strength_of_a_card_is_the_weight_in_the_text(desk: Desk) -> None:
     form = desk.session.generation
     form.prompt = "EasyNegative, a house"
-    (row,) = panel(desk).rows
+    (row,) = panel(desk).cards
     row.strength.slider.setValue(0.6)
     assert form.prompt == "(EasyNegative:0.6), a house"
     row.strength.slider.setValue(1.0)
     assert form.prompt == "EasyNegative, a house"
     form.convention = ConventionName.DIFFUSERS
     form.prompt = "<EasyNegative>"
-    (row,) = panel(desk).rows
+    (row,) = panel(desk).cards
     assert not row.strength.isVisibleTo(desk.window)
 
 
 def test_a_card_moves_between_the_prompts_and_its_removal_is_undone(desk: Desk) -> None:
     form = desk.session.generation
     form.prompt = "a house, (EasyNegative:0.8)"
-    panel(desk).rows[0].move_it.click()
+    panel(desk).cards[0].move_it.click()
     assert (form.prompt, form.negative_prompt) == ("a house", "(EasyNegative:0.8)")
-    panel(desk).rows[0].remove.click()
+    panel(desk).cards[0].remove.click()
     assert form.negative_prompt == ""
     notice = desk.session.notices.notices[-1]
     assert notice.undo is not None

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.form.generation import Suggestions
 from app.form.layer_list import LayerFate
@@ -24,7 +25,7 @@ from engine.api.preprocessors import (
     TileOptions,
 )
 from tests.app.fake_engine import Plan
-from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, MODELS, listed
+from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, ENCODER, MODELS, listed
 from tests.app.test_lora_list import choose
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
@@ -362,19 +363,22 @@ def test_image_prompts_have_cards_with_every_field(
     one.range.bar.end.setValue(0.5)
     pick(one.blocks.box, blocks_words(AdapterBlocks.STYLE)[0])
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
-    one.encoder.choose.click()
     one.area.choose.click()
+    pick(one.encoder, "vit-h")
     expected = ImagePrompt(
         image=picture(desk),
         adapter=ADAPTER.path,
-        encoder=picture(desk, "b"),
+        encoder=ENCODER.path,
         weight=0.5,
         range=(0.0, 0.5),
         blocks=AdapterBlocks.STYLE,
         mask=picture(desk, "b"),
     )
     assert desk.session.generation.build_request().image_prompts == (expected,)
-    one.encoder.drop.click()
+    pick(one.encoder, "Choose a file…")
+    assert desk.session.generation.image_prompts[0].encoder == picture(desk, "b")
+    assert one.encoder.currentText() == "b"
+    pick(one.encoder, "The fitting one")
     one.area.drop.click()
     assert desk.session.generation.image_prompts[0].mask is None
     assert desk.session.generation.image_prompts[0].encoder is None
@@ -416,19 +420,134 @@ def test_every_control_of_the_cards_has_a_name_and_is_reached_by_tab(desk: Desk)
 
 def test_a_dropped_picture_is_followed_or_is_a_prompt(desk: Desk, tmp_path: Path) -> None:
     form, file = desk.session.generation, tmp_path / "a.png"
+    choose(desk, "sd1", Features())
     assert [offer.title for offer in desk.window.drops.offers(file)] == [
         "Use its settings",
         "Start from it",
     ]
-    steered = (OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS)
-    known = form.suggestions.settings
-    form.suggestions = Suggestions(512, known, Features(options=steered))
+    choose(desk, "sd1")
     for ours, count in ((False, 4), (True, 3)):
         assert len(desk.window.drops.offers(file, ours=ours)) == count
     drop(desk.window, drag(desk.window, file), 2)
     assert images(desk) == ["a"]
     drop(desk.window, drag(desk.window, file), 3)
     assert [one.image for one in form.image_prompts] == [str(file)]
+
+
+def over(desk: Desk, widget: QWidget, file: Path) -> QMimeData:
+    """Drag a file from elsewhere until the pointer is over a widget."""
+    data = drag(desk.window, file)
+    move = QDragMoveEvent(
+        widget.mapTo(desk.window, widget.rect().center()),
+        Qt.DropAction.CopyAction,
+        data,
+        LEFT,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(desk.window, move)
+    return data
+
+
+def let_go(desk: Desk, widget: QWidget, data: QMimeData) -> None:
+    place = QPointF(widget.mapTo(desk.window, widget.rect().center()))
+    event = QDropEvent(place, Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(desk.window, event)
+
+
+def test_a_picture_dropped_on_a_card_replaces_its_picture(desk: Desk, tmp_path: Path) -> None:
+    one, marks = add(desk), desk.window.drops.marks
+    desk.session.control.change(0, weight=0.4)
+    desk.window.resize(1200, 1400)
+    desk.wait(lambda: desk.window.height() == 1400)
+    data = over(desk, one, tmp_path / "b.png")
+    assert marks.words == "Replace the picture"
+    # The form stays in sight; the cards of the window ask beside it.
+    covered = desk.window.drops.overlay.geometry()
+    assert covered.left() > one.mapTo(desk.window, one.rect().topRight()).x()
+    let_go(desk, one, data)
+    assert not marks.isVisible()
+    assert [(Path(one.image).stem, one.weight) for one in desk.session.generation.controls] == [
+        ("b", 0.4)
+    ]
+    assert desk.session.notices.notices[-1].undo is not None
+
+
+def test_a_picture_dropped_on_a_button_of_the_form_is_added_there(
+    desk: Desk, tmp_path: Path
+) -> None:
+    form = desk.window.form
+    desk.window.resize(1200, 1400)
+    desk.wait(lambda: desk.window.height() == 1400)
+    for panel, name in ((form.controls, "a"), (form.image_prompts, "b")):
+        let_go(desk, panel.add, over(desk, panel.add, tmp_path / f"{name}.png"))
+    assert images(desk) == ["a"]
+    assert [Path(one.image).stem for one in desk.session.generation.image_prompts] == ["b"]
+    let_go(desk, form.inputs.choose, over(desk, form.inputs.choose, tmp_path / "c.png"))
+    desk.wait(lambda: bool(desk.session.generation.inputs))
+    assert Path(desk.session.generation.inputs[0].path).stem == "c"
+
+
+def test_a_file_of_weights_is_taken_by_no_place_of_the_form(desk: Desk, tmp_path: Path) -> None:
+    one = add(desk)
+    file = tmp_path / "a.safetensors"
+    file.touch()
+    over(desk, one, file)
+    assert not desk.window.drops.marks.isVisible()
+    assert desk.window.drops.overlay.geometry() == desk.window.rect()
+
+
+def test_the_form_scrolls_while_a_card_is_dragged_to_its_edge(desk: Desk) -> None:
+    add(desk, "a", "b", "c", "b")
+    form, panel = desk.window.form, desk.window.form.controls
+    desk.window.resize(960, 600)
+    bar = form.verticalScrollBar()
+    desk.wait(lambda: bar.maximum() > 0)
+    form.ensureWidgetVisible(card(desk).grip)
+    before, grip = bar.value(), card(desk).grip
+    edge = form.viewport().mapToGlobal(QPoint(30, form.viewport().height() - 3))
+    QTest.mousePress(grip, LEFT)
+    QTest.mouseMove(grip, grip.mapFromGlobal(edge))
+    desk.wait(lambda: bar.value() > before + 60)
+    assert panel.mark.isVisibleTo(desk.window)
+    QTest.keyClick(grip, Qt.Key.Key_Escape)
+    assert not panel.mark.isVisibleTo(desk.window)
+    QTest.mouseRelease(grip, LEFT)
+    assert images(desk) == ["a", "b", "c", "b"]
+    assert not form.scrolling.isActive()
+
+
+def test_a_layer_without_a_picture_invites_to_choose_one_and_is_left_out(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.session.generation.controls = (ControlLayer(image="", network=CANNY.path),)
+    one = card(desk)
+    assert one.picture.words == "Choose a picture, or drop one here"
+    assert one.map.words == ""
+    assert one.reason.text() == "Without effect until a picture is chosen."
+    assert desk.session.generation.build_request().controls == ()
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk)))
+    one.picture.click()
+    assert [one.network for one in desk.session.generation.build_request().controls] == [CANNY.path]
+
+
+def test_a_model_without_networks_offers_no_layers_and_says_what_helps(desk: Desk) -> None:
+    form, state = desk.window.form, desk.session.generation
+    one = add(desk)
+    pick(one.file, "control_v11p_sd15_canny")
+    assert not form.no_layers.isVisibleTo(form)
+    choose(desk, "sd1", Features())
+    assert form.no_layers.text() == (
+        "This model follows no other pictures: for control layers and image prompts choose one of "
+        "Stable Diffusion 1.5 or SDXL."
+    )
+    assert not form.image_prompts.isVisibleTo(form)
+    assert not form.controls.add.isVisibleTo(form)
+    # What is in the form waits for another model.
+    assert card(desk).reason.text() == "Left out: there are no control networks for this model."
+    assert state.build_request().controls == ()
+    choose(desk, "sd1", Features(options=(OptionalSetting.CONTROLS,)))
+    assert "There are no IP-Adapters for this model" in form.no_layers.text()
+    assert [layer.network for layer in state.build_request().controls] == [CANNY.path]
 
 
 def test_a_shown_picture_is_followed_or_is_a_prompt_by_its_menu(desk: Desk) -> None:

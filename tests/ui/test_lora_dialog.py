@@ -174,7 +174,7 @@ def test_pictures_beside_the_files_are_shown(make_desk: MakeDesk, tmp_path: Path
     decoration = Qt.ItemDataRole.DecorationRole
     desk.wait(lambda: isinstance(model.data(model.index(0), decoration), QPixmap))
     desk.session.lora.add(shown.path)
-    row = desk.window.form.loras.rows[0]
+    row = desk.window.form.loras.cards[0]
     teal = row.thumbnail.grab().toImage().pixelColor(20, 20)
     assert (teal.red(), teal.green(), teal.blue()) == (0, 128, 128)
 

@@ -53,11 +53,11 @@ def panel(desk: Desk) -> LoraPanel:
 
 
 def row(desk: Desk, at: int = 0) -> LoraRowPanel:
-    return panel(desk).rows[at]
+    return panel(desk).cards[at]
 
 
 def test_an_empty_list_is_one_button_that_opens_all_files(desk: Desk) -> None:
-    assert panel(desk).rows == []
+    assert panel(desk).cards == []
     assert not panel(desk).heading.isVisibleTo(desk.window)
     dialog = panel(desk).browse()
     assert dialog.model.rowCount() == len(LORAS)
@@ -161,9 +161,9 @@ def test_removing_one_can_be_undone_from_its_notice(desk: Desk) -> None:
     desk.session.lora.add(INK.path)
     desk.session.lora.add(FAST.path)
     row(desk).remove.click()
-    assert [one.name.text() for one in panel(desk).rows] == ["lcm-lora"]
+    assert [one.name.text() for one in panel(desk).cards] == ["lcm-lora"]
     desk.window.notices.cards[-1].remedies[NoticeAction.UNDO_CHANGE].click()
-    assert [one.name.text() for one in panel(desk).rows] == ["ink", "lcm-lora"]
+    assert [one.name.text() for one in panel(desk).cards] == ["ink", "lcm-lora"]
 
 
 def test_the_focus_stays_in_the_list_when_the_last_row_is_removed(desk: Desk) -> None:
@@ -206,7 +206,7 @@ def test_a_dropped_file_says_on_its_card_what_becomes_of_it(desk: Desk, tmp_path
     titles = [desk.window.drops.offers(file)[0].title for file in (lora, mix)]
     assert titles == ["Add this LoRA", "Use this model"]
     desk.window.drops.offers(lora)[0].take()
-    assert [one.name.text() for one in panel(desk).rows] == ["drop"]
+    assert [one.name.text() for one in panel(desk).cards] == ["drop"]
 
 
 def test_every_control_of_a_row_has_a_name_of_its_own(desk: Desk) -> None:
@@ -215,7 +215,7 @@ def test_every_control_of_a_row_has_a_name_of_its_own(desk: Desk) -> None:
     desk.session.lora.change(0, text_strength=0.5)
     desk.session.generation.prompt = "<lora:seaside:1>"
     assert unnamed(desk.window) == []
-    names = [one.enabled.accessibleName() for one in panel(desk).rows]
+    names = [one.enabled.accessibleName() for one in panel(desk).cards]
     assert len(set(names)) == len(LORAS)
 
 
@@ -224,7 +224,7 @@ def test_the_tab_key_goes_through_the_rows_where_they_are_seen(desk: Desk) -> No
     desk.session.generation.prompt = "<lora:seaside:1>"
     desk.session.lora.add(FAST.path)
     desk.window.form.negative.setFocus()
-    (question,), (first, second) = panel(desk).questions, panel(desk).rows
+    (question,), (first, second) = panel(desk).questions, panel(desk).cards
     seen: list[QWidget | None] = []
     while desk.window.focusWidget() is not panel(desk).add and len(seen) < 40:
         QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Tab)

@@ -235,7 +235,7 @@ def drop(window: MainWindow, data: QMimeData, card: int | None = 0) -> None:
     cards = window.drops.overlay.cards
     place = QPointF(5, 5)
     if card is not None and card < len(cards):
-        place = QPointF(cards[card].geometry().center())
+        place = QPointF(cards[card].mapTo(window, cards[card].rect().center()))
     event = QDropEvent(place, Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(window, event)
 

@@ -96,7 +96,8 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
     pick(one.sampler.box, method_name(SamplerName.EULER))
     pick(one.schedule.box, method_name(ScheduleName.KARRAS))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/models/other.safetensors"))
-    one.checkpoint.choose.click()
+    pick(one.checkpoint, "Choose a file…")
+    assert one.checkpoint.currentText() == "other"
     one.prompt.setPlainText("sharp")
     one.negative.setPlainText("soft")
     expected = SecondPass(
@@ -120,7 +121,7 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
     assert changed == set(fields_of(SecondPass))
     for name in numbers:
         type_number(one, name, "")
-    one.checkpoint.drop.click()
+    pick(one.checkpoint, "The same model")
     one.prompt.setPlainText("")
     one.negative.setPlainText("")
     assert passes(desk) == (
@@ -133,6 +134,18 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
             schedule=ScheduleName.KARRAS,
         ),
     )
+
+
+def test_the_model_of_a_pass_is_chosen_from_the_list_of_models(desk: Desk) -> None:
+    desk.paths.models.mkdir(parents=True, exist_ok=True)
+    (desk.paths.models / "portrait.safetensors").write_bytes(b"weights")
+    desk.window.form.second_passes.add.click()
+    box = card(desk).checkpoint
+    desk.session.checkpoints.refresh()
+    desk.wait(lambda: box.findText("portrait") >= 0)
+    pick(box, "portrait")
+    assert passes(desk)[0].checkpoint == str(desk.paths.models / "portrait.safetensors")
+    assert card(desk).more.head.summary == "portrait"
 
 
 def test_upscalers_are_the_latents_the_pictures_and_the_users_files(

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from PySide6.QtWidgets import QHBoxLayout, QWidget
-
-from ui.theme.metrics import S
+from ui.panels.named_row import NamedRow
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
-from ui.widgets.labels import buddy_label
 
 
-class ChoiceRow(QWidget):
+class ChoiceRow(NamedRow):
     """A named list of choices, each with a sentence; `chosen` is called with the user's choice."""
 
     def __init__(
@@ -22,19 +19,13 @@ class ChoiceRow(QWidget):
         chosen: Callable[[Enum | None], None],
     ) -> None:
         """`choices` are values with their names and sentences."""
-        super().__init__()
+        self.box = ChoiceBox(theme)
+        super().__init__(name, self.box)
         # No signal: one would make plain texts of values that are texts, too.
         self._chosen = chosen
-        self.box = ChoiceBox(theme)
-        self.label = buddy_label(name, self.box)
         self._values = [value for value, _, _ in choices]
         for value, words, about in choices:
             self.box.add_choice(words, value, about)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(S)
-        row.addWidget(self.label)
-        row.addWidget(self.box, 1)
         self.box.activated.connect(self._on_activated)
 
     def show_value(self, value: Enum | None) -> None:

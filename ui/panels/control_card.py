@@ -31,12 +31,13 @@ from ui.layer_labels import (
 )
 from ui.panels.choice_row import ChoiceRow
 from ui.panels.layer_card import LayerCard
+from ui.panels.named_row import NamedRow
 from ui.panels.option_rows import FieldRow, FieldWords
 from ui.panels.path_row import PathRow
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
-from ui.widgets.labels import align, breakable, buddy_label, plain_label
+from ui.widgets.labels import align, breakable, plain_label
 from ui.widgets.picture_frame import PictureFrame
 from ui.widgets.section import Section
 from ui.widgets.tick_box import TickBox
@@ -72,8 +73,8 @@ class ControlCard(LayerCard):
             theme, self.tr("Kind of map"), kinds, partial(self.change, "kind")
         )
         self.area = PathRow(theme, self.tr("Only within"), self.tr("The whole picture"))
-        self._network = _named(self.tr("Network"), self.file)
-        self._preprocessor = _named(self.tr("Map by"), self.preprocessor)
+        self._network = NamedRow(self.tr("Network"), self.file)
+        self._preprocessor = NamedRow(self.tr("Map by"), self.preprocessor)
         self.more = Section(theme, self.tr("More"), self._more())
         self._lay_out()
         self._connect_own()
@@ -81,7 +82,7 @@ class ControlCard(LayerCard):
     @property
     def labels(self) -> list[QLabel]:
         """The labels of the rows that are always open."""
-        own = self._network[1], self._preprocessor[1], self.weights.label
+        own = self._network.label, self._preprocessor.label, self.weights.label
         return [*super().labels, *own]
 
     def _align_folded(self) -> None:
@@ -153,7 +154,7 @@ class ControlCard(LayerCard):
         row.setSpacing(S)
         row.addWidget(self.picture, 1)
         row.addWidget(self.map, 1)
-        rows = self._network[0], self._preprocessor[0], self.weights, self.no_map
+        rows = self._network, self._preprocessor, self.weights, self.no_map
         self.lay_out(pictures, *rows, self.weight, self.range, self.more)
         align(self.labels)
         self._align_folded()
@@ -240,17 +241,6 @@ class ControlCard(LayerCard):
         assert isinstance(self._row.layer, ControlLayer)
         if type(options) is not type(self._row.layer.preprocessor):
             self.change_all({"preprocessor": options, "preprocessor_weights": None})
-
-
-def _named(name: str, control: QWidget) -> tuple[QWidget, QLabel]:
-    """Return a row of a label with a control, and the label."""
-    whole, label = QWidget(), buddy_label(name, control)
-    row = QHBoxLayout(whole)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(S)
-    row.addWidget(label)
-    row.addWidget(control, 1)
-    return whole, label
 
 
 def _column(whole: QWidget) -> QVBoxLayout:

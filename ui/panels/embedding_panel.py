@@ -2,42 +2,29 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.form.embedding_list import EmbeddingRow
 from app.library.gallery import Picture
 from app.session import Session
 from engine.api.embeddings import EmbeddingInfo
+from ui.panels.card_list import CardList
 from ui.panels.embedding_row import EmbeddingRowPanel
-from ui.theme.metrics import M, S
+from ui.theme.metrics import M
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
-from ui.widgets.labels import plain_label
 
 if TYPE_CHECKING:
     from ui.dialogs.embedding_dialog import EmbeddingDialog
 
 
-class EmbeddingPanel(QWidget):
-    """A heading with a card for each embedding; without any, only the button to add one."""
+class EmbeddingPanel(CardList[EmbeddingRowPanel]):
+    """A card for each embedding that a prompt names."""
 
     def __init__(self, session: Session, theme: Theme, pictures: ThumbnailStore) -> None:
-        super().__init__()
+        super().__init__(M)
+        self.heading.setText(self.tr("Embeddings"))
         self._session, self._theme, self._pictures = session, theme, pictures
-        self.rows: list[EmbeddingRowPanel] = []
-        self.heading = plain_label(self.tr("Embeddings"), "label")
-        self.add = QPushButton()
-        self.add.setProperty("role", "link")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S)
-        column.addWidget(self.heading)
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(M)
-        column.addLayout(self._rows)
-        column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeading)
         self.add.clicked.connect(self.browse)
         session.embedding_list.rows_changed.connect(self._refresh)
         session.embeddings.changed.connect(self._refresh)
@@ -58,8 +45,8 @@ class EmbeddingPanel(QWidget):
     def _refresh(self, *_: object) -> None:
         listed, store = self._session.embedding_list, self._session.embeddings
         rows = listed.rows
-        self._make_rows(len(rows))
-        for row, panel in zip(rows, self.rows, strict=True):
+        self.show_count(len(rows))
+        for row, panel in zip(rows, self.cards, strict=True):
             panel.show_row(row)
             panel.show_picture(self._picture(row.info))
         self.heading.setVisible(bool(rows))
@@ -70,31 +57,11 @@ class EmbeddingPanel(QWidget):
         can_add = bool(store.names) and listed.can_be_named
         self.add.setVisible(can_add)
         self.setVisible(can_add or bool(rows))
+        self.order_controls()
 
-    def _make_rows(self, count: int) -> None:
-        focused = self.focusWidget()
-        lost = self.rows[count:]
-        had_focus = bool(focused) and any(panel.isAncestorOf(focused) for panel in lost)
-        while len(self.rows) > count:
-            panel = self.rows.pop()
-            panel.hide()
-            panel.deleteLater()
-        while len(self.rows) < count:
-            panel = EmbeddingRowPanel(self._theme)
-            self._rows.addWidget(panel)
-            panel.show()
-            self._connect(panel, len(self.rows))
-            before = self.rows[-1].controls[-1] if self.rows else None
-            self.rows.append(panel)
-            for control in (*panel.controls, self.add):
-                if before is not None:
-                    self.setTabOrder(before, control)
-                before = control
-        if had_focus:
-            (self.rows[-1].remove if self.rows else self.add).setFocus()
-
-    def _connect(self, panel: EmbeddingRowPanel, at: int) -> None:
-        commands = self._session.embedding
+    def make_card(self, at: int) -> EmbeddingRowPanel:
+        """Return a card that changes the embedding at a place."""
+        panel, commands = EmbeddingRowPanel(self._theme), self._session.embedding
 
         def row() -> EmbeddingRow:
             return self._session.embedding_list.rows[at]
@@ -105,6 +72,7 @@ class EmbeddingPanel(QWidget):
         panel.weighed.connect(weigh)
         panel.moved.connect(lambda: commands.move(row().name, negative=not row().is_negative))
         panel.removed.connect(lambda: commands.remove(row().name, negative=row().is_negative))
+        return panel
 
     def _picture(self, info: EmbeddingInfo | None) -> QImage | None:
         if info is None or not info.preview:
@@ -115,6 +83,6 @@ class EmbeddingPanel(QWidget):
 
     def _on_picture(self, path: str) -> None:
         rows = self._session.embedding_list.rows
-        for row, panel in zip(rows, self.rows, strict=False):
+        for row, panel in zip(rows, self.cards, strict=False):
             if row.info is not None and row.info.preview == path:
                 panel.show_picture(self._picture(row.info))

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.form.embedding_list import EmbeddingRow
 from ui.embedding_labels import embedding_reason, embedding_summary
+from ui.panels.card_list import ListedCard
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -20,13 +21,12 @@ _USUAL = (0, 2)
 _MOST, _STEP = 10, 0.05
 
 
-class EmbeddingRowPanel(QWidget):
+class EmbeddingRowPanel(ListedCard):
     """A card of an embedding; it emits the user's changes and shows what it is told."""
 
     # Emits a float.
     weighed = Signal(object)
     moved = Signal()
-    removed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

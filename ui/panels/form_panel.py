@@ -18,7 +18,8 @@ from app.form.options import OptionGroup
 from app.session import Session
 from ui.actions import Actions
 from ui.bind import bind_shown, bind_text
-from ui.labels import side_remark, size_remark
+from ui.drop_spots import DropSpot
+from ui.labels import no_layers_words, side_remark, size_remark
 from ui.panels.advanced_panel import AdvancedPanel
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.embedding_panel import EmbeddingPanel
@@ -32,6 +33,7 @@ from ui.panels.second_pass_panel import SecondPassPanel
 from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
+from ui.widgets.edge_scroll import EdgeScroll
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import align, plain_label
 from ui.widgets.prompt_edit import PromptEdit
@@ -74,8 +76,10 @@ class FormPanel(QScrollArea):
         self.loras = LoraPanel(session, theme, lora_pictures)
         self.embeddings = EmbeddingPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
-        self.controls = LayerPanel(session, session.control, theme)
-        self.image_prompts = LayerPanel(session, session.image_prompt, theme)
+        self.scrolling = EdgeScroll(self)
+        self.controls = LayerPanel(session, session.control, theme, self.scrolling)
+        self.image_prompts = LayerPanel(session, session.image_prompt, theme, self.scrolling)
+        self.no_layers = plain_label("", "caption", wrap=True)
         self.second_passes = SecondPassPanel(session, theme)
         self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
@@ -108,7 +112,7 @@ class FormPanel(QScrollArea):
             column.addWidget(widget)
         for widget in (self.loras, self.embeddings, self.inputs, self.mask_rows):
             column.addWidget(widget)
-        for widget in (self.controls, self.image_prompts):
+        for widget in (self.controls, self.image_prompts, self.no_layers):
             column.addWidget(widget)
         column.addLayout(sizes)
         column.addWidget(self.second_passes)
@@ -131,12 +135,21 @@ class FormPanel(QScrollArea):
         features = self._state.suggestions.features
         self.negative_panel.setVisible(features.negative_prompt)
         self.picture_size.set_step(features.size_multiple)
+        known = not self._state.suggestions.is_guess
+        words = no_layers_words(features) if known else ""
+        self.no_layers.setText(words)
+        self.no_layers.setVisible(bool(words))
 
     def showEvent(self, arg__1: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Give the focus of a new window to the prompt."""
         super().showEvent(arg__1)
         if not self.window().focusWidget():
             self.prompt.setFocus()
+
+    def drop_spots(self) -> list[DropSpot]:
+        """Return the places that take a dropped picture themselves, inner ones first."""
+        panels = self.inputs, self.controls, self.image_prompts
+        return [spot for panel in panels if panel.isVisible() for spot in panel.drop_spots()]
 
     def needed_width(self) -> int:
         """Return the least width at which nothing is cut off, including a scroll bar."""

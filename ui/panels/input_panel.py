@@ -14,6 +14,7 @@ from engine.api.fields import bounds_of
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, GuidanceOptions
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from ui.actions import ActionName, Actions
+from ui.drop_spots import DropSpot
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
 from ui.pictures import ReadPicture, read_picture
@@ -80,6 +81,15 @@ class InputPanel(QWidget):
         """Use a picture as the start, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
         self._session.background.run(lambda: read_picture(path, side, cover=True), self._on_start)
+
+    def drop_spots(self) -> list[DropSpot]:
+        """Return what takes a picture: the start picture, or the button that chooses one."""
+        spot = self.choose if self.card.isHidden() else self.card
+
+        def take(path: Path) -> None:
+            self.start_from(str(path))
+
+        return [DropSpot(spot, self.tr("Start from it"), take)]
 
     def _lay_out(self) -> None:
         self.card = QFrame()

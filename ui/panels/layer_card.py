@@ -3,18 +3,21 @@
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.form.layer_list import LayerFate, LayerList, LayerRow
 from app.session import Session
 from engine.api.fields import bounds_of
 from engine.api.values import ErrorInfo
 from ui.layer_labels import fate_words, layer_name
+from ui.listed_files import layer_files, misfit
+from ui.panels.card_list import ListedCard
 from ui.panels.file_choice import FileChoice
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
+from ui.widgets.grip import Grip
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel, breakable, plain_label, plain_tooltip
 from ui.widgets.number_field import DecimalField
@@ -27,16 +30,14 @@ from ui.widgets.tick_box import TickBox
 _USUAL = (0, 2)
 _STEP = 0.05
 FULL_WEIGHT = 1.0
-_MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _UNUSABLE = (LayerFate.MISSING, LayerFate.BROKEN)
 
 
-class LayerCard(QFrame):
+class LayerCard(ListedCard):
     """A layer of the form; it emits the user's changes and shows what it is told."""
 
     # Emits the changed layer: a signal would make plain texts of single values that are texts, too.
     changed = Signal(object)
-    removed = Signal()
     # Emits the ModelInfo of a listed file.
     picked = Signal(object)
     wants_file = Signal()
@@ -45,11 +46,6 @@ class LayerCard(QFrame):
     wants_path = Signal(str)
     # The user wants the layer's map over the canvas, or no more.
     shown_over = Signal(bool)
-    # Emits -1 to move the card up, 1 to move it down.
-    moved = Signal(int)
-    # Emit the pointer's place on the screen while the card is dragged, and where it is dropped.
-    dragged = Signal(QPoint)
-    dropped = Signal(QPoint)
 
     def __init__(self, session: Session, layers: LayerList, theme: Theme) -> None:
         super().__init__()
@@ -57,15 +53,12 @@ class LayerCard(QFrame):
         self.setProperty("role", "card")
         self.enabled = TickBox()
         self.name = ElidedLabel()
-        self.grip = IconButton(theme, "grip", self.tr("Move"))
-        self.grip.setCursor(Qt.CursorShape.SizeVerCursor)
-        # After a click the arrow keys move the card.
-        self.grip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.grip = Grip(theme, self.tr("Move"))
         self.remove = IconButton(theme, "close", self.tr("Remove"))
         self.reason = plain_label("", "note", wrap=True)
         self.find_it = QPushButton(self.tr("Find it…"))
         self.picture = PictureFrame(theme, self.tr("Picture"), "folder")
-        self.file = FileChoice(session, layers, theme)
+        self.file = FileChoice(theme)
         bounds = bounds_of(layers.kind.make, "weight")
         self.weight = SliderField(self.tr("Weight"), DecimalField(*bounds, step=_STEP), _USUAL)
         self.weight.slider.setToolTip(self.tr("Double-click for 1"))
@@ -96,11 +89,17 @@ class LayerCard(QFrame):
         self.name.setText(name)
         self.name.setToolTip(plain_tooltip(kind.file_of(layer) or layer.image))
         self.enabled.setChecked(layer.enabled)
-        self.file.show_row(row)
+        session, layers = self._session, self._list
+        self.file.show_files(
+            lambda: layer_files(session, layers, row),
+            row.info,
+            *(layers.offered, layers.family, session.checkpoints.families),
+            *(kind.file_of(layer), row.info),
+        )
         self.weight.show_value(layer.weight)
         self.range.show_value(layer.range)
-        misfit = self.file.misfit(row.info) if row.info is not None else ""
-        reason = fate_words(kind, row, misfit)
+        why = misfit(session, layers, row.info) if row.info is not None else ""
+        reason = fate_words(kind, row, why)
         self.reason.setText(breakable(reason))
         self.reason.setVisible(bool(reason))
         self.find_it.setVisible(row.fate in _UNUSABLE)
@@ -113,26 +112,15 @@ class LayerCard(QFrame):
         else:
             self.picture.show_image(image)
 
+    def show_no_picture(self) -> None:
+        """Invite to choose the picture that the layer has not yet."""
+        self.picture.show_image(QImage(), self.tr("Choose a picture, or drop one here"))
+
     def show_map(self, image: QImage | None, *, over: bool) -> None:
         """Show the map, if such a layer has one; None while it is made."""
 
     def show_failure(self, error: ErrorInfo) -> None:
         """Tell why there is no map."""
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
-        """Move the card by the arrow keys on its grip, and by dragging the grip."""
-        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
-            step = _MOVES.get(Qt.Key(event.key()))
-            if step is not None:
-                self.moved.emit(step)
-                return True
-        if isinstance(event, QMouseEvent):
-            place = event.globalPosition().toPoint()
-            if event.type() is QEvent.Type.MouseButtonRelease:
-                self.dropped.emit(place)
-            elif event.type() is QEvent.Type.MouseMove and self.grip.isDown():
-                self.dragged.emit(place)
-        return super().eventFilter(watched, event)
 
     def change(self, name: str, value: object) -> None:
         """Tell of the user's change of a field of the layer."""
@@ -172,7 +160,6 @@ class LayerCard(QFrame):
         self.weight.reset.connect(partial(self.change, "weight", FULL_WEIGHT))
         self.range.edited.connect(partial(self.change, "range"))
         self.range.reset.connect(partial(self.change, "range", WHOLE))
-        self.grip.installEventFilter(self)
 
     def _on_enabled(self, on: bool) -> None:
         self.change("enabled", on)

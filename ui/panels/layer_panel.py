@@ -1,24 +1,26 @@
 """The control layers or the image prompts of the form: a card for each, and a way to add more."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame
 
 from app.commands.layers import LayerCommands
-from app.decoding import decode
 from app.form.layer_kinds import CONTROL_LAYERS
-from app.form.layer_list import LayerRow
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.control import ControlLayer
 from engine.api.model_files import ModelInfo
+from ui.drop_spots import DropSpot
+from ui.panels.card_list import CardList
+from ui.panels.card_pictures import CardPictures
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
+from ui.widgets.edge_scroll import EdgeScroll
 from ui.widgets.labels import breakable, plain_label
 
 if TYPE_CHECKING:
@@ -26,44 +28,29 @@ if TYPE_CHECKING:
 
 _PICTURES = "*.png *.jpg *.jpeg *.webp"
 _WEIGHTS = "*.safetensors *.sft *.pth *.pt *.ckpt *.bin *.onnx"
-# The longest side of the pictures in cards, in device pixels.
-_SIDE = 320
 # The thickness of the mark between cards.
 _MARK = 3
-# The pictures of so many files are remembered.
-_MOST_PICTURES = 64
 
 
-class LayerPanel(QWidget):
-    """A heading with a card for each layer; without any, only the button to add one."""
+class LayerPanel(CardList["LayerCard"]):
+    """A card for each layer of a kind; what is missing is said below them."""
 
-    def __init__(self, session: Session, commands: LayerCommands, theme: Theme) -> None:
+    def __init__(
+        self, session: Session, commands: LayerCommands, theme: Theme, scrolling: EdgeScroll
+    ) -> None:
+        """`scrolling` moves the form while a card is dragged to its edge."""
         super().__init__()
-        self._session, self._theme = session, theme
+        self._session, self._theme, self._scrolling = session, theme, scrolling
         self._list, self._commands = commands.list, commands
-        self.cards: list[LayerCard] = []
-        # By path; None for a file that is no picture, absent while it is read.
-        self._images: dict[str, QImage | None] = {}
-        self._reading: set[str] = set()
+        self._pictures = CardPictures(session.background, self)
         is_control = commands.kind is CONTROL_LAYERS
-        title = self.tr("Control layers") if is_control else self.tr("Image prompts")
-        self.heading = plain_label(title, "label")
+        self.heading.setText(self.tr("Control layers") if is_control else self.tr("Image prompts"))
         self.no_files = plain_label("", "note", wrap=True)
-        self.add = QPushButton()
-        self.add.setProperty("role", "link")
+        self.put_below(self.no_files)
         # Where a dragged card would go.
         self.mark = QFrame(self)
         self.mark.setProperty("role", "mark")
         self.mark.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S)
-        column.addWidget(self.heading)
-        self._cards = QVBoxLayout()
-        self._cards.setSpacing(S)
-        column.addLayout(self._cards)
-        column.addWidget(self.no_files)
-        column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeading)
         self._connect()
         self._refresh()
 
@@ -73,9 +60,25 @@ class LayerPanel(QWidget):
         if path is not None:
             self._commands.open(path)
 
+    def drop_spots(self) -> Iterator[DropSpot]:
+        """Return what takes a picture: each card, and the panel for one more."""
+        for at, card in enumerate(self.cards):
+            has_picture = bool(self._list.rows[at].layer.image)
+            words = self.tr("Replace the picture") if has_picture else self.tr("Use this picture")
+            yield DropSpot(card, words, partial(self._commands.use_picture, at))
+        if self._commands.is_offered:
+            words = (
+                self.tr("Follow this picture")
+                if self._list.kind is CONTROL_LAYERS
+                else self.tr("Use as an image prompt")
+            )
+            yield DropSpot(self.add, words, self._commands.open)
+
     def _connect(self) -> None:
         session = self._session
         self.add.clicked.connect(self.choose_picture)
+        self._pictures.read.connect(self._show_pictures)
+        self._scrolling.scrolled.connect(self._on_scrolled)
         for signal in (
             self._list.rows_changed,
             self._list.offered_changed,
@@ -89,18 +92,17 @@ class LayerPanel(QWidget):
             session.view.map_over_changed.connect(self._show_maps)
 
     def _refresh(self, *_: object) -> None:
-        rows, kind = self._list.rows, self._list.kind
-        offered = kind.is_offered(self._session.generation.suggestions.features)
+        rows, offered = self._list.rows, self._commands.is_offered
         self.setVisible(bool(rows) or offered)
-        self._make_cards(len(rows))
+        self.show_count(len(rows))
         for row, card in zip(rows, self.cards, strict=True):
             card.show_row(row)
-            self._show_picture(row, card)
-        self._show_maps()
+        self._show_pictures()
         self.heading.setVisible(bool(rows))
+        self.add.setVisible(offered)
         self.add.setText(self._add_words(has_any=bool(rows)))
         self._tell_lack(lacks=bool(rows) and self._list.is_listed and not self._list.offered)
-        self._order_controls()
+        self.order_controls()
 
     def _tell_lack(self, *, lacks: bool) -> None:
         """Tell where files may be put if the user's folders have none."""
@@ -123,66 +125,58 @@ class LayerPanel(QWidget):
             return self.tr("Add an image prompt…")
         return self.tr("Image prompt: a picture as a prompt…")
 
-    def _make_cards(self, count: int) -> None:
-        focused = self.focusWidget()
-        lost = self.cards[count:]
-        # Qt has none where nothing in the panel has the focus.
-        had_focus = bool(focused) and any(card.isAncestorOf(focused) for card in lost)
-        while len(self.cards) > count:
-            card = self.cards.pop()
-            card.hide()
-            card.deleteLater()
-        while len(self.cards) < count:
-            card = self._make_card()
-            self._cards.addWidget(card)
-            # Qt would show it only later, after what is done with it now.
-            card.show()
-            self._connect_card(card, len(self.cards))
-            self.cards.append(card)
-        if had_focus:
-            (self.cards[-1].remove if self.cards else self.add).setFocus()
-
-    def _make_card(self) -> "LayerCard":
+    def make_card(self, at: int) -> "LayerCard":
+        """Return a card that changes the layer at a place."""
         # Here, as the window starts sooner without the cards.
         if self._list.kind is CONTROL_LAYERS:
-            from ui.panels.control_card import ControlCard
+            from ui.panels.control_card import ControlCard as Card
+        else:
+            from ui.panels.image_prompt_card import ImagePromptCard as Card
 
-            return ControlCard(self._session, self._list, self._theme)
-        from ui.panels.image_prompt_card import ImagePromptCard
-
-        return ImagePromptCard(self._session, self._list, self._theme)
-
-    def _connect_card(self, card: "LayerCard", at: int) -> None:
-        commands = self._commands
+        card, commands = Card(self._session, self._list, self._theme), self._commands
 
         def pick(info: ModelInfo) -> None:
             commands.choose_file(at, info)
 
         card.changed.connect(partial(commands.replace, at))
         card.picked.connect(pick)
-        card.removed.connect(lambda: commands.remove(at))
-        card.moved.connect(partial(self._move_by, at))
-        card.dragged.connect(self._drag)
-        card.dropped.connect(partial(self._drop, at))
-        card.wants_picture.connect(lambda: self._choose_picture(at))
-        card.wants_file.connect(lambda: self._choose_file(at))
+        card.removed.connect(partial(commands.remove, at))
+        card.grip.stepped.connect(partial(self._move_by, at))
+        card.grip.dragged.connect(self._drag)
+        card.grip.dropped.connect(partial(self._drop, at))
+        card.grip.given_up.connect(self._end_drag)
+        card.wants_picture.connect(partial(self._choose_picture, at))
+        card.wants_file.connect(partial(self._choose_file, at))
         card.wants_path.connect(partial(self._choose_path, at))
         card.shown_over.connect(partial(self._show_over, at))
+        return card
 
     def _move_by(self, at: int, steps: int) -> None:
         self._move(at, at + steps)
 
     def _drag(self, place: QPoint) -> None:
-        """Mark the place between cards where a dragged one would go."""
+        """Mark where a dragged card would go; the form follows it."""
+        self._scrolling.follow(place)
+        self._mark(place)
+
+    def _mark(self, place: QPoint) -> None:
         above = self._cards_above(place)
         edge = self.cards[above].y() if above < len(self.cards) else self._end_of_cards()
         self.mark.setGeometry(0, edge - S // 2 - 1, self.width(), _MARK)
         self.mark.raise_()
         self.mark.show()
 
+    def _on_scrolled(self, place: QPoint) -> None:
+        if not self.mark.isHidden():
+            self._mark(place)
+
+    def _end_drag(self) -> None:
+        self._scrolling.stop()
+        self.mark.hide()
+
     def _drop(self, at: int, place: QPoint) -> None:
         """Move a card to the place where its grip was let go."""
-        self.mark.hide()
+        self._end_drag()
         above = self._cards_above(place)
         self._move(at, above - (above > at))
 
@@ -206,8 +200,13 @@ class LayerPanel(QWidget):
         if had_focus:
             self.cards[to].grip.setFocus()
 
-    def _show_picture(self, row: LayerRow, card: "LayerCard") -> None:
-        self._with_image(row.layer.image, card.show_picture)
+    def _show_pictures(self) -> None:
+        for row, card in zip(self._list.rows, self.cards, strict=False):
+            if row.layer.image:
+                self._pictures.show(row.layer.image, card.show_picture)
+            else:
+                card.show_no_picture()
+        self._show_maps()
 
     def _show_maps(self, *_: object) -> None:
         over = self._session.view.map_over
@@ -217,40 +216,14 @@ class LayerPanel(QWidget):
 
     def _show_map(self, layer: ControlLayer, card: "LayerCard", *, over: bool) -> None:
         made = self._session.control_maps.of(layer)
-        if made.error is not None:
+        if not layer.image:
+            card.show_map(QImage(), over=False)
+        elif made.error is not None:
             card.show_failure(made.error)
         elif not made.path:
             card.show_map(None, over=over)
         else:
-            self._with_image(made.path, partial(_show_read_map, card, over))
-
-    def _with_image(self, path: str, show: Callable[[QImage | None], None]) -> None:
-        """Show a picture in a card now if it is read, else once it is."""
-        if path in self._images:
-            show(self._images[path])
-            return
-        if path in self._reading:
-            return
-        self._reading.add(path)
-
-        def read() -> QImage | None:
-            image = decode(path, QSize(_SIDE, _SIDE)).image
-            return None if image.isNull() else image
-
-        def take(image: QImage | None) -> None:
-            self._reading.discard(path)
-            self._images[path] = image
-            for earlier in tuple(self._images)[:-_MOST_PICTURES]:
-                del self._images[earlier]
-            self._show_all()
-
-        self._session.background.run(read, take)
-
-    def _show_all(self) -> None:
-        for row, card in zip(self._list.rows, self.cards, strict=False):
-            if row.layer.image in self._images:
-                card.show_picture(self._images[row.layer.image])
-        self._show_maps()
+            self._pictures.show(made.path, partial(_show_read_map, card, over))
 
     def _choose_picture(self, at: int) -> None:
         path = self._ask_for_picture(self.tr("Another picture"))
@@ -282,25 +255,6 @@ class LayerPanel(QWidget):
         folder = nearest_folder(self._session.checkpoints.models / self._list.kind.folder)
         name, _ = QFileDialog.getOpenFileName(self, title, folder, endings)
         return Path(name) if name else None
-
-    def _order_controls(self) -> None:
-        """Put new controls where they are seen; Qt has them after all others of the window."""
-        before = self._control_above()
-        controls = (control for card in self.cards for control in card.controls)
-        for control in (*controls, self.add):
-            if before is not None:
-                self.setTabOrder(before, control)
-            before = control
-
-    def _control_above(self) -> QWidget | None:
-        """Return the control before the panel in the order of the tab key; None without one."""
-        window, above = self.window(), self.heading.previousInFocusChain()
-        while above is not None and above is not window and above is not self.heading:
-            is_reached = above.focusPolicy() & Qt.FocusPolicy.TabFocus
-            if is_reached and not self.isAncestorOf(above):
-                return above
-            above = above.previousInFocusChain()
-        return None
 
 
 def _show_read_map(card: "LayerCard", over: bool, image: QImage | None) -> None:

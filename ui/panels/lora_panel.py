@@ -16,6 +16,7 @@ from app.paths import nearest_folder
 from app.session import Session
 from engine.api.lora_files import FewStepSettings, LoraInfo
 from ui.lora_labels import fate_words, lora_summary, lost_words, place_words, shared_words
+from ui.panels.card_list import CardList
 from ui.panels.lora_row import LoraRowPanel
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
@@ -31,19 +32,20 @@ _MOST_CHARACTERS = 80
 LORA_FILES = "LoRA (*.safetensors *.sft *.pt *.ckpt)"
 
 
-class LoraPanel(QWidget):
-    """A heading with a row for each LoRA; without any, only the button to add one."""
+class LoraPanel(CardList[LoraRowPanel]):
+    """A card for each LoRA; below them what the prompt names."""
 
     def __init__(self, session: Session, theme: Theme, pictures: ThumbnailStore) -> None:
-        super().__init__()
+        super().__init__(M)
+        self.heading.setText(self.tr("LoRA"))
         self._session, self._theme, self._pictures = session, theme, pictures
-        self.rows: list[LoraRowPanel] = []
         self.questions: list[NamedRow] = []
-        self.heading = plain_label(self.tr("LoRA"), "label")
         self.named = plain_label("", "caption", wrap=True)
-        self.add = QPushButton()
-        self.add.setProperty("role", "link")
-        self._lay_out()
+        self._asked = QWidget()
+        column = QVBoxLayout(self._asked)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S)
+        self.put_below(self._asked, self.named)
         self.add.clicked.connect(self.browse)
         for signal in (
             session.lora_list.rows_changed,
@@ -65,24 +67,10 @@ class LoraPanel(QWidget):
         dialog.open()
         return dialog
 
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S)
-        column.addWidget(self.heading)
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(M)
-        self._questions = QVBoxLayout()
-        self._questions.setSpacing(S)
-        column.addLayout(self._rows)
-        column.addLayout(self._questions)
-        column.addWidget(self.named)
-        column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeading)
-
     def _refresh(self, *_: object) -> None:
         rows, named = self._session.lora_list.rows, self._session.lora_list.named
-        self._make_rows(len(rows))
-        for row, panel in zip(rows, self.rows, strict=True):
+        self.show_count(len(rows))
+        for row, panel in zip(rows, self.cards, strict=True):
             self._show(row, panel)
         self._show_use()
         found = [one.name for one in named if one.info is not None and not one.alike]
@@ -94,48 +82,11 @@ class LoraPanel(QWidget):
         self.add.setText(
             self.tr("Add a LoRA…") if rows else self.tr("LoRA: add a style or a subject…")
         )
-        self._order_controls()
+        self.order_controls(*(row.act for row in self.questions))
 
-    def _order_controls(self) -> None:
-        """Put new controls where they are seen; Qt has them after all others of the window."""
-        rows = (control for row in self.rows for control in row.controls)
-        before = self._control_above()
-        for control in (*rows, *(row.act for row in self.questions), self.add):
-            if before is not None:
-                self.setTabOrder(before, control)
-            before = control
-
-    def _control_above(self) -> QWidget | None:
-        """Return the control before the panel in the order of the tab key; None without one."""
-        window, above = self.window(), self.heading.previousInFocusChain()
-        while above is not None and above is not window and above is not self.heading:
-            is_reached = above.focusPolicy() & Qt.FocusPolicy.TabFocus
-            if is_reached and not self.isAncestorOf(above):
-                return above
-            above = above.previousInFocusChain()
-        return None
-
-    def _make_rows(self, count: int) -> None:
-        focused = self.focusWidget()
-        lost = self.rows[count:]
-        # Qt has none where nothing in the panel has the focus.
-        had_focus = bool(focused) and any(panel.isAncestorOf(focused) for panel in lost)
-        while len(self.rows) > count:
-            panel = self.rows.pop()
-            panel.hide()
-            panel.deleteLater()
-        while len(self.rows) < count:
-            panel = LoraRowPanel(self._theme)
-            self._rows.addWidget(panel)
-            # Qt would show it only later, after what is done with it now.
-            panel.show()
-            self._connect(panel, len(self.rows))
-            self.rows.append(panel)
-        if had_focus:
-            (self.rows[-1].remove if self.rows else self.add).setFocus()
-
-    def _connect(self, panel: LoraRowPanel, at: int) -> None:
-        lora = self._session.lora
+    def make_card(self, at: int) -> LoraRowPanel:
+        """Return a card that changes the LoRA at a place."""
+        panel, lora = LoraRowPanel(self._theme), self._session.lora
 
         def change(changes: dict[str, Any]) -> None:
             lora.change(at, **changes)
@@ -146,6 +97,7 @@ class LoraPanel(QWidget):
         panel.wants_another.connect(lambda: self._choose(at))
         panel.wants_settings.connect(lora.use_settings)
         panel.words.clicked.connect(lora.toggle_words)
+        return panel
 
     def _show(self, row: LoraRow, panel: LoraRowPanel) -> None:
         store, info = self._session.checkpoints, row.info
@@ -161,7 +113,7 @@ class LoraPanel(QWidget):
         """Show which trigger words the prompt has, and which settings are not in force."""
         prompt = self._session.generation.prompt
         # On a change of the prompt the rows may follow a moment later.
-        for row, panel in zip(self._session.lora_list.rows, self.rows, strict=False):
+        for row, panel in zip(self._session.lora_list.rows, self.cards, strict=False):
             panel.show_words(row, lambda words: has_words(prompt, words))
             panel.offer(self._offered(row))
 
@@ -187,19 +139,22 @@ class LoraPanel(QWidget):
         return pixmap.toImage() if pixmap is not None else None
 
     def _on_picture(self, path: str) -> None:
-        for row, panel in zip(self._session.lora_list.rows, self.rows, strict=False):
+        for row, panel in zip(self._session.lora_list.rows, self.cards, strict=False):
             if row.info is not None and row.info.preview == path:
                 panel.show_picture(self._picture(row.info))
 
     def _show_questions(self, named: list[NamedLora]) -> None:
+        self._asked.setVisible(bool(named))
         if [row.named for row in self.questions] == named:
             return
         for row in self.questions:
             row.hide()
             row.deleteLater()
         self.questions = [NamedRow(one) for one in named]
+        column = self._asked.layout()
+        assert column is not None
         for row in self.questions:
-            self._questions.addWidget(row)
+            column.addWidget(row)
             row.show()
             row.act.clicked.connect(lambda _checked=False, row=row: self._ask_about(row))
 
@@ -212,7 +167,7 @@ class LoraPanel(QWidget):
     def _choose(self, at: int) -> None:
         row, lora = self._session.lora_list.rows[at], self._session.lora
         menu = FileMenu(row.alike, row.info, lambda path: lora.replace(at, path), self)
-        menu.open_below(self.rows[at].another)
+        menu.open_below(self.cards[at].another)
 
     def _choose_named(self, row: "NamedRow") -> None:
         named, lora = row.named, self._session.lora

@@ -11,6 +11,7 @@ from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import FewStepSettings
 from ui.lora_labels import choice_name, few_steps_words
+from ui.panels.card_list import ListedCard
 from ui.theme.metrics import CONTROL_HEIGHT, XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -30,12 +31,11 @@ FULL_STRENGTH = 1.0
 _USABLE = (LoraFate.APPLIED, LoraFate.OFF, LoraFate.UNREAD)
 
 
-class LoraRowPanel(QWidget):
+class LoraRowPanel(ListedCard):
     """A LoRA of the form; it emits the user's changes and shows what it is told."""
 
     # Emits the names and values of changed fields of `LoraChoice`.
     changed = Signal(dict)
-    removed = Signal()
     wants_file = Signal()
     # The user wants to choose among files of one name.
     wants_another = Signal()

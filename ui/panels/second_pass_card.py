@@ -1,12 +1,11 @@
 """The card of a second pass: how much larger, by which upscaler, how much is redrawn."""
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.form.generation import MOST_CHARACTERS
 from app.form.layer_kinds import is_whole_path
@@ -14,18 +13,19 @@ from app.paths import nearest_folder
 from app.session import Session
 from engine.api.fields import bounds_of, fields_of
 from engine.api.model_files import ModelKind
-from engine.api.second_passes import LatentUpscaler, Resampling, SecondPass
+from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.api.values import SamplerName, ScheduleName
+from ui.listed_files import checkpoint_files, upscaler_files, usable
 from ui.method_labels import method_name, sampler_about, schedule_about
-from ui.model_labels import model_line
 from ui.option_labels import automatic
+from ui.panels.card_list import ListedCard
 from ui.panels.choice_row import ChoiceRow
+from ui.panels.file_choice import FileChoice
+from ui.panels.named_row import NamedRow
 from ui.panels.option_rows import FieldRow, FieldWords
-from ui.panels.path_row import PathRow
 from ui.second_pass_labels import lost_words, pass_title, result_words, upscaler_words
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
-from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel, align, breakable, buddy_label, plain_label
 from ui.widgets.number_field import DecimalField
@@ -44,12 +44,11 @@ _NUMBERS = ("steps", "guidance", "width", "height", "tile", "seed")
 Size = tuple[int, int]
 
 
-class SecondPassCard(QFrame):
+class SecondPassCard(ListedCard):
     """A second pass of the form; it emits the user's changes and shows what it is told."""
 
     # Emits the changed SecondPass.
     changed = Signal(object)
-    removed = Signal()
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
@@ -59,7 +58,7 @@ class SecondPassCard(QFrame):
         self.remove = IconButton(theme, "close", self.tr("Do not enlarge the picture"))
         scale = DecimalField(*bounds_of(SecondPass, "scale"), step=0.25)
         self.scale = SliderField(self.tr("Factor"), scale, _USUAL_SCALE)
-        self.upscaler = ChoiceBox(theme, of_files=True)
+        self.upscaler = FileChoice(theme)
         ends = self.tr("keep"), self.tr("reinvent")
         strength = DecimalField(*bounds_of(SecondPass, "strength"), step=0.05)
         self.strength = SliderField(self.tr("Strength"), strength, _USUAL_STRENGTH, ends)
@@ -71,12 +70,12 @@ class SecondPassCard(QFrame):
             theme, self.tr("To the size by"), resamplings, partial(self._change, "resampling")
         )
         self.lost = plain_label("", "note", wrap=True)
-        self.checkpoint = PathRow(theme, self.tr("Model"), self.tr("The same model"))
+        self.checkpoint = FileChoice(theme)
+        self._checkpoint = NamedRow(self.tr("Model"), self.checkpoint)
         self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self.negative = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
-        self._upscalers: list[str] = []
         self._shown = SecondPass()
-        self._upscaler_label = buddy_label(self.tr("Upscaler"), self.upscaler)
+        self._upscaler = NamedRow(self.tr("Upscaler"), self.upscaler)
         self.more = Section(theme, self.tr("More"), self._more())
         self._lay_out()
         self._connect()
@@ -88,9 +87,9 @@ class SecondPassCard(QFrame):
         first = self.remove, scale.slider, scale.field, self.upscaler
         steps, *numbers = (self.numbers[name].control for name in _NUMBERS)
         then = strength.slider, strength.field, steps, self.more.head
-        files = self.checkpoint.drop, self.checkpoint.choose
         methods = self.sampler.box, self.schedule.box, self.resampling.box
-        return (*first, *then, *methods, *numbers, *files, self.prompt, self.negative)
+        texts = self.checkpoint, self.prompt, self.negative
+        return (*first, *then, *methods, *numbers, *texts)
 
     def show_pass(self, shown: SecondPass, before: Size, after: Size) -> None:
         """Show a pass over a picture of the size `before`, which then has the size `after`."""
@@ -104,7 +103,7 @@ class SecondPassCard(QFrame):
         self.sampler.show_value(shown.sampler)
         self.schedule.show_value(shown.schedule)
         self.resampling.show_value(shown.resampling)
-        self.checkpoint.show_file(shown.checkpoint)
+        self._show_checkpoints(shown.checkpoint)
         self._show_prompts(shown)
         self._show_upscalers(shown.upscaler)
         seconds = self._session.picture_time.of_pass(shown, *after)
@@ -146,7 +145,7 @@ class SecondPassCard(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(S)
         _, *numbers = self.numbers.values()
-        for row in (self.sampler, self.schedule, self.resampling, *numbers, self.checkpoint):
+        for row in (self.sampler, self.schedule, self.resampling, *numbers, self._checkpoint):
             column.addWidget(row)
         for edit, name in (
             (self.prompt, self.tr("Prompt of this pass")),
@@ -157,7 +156,7 @@ class SecondPassCard(QFrame):
             column.addWidget(edit)
         labels: list[QLabel] = [row.label for row in numbers]
         methods = self.sampler.label, self.schedule.label, self.resampling.label
-        align((*labels, *methods, self.checkpoint.label))
+        align((*labels, *methods, self._checkpoint.label))
         return content
 
     def _lay_out(self) -> None:
@@ -165,21 +164,17 @@ class SecondPassCard(QFrame):
         head.setSpacing(XS)
         head.addWidget(self.name, 1)
         head.addWidget(self.remove)
-        upscaler = QHBoxLayout()
-        upscaler.setSpacing(S)
-        upscaler.addWidget(self._upscaler_label)
-        upscaler.addWidget(self.upscaler, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(S, XS, S, S)
         column.setSpacing(S)
         column.addLayout(head)
         column.addWidget(self.scale)
-        column.addLayout(upscaler)
+        column.addWidget(self._upscaler)
         column.addWidget(self.lost)
         for row in (self.strength, self.numbers["steps"], self.result, self.more):
             column.addWidget(row)
         own = self.scale.label, self.strength.label, self.numbers["steps"].label
-        align((*own, self._upscaler_label))
+        align((*own, self._upscaler.label))
 
     def _connect(self) -> None:
         self.remove.clicked.connect(self.removed)
@@ -188,10 +183,11 @@ class SecondPassCard(QFrame):
         self.strength.edited.connect(partial(self._change, "strength"))
         self.strength.reset.connect(partial(self._change, "strength", SecondPass().strength))
         self.checkpoint.wants_file.connect(self._choose_checkpoint)
-        self.checkpoint.dropped.connect(partial(self._change, "checkpoint", None))
+        self.checkpoint.picked.connect(partial(self._change, "checkpoint"))
         self.prompt.textChanged.connect(lambda: self._on_prompt("prompt", self.prompt))
         self.negative.textChanged.connect(lambda: self._on_prompt("negative_prompt", self.negative))
-        self.upscaler.activated.connect(self._on_upscaler)
+        self.upscaler.wants_file.connect(self._choose_upscaler)
+        self.upscaler.picked.connect(partial(self._change, "upscaler"))
 
     def _change(self, name: str, value: object) -> None:
         self.changed.emit(msgspec.structs.replace(self._shown, **{name: value}))
@@ -206,48 +202,26 @@ class SecondPassCard(QFrame):
                     edit.setPlainText(text or "")
 
     def _show_upscalers(self, chosen: str) -> None:
-        """List the ways to enlarge: the latent's, the picture's, and the user's files."""
-        store = self._session.models.store
-        files = {
-            one.path: model_line(one, "")
-            for one in sorted(store.models, key=lambda one: one.name)
-            if one.kind is ModelKind.UPSCALER and not one.problem
-        }
-        latent, plain = [one.value for one in LatentUpscaler], [one.value for one in Resampling]
-        own = [chosen] if chosen not in (*latent, *plain, *files) else []
-        self._tell_lost(own, files)
-        values = [*latent, *plain, *own, *files]
-        if values != self._upscalers:
-            self._upscalers = values
-            self.upscaler.clear()
-            for value in values:
-                if value in (*plain[:1], *[*own, *files][:1]):
-                    is_plain = value in plain
-                    name = self.tr("The picture itself") if is_plain else self.tr("Your upscalers")
-                    self.upscaler.add_heading(name)
-                words, about = upscaler_words(value)
-                self.upscaler.add_choice(words, value, files.get(value, about))
-            self.upscaler.add_heading(self.tr("Elsewhere"))
-            self.upscaler.add_choice(self.tr("Choose a file…"), None, "")
-        self.upscaler.setCurrentIndex(self.upscaler.findData(chosen))
+        """Show the upscalers, and tell of one that a picture names and that is in no folder."""
+        session, models = self._session, self._session.models.store.models
+        self.upscaler.show_files(lambda: upscaler_files(session, chosen), chosen, models, chosen)
+        is_way = chosen in LATENT_UPSCALERS or chosen in tuple(Resampling)
+        known = {Path(one.path).stem.lower() for one in usable(session, ModelKind.UPSCALER)}
+        is_named = not is_way and not is_whole_path(chosen)
+        is_lost = is_named and Path(chosen).stem.lower() not in known
+        self.lost.setText(breakable(lost_words(chosen)) if is_lost else "")
+        self.lost.setVisible(is_lost and session.models.store.is_listed)
 
-    def _tell_lost(self, own: Iterable[str], files: Iterable[str]) -> None:
-        """Tell of an upscaler that a picture of another tool names, and that is in no folder."""
-        known = {Path(file).stem.lower() for file in files}
-        is_listed = self._session.models.store.is_listed
-        lost = [
-            one for one in own if not is_whole_path(one) and Path(one).stem.lower() not in known
-        ]
-        self.lost.setText(breakable(lost_words(lost[0])) if lost else "")
-        self.lost.setVisible(bool(lost) and is_listed)
+    def _show_checkpoints(self, chosen: str | None) -> None:
+        session, listed = self._session, self._session.checkpoints.entries
+        self.checkpoint.show_files(
+            lambda: checkpoint_files(session, chosen), chosen, listed, chosen
+        )
 
-    def _on_upscaler(self, at: int) -> None:
-        value: str | None = self.upscaler.itemData(at)
-        if value is None:
-            self.upscaler.setCurrentIndex(self.upscaler.findData(self._shown.upscaler))
-            value = self._ask(self.tr("An upscaler"), "upscale_models", _WEIGHTS)
-        if value is not None:
-            self._change("upscaler", value)
+    def _choose_upscaler(self) -> None:
+        path = self._ask(self.tr("An upscaler"), "upscale_models", _WEIGHTS)
+        if path is not None:
+            self._change("upscaler", path)
 
     def _choose_checkpoint(self) -> None:
         path = self._ask(self.tr("A model for this pass"), "", _CHECKPOINTS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -20,7 +20,7 @@ Offer = tuple[str, str]
 
 
 class DropOverlay(QWidget):
-    """A veil over its parent with a card for each possible action of a drop.
+    """A veil over its parent, or a part of it, with a card for each possible action of a drop.
 
     The parent receives the drop itself.
     """
@@ -44,9 +44,10 @@ class DropOverlay(QWidget):
             self.setGeometry(self._covered.rect())
         return False
 
-    def appear(self, offers: Sequence[Offer]) -> None:
-        """Show the cards side by side, above all other widgets."""
-        if self.isVisible() and offers == self._offers:
+    def appear(self, offers: Sequence[Offer], room: QRect | None = None) -> None:
+        """Show the cards side by side, above all other widgets; `room` is the part to cover."""
+        room = self._covered.rect() if room is None else room
+        if self.isVisible() and offers == self._offers and self.geometry() == room:
             return
         self._offers = offers
         for card in self.cards:
@@ -58,7 +59,7 @@ class DropOverlay(QWidget):
         for card in self.cards:
             self._row.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
         self._row.addStretch(1)
-        self.setGeometry(self._covered.rect())
+        self.setGeometry(room)
         self.raise_()
         self.show()
         # The cards must be laid out before `chosen` looks for one.
@@ -66,7 +67,8 @@ class DropOverlay(QWidget):
         self.point_at(None)
 
     def chosen(self, place: QPoint) -> int | None:
-        """Return the index of the card at a point; None beside the cards."""
+        """Return the index of the card at a point of the parent; None beside the cards."""
+        place = place - self.pos()
         at = (index for index, card in enumerate(self.cards) if card.geometry().contains(place))
         return next(at, None) if self.isVisible() else None
 

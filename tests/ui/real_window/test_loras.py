@@ -12,7 +12,7 @@ from tests.ui.real_window.conftest import StartRealWindow
 from tests.ui.real_window.person import RealWindow
 
 DIALOG = "window.findChildren(QtWidgets.QDialog)[0]"
-ROW = "form.loras.rows[0]"
+ROW = "form.loras.cards[0]"
 CARD = '{"baseModel": "SD 1.5", "trainedWords": ["inkwash"]}'
 
 

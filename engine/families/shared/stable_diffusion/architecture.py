@@ -28,6 +28,7 @@ from engine.families.shared.unet.denoiser import (
     attends_to_itself,
     concat_channels,
     embeds_guidance,
+    may_be_steered,
     takes_free_u,
     text_attention,
 )
@@ -121,13 +122,14 @@ class StableDiffusionMaker:
 
     def _options(self, checkpoint: IdentifiedCheckpoint) -> tuple[OptionalSetting, ...]:
         """Return the optional settings that have an effect on this checkpoint."""
+        steered = may_be_steered(checkpoint)
         wanted = {
             OptionalSetting.SIZES: self.family.time_ids is not None,
             OptionalSetting.AESTHETIC_SCORE: self.family.time_ids is not None,
             OptionalSetting.ZERO_TERMINAL_SNR: self.levels is None,
             OptionalSetting.VAE_TILE: not has_tiny_vae(checkpoint),
-            OptionalSetting.CONTROLS: self.family.controls,
-            OptionalSetting.IMAGE_PROMPTS: self.family.image_prompts,
+            OptionalSetting.CONTROLS: self.family.controls and steered,
+            OptionalSetting.IMAGE_PROMPTS: self.family.image_prompts and steered,
             OptionalSetting.SECOND_PASSES: True,
             OptionalSetting.TILING: True,
             OptionalSetting.FREEU: takes_free_u(checkpoint),

@@ -18,6 +18,7 @@ from engine.families.shared.component_network import (
     config_of,
     picture_dimensions,
 )
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.graphs.free_u import FreeU
 from engine.graphs.image_prompts import ImagePromptShape, cells_name
 from engine.graphs.unet import (
@@ -90,6 +91,19 @@ def takes_free_u(checkpoint: IdentifiedCheckpoint) -> bool:
     config = config_of(checkpoint, Component.DENOISER, UNetConfig)
     forms = (FreeU(follows_mean=False, by_width=by_width) for by_width in (True, False))
     return all(free_u_inputs(config, form, (1, 1)) for form in forms)
+
+
+def may_be_steered(checkpoint: IdentifiedCheckpoint) -> bool:
+    """Tell whether published ControlNets and IP-Adapters may fit the UNet.
+
+    They are trained on Stable Diffusion's own UNets, and fit what was made of these by further
+    training, distilling or merging, which keeps the groups of the norms: weights are of no use with
+    others. A UNet with another number was trained anew, as the starter's, and has no such networks.
+    """
+    if Component.DENOISER not in checkpoint.components:
+        return True
+    config = config_of(checkpoint, Component.DENOISER, UNetConfig)
+    return config.norm_groups == UNetFacts(None).norm_groups
 
 
 def attends_to_itself(checkpoint: IdentifiedCheckpoint, layer: str = "") -> bool:

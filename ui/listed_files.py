@@ -1,0 +1,100 @@
+"""The user's files as entries to choose from: those of layers and of second passes."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from app.form.layer_list import LayerList, LayerRow
+from app.session import Session
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.second_passes import LatentUpscaler, Resampling
+from ui.checkpoint_labels import model_about
+from ui.labels import checkpoint_label
+from ui.layer_labels import file_title, layer_name, misfit_words
+from ui.model_labels import families_label, model_line
+from ui.panels.file_choice import FileEntry, FileGroup
+from ui.second_pass_labels import upscaler_words
+
+translate = QCoreApplication.translate
+
+
+def layer_files(session: Session, layers: LayerList, row: LayerRow) -> list[FileGroup]:
+    """Return the files of a layer's kind, described by `ModelInfo`: first what suits the model."""
+    kind, offered = layers.kind, layers.offered
+    stated = kind.file_of(row.layer)
+    own: list[FileEntry] = []
+    if stated is None:
+        own.append(FileEntry(translate("files", "None yet"), None))
+    elif row.info is None:
+        own.append(FileEntry(layer_name(kind, row), None, stated))
+    suited = [info for info in offered if layers.suits(info)]
+    others = [info for info in offered if not layers.suits(info)]
+    return [
+        FileGroup("", (*own, *(_entry(session, info, info) for info in suited))),
+        FileGroup(
+            translate("files", "Not for this model"),
+            tuple(FileEntry(file_title(one), one, misfit(session, layers, one)) for one in others),
+        ),
+    ]
+
+
+def misfit(session: Session, layers: LayerList, info: ModelInfo) -> str:
+    """Return why a file does not suit the checkpoint."""
+    title = session.checkpoints.family_title
+    return misfit_words(info, families_label(info, title), title(layers.family or ""))
+
+
+def encoder_files(session: Session, chosen: str | None) -> list[FileGroup]:
+    """Return the vision encoders by their paths; None is the one that fits the adapter."""
+    fitting = translate("files", "It is looked for among your files.")
+    first = FileEntry(translate("files", "The fitting one"), None, fitting)
+    encoders = usable(session, ModelKind.VISION_ENCODER)
+    entries = [_entry(session, info, info.path) for info in encoders]
+    return [FileGroup("", (first, *_elsewhere(chosen, entries), *entries))]
+
+
+def checkpoint_files(session: Session, chosen: str | None) -> list[FileGroup]:
+    """Return the checkpoints by their paths; None is that of the pass before."""
+    first = FileEntry(translate("files", "The same model"), None)
+    entries = [
+        FileEntry(checkpoint_label(one), str(one.path), model_about(session, one))
+        for one in session.checkpoints.entries
+    ]
+    return [FileGroup("", (first, *_elsewhere(chosen, entries), *entries))]
+
+
+def upscaler_files(session: Session, chosen: str) -> list[FileGroup]:
+    """Return the ways to enlarge: those of the latent, those of the picture, the user's files."""
+    files = [_entry(session, info, info.path) for info in usable(session, ModelKind.UPSCALER)]
+    latent = tuple(_way(one.value) for one in LatentUpscaler)
+    picture = tuple(_way(one.value) for one in Resampling)
+    own = _elsewhere(chosen, (*latent, *picture, *files))
+    return [
+        FileGroup("", latent),
+        FileGroup(translate("files", "The picture itself"), picture),
+        FileGroup(translate("files", "Your upscalers"), (*own, *files)),
+    ]
+
+
+def _way(upscaler: str) -> FileEntry:
+    words, about = upscaler_words(upscaler)
+    return FileEntry(words, upscaler, about)
+
+
+def usable(session: Session, kind: ModelKind) -> list[ModelInfo]:
+    """Return the listed files of a kind that can be used, by name."""
+    found = (one for one in session.models.store.models if one.kind is kind and not one.problem)
+    return sorted(found, key=lambda one: one.name.lower())
+
+
+def _entry(session: Session, info: ModelInfo, value: object) -> FileEntry:
+    family = families_label(info, session.checkpoints.family_title)
+    return FileEntry(file_title(info), value, model_line(info, family))
+
+
+def _elsewhere(chosen: str | None, listed: Iterable[FileEntry]) -> list[FileEntry]:
+    """Return an entry for a file in no list."""
+    if chosen is None or any(entry.value == chosen for entry in listed):
+        return []
+    return [FileEntry(Path(chosen).stem, chosen, chosen)]

@@ -1,0 +1,98 @@
+"""A list of cards in the form, as of LoRAs, layers or passes, with the button that adds one."""
+
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
+
+from ui.theme.metrics import S
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import plain_label
+
+
+class ListedCard(QFrame):
+    """A card of a list; its button `remove` takes it out of the list."""
+
+    removed = Signal()
+    remove: IconButton
+
+    @property
+    def controls(self) -> tuple[QWidget, ...]:
+        """The controls in the order of the tab key."""
+        raise NotImplementedError
+
+
+CardT = TypeVar("CardT", bound=ListedCard)
+
+
+class CardList(QWidget, Generic[CardT]):
+    """A heading, a card for each entry, and a button to add one; without entries, only this.
+
+    A list of a kind says in `make_card` how a card is made.
+    """
+
+    def __init__(self, gap: int = S) -> None:
+        """`gap` is the room between cards."""
+        super().__init__()
+        self.cards: list[CardT] = []
+        self.heading = plain_label("", "label")
+        self.add = QPushButton()
+        self.add.setProperty("role", "link")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(S)
+        self._column.addWidget(self.heading)
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(gap)
+        self._column.addLayout(self._cards)
+        self._column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeading)
+
+    def make_card(self, at: int) -> CardT:
+        """Return a new card for a place in the list, connected to what acts on this place."""
+        raise NotImplementedError
+
+    def put_below(self, *widgets: QWidget) -> None:
+        """Lay widgets out between the cards and the button."""
+        for widget in widgets:
+            self._column.insertWidget(self._column.indexOf(self.add), widget)
+
+    def show_count(self, count: int) -> None:
+        """Make or drop cards until there are so many; the focus of a dropped one stays here."""
+        focused = self.focusWidget()
+        lost = self.cards[count:]
+        # Qt has none where nothing in the list has the focus.
+        had_focus = bool(focused) and any(card.isAncestorOf(focused) for card in lost)
+        while len(self.cards) > count:
+            card = self.cards.pop()
+            card.hide()
+            card.deleteLater()
+        while len(self.cards) < count:
+            card = self.make_card(len(self.cards))
+            self._cards.addWidget(card)
+            # Qt would show it only later, after what is done with it now.
+            card.show()
+            self.cards.append(card)
+        if had_focus:
+            (self.cards[-1].remove if self.cards else self.add).setFocus()
+
+    def order_controls(self, *below: QWidget) -> None:
+        """Put new controls where they are seen; Qt has them after all others of the window.
+
+        `below` are controls between the cards and the button.
+        """
+        before = self._control_above()
+        controls = (control for card in self.cards for control in card.controls)
+        for control in (*controls, *below, self.add):
+            if before is not None:
+                self.setTabOrder(before, control)
+            before = control
+
+    def _control_above(self) -> QWidget | None:
+        """Return the control before the list in the order of the tab key; None without one."""
+        window, above = self.window(), self.heading.previousInFocusChain()
+        while above is not None and above is not window and above is not self.heading:
+            is_reached = above.focusPolicy() & Qt.FocusPolicy.TabFocus
+            if is_reached and not self.isAncestorOf(above):
+                return above
+            above = above.previousInFocusChain()
+        return None
