@@ -76,11 +76,7 @@ class FormPanel(QScrollArea):
         self.loras = LoraPanel(session, theme, lora_pictures)
         self.embeddings = EmbeddingPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
-        self.scrolling = EdgeScroll(self)
-        self.controls = LayerPanel(session, session.control, theme, self.scrolling)
-        self.image_prompts = LayerPanel(session, session.image_prompt, theme, self.scrolling)
-        self.no_layers = plain_label("", "caption", wrap=True)
-        self.second_passes = SecondPassPanel(session, theme)
+        self._make_layers()
         self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)
@@ -91,6 +87,15 @@ class FormPanel(QScrollArea):
         self._bind_numbers()
         self._state.suggestions_changed.connect(self._offer)
         self._offer()
+
+    def _make_layers(self) -> None:
+        """Make the panels of what steers or enlarges the picture."""
+        session, theme = self._session, self._theme
+        self.scrolling = EdgeScroll(self)
+        self.controls = LayerPanel(session, session.control, theme, self.scrolling)
+        self.image_prompts = LayerPanel(session, session.image_prompt, theme, self.scrolling)
+        self.no_layers = plain_label("", "caption", wrap=True)
+        self.second_passes = SecondPassPanel(session, theme)
 
     def _lay_out(self) -> None:
         content = QWidget()
