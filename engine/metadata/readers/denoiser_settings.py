@@ -1,8 +1,8 @@
 """Seamless edges, FreeU and guidance by attention, as other tools write them.
 
 After AUTOMATIC1111's `modules/processing.py`, the extensions asymmetric-tiling-sd-webui and
-sd-webui-incantations, Forge's built-in extensions, SD.Next, and the nodes of ComfyUI's
-`comfy_extras` and of ComfyUI-seamless-tiling.
+sd-webui-incantations, Forge's built-in extensions, SD.Next, SwarmUI's parameters, and the nodes of
+ComfyUI's `comfy_extras` and of ComfyUI-seamless-tiling.
 """
 
 from collections.abc import Iterator
@@ -30,6 +30,20 @@ _GUIDING_NODES = {
 }
 _TILING_NODE = "SeamlessTile"
 _TILINGS = {"enable": Tiling.BOTH, "x_only": Tiling.X, "y_only": Tiling.Y, "disable": Tiling.NONE}
+_SWARM_TILINGS = {
+    "None": Tiling.NONE,
+    "false": Tiling.NONE,
+    "true": Tiling.BOTH,
+    "X-Only": Tiling.X,
+    "Y-Only": Tiling.Y,
+}
+# A parameter's key has no digits.
+_SWARM_FACTORS = {
+    "freeu_b1": "freeublockone",
+    "freeu_b2": "freeublocktwo",
+    "freeu_s1": "freeuskipone",
+    "freeu_s2": "freeuskiptwo",
+}
 # The nodes that `settings_of_nodes` reads.
 UNDERSTOOD_NODES = frozenset({*_FREEU_NODES, *_GUIDING_NODES, _TILING_NODE})
 # SD.Next's pipeline blurs by this deviation.
@@ -73,6 +87,38 @@ def infotext_attention(values: Values) -> dict[str, Any]:
     if scale := values.read(GuidanceOptions, sag_scale="SAG scale")["sag_scale"]:
         found |= {"sag_scale": scale, "sag_blur": _DIFFUSERS_BLUR}
     return found
+
+
+def swarm_denoiser(values: Values) -> DenoiserOptions:
+    """Return the options among SwarmUI's parameters.
+
+    Its seamless edges are those of denoiser and VAE; FreeU is on where it says what it applies to.
+    """
+    found: dict[str, Any] = {"tiling": _SWARM_TILINGS.get(str(values.get("seamlesstileable")))}
+    if found["tiling"] is None:
+        values.refuse("seamlesstileable")
+        found["tiling"] = Tiling.NONE
+    applied, version = values.text("freeuapplyto"), values.text("freeuversion")
+    factors = values.read(DenoiserOptions, **_SWARM_FACTORS)
+    if applied == "Refiner":
+        values.warnings.append("FreeU acted on its second pass alone, and is left out.")
+    elif applied is not None:
+        found |= factors
+        found["freeu"] = FreeUVersion.V2 if version == "2" else FreeUVersion.V1
+    return DenoiserOptions(**found)
+
+
+def swarm_attention(values: Values) -> dict[str, Any]:
+    """Return the fields of `GuidanceOptions` for guidance by attention among SwarmUI's parameters.
+
+    They are those of ComfyUI's nodes.
+    """
+    return values.read(
+        GuidanceOptions,
+        pag_scale="perturbedattentionguidancescale",
+        sag_scale="selfattentionguidancescale",
+        sag_blur="selfattentionguidancesigmablur",
+    )
 
 
 def settings_of_nodes(graph: Graph, nodes: list[Node]) -> dict[str, object]:
