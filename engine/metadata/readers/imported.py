@@ -70,9 +70,12 @@ def enlarged_by(method: str) -> str:
     return f'It was enlarged by "{plain(method)}", taken for Lanczos.'
 
 
-def enlarged_afterwards(upscaler: str, factor: str = "") -> str:
-    """Return the remark that a finished picture was enlarged, which no request does."""
-    by = f" {plain(factor)} times" if factor else ""
+def enlarged_afterwards(upscaler: str, growth: str = "") -> str:
+    """Return the remark that a finished picture was enlarged, which no request does.
+
+    `growth` is a text such as "2 times".
+    """
+    by = f" {plain(growth)}" if growth else ""
     return (
         f'It was enlarged{by} with "{plain(upscaler)}" after it was made; use Upscale on the '
         "picture for that."

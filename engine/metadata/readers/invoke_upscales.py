@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from engine.api.control import ControlLayer, ControlResize
+from engine.api.control import MAX_CONTROLS, ControlLayer, ControlResize
 from engine.api.fields import bounds_of
 from engine.api.preprocessors import ControlKind
 from engine.api.request import GenerateRequest
@@ -99,7 +99,7 @@ def with_upscaling(values: Values, request: GenerateRequest) -> GenerateRequest:
         return request
     creativity, structure = (_setting(fields, key) for key in ("creativity", "structure"))
     scale = number_of(fields["upscale_scale"])
-    values.warnings.append(enlarged_afterwards(model, "" if scale is None else f"{scale:g}"))
+    values.warnings.append(enlarged_afterwards(model, "" if scale is None else f"{scale:g} times"))
     if creativity is None or structure is None:
         return request
     values.warnings.append(
@@ -110,7 +110,7 @@ def with_upscaling(values: Values, request: GenerateRequest) -> GenerateRequest:
     return msgspec.structs.replace(
         request,
         strength=1 - start,
-        controls=(*request.controls, *_tile_layers(structure)),
+        controls=(*request.controls, *_tile_layers(structure))[:MAX_CONTROLS],
     )
 
 

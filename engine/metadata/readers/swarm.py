@@ -134,12 +134,18 @@ def _import(values: Values, told: _ToldFiles) -> ImportedRequest:
         image_prompts=swarm_image_prompts(values),
         expand_wildcards=False,
     )
-    if request.strength is not None and request.steps:
-        strength = share_of(request.steps, request.strength)
-        request = msgspec.structs.replace(request, strength=strength)
-    request = msgspec.structs.replace(request, second_passes=refining(values, request))
+    request = _with_shares(values, request)
     remarks = _remarks(values, request)
     return values.imported(request, remarks, "SwarmUI")
+
+
+def _with_shares(values: Values, request: GenerateRequest) -> GenerateRequest:
+    """Return the request with what is redrawn in a share of the steps."""
+    strength = request.strength
+    if strength is not None and request.steps:
+        strength = share_of(request.steps, strength)
+    second_passes = refining(values, request)
+    return msgspec.structs.replace(request, strength=strength, second_passes=second_passes)
 
 
 def _seed_options(values: Values) -> SeedOptions:

@@ -203,7 +203,7 @@ def test_the_layers_of_invokeais_canvas_are_read() -> None:
         assert any("pictures that are not in the file" in one for one in found.warnings)
 
 
-def test_what_invokeais_page_of_upscaling_did_is_told() -> None:
+def test_invokeais_page_of_upscaling_is_told() -> None:
     found = invoke(
         upscale_model={"name": "4x-UltraSharp", "base": "any", "type": "spandrel_image_to_image"},
         upscale_scale=2,

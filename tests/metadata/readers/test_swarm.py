@@ -148,7 +148,7 @@ def test_swarmuis_ways_to_enlarge_are_ours(
     assert int(second.strength * (second.steps or 20)) == (29 if second.steps else 7)
 
 
-def test_what_swarmuis_refining_has_beyond_ours_is_told() -> None:
+def test_swarmuis_refining_beyond_ours_is_told() -> None:
     swapped = swarm(**REFINING | {"refinermethod": "StepSwap"})
     assert swapped.request.second_passes == ()
     assert any("StepSwap" in one for one in swapped.warnings)
@@ -218,7 +218,7 @@ def test_swarmuis_controlnets_and_image_prompts_are_layers() -> None:
     assert found.unmapped == ()
 
 
-def test_what_swarmuis_layers_leave_open_is_told() -> None:
+def test_gaps_in_swarmuis_layers_are_told() -> None:
     found = swarm(
         controlnetmodel="depth-xl",
         controlnetstrength=1,
