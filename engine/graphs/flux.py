@@ -1,4 +1,4 @@
-"""The transformer of Flux.1 (Black Forest Labs 2024), as diffusers' FluxTransformer2DModel names it.
+"""The transformer of Flux.1 (Black Forest Labs 2024), named as diffusers' FluxTransformer2DModel.
 
 Tokens of the text and of 2 x 2 latent cells attend to one another. In *double* blocks the two kinds
 have weights of their own, in *single* blocks they share them, and attention and MLP run side by
@@ -99,8 +99,8 @@ def wave_embedding(value: float) -> Array:
 def rotations(config: FluxConfig, cells: tuple[int, int]) -> dict[str, Array]:
     """Return cosines and sines by which queries and keys of a latent turn, for its even `cells`.
 
-    Both are float32 [patches, head width]; each number stands twice, for a pair of neighbours (Su et
-    al. 2021, RoFormer; diffusers `FluxPosEmbed`).
+    Both are float32 [patches, head width]; each number stands twice, for a pair of neighbours (Su
+    et al. 2021, RoFormer; diffusers `FluxPosEmbed`).
     """
     rows, columns = (side // PATCH for side in cells)
     places = np.zeros((3, rows, columns))
@@ -299,7 +299,7 @@ class _FluxWriter:
         return g.op("Add", kept, moved)
 
     def _within_f16(self, x: Value) -> Value:
-        """Limit the residual stream to float16's range where it is held in it, as diffusers does."""
+        """Limit the residual stream to float16's range where it is held so, as diffusers does."""
         g = self.g
         if g.element is not DType.F16:
             return x

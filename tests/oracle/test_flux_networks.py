@@ -101,9 +101,7 @@ def flux_case(config: FluxConfig, size: tuple[int, int], batch: int = 1) -> Case
 
 
 @every_target
-@pytest.mark.parametrize(
-    "config", [small(), small(takes_guidance=False)], ids=["dev", "schnell"]
-)
+@pytest.mark.parametrize("config", [small(), small(takes_guidance=False)], ids=["dev", "schnell"])
 def test_a_transformer_of_any_size_equals_diffusers(target, config: FluxConfig) -> None:
     check_all(target, [flux_case(config, size) for size in ((8, 12), (14, 6))])
 
