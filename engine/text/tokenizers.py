@@ -6,12 +6,10 @@ assets/README.md. A diffusers folder may have its own vocabulary.
 
 import errno
 import gzip
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import cache
 from importlib import resources
-from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -23,15 +21,13 @@ from engine.errors import EngineError
 from engine.regular_file import read_bounded
 from engine.text.cleaning import Clean
 from engine.text.token_places import token_places
+from engine.text.well_formed import encode_up_to, places_in, well_formed
 from engine.untrusted_json import decode_json
 
 START_TOKEN = "<|startoftext|>"
 END_TOKEN = "<|endoftext|>"
 
 _END_OF_WORD = "</w>"
-_SLICE = 16_384
-_SEAM_IDS = 8
-_LAST_OF_TWO_BYTES = 0xFFFF
 # CLIP's own word pattern (Radford et al. 2021, `simple_tokenizer.py`), without its repair of broken
 # Unicode.
 _WORDS = (
@@ -108,7 +104,7 @@ class ClipTokenizer:
         return self._bpe.encode(self._read(text), add_special_tokens=False).ids
 
     def _read(self, text: str) -> str:
-        formed = _well_formed(text)
+        formed = well_formed(text)
         return formed if self._clean is None else self._clean(formed)
 
     def encode_up_to(self, text: str, limit: int) -> list[int]:
@@ -116,31 +112,17 @@ class ClipTokenizer:
 
         After an early stop the ids may be wrong: only their excessive number matters.
         """
-        if len(text) <= _SLICE:
-            return self.encode(text)
-        found: list[int] = []
-        for start in range(0, len(text), _SLICE):
-            found += self.encode(text[start : start + _SLICE])
-            # A word cut at the end of a slice may give a few ids too many.
-            if len(found) > limit + _SEAM_IDS * (1 + start // _SLICE):
-                return found
-        return self.encode(text)
+        return encode_up_to(self.encode, text, limit)
 
     def characters_of(self, text: str, indices: Sequence[int]) -> list[int | None]:
         """Return the position of each of these ids of `encode(text)`; None beyond the last."""
-        formed, read = _well_formed(text), self._read(text)
+        formed, read = well_formed(text), self._read(text)
         encoding = self._bpe.encode(formed, add_special_tokens=False)
         # Most of what cleaning changes, as capital letters, makes no other ids.
         if read != formed and encoding.ids != self.encode(text):
             return token_places(text, indices, self.encode)
         starts: list[int] = [start for start, _ in encoding.offsets]
-        # Two surrogate halves in `text` are one character in `formed`.
-        units = list(_utf16_places(formed))
-        places = list(_utf16_places(text)) if len(text) != len(formed) else units
-        return [
-            bisect_left(places, units[starts[index]]) if index < len(starts) else None
-            for index in indices
-        ]
+        return places_in(text, formed, starts, indices)
 
 
 def _byte_level_bpe(vocabulary: dict[str, int], merges: list[Merge], unknown: str) -> Tokenizer:
@@ -169,21 +151,10 @@ def _byte_level_bpe(vocabulary: dict[str, int], merges: list[Merge], unknown: st
     return bpe
 
 
-def _utf16_places(text: str) -> Iterator[int]:
-    """Yield the number of UTF-16 units before each character and before the end."""
-    return accumulate((1 + (ord(c) > _LAST_OF_TWO_BYTES) for c in text), initial=0)
-
-
 def _ids_of(vocabulary: dict[str, int], marks: str) -> frozenset[int]:
     """Return the ids of these characters at the end of a word, if the vocabulary has them."""
     tokens = (mark + _END_OF_WORD for mark in marks)
     return frozenset(vocabulary[token] for token in tokens if token in vocabulary)
-
-
-def _well_formed(text: str) -> str:
-    # Encode lone surrogates, by which Python represents command lines that are not UTF-8 and which
-    # the tokenizer refuses.
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @cache
