@@ -134,6 +134,26 @@ class ClipTextFile(msgspec.Struct, frozen=True, kw_only=True):
     layer_norm_eps: Positive = 1e-5
 
 
+class T5Constants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a T5EncoderModel of which our graphs support only this value, T5 v1.1's."""
+
+    feed_forward_proj: str = "gated-gelu"
+    relative_attention_max_distance: int = 128
+
+
+class T5File(T5Constants, frozen=True, kw_only=True):
+    """`text_encoder_2/config.json` of a T5EncoderModel."""
+
+    vocab_size: Count = 32128
+    d_model: Count = 512
+    d_kv: Count = 64
+    d_ff: Count = 2048
+    num_heads: Count = 8
+    num_layers: Count = 6
+    relative_attention_num_buckets: Count = 32
+    layer_norm_epsilon: Positive = 1e-6
+
+
 class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):
     """The noise levels that Stable Diffusion was trained with; no others are supported."""
 

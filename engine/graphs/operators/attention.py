@@ -129,7 +129,7 @@ class AttentionWriter(LayerWriter):
         Inputs and output are [batch, tokens, heads * head_width].
 
         With `causal_over`, the number of tokens, each attends only to itself and earlier ones; with
-        0 each attends to all. `score_bias`, [batch, 1, 1, tokens], is added to the scores.
+        0 each attends to all. `score_bias` is added to the scores, [batch, heads, queries, keys].
         """
         if score_bias is not None or not self._has_kernel(head_width):
             # A bias is rare, and its network so small that the form does not matter for speed.

@@ -1,10 +1,12 @@
 """The networks of a checkpoint's CLIP text encoders."""
 
+from dataclasses import replace
+
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import component_network, config_of
-from engine.graphs.clip_text import ClipTextConfig, clip_text
+from engine.graphs.clip_text import ClipTextConfig, Projection, clip_text
 from engine.graphs.operators import GraphBuilder
 
 # Two chunks are usual, of a prompt and its negative prompt; at most 64 are encoded at once.
@@ -34,12 +36,16 @@ def text_encoder(
     final_norm: bool = True,
     masked: bool = False,
     inserting: bool = False,
+    pools_states: bool = False,
 ) -> Network:
     """Return the network of a text encoder, without its last `clip_skip` - 1 layers.
 
-    `final_norm`, `masked` (`attention_mask`) and `inserting` (`inserted`) are those of `clip_text`.
+    `final_norm`, `masked` (`attention_mask`) and `inserting` (`inserted`) are those of `clip_text`;
+    with `pools_states` the pooled output is not projected.
     """
     config = config_of(checkpoint, component, ClipTextConfig)
+    if pools_states:
+        config = replace(config, projection=Projection.NONE)
 
     def emit(g: GraphBuilder) -> None:
         clip_text(

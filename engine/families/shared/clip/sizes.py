@@ -20,14 +20,12 @@ _HEAD_WIDTH = 64
 class ClipTextFacts:
     """Settings of a text encoder that its shapes do not show.
 
-    `heads` None: one head for each 64 of the width. `pools_states`: the pooled text is the end
-    token's state as it is, as in CLIPTextModel; else it is projected where there is a projection.
+    `heads` None: one head for each 64 of the width.
     """
 
     heads: int | None = None
     activation: Activation = Activation.QUICK_GELU
     epsilon: float = 1e-5
-    pools_states: bool = False
 
 
 def clip_text_config(
@@ -47,8 +45,6 @@ def clip_text_config(
         epsilon=facts.epsilon,
     )
     check_divides(path, width, config.heads, "heads")
-    if facts.pools_states:
-        return replace(config, projection=Projection.NONE)
     return _with_projection(config, shapes)
 
 

@@ -116,6 +116,7 @@ class ClipText:
                 final_norm=normalises,
                 masked=masked,
                 inserting=inserting,
+                pools_states=self.use.pools_states,
             )
         return self._networks[key]
 
