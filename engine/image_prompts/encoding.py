@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,11 @@ class ShownPicture:
     nothing: NDArray[np.float32]
     # True if the adapter is shown CLIP's states, False for the picture's embedding.
     states: bool
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that the encoder is shown."""
+        return sha256(self.pixels.tobytes() + self.nothing.tobytes()).hexdigest()
 
 
 def seen(shown: Sequence[ShownPicture], runner: NetworkRunner) -> list[Array]:

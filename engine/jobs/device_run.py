@@ -37,7 +37,8 @@ class DeviceRun:
         """
         plan, stages, context = self.plan, self._stages(), self._context
         if self._services.residency is not None:
-            self._services.residency.make_room(plan.memory.spare_bytes)
+            used = {one.name for run in plan.pictures.runs for one in run.networks}
+            self._services.residency.make_room(plan.memory.spare_bytes, used)
             if not plan.memory.resident:
                 self._services.residency.release()
         with closing(stages):

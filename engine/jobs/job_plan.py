@@ -72,7 +72,10 @@ def plan_job(
     needs = replace(
         _needs(read, compiler, offered, allowance),
         controls=_control_bytes(read, compiler, offered),
-        image_prompts=_largest(read.job.image_prompts.networks, compiler, offered[0]),
+        image_prompts=tuple(
+            _network_bytes(network, compiler, offered)
+            for network in read.job.image_prompts.networks
+        ),
     )
     memory = plan_memory(
         needs,
@@ -153,12 +156,17 @@ def _control_bytes(
     if control is None:
         return ()
     denoiser = read.passes[0].network(read.first.texts[0], texts)
-    found: list[ComponentBytes] = []
-    for network in control.networks(denoiser):
-        precision, weights = network.precisions(offered)[0], network.weights
-        packed = weights.elements * precision.dtype.itemsize
-        found.append(ComponentBytes(packed, compiler.converted_bytes(weights, precision)))
-    return tuple(found)
+    networks = control.networks(denoiser)
+    return tuple(_network_bytes(network, compiler, offered) for network in networks)
+
+
+def _network_bytes(
+    network: Network, compiler: Compiler, offered: tuple[Precision, ...]
+) -> ComponentBytes:
+    """Return the bytes of the weights of a network that is no component of a checkpoint."""
+    precision, weights = network.precisions(offered)[0], network.weights
+    packed = weights.elements * precision.dtype.itemsize
+    return ComponentBytes(packed, compiler.converted_bytes(weights, precision))
 
 
 def _component_bytes(
@@ -183,20 +191,6 @@ def _component_bytes(
             for patches in (one.patches.get(component) for one in variants)
         )
     return ComponentBytes(packed, converted, patched)
-
-
-def _largest(
-    networks: Sequence[Network], compiler: Compiler, precision: Precision
-) -> ComponentBytes | None:
-    """Return the bytes of the largest of some networks that run in turn; None without any."""
-    sizes = (
-        ComponentBytes(
-            network.weights.elements * precision.dtype.itemsize,
-            compiler.converted_bytes(network.weights, precision),
-        )
-        for network in networks
-    )
-    return max(sizes, key=lambda one: one.packed, default=None)
 
 
 def _require_room(

@@ -124,8 +124,8 @@ class MemoryNeeds:
     `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
     loaded; `largest_text` is the largest of them (None: there is one). `later` are the denoisers of
     a refiner and of second passes with checkpoints of their own. `controls` are networks that run
-    at each step before the denoiser, all loaded with it. `image_prompts` is the largest network
-    that encodes image prompts, which is freed after its use.
+    at each step before the denoiser, all loaded with it. `image_prompts` are the
+    networks that encode image prompts one after the other.
     """
 
     denoiser: ComponentBytes
@@ -134,7 +134,7 @@ class MemoryNeeds:
     largest_text: ComponentBytes | None = None
     later: tuple[LaterDenoiser, ...] = ()
     controls: tuple[ComponentBytes, ...] = ()
-    image_prompts: ComponentBytes | None = None
+    image_prompts: tuple[ComponentBytes, ...] = ()
     facts: MemoryFacts
     # The most cells that the denoiser sees at once: latent height times width, or those of a tile.
     cells: int
@@ -163,13 +163,13 @@ class MemoryNeeds:
         beside = sum(one.bytes(held=held) for one in self.controls)
         beside += int(step * _CONTROL_SHARE) * len(self.controls)
         first = self.denoiser.bytes(held=held) + step + beside + self.preview_bytes
-        pictures = self.image_prompts.bytes(held=held) if self.image_prompts else 0
-        third = self.text_encoder.bytes(held=held) + pictures
+        pictures = [one.bytes(held=held) for one in self.image_prompts]
+        third = self.text_encoder.bytes(held=held) + sum(pictures)
         if not way.resident:
             # Before the first step: one text encoder, and the denoiser's weights.
             text = (self.largest_text or self.text_encoder).bytes(held=held)
             loaded = self.denoiser.loading(held=held) * way.load_ahead
-            first, third = max(first, text + loaded, pictures), 0
+            first, third = max(first, text + loaded, *pictures), 0
         runs = [first, self._vae(way, held=held), self.enlarging_bytes]
         runs += (
             one.weights.bytes(held=held) + self._step(one.cells, one.facts) for one in self.later

@@ -1,9 +1,11 @@
 """Networks that stay loaded from one job to the next."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from threading import Lock
 
 from backends.base import Session
+from engine.memory.results import KeptResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +28,12 @@ class Residency:
 
     A job takes the networks it uses, and gives them back when it succeeds. A network of another
     checkpoint is freed when one of the same name is taken or given. Beside them is, for each name,
-    at most one network with side branches that stepped aside. May be used from any thread.
+    at most one network with side branches that stepped aside. `results` are those of networks that
+    are asked the same again. May be used from any thread.
     """
 
     def __init__(self) -> None:
+        self.results = KeptResults()
         self._lock = Lock()
         self._residents: dict[str, Resident] = {}
         self._aside: dict[str, Resident] = {}
@@ -42,12 +46,21 @@ class Residency:
             kept = (*self._residents.values(), *self._aside.values())
             return sum(resident.weight_bytes for resident in kept)
 
-    def make_room(self, room_bytes: int) -> None:
-        """Leave networks aside no more than these bytes until the next call; free what is more."""
+    def make_room(self, room_bytes: int, used: Collection[str]) -> None:
+        """Leave networks that the job does not use no more than these bytes; free what is more.
+
+        `used` are the names of networks that it uses. Networks aside have what is left of the room
+        until the next call.
+        """
         freed: list[Resident] = []
         with self._lock:
-            self._room_bytes = room_bytes
-            while self._aside and self._aside_bytes() > room_bytes:
+            idle = [name for name in self._residents if name not in used]
+            idle_bytes = sum(self._residents[name].weight_bytes for name in idle)
+            while idle and idle_bytes > room_bytes:
+                freed.append(self._residents.pop(idle.pop()))
+                idle_bytes -= freed[-1].weight_bytes
+            self._room_bytes = room_bytes - idle_bytes
+            while self._aside and self._aside_bytes() > self._room_bytes:
                 freed.append(self._aside.popitem()[1])
         _close(freed)
 

@@ -1,7 +1,7 @@
 """The image prompts of a job: their files found and read, and their networks run."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -114,24 +114,27 @@ class JobImagePrompts:
         return PassImagePrompts(tuple(map(placed, self.acting)))
 
     def encode(self, stages: Stages) -> tuple[EncodedImagePrompt, ...]:
-        """Run encoders and adapters, and free them: they are large, and needed once.
+        """Run encoders on the pictures that they have not seen before, and adapters.
 
         Raises EngineError as `Stages.run` does.
         """
         assert self.attention is not None or not self.acting, "image prompts act at layers"
         widths = sorted({layer.width for layer in self.attention.layers}) if self.attention else ()
-        views: dict[int, Array] = {}
         found: dict[int, EncodedImagePrompt] = {}
+        views = self._views(stages)
         # A network is loaded once for all image prompts that use it.
-        for places in _alike(one.shown.encoder for one in self.acting):
-            made = seen([self.acting[place].shown for place in places], stages)
-            views.update(zip(places, made, strict=True))
         for places in _alike(one.network for one in self.acting):
             given, network = [views[place] for place in places], self.acting[places[0]].network
             found.update(zip(places, encode(network, widths, given, stages), strict=True))
-        for network in self.networks:
-            stages.free(network)
         return tuple(found[place] for place in range(len(self.acting)))
+
+    def _views(self, stages: Stages) -> list[Array]:
+        """Return what the encoder of each image prompt sees, and sees without a picture."""
+        views: dict[int, Array] = {}
+        for places in _alike(one.shown.encoder for one in self.acting):
+            shown = {place: self.acting[place].shown for place in places}
+            views.update(_seen_once(shown, stages))
+        return [views[place] for place in range(len(self.acting))]
 
 
 WITHOUT_IMAGE_PROMPTS = JobImagePrompts()
@@ -250,6 +253,22 @@ class _Reader:
         layers, tokens = self._attention.layers, encoder.config.tokens
         made = self._networks.get(key) or adapter.network(layers, tokens)
         return self._networks.setdefault(key, made)
+
+
+def _seen_once(shown: Mapping[int, ShownPicture], stages: Stages) -> dict[int, Array]:
+    """Return what one encoder sees, which runs only for pictures that it was not shown before."""
+    asked = {one.digest: one for one in shown.values()}
+    known: dict[str, Array] = {}
+    for digest, one in asked.items():
+        kept = stages.kept_result(one.encoder, digest)
+        if kept is not None:
+            known[digest] = kept
+    new = [digest for digest in asked if digest not in known]
+    made = seen([asked[digest] for digest in new], stages) if new else []
+    for digest, view in zip(new, made, strict=True):
+        stages.keep_result(asked[digest].encoder, digest, view)
+        known[digest] = view
+    return {place: known[one.digest] for place, one in shown.items()}
 
 
 def _alike(networks: Iterable[Network]) -> list[list[int]]:

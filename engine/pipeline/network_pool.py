@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from backends.base import Cancellation, Precision, Session
+from backends.base import Array, Cancellation, Precision, Session
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.errors import Cancelled
@@ -94,6 +94,17 @@ class NetworkPool:
             return
         ahead = LoadAhead(partial(self._load, network, precision), self._cancel)
         self._ahead[key] = network, ahead
+
+    def kept_result(self, network: Network, precision: Precision, given: str) -> Array | None:
+        """Return what the network made of the input of this digest in this or an earlier job."""
+        if self._residency is None:
+            return None
+        return self._residency.results.get(self._identity(network, precision), given)
+
+    def keep_result(self, network: Network, precision: Precision, given: str, made: Array) -> None:
+        """Keep what the network made of the input of this digest for later jobs."""
+        if self._residency is not None:
+            self._residency.results.put(self._identity(network, precision), given, made)
 
     def drop(self, network: Network, precision: Precision) -> None:
         """Free a kept network, for instance because its results are broken."""

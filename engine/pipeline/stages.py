@@ -220,10 +220,13 @@ class Stages:
         with translated_errors(self.pool.compiler.device), self.cancel.calling(session.cancel):
             return session.run(feeds)
 
-    def free(self, network: Network) -> None:
-        """Free a network that is not needed again, though the memory plan may keep networks."""
-        for precision in network.precisions(self._precisions):
-            self.pool.drop(network, precision)
+    def kept_result(self, network: Network, given: str) -> Array | None:
+        """Return what a network made of the input of this digest in this or an earlier job."""
+        return self.pool.kept_result(network, self._precision(network), given)
+
+    def keep_result(self, network: Network, given: str, made: Array) -> None:
+        """Keep what a network made of the input of this digest, for it may be asked again."""
+        self.pool.keep_result(network, self._precision(network), given, made)
 
     def close(self) -> None:
         """Free every kept network, and save the recorded durations."""

@@ -1,12 +1,15 @@
 """The networks that stay loaded between jobs, and those with side branches that step aside."""
 
+import numpy as np
 import pytest
 
 from backends.base import Graph, Precision
 from backends.null import NullSession, Script
 from engine.memory.residency import Residency, Resident
+from engine.memory.results import KeptResults
 
 _NOTHING = Graph("denoiser", b"", {}, (), (), Precision.F32)
+_NOTHING_MADE = np.zeros(3, np.float32)
 
 
 class Kept:
@@ -39,7 +42,7 @@ class Kept:
 @pytest.fixture
 def kept() -> Kept:
     made = Kept()
-    made.residency.make_room(150)
+    made.residency.make_room(150, {"denoiser"})
     return made
 
 
@@ -79,7 +82,7 @@ def test_only_one_network_of_a_name_is_aside(kept: Kept) -> None:
 
 @pytest.mark.parametrize("room", [0, 99])
 def test_a_network_steps_aside_only_into_room(kept: Kept, room: int) -> None:
-    kept.residency.make_room(room)
+    kept.residency.make_room(room, {"denoiser"})
     kept.give("branches", "model")
     kept.take("merged")
     assert kept.closed == ["branches"]
@@ -88,10 +91,32 @@ def test_a_network_steps_aside_only_into_room(kept: Kept, room: int) -> None:
 def test_a_job_that_needs_the_memory_frees_what_is_aside(kept: Kept) -> None:
     kept.give("branches", "model")
     kept.take("merged")
-    kept.residency.make_room(100)
+    kept.residency.make_room(100, {"denoiser"})
     assert kept.closed == []
-    kept.residency.make_room(99)
+    kept.residency.make_room(99, {"denoiser"})
     assert kept.closed == ["branches"]
+
+
+def test_a_job_that_needs_the_memory_frees_what_it_does_not_use(kept: Kept) -> None:
+    kept.residency.give("image_encoder", kept.resident("encoder"))
+    kept.give("plain")
+    kept.residency.make_room(100, {"denoiser"})
+    assert kept.closed == []
+    kept.residency.make_room(99, {"denoiser"})
+    assert kept.closed == ["encoder"]
+    kept.residency.make_room(0, {"denoiser"})
+    assert kept.take("plain")
+
+
+def test_results_that_were_used_last_are_kept() -> None:
+    results = KeptResults(max_bytes=2 * _NOTHING_MADE.nbytes)
+    for given in ("first", "second"):
+        results.put("encoder", given, _NOTHING_MADE)
+    assert results.get("encoder", "first") is _NOTHING_MADE
+    assert results.get("another", "first") is None
+    results.put("encoder", "third", _NOTHING_MADE)
+    assert results.get("encoder", "second") is None
+    assert results.get("encoder", "first") is results.get("encoder", "third") is _NOTHING_MADE
 
 
 def test_release_frees_what_is_aside(kept: Kept) -> None:

@@ -18,6 +18,7 @@ from engine.compile.compiler import Compiler
 from engine.errors import EngineError
 from engine.families import identify
 from engine.lora.folder import LoraLookup
+from engine.memory.residency import Residency
 from engine.pipeline.image_prompts import (
     ImagePromptFiles,
     JobImagePrompts,
@@ -60,9 +61,11 @@ class Files:
         prompt = ImagePrompt(image=str(self.image), adapter=str(self.adapters[kind]))
         return msgspec.structs.replace(prompt, **changes)
 
-    def made(self, *prompts: ImagePrompt, **changes: object) -> Result:
+    def made(
+        self, *prompts: ImagePrompt, residency: Residency = RESIDENCY, **changes: object
+    ) -> Result:
         request = a_request(self.checkpoint, image_prompts=prompts, **changes)
-        return run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY)
+        return run(request, CpuBackend(), (Precision.F32,), residency=residency)
 
     def read(self, *prompts: ImagePrompt) -> JobImagePrompts:
         request = a_request(self.checkpoint, image_prompts=prompts)
@@ -134,17 +137,33 @@ def test_weights_and_ranges_compile_nothing_and_leave_the_network_the_same(files
     assert graph() == graph(files.prompt(weight=0.0)) != one
 
 
-def test_encoders_and_adapters_run_once_for_all_pictures(files: Files) -> None:
-    result = files.made(files.prompt(), files.prompt("full"), count=2)
-    # The text, the encoder and two adapters.
-    assert result.log.phases.count(Phase.ENCODE) == 4
-    assert psnr(*result.pixels) < 40
+def test_encoders_run_once_for_a_picture_and_stay_loaded(files: Files, tmp_path: Path) -> None:
+    def encoded(*prompts: ImagePrompt) -> tuple[int, int]:
+        phases = files.made(*prompts, residency=kept, count=2).log.phases
+        return phases.count(Phase.ENCODE), phases.count(Phase.COMPILE)
+
+    kept = Residency()
+    # The text, the encoder and two adapters; the denoiser and the decoder are loaded, too.
+    assert encoded(files.prompt(), files.prompt("full")) == (4, 6)
+    # The adapters have one name.
+    assert encoded(files.prompt(), files.prompt("full")) == (3, 2)
+    assert encoded(files.prompt("full")) == (2, 1)
+    other = files.prompt("full", image=str(write_picture(tmp_path / "other.png", 2)))
+    assert encoded(other) == (3, 0)
+    kept.release()
+
+
+def test_a_kept_result_makes_the_same_picture(files: Files) -> None:
+    kept = Residency()
+    first, again = (files.made(files.prompt(), residency=kept).pixels[0] for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    kept.release()
 
 
 def test_image_prompts_act_beside_a_redrawn_picture_and_prompts_joined_by_and(
     files: Files,
 ) -> None:
-    changes = {"prompt": "a red horse AND a house", "convention": "a1111"}
+    changes: dict[str, Any] = {"prompt": "a red horse AND a house", "convention": "a1111"}
     plain = files.made(**changes).pixels[0]
     assert psnr(files.made(files.prompt(), **changes).pixels[0], plain) < 45
 
