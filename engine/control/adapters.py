@@ -11,6 +11,7 @@ from engine.compile.shapes import offered
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import config_of
 from engine.graphs.t2i_adapter import AdapterConfig, t2i_adapter
 from engine.graphs.unet import UNetConfig
@@ -82,6 +83,10 @@ class AdapterModel:
         rows: int = 1,
     ) -> None:
         """Return None: the images of `embedding` are all there is."""
+
+    def with_loras(self, loras: ComponentPatches | None) -> "AdapterModel":
+        """Return the model itself, which LoRAs do not change."""
+        return self
 
     def map_inputs(
         self, kinds: Sequence[ControlKind], weights: Sequence[float]

@@ -1,7 +1,7 @@
 """ControlNets for a checkpoint: their networks, and a union's inputs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from backends.base import Array
 from engine.api.limits import MIN_SIDE
@@ -11,11 +11,17 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.index import combined_digest
 from engine.compile.network import Network
 from engine.compile.shapes import offered
-from engine.control.fitting import fitted_config, require_family, whole_weights
+from engine.control.fitting import (
+    borrowed_branches,
+    fitted_config,
+    require_family,
+    whole_weights,
+)
 from engine.control.kinds import UNION_KINDS
 from engine.control.network import BorrowedSizes, ControlNetwork
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import Dimensions, picture_dimensions
 from engine.families.shared.unet.denoiser import context_dimensions
 from engine.graphs.control_net import (
@@ -28,6 +34,7 @@ from engine.graphs.control_net import (
 )
 from engine.graphs.operators import GraphBuilder
 from engine.text.chunks import CHUNK_LENGTH
+from engine.weights.side_branches import SideBranches
 from engine.weights.weight_set import WeightSet
 
 _MAX_SIDE = 2048
@@ -50,6 +57,7 @@ class ControlNetModel:
     checkpoint: IdentifiedCheckpoint
     config: ControlNetConfig
     _weights: WeightSet
+    _branches: SideBranches | None = None
     _networks: dict[tuple[int, ...], Network] = field(
         default_factory=dict[tuple[int, ...], Network], init=False
     )
@@ -63,10 +71,18 @@ class ControlNetModel:
         require_family(network, checkpoint)
         weights = whole_weights(network, checkpoint)
         config = fitted_config(network, weights, checkpoint)
-        digest = network.digest
-        if isinstance(network.sizes, BorrowedSizes):
-            digest = combined_digest(digest, checkpoint.digest)
-        return cls(network, checkpoint, config, WeightSet(digest, weights))
+        if not isinstance(network.sizes, BorrowedSizes):
+            return cls(network, checkpoint, config, WeightSet(network.digest, weights))
+        loras = checkpoint.patches.get(Component.DENOISER)
+        digests = network.digest, checkpoint.digest, *([loras.content] if loras else [])
+        borrowed = weights.keys() - network.weights.keys()
+        return cls(
+            network,
+            checkpoint,
+            config,
+            WeightSet(combined_digest(*digests), weights),
+            borrowed_branches(borrowed, checkpoint),
+        )
 
     @property
     def outputs(self) -> int:
@@ -120,8 +136,20 @@ class ControlNetModel:
             downscale = self.checkpoint.latent.downscale
             dimensions = picture_dimensions(self.checkpoint, height, width, downscale, rows)
             dimensions |= context_dimensions(contexts, tokens)
-            self._networks[shape] = self._network("control", control_net, dimensions)
+            network = self._network("control", control_net, dimensions)
+            self._networks[shape] = replace(network, branches=self._branches)
         return self._networks[shape]
+
+    def with_loras(self, loras: ComponentPatches | None) -> "ControlNetModel":
+        """Return the model for the checkpoint whose denoiser LoRAs change so.
+
+        It is itself, for LoRAs change no ControlNet, unless it borrows the denoiser's weights.
+        """
+        borrows = isinstance(self.network.sizes, BorrowedSizes)
+        if loras is None or not (borrows and loras.acts):
+            return self
+        patched = self.checkpoint.with_patches({Component.DENOISER: loras})
+        return ControlNetModel.fitted(self.network, patched)
 
     def map_inputs(
         self, kinds: Sequence[ControlKind], weights: Sequence[float]

@@ -1,5 +1,6 @@
 """Checks that a control network fits the checkpoint that it is to lead, and the sizes it gets."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from engine.api.sentences import sentence
@@ -15,7 +16,8 @@ from engine.families.shared.unet.sizes import UNetFacts
 from engine.graphs.control_net import ControlNetConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.unet_encoder import EncoderConfig, UNetBlock
-from engine.weights.patched import PatchedWeight, fits
+from engine.weights.patched import Patch, PatchedWeight, fits
+from engine.weights.side_branches import SideBranches
 from engine.weights.sources import Weight, as_source
 
 # The way up of a UNet, and what a distilled one has for guidance.
@@ -25,21 +27,41 @@ _NOT_COPIED = ("up_blocks.", "conv_out.", "conv_norm_out.", "time_embedding.cond
 def whole_weights(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> dict[str, Weight]:
     """Return a network's weights with those that it borrows from the checkpoint's denoiser.
 
-    These are the checkpoint's own, whatever LoRAs do to its denoiser. Raises
+    These are changed by the LoRAs that are merged with the denoiser, as in ComfyUI, which copies
+    the weights in use (`ControlLora.pre_run` of `comfy/controlnet.py`). Raises
     EngineError(CHECKPOINT_MISMATCH) where a change does not fit the weight.
     """
     if not isinstance(network.sizes, BorrowedSizes):
         return dict(network.weights)
     own = checkpoint.components[Component.DENOISER].weights
-    whole: dict[str, Weight] = {
-        name: weight for name, weight in own.items() if not name.startswith(_NOT_COPIED)
-    }
+    loras = checkpoint.patches.get(Component.DENOISER)
+    changes: dict[str, tuple[Patch, ...]] = dict(loras.merged) if loras else {}
     for name, change in network.changes.items():
-        weight = own.get(name)
-        if weight is None or not fits(change, weight.shape):
+        if name not in own or not fits(change, own[name].shape):
             raise other_sizes(network, checkpoint)
-        whole[name] = PatchedWeight(as_source(weight), (change,))
+        changes[name] = (*changes.get(name, ()), change)
+    whole: dict[str, Weight] = {
+        name: PatchedWeight(as_source(weight), changes[name]) if changes.get(name) else weight
+        for name, weight in own.items()
+        if not name.startswith(_NOT_COPIED)
+    }
     return whole | dict(network.weights)
+
+
+def borrowed_branches(
+    weights: Collection[str], checkpoint: IdentifiedCheckpoint
+) -> SideBranches | None:
+    """Return the side branches of the denoiser's LoRAs at the layers that a network borrows.
+
+    `weights` are the names of the borrowed weights.
+    """
+    loras = checkpoint.patches.get(Component.DENOISER)
+    branches = loras.branches if loras else None
+    if branches is None:
+        return None
+    borrowed = {name.removesuffix(".weight") for name in weights}
+    layers = {layer: parts for layer, parts in branches.layers.items() if layer in borrowed}
+    return SideBranches(layers, branches.ranks) if layers else None
 
 
 def fitted_config(

@@ -13,6 +13,7 @@ from engine.compile.shapes import offered
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork, LlliteSizes
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import config_of
 from engine.families.shared.unet.original_names import original_layers
 from engine.graphs.lllite import (
@@ -98,6 +99,10 @@ class LlliteModel:
         rows: int = 1,
     ) -> None:
         """Return None: the modules run within the denoiser."""
+
+    def with_loras(self, loras: ComponentPatches | None) -> "LlliteModel":
+        """Return the model itself, which LoRAs do not change."""
+        return self
 
     def map_inputs(
         self, kinds: Sequence[ControlKind], weights: Sequence[float]

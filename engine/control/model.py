@@ -11,6 +11,7 @@ from engine.control.control_nets import ControlNetModel
 from engine.control.lllites import LlliteModel
 from engine.control.network import ControlNetwork, LlliteSizes
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.patches import ComponentPatches
 from engine.graphs.t2i_adapter import AdapterConfig
 
 
@@ -44,6 +45,10 @@ class ControlModel(Protocol):
         rows: int = ...,
     ) -> Network | None:
         """Return the network that runs at each step; None if the embedding is all there is."""
+        ...
+
+    def with_loras(self, loras: ComponentPatches | None) -> "ControlModel":
+        """Return the model for the checkpoint whose denoiser LoRAs change so; itself mostly."""
         ...
 
     def map_inputs(

@@ -189,8 +189,9 @@ class Generation:
 
     @property
     def _control_reports(self) -> tuple[ControlReport, ...]:
-        acting = self._controls[0].reports() if self._controls else ()
-        return (*acting, *self._read.controls.left_out)
+        read = self._read.controls
+        acting = self._controls[0].reports(read.acting) if self._controls else ()
+        return (*acting, *read.left_out)
 
     @property
     def _placement(self) -> Placement:

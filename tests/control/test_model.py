@@ -15,10 +15,15 @@ from engine.control.network import ControlNetSizes, ControlNetwork
 from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families import identify
+from engine.families.patches import ComponentPatches
 from engine.graphs.control_net import ControlNetConfig, UnionConfig
 from engine.graphs.unet import UNetConfig
+from engine.weights.patched import FullDifference
+from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
+from tests.control.layouts import original_control_net
 from tests.control.small import (
+    WIDTHS,
     adapter_arrays,
     control_net_arrays,
     small_checkpoint,
@@ -28,6 +33,7 @@ from tests.control.small import (
     write_unet,
 )
 from tests.control.test_reading import control_lora
+from tests.weights.files import write_sources
 
 
 def network_of(folder: Path, config: ControlNetConfig | None = None) -> ControlNetwork:
@@ -97,6 +103,32 @@ def test_a_control_lora_borrows_the_checkpoints_weights(tmp_path: Path) -> None:
     assert np.array_equal(
         step.weights["down_blocks.0.resnets.0.conv1.bias"].read_as(DType.F32), bias
     )
+
+
+def test_loras_of_the_denoiser_change_what_a_control_lora_borrows(tmp_path: Path) -> None:
+    arrays = control_net_arrays(small_control_net())
+    write_arrays(tmp_path / "lora.safetensors", control_lora(arrays))
+    write_arrays(tmp_path / "net.safetensors", original_control_net(arrays))
+    checkpoint = small_checkpoint(tmp_path / "a")
+    lora, net = (
+        control_model(read_control_network(tmp_path / f"{name}.safetensors"), checkpoint)
+        for name in ("lora", "net")
+    )
+    name, bias = "down_blocks.0.resnets.0.conv1.weight", "down_blocks.0.resnets.0.conv1.bias"
+    ones = np.ones((WIDTHS[0], WIDTHS[0], 3, 3), np.float32)
+    sources = write_sources(tmp_path / "ones.safetensors", {"ones": ones})
+    change = FullDifference(as_source(sources["ones"]), 2.0)
+    patches = ComponentPatches("ones", {name: (change,)})
+    assert net.with_loras(patches) is net
+    assert lora.with_loras(None) is lora
+    before, after = lora.denoising(64, 64), lora.with_loras(patches).denoising(64, 64)
+    assert before is not None
+    assert after is not None
+    found, own = (one.weights[name].read_as(DType.F32) for one in (after, before))
+    assert np.allclose(found, own + 2, rtol=1e-5, atol=1e-5)
+    first, second = (one.weights[bias].read_as(DType.F32) for one in (before, after))
+    assert np.array_equal(first, second)
+    assert before.weights.digest() != after.weights.digest()
 
 
 def test_a_file_of_differences_is_added_to_the_checkpoints_weights(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 pytestmark = [
@@ -172,6 +173,30 @@ def test_a_union_leads_by_the_kind_of_its_map(tmp_path: Path, kind: ControlKind)
         controlnet_conditioning_scale=0.7,
     )
     check(ours, expected)
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (0.8, 0.5)])
+def test_all_maps_of_a_union_are_seen_at_once_as_in_diffusers(
+    tmp_path: Path, weights: tuple[float, float]
+) -> None:
+    made, kinds = Made("sdxl", tmp_path), (ControlKind.DEPTH, ControlKind.CANNY)
+    union = union_module(8, **MAPS)
+    union.save_pretrained(tmp_path / "union")
+    layers = [
+        made.layer(number, network=str(tmp_path / "union"), kind=kind, weight=weight)
+        for number, (kind, weight) in enumerate(zip(kinds, weights, strict=True))
+    ]
+    ours = our_pixels(made.folder, **TEXTS, controls=tuple(layers))
+    expected = made.theirs(
+        union,
+        diffusers.StableDiffusionXLControlNetUnionPipeline,
+        control_image=[made.picture(0), made.picture(1)],
+        control_mode=[UNION_KINDS[kind] for kind in kinds],
+        controlnet_conditioning_scale=list(weights),
+    )
+    check(ours, expected)
+    one_by_one = (layers[0], replace(layers[1], range=(0.0, 0.999)))
+    assert psnr(ours, our_pixels(made.folder, **TEXTS, controls=one_by_one)) < 50
 
 
 def test_an_adapter_leads_as_in_diffusers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ from PIL import Image
 from backends.base import Array
 from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer
-from engine.api.values import ErrorCode
+from engine.api.second_passes import SecondPass
+from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from tests.checkpoints.arrays import write_arrays
 from tests.control.lllite_sample import module_weights
@@ -82,6 +83,28 @@ def test_a_network_without_weight_changes_nothing(folder: Path) -> None:
 def test_a_side_that_no_cell_divides_is_led(folder: Path) -> None:
     size = {"width": SIDE + 2, "height": SIDE}
     assert psnr(picture(folder, layer(folder), **size), picture(folder, **size)) < 50
+
+
+def test_each_tile_is_led_by_its_part_of_the_map(folder: Path) -> None:
+    """In one step, which alone is led, a map's right half is nothing to the tiles on the left."""
+    second = SecondPass(upscaler="lanczos", strength=0.5, scale=2, tile=SIDE, steps=1)
+    levels = np.asarray(Image.open(folder / "map0.png")).copy()
+    levels[:, SIDE // 2 :] = 255 - levels[:, SIDE // 2 :]
+    Image.fromarray(levels).save(folder / "other.png")
+    first, other = (
+        picture(
+            folder,
+            layer(folder, image=str(folder / name), range=(0.2, 1.0)),
+            second_passes=(second,),
+            steps=1,
+            convention=ConventionName.COMFY,
+        )
+        for name in ("map0.png", "other.png")
+    )
+    left = psnr(first[:, : SIDE // 4], other[:, : SIDE // 4])
+    right = psnr(first[:, -SIDE:], other[:, -SIDE:])
+    assert right < 45
+    assert left > right + 10
 
 
 def test_the_denoiser_is_loaded_once_for_all_pictures(folder: Path) -> None:

@@ -76,10 +76,10 @@ class DenoiserRun:
                 del attempt.answers[known:]
                 return self._run_stretch(sessions, one, attempt)
 
-            control = self._control.networks(one.network) if self._control else ()
+            together = self._together(one)
             try:
                 return self._stages.run_together(
-                    Phase.DENOISE, (one.network, *control), work, _broken_numbers, keep=True
+                    Phase.DENOISE, together, work, _broken_numbers, keep=True
                 )
             except StretchEnded:
                 continue
@@ -97,7 +97,8 @@ class DenoiserRun:
         predict = self._predictor(session, one.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
         if self._control is not None:
-            predict.control = ControlRun(self._control, sessions, self._stages)
+            together = self._together(one)
+            predict.control = ControlRun(self._control, together, sessions, self._stages)
         predict.start(segment.first_evaluation, attempt.answers, one.end)
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction
@@ -110,6 +111,11 @@ class DenoiserRun:
             if result_checks.numbers(x):
                 break  # further steps would only cost time
         return begun.finish(x)
+
+    def _together(self, one: StretchNetwork) -> tuple[Network, ...]:
+        """Return the denoiser of a stretch, and the control networks beside it."""
+        control = self._control.networks(one.network, one.loras) if self._control else ()
+        return one.network, *control
 
     @property
     def _is_to_be_probed(self) -> bool:

@@ -11,7 +11,8 @@ from engine.api.sentences import sentence
 from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
 from engine.families.architecture import TextPlan, Texts
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.patches import ComponentPatches
 from engine.image_prompts.pinning import NO_IMAGE_PROMPTS, PassImagePrompts
 from engine.pipeline.denoise.denoising import Denoising
 from engine.pipeline.denoise.lora_stretches import NO_LORAS, PassLoras
@@ -44,10 +45,14 @@ class PassStart(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StretchNetwork:
-    """The denoiser for a stretch of a run, up to before the evaluation `end`; None: to the end."""
+    """The denoiser for a stretch of a run, up to before the evaluation `end`; None: to the end.
+
+    `loras` are the changes that it has; None for none.
+    """
 
     network: Network
     end: int | None = None
+    loras: ComponentPatches | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,13 +173,14 @@ class DenoisingPass:
 
     def networks(self, text: TextPlan, texts: Texts) -> tuple[StretchNetwork, ...]:
         """Return the denoiser for each stretch of the run, as `network` does."""
-        later = self.loras.stretches[1:]
+        first, *later = self.loras.stretches
         found = [self.network(text, texts)]
         for stretch in later:
             checkpoint = self.checkpoint.with_patches(stretch.patches)
             found.append(self._network(checkpoint, text, texts))
         ends = (*(stretch.start for stretch in later), None)
-        return tuple(map(StretchNetwork, found, ends))
+        loras = [one.patches.get(Component.DENOISER) for one in (first, *later)]
+        return tuple(map(StretchNetwork, found, ends, loras))
 
     def _network(self, checkpoint: IdentifiedCheckpoint, text: TextPlan, texts: Texts) -> Network:
         contexts, tokens = self._shape(text, texts)

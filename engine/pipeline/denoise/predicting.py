@@ -273,7 +273,13 @@ class Predictor:
         at = self._evaluated - 1, timestep
         positives = len(self.picture.conditioning.weights) * len(x)
         part = tile if len(self.tiles) > 1 else None
-        return self.control.residuals(ControlInputs(*at, x, texts, positives, level, part))
+        if part is not None:
+            self.control.pin_tile(part)
+        strengths = None
+        if self.branches is not None and self._strengths is not None:
+            strengths = self.branches.strengths(self._strengths)
+        given = ControlInputs(*at, x, texts, positives, level, part, strengths)
+        return self.control.residuals(given)
 
     def _pin_strengths(self, evaluation: int) -> None:
         if self.branches is None:
