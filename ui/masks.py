@@ -1,7 +1,7 @@
 """Masks as QImages: white is painted, black is kept."""
 
 from PySide6.QtCore import QBuffer, QIODevice, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QImage, qRgba
 
 from ui.pictures import read_picture
 
@@ -32,15 +32,12 @@ def read_mask(path: str, size: QSize) -> QImage | None:
 
 def veil(mask: QImage, colour: str) -> QImage:
     """Return an overlay that shows a mask over a picture, in the mask's size."""
-    hidden = QImage(mask.size(), QImage.Format.Format_Grayscale8)
-    hidden.fill(Qt.GlobalColor.black)
-    with QPainter(hidden) as painter:
-        painter.setOpacity(_VEIL)
-        painter.drawImage(0, 0, mask)
-    shown = QImage(mask.size(), QImage.Format.Format_ARGB32)
-    shown.fill(QColor(colour))
-    shown.setAlphaChannel(hidden)
-    return shown
+    red, green, blue, _ = QColor(colour).getRgb()
+    shown = mask.convertToFormat(QImage.Format.Format_Grayscale8)
+    # A table of colours is many times quicker than to paint the mask into an alpha channel.
+    shown.reinterpretAsFormat(QImage.Format.Format_Indexed8)
+    shown.setColorTable([qRgba(red, green, blue, round(_VEIL * level)) for level in range(256)])
+    return shown.convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
 
 
 def is_empty(mask: QImage) -> bool:

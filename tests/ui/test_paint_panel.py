@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
 from app.queue.jobs import JobState
@@ -19,6 +20,7 @@ from tests.ui.test_accessibility import unnamed
 from tests.ui.test_form import retype
 from ui.actions import ActionName
 from ui.panels.paint_panel import PaintPanel
+from ui.widgets.mask_veil import MaskVeil
 from ui.widgets.paint_view import Tool
 
 LEFT = Qt.MouseButton.LeftButton
@@ -211,6 +213,27 @@ def test_the_veil_shows_the_mask_in_other_colours(desk: Desk, photo: Path) -> No
         QTest.keyClick(panel.view, Qt.Key.Key_V)
         seen.add(panel.view.grab().toImage().pixelColor(spot).name())
     assert len(seen) == 3
+
+
+def test_the_veil_of_a_whole_mask_is_made_once_for_a_drawing_of_it(
+    desk: Desk, photo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[QSize] = []
+
+    class Counted(MaskVeil):
+        def take(self, mask: QImage, colour: str, blur: float) -> None:
+            made.append(mask.size())
+            super().take(mask, colour, blur)
+
+    monkeypatch.setattr("ui.widgets.paint_view.MaskVeil", Counted)
+    panel = paint_on(desk, photo)
+    panel.view.grab()
+    assert made == [panel.layer.mask.size()]
+    for _ in range(2):
+        panel.layer.invert()
+        panel.next_colour()
+    panel.view.grab()
+    assert len(made) == 2
 
 
 def test_a_mask_that_is_there_is_shown_as_it_acts(desk: Desk, photo: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from ui.delegates.lora_delegate import LoraDelegate
@@ -12,6 +12,7 @@ from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.card_view import CardView
 from ui.widgets.labels import breakable, buddy_label, plain_label
+from ui.widgets.line_field import MOST_SEARCHED, LineField
 from ui.window_place import room_for
 
 _SIZE = QSize(800, 640)
@@ -29,7 +30,7 @@ class EmbeddingDialog(QDialog):
         self.setWindowTitle(self.tr("Embeddings"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.model = EmbeddingItemModel(session, pictures, self)
-        self.search = QLineEdit()
+        self.search = LineField(MOST_SEARCHED)
         self.list = CardView(theme, self.model, self.tr("Embeddings"))
         self.list.draw_by(LoraDelegate(theme, self.list))
         self.about = plain_label("", "caption", wrap=True)

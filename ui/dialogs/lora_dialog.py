@@ -5,7 +5,6 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -23,6 +22,7 @@ from ui.thumbnails import ThumbnailStore
 from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import breakable, buddy_label, plain_label
+from ui.widgets.line_field import MOST_SEARCHED, LineField
 from ui.window_place import room_for
 
 _SIZE = QSize(800, 640)
@@ -42,7 +42,7 @@ class LoraDialog(QDialog):
         self.setWindowTitle(self.tr("LoRA files"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.model = LoraItemModel(session, pictures, self)
-        self.search = QLineEdit()
+        self.search = LineField(MOST_SEARCHED)
         self.order = ChoiceBox(theme)
         self.list = CardView(theme, self.model, self.tr("LoRA files"))
         self.list.draw_by(LoraDelegate(theme, self.list))

@@ -4,7 +4,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -15,6 +14,7 @@ from app.session import Session
 from ui.preset_labels import part_name
 from ui.theme.metrics import CONTROL_HEIGHT, XS, L, M, S
 from ui.widgets.labels import buddy_label, plain_label
+from ui.widgets.line_field import LineField
 from ui.widgets.tick_box import TickBox
 from ui.window_place import room_for
 
@@ -30,9 +30,8 @@ class PresetDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Save as a preset"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
-        self.name = QLineEdit()
+        self.name = LineField(MOST_NAME)
         self.name.setFixedHeight(CONTROL_HEIGHT)
-        self.name.setMaxLength(MOST_NAME)
         self.name.setPlaceholderText(self.tr("For example: Portrait, 30 steps"))
         self.parts = {part: TickBox(part_name(part)) for part in PresetPart}
         self.parts[PresetPart.SETTINGS].setChecked(True)

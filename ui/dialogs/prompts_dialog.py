@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QPushButton,
     QVBoxLayout,
@@ -20,6 +19,7 @@ from ui.item_models.prompt_item_model import PromptItemModel
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import breakable, plain_label
+from ui.widgets.line_field import MOST_SEARCHED, LineField
 from ui.window_place import room_for
 
 _SIZE = QSize(640, 520)
@@ -38,7 +38,7 @@ class PromptsDialog(QDialog):
         self.setWindowTitle(self.tr("Earlier prompts"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.model = PromptItemModel(self._commands.history, self)
-        self.search = QLineEdit()
+        self.search = LineField(MOST_SEARCHED)
         self.list = QListView()
         self.whole = plain_label("", "caption", wrap=True)
         self.use = QPushButton(self.tr("Use"))

@@ -7,7 +7,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -24,10 +23,14 @@ from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, buddy_label, plain_label, rule
+from ui.widgets.line_field import LineField
+from ui.widgets.text_field import LONGEST_LINE, TextField
 from ui.window_place import room_for
 
 _SIZE = QSize(720, 520)
 _LIST_WIDTH = 240
+# Of a list.
+_MOST_CHARACTERS = 1_000_000
 
 
 class WildcardsDialog(QDialog):
@@ -42,10 +45,10 @@ class WildcardsDialog(QDialog):
         self.names = QListWidget()
         self.names.setAccessibleName(self.tr("Lists"))
         self.names.setFixedWidth(_LIST_WIDTH)
-        self.name = QLineEdit()
+        self.name = LineField()
         self.name.setFixedHeight(CONTROL_HEIGHT)
         self.name.setPlaceholderText(self.tr("Name, e.g. animal"))
-        self.text = QPlainTextEdit()
+        self.text = TextField(_MOST_CHARACTERS)
         self.text.setTabChangesFocus(True)
         self.text.setPlaceholderText(
             self.tr("One entry a line. A picture takes one of them, drawn with its seed.")
@@ -123,6 +126,7 @@ class WildcardsDialog(QDialog):
     def _connect(self) -> None:
         self.names.currentItemChanged.connect(self._on_chosen)
         self.text.textChanged.connect(self._describe)
+        self.text.shortened.connect(self._on_shortened)
         self.name.textChanged.connect(self._describe)
         self.new.clicked.connect(partial(self.begin, ""))
         self.delete.clicked.connect(self._delete)
@@ -174,7 +178,11 @@ class WildcardsDialog(QDialog):
     def _show_list(self, one: WordList | None) -> None:
         self._shown = one
         self.name.setText(one.name if one else "")
-        self.text.setPlainText(one.text if one else "")
+        text = one.text if one else ""
+        is_wrapped = all(len(line) <= LONGEST_LINE for line in text.split("\n"))
+        mode = QPlainTextEdit.LineWrapMode
+        self.text.setLineWrapMode(mode.WidgetWidth if is_wrapped else mode.NoWrap)
+        self.text.setPlainText(text)
         self._describe()
 
     def _on_chosen(self, item: QListWidgetItem | None) -> None:
@@ -187,8 +195,12 @@ class WildcardsDialog(QDialog):
     def _on_changed(self) -> None:
         wanted = self._wanted or (self._shown.name if self._shown else "")
         self._wanted = ""
-        if not self._is_edited:
-            self._shown = self._store.find(wanted) or self._shown
+        found = None if self._is_edited else self._store.find(wanted)
+        if found is not None:
+            self._shown = found
+            if self._is_edited:
+                # Another program wrote the list.
+                self._show_list(found)
         self._fill()
         self._choose(wanted)
 
@@ -208,6 +220,10 @@ class WildcardsDialog(QDialog):
         self.save.setEnabled(self._is_edited and not problem)
         self.delete.setEnabled(self._shown is not None)
         self.use.setEnabled(bool(one.name) and not problem)
+
+    def _on_shortened(self) -> None:
+        text = self.tr("The text was too long to be pasted whole: an entry has {n} characters.")
+        self.about.setText(text.format(n=LONGEST_LINE))
 
     def _leave(self) -> None:
         """Save what was edited, before another list is shown."""

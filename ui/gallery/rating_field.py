@@ -8,6 +8,7 @@ from app.gallery.rows import MOST_STARS
 from ui.gallery.labels import stars_label
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, RADIUS, XS
 from ui.theme.theme import Theme
+from ui.widgets.line_field import MOST_IN_NUMBER
 from ui.widgets.wheel import PassedByWheel
 
 
@@ -19,6 +20,7 @@ class RatingField(PassedByWheel, QSpinBox):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.lineEdit().setMaxLength(MOST_IN_NUMBER)
         self._theme = theme
         self.setRange(0, MOST_STARS)
         self.lineEdit().hide()

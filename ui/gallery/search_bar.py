@@ -18,10 +18,10 @@ from ui.gallery.labels import stars_label
 from ui.theme.metrics import CONTROL_HEIGHT, M, S
 from ui.theme.theme import Theme
 from ui.widgets.flow_layout import FlowLayout
+from ui.widgets.line_field import MOST_SEARCHED, LineField
 
 # A pause in typing after which the search begins.
 _PAUSE_MS = 120
-_LONGEST_SEARCH = 500
 # More would not be looked through in a menu.
 _MOST_CHOICES, _MOST_MONTHS = 40, 24
 _LONGEST_NAME = 40
@@ -252,7 +252,7 @@ class SearchBar(QWidget):
         self.favourites.setIcon(self._theme.icon("heart"))
 
 
-class _WordsField(QLineEdit):
+class _WordsField(LineField):
     """The field for words; Down opens recent searches, or goes on to the pictures."""
 
     went_down = Signal()
@@ -260,11 +260,10 @@ class _WordsField(QLineEdit):
     cleared = Signal()
 
     def __init__(self, habits: GalleryHabits) -> None:
-        super().__init__()
+        super().__init__(MOST_SEARCHED)
         self._habits = habits
         self.setPlaceholderText(self.tr("Search prompts, models, LoRAs, seeds, sizes and names"))
         self.setAccessibleName(self.tr("Search"))
-        self.setMaxLength(_LONGEST_SEARCH)
         self.setClearButtonEnabled(True)
         self.setFixedHeight(CONTROL_HEIGHT)
         self._recent = QStringListModel(self)

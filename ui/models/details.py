@@ -8,7 +8,6 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -43,6 +42,7 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, buddy_label, plain_label, whole_parts
 from ui.widgets.placing import fitted
 from ui.widgets.scroll_area import scroll_area
+from ui.widgets.text_field import TextField
 
 _PICTURE_HEIGHT = 240
 _NOTE_HEIGHT = 88
@@ -78,7 +78,7 @@ class ModelDetails(QWidget):
             "error",
             wrap=True,
         )
-        self.note = QPlainTextEdit()
+        self.note = TextField(MOST_CHARACTERS)
         self._kept = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._lay_out()
         self._connect()

@@ -1,6 +1,6 @@
 """Where to get more models: a link, what it leads to, downloads, and some to begin with."""
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.commands.getting import Stage
 from app.downloads.links import read_link
@@ -14,6 +14,7 @@ from ui.panels.download_row import DownloadRow
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import breakable, plain_label
+from ui.widgets.line_field import LineField
 from ui.widgets.scroll_area import scroll_area
 
 _WIDTH = 760
@@ -25,7 +26,7 @@ class GetModels(QWidget):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self._session, self._theme = session, theme
-        self.link = QLineEdit()
+        self.link = LineField()
         self.ask = QPushButton(self.tr("Look it up"))
         self.state = plain_label("", "caption", wrap=True)
         self.offer = OfferCard(session, theme)

@@ -8,6 +8,7 @@ from app.downloads.site_keys import PAGES
 from app.session import Session
 from ui.theme.metrics import CONTROL_HEIGHT, S
 from ui.widgets.labels import buddy_label
+from ui.widgets.line_field import LineField
 
 
 class SiteKeyRow(QWidget):
@@ -17,7 +18,7 @@ class SiteKeyRow(QWidget):
         super().__init__()
         self._session = session
         self._host = ""
-        self.key = QLineEdit()
+        self.key = LineField()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setFixedHeight(CONTROL_HEIGHT)
         self.label = buddy_label(self.tr("Your key"), self.key)

@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
@@ -22,6 +22,7 @@ from ui.thumbnails import ThumbnailStore
 from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import buddy_label, plain_label, rule
+from ui.widgets.line_field import MOST_SEARCHED, LineField
 
 # Below this width the filters are below the search, and the pane about a model is narrower.
 _WIDE, _NARROW_DETAILS = 1080, 280
@@ -34,7 +35,7 @@ class YourModels(QWidget):
         super().__init__()
         self._session = session
         self.item_model = ModelItemModel(session, pictures, self)
-        self.search = QLineEdit()
+        self.search = LineField(MOST_SEARCHED)
         self.kind, self.family, self.order = (ChoiceBox(theme) for _ in range(3))
         self.broken = QPushButton()
         self.broken.setCheckable(True)

@@ -5,7 +5,7 @@ from enum import Enum
 from types import UnionType
 from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.form.options import (
@@ -29,6 +29,7 @@ from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import buddy_label
+from ui.widgets.line_field import LineField
 from ui.widgets.number_field import DecimalField
 from ui.widgets.option_field import NumberRange, OptionField, PairField
 from ui.widgets.slider_field import SliderField
@@ -101,9 +102,9 @@ class FieldRow(QWidget):
         self.show_value = number.show_value
         return number
 
-    def _word_list(self, field: RequestField) -> QLineEdit:
+    def _word_list(self, field: RequestField) -> LineField:
         """Make a line of words with commas between them; an empty one is the default."""
-        line = QLineEdit()
+        line = LineField()
         line.setPlaceholderText(", ".join(field.default))
 
         def take() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.paths import nearest_folder, set_path
 from app.session import Session
@@ -22,6 +22,7 @@ from ui.theme.theme import Theme
 from ui.widgets.flow_layout import FlowLayout
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
+from ui.widgets.line_field import LineField
 
 _EXAMPLE_COUNTER, _EXAMPLE_SEED = 42, 3_141_592_653
 
@@ -37,7 +38,7 @@ class FolderField(QWidget):
     ) -> None:
         super().__init__()
         self._settings, self._name, self._title, self._usual = settings, name, title, usual
-        self.path = QLineEdit()
+        self.path = LineField()
         self.path.setAccessibleName(title)
         self.path.setPlaceholderText(str(usual))
         self.path.setFixedHeight(CONTROL_HEIGHT)
@@ -121,7 +122,7 @@ class FileNameField(QWidget):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self._session, self._settings = session, session.settings
-        self.pattern = QLineEdit()
+        self.pattern = LineField()
         self.pattern.setAccessibleName(self.tr("File names"))
         self.pattern.setFixedHeight(CONTROL_HEIGHT)
         self.pattern.setMinimumWidth(CONTROL_WIDTH)

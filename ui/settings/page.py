@@ -7,7 +7,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QVBoxLayout,
@@ -32,6 +31,7 @@ from ui.spoken import say
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import plain_label, rule
+from ui.widgets.line_field import MOST_SEARCHED, LineField
 from ui.widgets.scroll_area import scroll_area
 
 _NAVIGATION_WIDTH = 200
@@ -54,7 +54,7 @@ class SettingsPage(QWidget):
         self._session, self._actions = session, actions
         self.shortcuts = Shortcuts(session, theme, actions)
         self.sections = self._make_sections(theme)
-        self.search = QLineEdit()
+        self.search = LineField(MOST_SEARCHED)
         self.search.setPlaceholderText(self.tr("Search settings"))
         self.search.setAccessibleName(self.tr("Search settings"))
         self.search.setClearButtonEnabled(False)

@@ -2,12 +2,13 @@
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListView, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QFrame, QListView, QVBoxLayout
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.theme.theme import Theme
 from ui.widgets.choice_rows import ChoiceDelegate, ChoiceFilter, is_heading
 from ui.widgets.labels import plain_label
+from ui.widgets.line_field import MOST_SEARCHED, LineField
 
 # A list with more entries shows its search at once, a shorter one as soon as somebody types.
 _SHORT = 9
@@ -42,7 +43,7 @@ class ChoicePopup(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         # A click on the box closes the list, and does not open it again.
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)
-        self.search = QLineEdit()
+        self.search = LineField(MOST_SEARCHED)
         self.search.setFixedHeight(CONTROL_HEIGHT)
         self.search.setPlaceholderText(self.tr("Type to search"))
         self.search.setAccessibleName(self.tr("Search"))

@@ -22,9 +22,10 @@ class MaskVeil:
     def take(self, mask: QImage, colour: str, blur: float) -> None:
         """Show all of a mask in a colour; `blur` is in the mask's pixels."""
         self._cell, self._colour, self._mask = max(1, round(2 * blur)), colour, mask.size()
-        cells = QSize(-(-mask.width() // self._cell), -(-mask.height() // self._cell))
-        self._image = QImage(cells, QImage.Format.Format_ARGB32_Premultiplied)
-        self.renew(mask, mask.rect())
+        width, height = mask.size().toTuple()
+        self._image = self._part(
+            mask, QRect(0, 0, -(-width // self._cell), -(-height // self._cell))
+        )
 
     def renew(self, mask: QImage, part: QRect) -> None:
         """Show the mask anew in this part."""
@@ -35,6 +36,13 @@ class MaskVeil:
             part.right() // cell - part.left() // cell + 1,
             part.bottom() // cell - part.top() // cell + 1,
         )
+        with QPainter(self._image) as painter:
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+            painter.drawImage(cells.topLeft(), self._part(mask, cells))
+
+    def _part(self, mask: QImage, cells: QRect) -> QImage:
+        """Return the overlay of these cells."""
+        cell = self._cell
         source = mask.copy(
             cells.x() * cell, cells.y() * cell, cells.width() * cell, cells.height() * cell
         )
@@ -42,9 +50,7 @@ class MaskVeil:
             smooth = Qt.TransformationMode.SmoothTransformation
             whole = Qt.AspectRatioMode.IgnoreAspectRatio
             source = source.scaled(cells.size(), whole, smooth)
-        with QPainter(self._image) as painter:
-            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
-            painter.drawImage(cells.topLeft(), veil(source, self._colour))
+        return veil(source, self._colour)
 
     def draw(self, painter: QPainter, place: QRectF) -> None:
         """Draw over the picture in this place."""

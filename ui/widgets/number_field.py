@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
+from ui.widgets.line_field import MOST_IN_NUMBER
 from ui.widgets.wheel import PassedByWheel
 
 
@@ -76,4 +77,5 @@ def _set_up(field: QAbstractSpinBox) -> None:
     # A typed value takes effect only when it is complete: 512, but not 5 and 51 before it.
     field.setKeyboardTracking(False)
     field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    field.lineEdit().setMaxLength(MOST_IN_NUMBER)
     field.lineEdit().setTextMargins(0, 0, XS, 0)

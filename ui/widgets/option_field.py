@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.widgets.labels import plain_label
+from ui.widgets.line_field import MOST_IN_NUMBER, LineField
 
 Number = int | float
 _STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
@@ -26,7 +27,7 @@ class NumberRange(NamedTuple):
     scale: int = 1
 
 
-class OptionField(QLineEdit):
+class OptionField(LineField):
     """A number or nothing; `edited` emits an accepted number, or None for an empty field.
 
     Numbers apply as they are typed; what is no number within the range is put right when the field
@@ -37,7 +38,7 @@ class OptionField(QLineEdit):
 
     def __init__(self, within: NumberRange, default: Number | None, automatic: str) -> None:
         """`default` applies to an empty field; None is shown as the text `automatic`."""
-        super().__init__()
+        super().__init__(MOST_IN_NUMBER)
         self._range, self._default = within, default
         self._value: Number | None = None
         self.setFixedHeight(CONTROL_HEIGHT)

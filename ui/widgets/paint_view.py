@@ -60,6 +60,8 @@ class PaintView(ZoomView):
         # The diameter of the brush in pixels of the picture.
         self.brush = 64.0
         self._veil = MaskVeil()
+        # True until the mask is drawn: then all of its veil is made anew, once.
+        self._has_old_veil = False
         self._veil_colour = theme.colours.accent
         self._blur = 0.0
         self._shape = QSize(1, 1)
@@ -121,18 +123,23 @@ class PaintView(ZoomView):
         return True
 
     def _renew(self) -> None:
-        mask = self.layer.mask
-        if not mask.isNull():
-            scale = mask.width() / self._shape.width()
-            self._veil.take(mask, self._veil_colour, self._blur * scale)
-            self.update()
+        self._has_old_veil = True
+        self.update()
 
     def _on_drawn(self, part: QRect) -> None:
         if part == self.layer.mask.rect():
-            self._renew()
-        else:
+            self._has_old_veil = True
+        elif not self._has_old_veil:
             self._veil.renew(self.layer.mask, part)
-            self.update()
+        self.update()
+
+    def _draw_veil(self, painter: QPainter, place: QRectF) -> None:
+        mask = self.layer.mask
+        if self._has_old_veil:
+            self._has_old_veil = False
+            scale = mask.width() / self._shape.width()
+            self._veil.take(mask, self._veil_colour, self._blur * scale)
+        self._veil.draw(painter, place)
 
     def _lay_out(self) -> None:
         """Show all of a canvas that was grown; the picture stays in its place if zoomed."""
@@ -302,7 +309,7 @@ class PaintView(ZoomView):
         if self._levels is not None:
             draw_levels(painter, self._levels, place)
         if not self.layer.mask.isNull():
-            self._veil.draw(painter, place)
+            self._draw_veil(painter, place)
         painter.setPen(QPen(QColor(self._theme.colours.border), 1))
         painter.drawRect(whole.adjusted(-0.5, -0.5, 0.5, 0.5))
 

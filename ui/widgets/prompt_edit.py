@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QMimeData, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, Qt
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -14,13 +14,14 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.form.completions import NO_COMPLETIONS, Completion, Completions
 from app.form.prompt_weights import FINE_STEP, STEP, WeightEdit
 from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
 from ui.widgets.completion_list import CompletionList
+from ui.widgets.text_field import TextField
 
 _WAVE = QTextCharFormat.UnderlineStyle.WaveUnderline
 # Characters that Qt's document changes: both texts are normalized before a comparison.
@@ -44,23 +45,19 @@ def _no_names(before: str) -> Completions:
     return NO_COMPLETIONS
 
 
-class PromptEdit(QPlainTextEdit):
-    """A prompt field: it takes dropped and pasted text as plain text; the window takes files.
+class PromptEdit(TextField):
+    """A prompt field, which grows with its text.
 
-    A pasted text is cut when the field holds `most` characters, because more would slow typing
-    down; `shortened` is emitted then. The field grows with its text. Ctrl+Up and Ctrl+Down change
-    the weight of the selection or of the word at the cursor, with Shift by half of the step.
+    Ctrl+Up and Ctrl+Down change the weight of the selection or of the word at the cursor, with
+    Shift by half of the step.
     """
-
-    shortened = Signal()
 
     def __init__(
         self, theme: Theme, lines: tuple[int, int], most: int, parent: QWidget | None = None
     ) -> None:
         """`lines` are the numbers of lines that are shown at least and at most."""
-        super().__init__(parent)
-        self._theme = theme
-        self._lines, self._most = lines, most
+        super().__init__(most, parent)
+        self._theme, self._lines = theme, lines
         # Set by whoever knows the grammar and the names; they must be quick.
         self.weigh: Weigh = _no_weights
         self.complete: Callable[[str], Completions] = _no_names
@@ -239,21 +236,6 @@ class PromptEdit(QPlainTextEdit):
             lines += max(1, round(self.blockBoundingRect(block).height() / spacing))
             block = block.next()
         return lines
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: N802 (Qt's name)
-        """Accept text only; a dropped file goes to the window."""
-        return source.hasText() and not source.hasUrls()
-
-    def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: N802 (Qt's name)
-        """Insert a text, or as much of its beginning as the limit allows."""
-        text = source.text()
-        cursor = self.textCursor()
-        replaced = cursor.selectionEnd() - cursor.selectionStart()
-        room = max(0, self._most - (self.document().characterCount() - 1 - replaced))
-        if text[:room]:
-            self.insertPlainText(text[:room])
-        if len(text) > room:
-            self.shortened.emit()
 
     def _draw_marks(self) -> None:
         end = self.document().characterCount() - 1

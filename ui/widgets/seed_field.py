@@ -2,13 +2,14 @@
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
 
 from engine.api.limits import MAX_SEED
 from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import buddy_label
+from ui.widgets.line_field import MOST_IN_NUMBER, LineField
 
 
 class SeedField(QWidget):
@@ -19,7 +20,7 @@ class SeedField(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.number = QLineEdit()
+        self.number = LineField(MOST_IN_NUMBER)
         self.number.setFixedHeight(CONTROL_HEIGHT)
         self.number.setValidator(_SeedValidator(self))
         self.number.setPlaceholderText(self.tr("Random"))
