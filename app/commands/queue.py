@@ -1,13 +1,13 @@
 """Commands for the jobs of the queue: their order, copies, changes and removal; the pause."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject
 
 from app.commands.removal import tell_removed
-from app.commands.retries import next_smaller, smaller, with_new_seed
+from app.commands.retries import Change, next_smaller, smaller, with_new_seed
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.form.generation import settings_of
@@ -18,6 +18,7 @@ from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.machine import DeviceInfo
 from engine.api.upscaling import UpscaleRequest
+from engine.errors import EngineError
 
 # A request that lets the engine choose the device.
 _ANY = "auto"
@@ -63,13 +64,21 @@ class QueueCommands(QObject):
 
     def duplicate(self, jobs: Sequence[str]) -> None:
         """Queue each job once more, behind it, with a new seed."""
-        for job in self._named(jobs):
-            if job.generation is None:
-                continue
-            request = msgspec.structs.replace(job.generation, seed=None, count=1)
-            copies = self._queue.submit(request, job.folder)
-            if job.state is JobState.WAITING:
-                self._queue.move(copies, self._after(job))
+        try:
+            self._queue.check_room(len(jobs))
+        except EngineError as error:
+            self._notices.tell_error(error.info)
+            return
+        self._queue.in_turns(self._duplicate(self._named(jobs)))
+
+    def _duplicate(self, jobs: Iterable[Job]) -> Iterator[None]:
+        for job in jobs:
+            if job.generation is not None:
+                request = msgspec.structs.replace(job.generation, seed=None, count=1)
+                copies = self._queue.submit(request, job.folder)
+                if job.state is JobState.WAITING:
+                    self._queue.move(copies, self._after(job))
+            yield
 
     def edit(self, job_id: str) -> None:
         """Fill the form with a job's settings; a job that waits leaves the queue. Can be undone."""
@@ -100,30 +109,29 @@ class QueueCommands(QObject):
 
     def retry(self, jobs: Sequence[str]) -> None:
         """Queue failed jobs again in their places."""
-        for job in self._named(jobs, JobState.FAILED):
-            self._queue.retry(job.id)
+        failed = self._named(jobs, JobState.FAILED)
+        self._queue.in_turns(self._queue.retry(job.id) for job in failed)
         self._view.follow()
 
     def retry_smaller(self, jobs: Sequence[str]) -> None:
         """Queue failed jobs again, each at its next smaller size."""
-        for job in self._named(jobs, JobState.FAILED):
-            request = smaller(job)
-            if request is not None:
-                self._queue.retry(job.id, request)
-        self._view.follow()
+        self._retry_with(smaller, jobs)
 
     def retry_with_new_seed(self, jobs: Sequence[str]) -> None:
         """Queue failed jobs again, each with a seed drawn by chance."""
-        for job in self._named(jobs, JobState.FAILED):
-            request = with_new_seed(job)
-            if request is not None:
-                self._queue.retry(job.id, request)
-        self._view.follow()
+        self._retry_with(with_new_seed, jobs)
 
     def retry_on(self, jobs: Sequence[str], backend: str) -> None:
         """Queue failed jobs again, to be computed by a device."""
-        for job in self._named(jobs, JobState.FAILED):
-            self._queue.retry(job.id, msgspec.structs.replace(job.request, backend=backend))
+        self._retry_with(lambda job: msgspec.structs.replace(job.request, backend=backend), jobs)
+
+    def _retry_with(self, change: Change, jobs: Sequence[str]) -> None:
+        def retries() -> Iterator[None]:
+            for job in self._named(jobs, JobState.FAILED):
+                request = change(job)
+                yield None if request is None else self._queue.retry(job.id, request)
+
+        self._queue.in_turns(retries())
         self._view.follow()
 
     def other_devices(self, job: Job) -> tuple[DeviceInfo, ...]:
@@ -140,13 +148,11 @@ class QueueCommands(QObject):
     def remove(self, jobs: Sequence[str]) -> None:
         """Take waiting jobs off the queue, which can be undone, and dismiss those that are over."""
         waiting = self._named(jobs, JobState.WAITING)
-        for job in waiting:
-            self._queue.cancel(job.id)
-        for job in self._named(jobs, JobState.FAILED, JobState.DONE):
-            self._queue.dismiss(job.id)
-            self._forget_failure(job)
-        for job in self._named(jobs, JobState.RUNNING):
-            self._queue.cancel(job.id)
+        running = self._named(jobs, JobState.RUNNING)
+        over = self._named(jobs, JobState.FAILED, JobState.DONE)
+        self._queue.in_turns(self._queue.cancel(job.id) for job in (*waiting, *running))
+        self._queue.in_turns(self._queue.dismiss(job.id) for job in over)
+        self._forget_failures(over)
         if waiting:
             tell_removed(self._queue, self._notices, waiting)
 
@@ -154,8 +160,7 @@ class QueueCommands(QObject):
         """Remove the jobs that are over in one state: the finished or the failed ones."""
         gone = [job for job in self._queue.jobs if job.state is state]
         self._queue.clear(state)
-        for job in gone:
-            self._forget_failure(job)
+        self._forget_failures(gone)
 
     def pause(self, *, paused: bool) -> None:
         """Start no further picture, or go on."""
@@ -195,9 +200,11 @@ class QueueCommands(QObject):
         side = side or self._form.suggestions.side
         return request.width or side, request.height or side
 
-    def _forget_failure(self, job: Job) -> None:
+    def _forget_failures(self, jobs: Iterable[Job]) -> None:
+        gone = {job.id for job in jobs}
         for notice in self._notices.notices:
-            if notice.error is not None and set(notice.subjects) == {job.id}:
+            of_one = len(set(notice.subjects)) == 1
+            if notice.error is not None and of_one and gone.issuperset(notice.subjects):
                 self._notices.dismiss(notice.number)
 
     def _waiting(self) -> list[Job]:

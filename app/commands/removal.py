@@ -16,8 +16,7 @@ def tell_removed(queue: JobQueue, notices: NoticeState, jobs: Sequence[Job]) -> 
     """Tell of jobs that waited and were cancelled; undo lets them wait again in their places."""
 
     def undo() -> None:
-        for job in jobs:
-            queue.retry(job.id)
+        queue.in_turns(queue.retry(job.id) for job in jobs)
 
     if len(jobs) == 1:
         message = translate("queue", "A picture is removed from the queue.")

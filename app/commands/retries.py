@@ -28,8 +28,7 @@ class Retries:
 
     def again(self, notice: Notice, folder: Path | None = None) -> None:
         """Queue the notice's jobs with the same requests, perhaps to be saved in another folder."""
-        for job in notice.subjects:
-            self._queue.retry(job, folder=folder)
+        self._queue.in_turns(self._queue.retry(job, folder=folder) for job in notice.subjects)
         self._view.follow()
 
     def changed(self, notice: Notice, change: Change) -> None:

@@ -77,9 +77,13 @@ class UpscaleCommands(QObject):
 
     def start(self, requests: Sequence[UpscaleRequest]) -> None:
         """Queue pictures to be made larger."""
-        jobs = self._state.queue.submit_upscales(
-            (self._exact(one), self._folder(Path(one.source))) for one in requests
-        )
+        try:
+            jobs = self._state.queue.submit_upscales(
+                (self._exact(one), self._folder(Path(one.source))) for one in requests
+            )
+        except EngineError as error:
+            self._state.notices.tell_error(error.info)
+            return
         if len(jobs) == 1:
             self._alone.update(jobs)
         if self._state.engine.problem is not None:

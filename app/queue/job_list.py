@@ -5,7 +5,7 @@ now or when they are read back, so a restart shows the same jobs as before.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -104,6 +104,11 @@ Entry: TypeAlias = (
 )
 
 
+# Jobs that are over and need nothing, by their state: earlier ones leave the list. Cancelled ones
+# can be put back, those that are done are in the gallery.
+_MOST_OVER = {JobState.CANCELLED: 10_000, JobState.DONE: 1000}
+
+
 class Change(msgspec.Struct, frozen=True):
     """The changes that an entry made to the list."""
 
@@ -121,6 +126,8 @@ class JobList:
         self._jobs: dict[str, Job] = {}
         self._order: list[str] = []
         self._running: str | None = None
+        # The jobs of each state, those that came to it last at the end.
+        self._by_state: dict[JobState, dict[str, None]] = {state: {} for state in JobState}
         # No further job is to be started.
         self.paused = False
         # Built from the order on demand.
@@ -137,6 +144,10 @@ class JobList:
         """Return the job with this id; None if there is none."""
         return self._jobs.get(job)
 
+    def count(self, state: JobState) -> int:
+        """Return the number of jobs in a state."""
+        return len(self._by_state[state])
+
     @property
     def running(self) -> Job | None:
         """The job that the engine runs; None if there is none."""
@@ -150,6 +161,11 @@ class JobList:
 
     def apply(self, entry: Entry) -> Change:
         """Apply an entry; return what it changed."""
+        change = self._apply(entry)
+        gone = self._remove(set(self._surplus()))
+        return msgspec.structs.replace(change, removed=(*change.removed, *gone)) if gone else change
+
+    def _apply(self, entry: Entry) -> Change:
         match entry:
             case Submitted() | UpscaleSubmitted():
                 return self._add(_jobs_of(entry), front=entry.front)
@@ -177,10 +193,18 @@ class JobList:
         unwanted = frozenset(states) - {JobState.RUNNING}
         return self._remove({job.id for job in self.snapshot if job.state in unwanted})
 
+    def _surplus(self) -> Iterator[str]:
+        """Yield the jobs that were over first, of those that are too many."""
+        for state, most in _MOST_OVER.items():
+            over = self._by_state[state]
+            yield from islice(over, max(0, len(over) - most))
+
     def _remove(self, names: set[str]) -> tuple[str, ...]:
+        if not names:
+            return ()
         removed = tuple(name for name in self._order if name in names)
         for name in removed:
-            del self._jobs[name]
+            del self._by_state[self._jobs.pop(name).state][name]
         self._order = [name for name in self._order if name in self._jobs]
         self._snapshot = None
         return removed
@@ -213,6 +237,7 @@ class JobList:
         first = self.first_waiting if front else None
         position = self._order.index(first.id) if first else len(self._order)
         self._jobs.update((job.id, job) for job in added)
+        self._by_state[JobState.WAITING].update(dict.fromkeys(job.id for job in added))
         self._order[position:position] = [job.id for job in added]
         self._snapshot = None
         return Change(added=added)
@@ -238,7 +263,11 @@ class JobList:
         after = before and entry.apply(before)
         if after is None:
             return None
+        assert before is not None
         self._jobs[after.id] = after
+        if after.state is not before.state:
+            del self._by_state[before.state][after.id]
+            self._by_state[after.state][after.id] = None
         self._snapshot = None
         if after.state is JobState.RUNNING:
             self._running = after.id

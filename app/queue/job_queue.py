@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -39,11 +39,12 @@ from app.queue.jobs import (
     retried,
 )
 from app.queue.queue_journal import queue_journal
+from app.queue.submission import check_request, check_room
+from app.queue.turns import Turns
 from app.storage.journal import Journal, JournalWriter
-from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import ImageSaved, JobCancelled, JobFailed, JobFinished
 from engine.api.request import GenerateRequest
-from engine.api.sentences import Sentence, sentence
+from engine.api.sentences import sentence
 from engine.api.upscale_messages import ImageUpscaled
 from engine.api.upscaling import UpscaleRequest
 from engine.api.values import ErrorCode, ErrorInfo
@@ -91,6 +92,7 @@ class JobQueue(QObject):
         super().__init__(parent)
         self._client = client
         self._list = JobList()
+        self._turns = Turns(self)
         self._open = True
         # Entries that are being written, each with its number.
         self._pending: deque[tuple[int, Entry]] = deque()
@@ -140,9 +142,10 @@ class JobQueue(QObject):
 
         The first seed is the request's, or a random one. `front` puts the jobs before all that
         wait. Raises EngineError(REQUEST_INVALID) if count or seed are out of range or a text is
-        not valid.
+        not valid, or if more jobs would wait than there is room for.
         """
-        _check(request)
+        check_request(request)
+        self.check_room(request.count)
         first = random_seed() if request.seed is None else request.seed
         batch = secrets.token_hex(6)
         jobs = tuple(f"{batch}-{number}" for number in range(request.count))
@@ -160,7 +163,12 @@ class JobQueue(QObject):
         return jobs
 
     def submit_upscales(self, requests: Iterable[tuple[UpscaleRequest, Path]]) -> tuple[str, ...]:
-        """Queue a job for each picture to make larger, with its folder; return the jobs' ids."""
+        """Queue a job for each picture to make larger, with its folder; return the jobs' ids.
+
+        Raises EngineError(REQUEST_INVALID) if more jobs would wait than there is room for.
+        """
+        requests = tuple(requests)
+        self.check_room(len(requests))
         batch = secrets.token_hex(6)
         entries = [
             UpscaleSubmitted(job=f"{batch}-{number}", request=request, folder=str(folder))
@@ -169,6 +177,18 @@ class JobQueue(QObject):
         for entry in entries:
             self._record(entry)
         return tuple(entry.job for entry in entries)
+
+    def check_room(self, count: int) -> None:
+        """Raise EngineError(REQUEST_INVALID) if so many further jobs cannot wait."""
+        coming = (len(one.jobs) for _, one in self._pending if isinstance(one, Submitted))
+        check_room(self._list.count(JobState.WAITING) + sum(coming), count)
+
+    def in_turns(self, changes: Iterator[object]) -> None:
+        """Change many jobs, behind earlier such changes, without holding the window up.
+
+        `changes` calls the queue for each value. What is left when the queue closes is done then.
+        """
+        self._turns.run(changes)
 
     def cancel(self, job_id: str) -> None:
         """Cancel a waiting job, or ask the engine to stop a running one, which may still finish."""
@@ -213,6 +233,7 @@ class JobQueue(QObject):
         """
         if not self._open:
             return
+        self._turns.finish()
         self._open = False
         self._finish_steps()
         if self.running is not None:
@@ -365,29 +386,3 @@ _APP_ENDED = ErrorInfo(
     sentence("Safelight ended twice while it made this picture."),
     sentence("Perhaps memory ran out: try a smaller size, then queue it again."),
 )
-
-
-def _check(request: GenerateRequest) -> None:
-    if not 1 <= request.count <= MAX_COUNT:
-        raise _invalid(
-            sentence("{count} pictures at a time cannot be queued.", count=request.count),
-            sentence("At most {max_count} can.", max_count=MAX_COUNT),
-        )
-    if request.seed is not None and not 0 <= request.seed <= MAX_SEED - request.count + 1:
-        raise _invalid(
-            sentence("The seed {seed} is out of range.", seed=request.seed),
-            sentence("It may be from 0 to {max_seed}.", max_seed=MAX_SEED),
-        )
-    if not (_is_text(request.prompt) and _is_text(request.negative_prompt)):
-        raise _invalid(
-            sentence("A text has characters that are not valid."), sentence("Type it anew.")
-        )
-
-
-def _is_text(text: str) -> bool:
-    """Return True if UTF-8 can encode the text."""
-    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
-
-
-def _invalid(message: Sentence, hint: Sentence) -> EngineError:
-    return EngineError(ErrorCode.REQUEST_INVALID, message, hint)

@@ -206,3 +206,31 @@ def test_jobs_submitted_together_are_written_down_together() -> None:
     assert len(list(jobs.entries())) == 3
     alone = msgspec.json.encode(list(after(submitted("a")).entries()))
     assert len(msgspec.json.encode(list(jobs.entries()))) < 3.1 * len(alone)
+
+
+@pytest.mark.parametrize(("end", "most"), [(CancelAsked, 10_000), (Finished, 1000)])
+def test_the_jobs_that_were_over_first_leave_a_list_of_too_many(
+    end: type[CancelAsked | Finished], most: int
+) -> None:
+    ids = [str(number) for number in range(most + 2)]
+    jobs = after(submitted(*ids))
+    gone: list[str] = []
+    # Not in the order of the list.
+    for name in reversed(ids):
+        jobs.apply(Started(job=name))
+        if end is CancelAsked:
+            jobs.apply(Cancelled(job=name))
+        else:
+            gone += jobs.apply(end(job=name)).removed
+    assert names(jobs) == ids[:most]
+    assert gone in ([], [ids[-1], ids[-2]])
+
+
+def test_a_list_counts_its_jobs_by_state() -> None:
+    jobs = after(submitted("a", "b", "c", "d"), CancelAsked(job="a"), Started(job="b"))
+    assert [jobs.count(state) for state in JobState] == [2, 1, 0, 0, 1]
+    jobs.apply(Finished(job="b"))
+    jobs.apply(Retried(job="a"))
+    assert [jobs.count(state) for state in JobState] == [3, 0, 1, 0, 0]
+    jobs.drop((JobState.DONE,))
+    assert jobs.count(JobState.DONE) == 0

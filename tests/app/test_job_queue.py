@@ -1,5 +1,6 @@
 """The queue: what reaches the engine, what is told, and what a restart brings back."""
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.engine.client import EngineClient
 from app.engine.process import EngineState
 from app.queue.job_queue import Job, JobQueue, JobState
+from app.queue.submission import MAX_WAITING
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import CancelJob, ImageSaved, JobCancelled, JobFailed, RunJob
 from engine.api.request import GenerateRequest
@@ -284,11 +286,11 @@ def test_a_large_batch_at_the_front_keeps_its_order(open_queue: Open) -> None:
 
 def test_ten_thousand_jobs_and_a_storm_keep_the_order(open_queue: Open) -> None:
     it = open_queue()
-    jobs = list(it.submit(MAX_COUNT))
+    jobs = list(it.submit(MAX_COUNT - 20))
     it.wait_until_running(jobs[0])
     model, cancelled, goner = list(jobs), set[str](), ""
     for number in range(1000):
-        goner = jobs[1 + (number * 104_729) % 9999]
+        goner = jobs[1 + (number * 104_729) % 9979]
         it.queue.cancel(goner)
         cancelled.add(goner)
         # Submitted while the storm goes on.
@@ -301,6 +303,44 @@ def test_ten_thousand_jobs_and_a_storm_keep_the_order(open_queue: Open) -> None:
     # The next one runs in the order of the list.
     it.process.finish(jobs[0])
     it.wait_until_running(next(job for job in model[1:] if job not in cancelled))
+
+
+def test_no_more_jobs_wait_than_there_is_room_for(open_queue: Open) -> None:
+    it = open_queue(EngineState.STARTING)
+    it.queue.submit(GenerateRequest(prompt="", count=MAX_WAITING - 1), Path("out"))
+    # Those that are still being written count.
+    with pytest.raises(EngineError, match="no room"):
+        it.queue.submit(GenerateRequest(prompt="", count=2), Path("out"))
+    it.wait(lambda: len(it.queue.jobs) == MAX_WAITING - 1)
+    (last,) = it.queue.submit(REQUEST, Path("out"))
+    it.wait(lambda: it.queue.jobs[-1].id == last)
+    with pytest.raises(EngineError, match="no room"):
+        it.queue.submit(REQUEST, Path("out"))
+    it.queue.cancel(last)
+    it.wait_until(last, JobState.CANCELLED)
+    it.queue.submit(REQUEST, Path("out"))
+
+
+def test_many_changes_are_made_in_turns_and_all_before_the_end(open_queue: Open) -> None:
+    it = open_queue(EngineState.STARTING)
+    jobs = it.submit(2000)
+    it.wait(lambda: len(it.queue.jobs) == len(jobs))
+    asked: list[str] = []
+
+    def cancels() -> Iterator[None]:
+        for name in jobs:
+            asked.append(name)
+            time.sleep(0.0001)
+            yield it.queue.cancel(name)
+
+    it.queue.in_turns(cancels())
+    assert 0 < len(asked) < len(jobs)
+    it.queue.in_turns(it.queue.retry(name) for name in jobs[:1])
+    assert it.state(jobs[0]) is JobState.WAITING
+    it.queue.close()
+    assert len(asked) == len(jobs)
+    assert it.state(jobs[0]) is JobState.WAITING
+    assert it.state(jobs[1]) is JobState.CANCELLED
 
 
 # --- the engine ends ---

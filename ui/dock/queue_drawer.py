@@ -174,7 +174,7 @@ class QueueDrawer(QFrame):
         selected = self.list.selected
         for action in self._actions:
             self.buttons[action.name].setEnabled(action.fits(selected))
-        words = self.list.smaller_words()
+        words = self.list.smaller_words(selected)
         self.smaller.setText(words)
         self.smaller.setVisible(bool(words))
 

@@ -1,6 +1,8 @@
 """The list of the queue's jobs, with its buttons, keys and menu."""
 
+from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -46,7 +48,10 @@ class QueueList(QListView):
     @property
     def selected(self) -> list[Job]:
         """The selected jobs, in the order of the list."""
-        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        # By its ranges: all of ten thousand rows are one of them, but ten thousand indexes.
+        selection = self.selectionModel().selection()
+        ranges = sorted((one.top(), one.bottom()) for one in selection.toList())
+        rows = chain.from_iterable(range(top, bottom + 1) for top, bottom in ranges)
         return [job for job in map(self._jobs.job_at, rows) if job is not None]
 
     def act(self, action: QueueAction) -> None:
@@ -112,7 +117,7 @@ class QueueList(QListView):
                 shown = menu.addAction(action.text)
                 shown.setShortcut(action.key)
                 shown.triggered.connect(partial(self.act, action))
-        smaller = self.smaller_words()
+        smaller = self.smaller_words(jobs)
         if smaller:
             menu.addAction(smaller).triggered.connect(self.retry_smaller)
         self._add_other_retries(menu, jobs)
@@ -136,9 +141,9 @@ class QueueList(QListView):
     def _retry_on(self, jobs: list[str], backend: str) -> None:
         self._commands.retry_on(jobs, backend)
 
-    def smaller_words(self) -> str:
-        """Return the text of the retry at a smaller size; empty if it fits no selected job."""
-        sizes = {self._commands.smaller_size(job) for job in self.selected if job.error}
+    def smaller_words(self, jobs: Iterable[Job]) -> str:
+        """Return the text of the retry at a smaller size; empty if it fits none of the jobs."""
+        sizes = {self._commands.smaller_size(job) for job in jobs if job.error}
         sizes.discard(None)
         if len(sizes) > 1:
             return self.tr("Retry at smaller sizes")
