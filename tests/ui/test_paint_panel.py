@@ -236,6 +236,21 @@ def test_the_veil_of_a_whole_mask_is_made_once_for_a_drawing_of_it(
     assert len(made) == 2
 
 
+def test_a_start_picture_that_is_removed_is_let_go_with_its_strokes(
+    desk: Desk, photo: Path
+) -> None:
+    panel = paint_on(desk, photo)
+    drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))
+    desk.session.view.painting = False
+    assert panel.layer.can_undo
+    desk.session.changes.start_anew()
+    assert panel.view.image is None
+    assert panel.layer.mask.isNull()
+    assert not panel.layer.can_undo
+    panel = paint_on(desk, photo)
+    assert panel.view.image is not None
+
+
 def test_a_mask_that_is_there_is_shown_as_it_acts(desk: Desk, photo: Path, tmp_path: Path) -> None:
     levels = np.zeros((192, 256), np.uint8)
     levels[:, :100] = 255

@@ -47,6 +47,7 @@ class MapOver(QObject):
         layer = self._layer()
         self._wanted = self._session.control_maps.of(layer).path if layer is not None else ""
         if layer is None or not self._wanted:
+            self._read = None
             self._show(None)
         elif self._read is not None and self._read[0] == self._wanted:
             image = self._read[1]

@@ -4,7 +4,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QSplitterHandle, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QSplitter,
+    QSplitterHandle,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.form.session_memory import SessionMemory
 from ui.actions import ActionName, Actions
@@ -54,7 +61,8 @@ class SideSplitter(QSplitter):
     def fold(self) -> None:
         """Fold the side away, or unfold it."""
         folded = not self.is_folded
-        had_focus = any(one.hasFocus() for one in self._form.findChildren(QWidget))
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and self._form.isAncestorOf(focus)
         self._show_form(shown=not folded)
         if folded and had_focus:
             # The keys must go to something that is visible.

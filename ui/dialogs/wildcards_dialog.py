@@ -222,7 +222,9 @@ class WildcardsDialog(QDialog):
         self.use.setEnabled(bool(one.name) and not problem)
 
     def _on_shortened(self) -> None:
-        text = self.tr("The text was too long to be pasted whole: an entry has {n} characters.")
+        text = self.tr(
+            "The text was too long to be pasted whole: an entry has room for {n} characters."
+        )
         self.about.setText(text.format(n=LONGEST_LINE))
 
     def _leave(self) -> None:

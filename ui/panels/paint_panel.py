@@ -20,7 +20,7 @@ from ui.picture_levels import PictureLevels, make_levels
 from ui.pictures import ReadPicture, read_whole
 from ui.theme.theme import Theme
 from ui.widgets.growth import whole_margin
-from ui.widgets.mask_layer import MaskLayer
+from ui.widgets.mask_layer import NO_MARGINS, MaskLayer
 from ui.widgets.paint_view import PaintView, Tool
 from ui.widgets.zoom_bar import ZoomBar
 
@@ -104,18 +104,24 @@ class PaintPanel(QWidget):
 
     def _follow(self) -> None:
         """Show what the form says, if it is shown: start picture, mask and margins."""
-        if not self._session.view.painting:
-            return
         start, mask = (self._form.input_path(role) for role in (InputRole.INIT, InputRole.MASK))
         if start is None:
-            self._start = self._mask = None
-            self._end()
+            self._forget()
+        if start is None or not self._session.view.painting:
             return
         if start != self._start:
             self._read_start(start, mask)
         elif mask != self._mask:
             self._read_other_mask(mask)
         self._show_options()
+
+    def _forget(self) -> None:
+        """Let go of a start picture that is removed, with the strokes on it."""
+        self._start = self._mask = None
+        self._end()
+        if self.view.image is not None:
+            self.layer.load(QImage(), NO_MARGINS)
+            self.view.show_sheet(QSize(1, 1))
 
     def _show_options(self) -> None:
         form, options = self._form, self._form.mask_options
