@@ -23,14 +23,15 @@ MORE_THREADS = 12
 # So many of the first and of the last rests are compared.
 _RESTS = 3
 _ACTIONS_BEFORE = 8
+_KINDS = 6
 
 
 # So long after the engine was killed, the application complains of that.
 _COMPLAINS_S = 30.0
 
 
-# The engine's answer to files that are gone, which the monkey takes away.
-_JOBS_FAIL = "engine: engine.server.job_run: a job failed: "
+# The answers to files that the monkey takes away, and of Qt to those that it cuts.
+_EXPECTED = ("engine: engine.server.job_run: a job failed: ", "qt: qt.gui.imageio.")
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,9 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     threads: int
     widgets: int
     objects: int
+    images_mb: float
+    # Of the types whose numbers grew most, by how many.
+    kinds: dict[str, int]
     highest_mb: float
 
     @property
@@ -99,8 +103,16 @@ def growth(figures: Sequence[Figures], warm_s: float) -> Growth | None:
         threads=round(grown("threads")),
         widgets=round(grown("widgets")),
         objects=round(grown("objects")),
+        images_mb=grown("images_mb"),
+        kinds=_grown_kinds(first[-1], last[-1]),
         highest_mb=max(one.resident_mb for one in figures),
     )
+
+
+def _grown_kinds(first: Figures, last: Figures) -> dict[str, int]:
+    grown = Counter(last.kinds)
+    grown.subtract(first.kinds)
+    return {kind: count for kind, count in grown.most_common(_KINDS) if count > 0}
 
 
 def findings_in(folder: Path) -> tuple[Finding, ...]:
@@ -110,7 +122,7 @@ def findings_in(folder: Path) -> tuple[Finding, ...]:
 
     def is_expected(one: Finding) -> bool:
         after = any(0 <= one.at - kill < _COMPLAINS_S for kill in kills)
-        is_told = one.kind == "warning" and one.text.startswith(_JOBS_FAIL)
+        is_told = one.kind == "warning" and one.text.startswith(_EXPECTED)
         return is_told or (one.kind == "warning" and one.text.startswith("app.engine.") and after)
 
     found = read_records(folder / FINDINGS, Finding)
@@ -137,7 +149,7 @@ def report(verdict: Verdict) -> str:
         f"  grew from {one.first_mb:.0f} MB by {one.resident_mb:+.1f} MB in"
         f" {one.minutes:.1f} minutes (at most {one.highest_mb:.0f} MB); handles"
         f" {one.handles:+}, threads {one.threads:+}, widgets {one.widgets:+},"
-        f" objects {one.objects:+}"
+        f" objects {one.objects:+}, images {one.images_mb:+.0f} MB: {one.kinds}"
         for one in verdict.growths
     )
     lines.append(f"  findings: {dict(verdict.kinds()) or 'none'}")

@@ -36,6 +36,10 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     threads: int
     widgets: int = 0
     objects: int = 0
+    # Of the pictures that Python holds.
+    images_mb: float = 0.0
+    # The numbers of objects and of widgets by their type, of types with many.
+    kinds: dict[str, int] = {}
     rests: bool = False
 
 

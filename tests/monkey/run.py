@@ -36,6 +36,11 @@ _REST = (
     "window.showNormal()",
     "window.actions_by_name['create'].trigger()",
     "session.jobs_in_queue.pause(paused=False)",
+    # Ten thousand pictures that wait are no growth of the window.
+    "session.jobs.cancel_all()",
+    "[session.jobs_in_queue.clear(state) for state in JobState if state.is_over]",
+    # Nor is a large picture to start from.
+    "session.changes.start_anew()",
     "[entry.close() for entry in application.topLevelWidgets() if entry is not window]",
 )
 Stamp = tuple[str, int, int]

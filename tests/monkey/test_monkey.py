@@ -45,7 +45,7 @@ def test_the_monkey_finds_planted_faults(tmp_path: Path) -> None:
     assert not verdict.is_good
 
 
-def figures(at: float, **sizes: float) -> Figures:
+def figures(at: float, **sizes: object) -> Figures:
     usual = {"resident_mb": 200.0, "anonymous_mb": 100.0, "handles": 40, "threads": 12}
     return Figures(at=at, rests=True, **(usual | sizes))  # pyright: ignore[reportArgumentType]
 
@@ -58,6 +58,15 @@ def test_growth_is_between_the_first_and_the_last_rests_of_a_warm_window() -> No
     assert found.resident_mb == 57.0
     assert found.is_too_much
     assert found.minutes == 59.0
+
+
+def test_growth_names_the_kinds_of_objects_that_grew_most() -> None:
+    early = figures(0, kinds={"Job": 20, "QWidget": 900}, images_mb=3.0)
+    late = figures(60, kinds={"Job": 5020, "QWidget": 890, "QLabel": 30}, images_mb=33.0)
+    found = growth([early, late], warm_s=0)
+    assert found is not None
+    assert found.kinds == {"Job": 5000, "QLabel": 30}
+    assert found.images_mb == 30.0
 
 
 @pytest.mark.parametrize("grown", [{"handles": 80}, {"threads": 30}, {"resident_mb": 260.0}])
@@ -84,6 +93,8 @@ def test_complaints_of_an_engine_are_findings_unless_the_monkey_killed_it(tmp_pa
         findings.add(Finding(at=50.0, kind="warning", text=ended))
         findings.add(Finding(at=101.0, kind="warning", text=ended))
         findings.add(Finding(at=101.0, kind="warning", text="qt: QPainter::begin"))
+        cut = "qt: qt.gui.imageio.jpeg: Corrupt JPEG data: premature end of data segment"
+        findings.add(Finding(at=102.0, kind="warning", text=cut))
     assert [one.at for one in findings_in(tmp_path)] == [50.0, 101.0]
 
 

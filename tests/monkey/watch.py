@@ -12,9 +12,12 @@ import sys
 import threading
 import time
 import traceback
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QAbstractEventDispatcher, QObject, QTimer
+from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QApplication
 
 import app.logs
@@ -27,6 +30,8 @@ _SAMPLE_S = 0.01
 _FRAMES = 14
 _SAMPLES = 3
 _FIGURES_MS = 5000
+# So many objects of a type are worth a line.
+_MANY = 20
 # A thread that waits there waits for events.
 _EXEC = "exec("
 
@@ -78,9 +83,8 @@ class Watch(QObject):
                 anonymous_mb=int(sizes["RssAnon"].split()[0]) / 1024,
                 handles=len(os.listdir("/proc/self/fd")),  # noqa: PTH208 (names only)
                 threads=int(sizes["Threads"]),
-                widgets=len(QApplication.allWidgets()) if rests else 0,
-                objects=len(gc.get_objects()) if rests else 0,
                 rests=rests,
+                **(_census() if rests else {}),
             )
         )
         if rests:
@@ -91,9 +95,12 @@ class Watch(QObject):
         """Judge the turn that ends here, where the next one begins."""
         used, _ = _Clock.now().since(self._turn)
         if used > STALL_MS:
-            text = f"collected garbage for {self._collected_ms:.0f} ms"
+            focus = QApplication.focusWidget()
+            text = f"focus in {type(focus).__name__}"
+            if self._collected_ms > 1:
+                text += f", collected garbage for {self._collected_ms:.0f} ms"
             stacks = tuple(line for stack in self._stacks for line in ("--", *stack))
-            self.add("stall", text if self._collected_ms > 1 else "", stacks, used)
+            self.add("stall", text, stacks, used)
         self.excuse()
 
     def _sample(self) -> None:
@@ -138,6 +145,25 @@ class Watch(QObject):
 
     def _tell(self, error: BaseException) -> None:
         self.add("traceback", repr(error), _lines(traceback.extract_tb(error.__traceback__)))
+
+
+def _census() -> dict[str, Any]:
+    """Return the figures of `Figures` about what Python holds: to be seen at rest only."""
+    gc.collect()
+    objects = gc.get_objects()
+    widgets = QApplication.allWidgets()
+    kinds = Counter(f"{type(one).__module__}.{type(one).__qualname__}" for one in objects)
+    kinds.update(f"widget {one.metaObject().className()}" for one in widgets)
+    images = {one.cacheKey(): one.sizeInBytes() for one in objects if isinstance(one, QImage)}
+    for one in objects:
+        if isinstance(one, QPixmap):
+            images[one.cacheKey()] = one.width() * one.height() * one.depth() // 8
+    return {
+        "widgets": len(widgets),
+        "objects": len(objects),
+        "images_mb": sum(images.values()) / 2**20,
+        "kinds": {name: count for name, count in kinds.items() if count >= _MANY},
+    }
 
 
 class _Complaints(logging.Handler):

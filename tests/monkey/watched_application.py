@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 import ui.application
 from app.__main__ import open_window
+from app.queue.jobs import JobState
 from app.session import Session
 from tests.monkey.bounds import Fence, answer_for_others
 from tests.monkey.plants import plant
@@ -28,7 +30,7 @@ class WatchedProbe(Probe):
     def __init__(
         self, application: Application, session: Session, window: MainWindow, watch: Watch
     ) -> None:
-        super().__init__(application, session, window, watch=watch, target=target)
+        super().__init__(application, session, window, watch=watch, target=target, JobState=JobState)
         self._watch = watch
 
     def answer(self, line: str) -> None:
@@ -53,8 +55,20 @@ def target(kind: str, which: float, across: float, down: float) -> tuple[int, in
 
 
 def _control(top: QWidget, which: float) -> QWidget:
-    controls = [one for one in top.findChildren(QWidget) if _takes_clicks(one)]
+    controls = [one for one in _below(top) if _takes_clicks(one)]
     return controls[int(which * len(controls))] if controls else top
+
+
+def _below(widget: QWidget) -> Iterator[QWidget]:
+    """Yield the widgets in a widget.
+
+    PySide's `findChildren` ties what it finds to the widget that was searched, so that objects of
+    what was deleted since would grow with the number of searches.
+    """
+    for child in widget.children():
+        if isinstance(child, QWidget):
+            yield child
+            yield from _below(child)
 
 
 def _takes_clicks(widget: QWidget) -> bool:
