@@ -32,11 +32,12 @@ def read_mask(path: str, size: QSize) -> QImage | None:
 
 def veil(mask: QImage, colour: str) -> QImage:
     """Return an overlay that shows a mask over a picture, in the mask's size."""
-    red, green, blue, _ = QColor(colour).getRgb()
+    one = QColor(colour)
     shown = mask.convertToFormat(QImage.Format.Format_Grayscale8)
     # A table of colours is many times quicker than to paint the mask into an alpha channel.
     shown.reinterpretAsFormat(QImage.Format.Format_Indexed8)
-    shown.setColorTable([qRgba(red, green, blue, round(_VEIL * level)) for level in range(256)])
+    rgb = one.red(), one.green(), one.blue()
+    shown.setColorTable([qRgba(*rgb, round(_VEIL * level)) for level in range(256)])
     return shown.convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
 
 

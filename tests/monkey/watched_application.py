@@ -30,7 +30,9 @@ class WatchedProbe(Probe):
     def __init__(
         self, application: Application, session: Session, window: MainWindow, watch: Watch
     ) -> None:
-        super().__init__(application, session, window, watch=watch, target=target, JobState=JobState)
+        super().__init__(
+            application, session, window, watch=watch, target=target, JobState=JobState
+        )
         self._watch = watch
 
     def answer(self, line: str) -> None:
