@@ -16,7 +16,7 @@ from app.commands.jobs import JobCommands
 from app.commands.layers import LayerCommands
 from app.commands.loras import LoraCommands
 from app.commands.model_rooms import ModelRooms
-from app.commands.models import ModelCommands
+from app.commands.models import ModelCommands, Use
 from app.commands.opening import Opening
 from app.commands.packs import PackCommands
 from app.commands.pictures import PictureCommands
@@ -75,6 +75,7 @@ from app.updates.running import RunningVersion
 from app.updates.updates import Updates
 from app.versions.trees import own_tree
 from app.view import ViewState
+from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.values import ErrorCode
 
 if TYPE_CHECKING:
@@ -231,20 +232,34 @@ class Session(QObject):
         self.upscales = UpscaleCommands(
             state, self.models.store, self.upscale_outlooks, self.pictures.to_trash, self
         )
+        self.control_list, self.control = self._layers(CONTROL_LAYERS, state)
+        self.image_prompt_list, self.image_prompt = self._layers(IMAGE_PROMPTS, state)
+        self.second_pass = SecondPassCommands(state, self.changes, self)
         self.model = ModelCommands(
             state,
             self.models,
             self._checkpoint_memory,
             self.changes,
-            self.opening,
             self.checkpoint,
-            self.lora,
+            self._uses(),
             self,
         )
 
-        self.control_list, self.control = self._layers(CONTROL_LAYERS, state)
-        self.image_prompt_list, self.image_prompt = self._layers(IMAGE_PROMPTS, state)
-        self.second_pass = SecondPassCommands(state, self.changes, self)
+    def _uses(self) -> dict[ModelKind, Use]:
+        """Return what is done with the user's models that are no checkpoints and no parts."""
+
+        def use_upscaler(model: ModelInfo) -> None:
+            self.upscales.latest = model.path
+            self.second_pass.use_upscaler(model)
+
+        return {
+            ModelKind.LORA: lambda model: self.lora.open(Path(model.path)),
+            ModelKind.EMBEDDING: self.opening.use_embedding,
+            ModelKind.CONTROLNET: self.control.use_model,
+            ModelKind.IP_ADAPTER: self.image_prompt.use_model,
+            ModelKind.VISION_ENCODER: self.image_prompt.use_encoder,
+            ModelKind.UPSCALER: use_upscaler,
+        }
 
     def _layers(self, kind: LayerKind, state: AppState) -> tuple[LayerList, LayerCommands]:
         """Return the list of a kind of layer, and the commands for it."""

@@ -137,5 +137,13 @@ def use_label(kind: ModelKind) -> str:
             return translate("models", "Add to the prompt")
         case ModelKind.VAE:
             return translate("models", "Use with the chosen model")
+        case ModelKind.CONTROLNET:
+            return translate("models", "Follow a picture with it")
+        case ModelKind.IP_ADAPTER:
+            return translate("models", "Use for an image prompt")
+        case ModelKind.VISION_ENCODER:
+            return translate("models", "Use for image prompts")
+        case ModelKind.UPSCALER:
+            return translate("models", "Enlarge pictures with it")
         case _:
             return translate("models", "Use this model")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from app.commands.state import AppState
 from app.form.changes import FormChanges
@@ -17,6 +17,9 @@ from engine.api.model_files import ModelInfo
 
 class LayerCommands(QObject):
     """Changes the layers of a kind; what removes or replaces something can be undone."""
+
+    # The index of a layer that is new, or that was given a file elsewhere: it should be seen.
+    shown = Signal(int)
 
     def __init__(
         self, state: AppState, layers: LayerList, changes: FormChanges, parent: QObject
@@ -47,15 +50,44 @@ class LayerCommands(QObject):
 
     def add(self, picture: str) -> None:
         """Add a picture; the only file that suits the checkpoint is chosen for it."""
-        if len(self.layers) >= self.kind.most:
-            self._notices.tell(self.tr("There is room for {n} of them.").format(n=self.kind.most))
-            return
         self.list.list_files()
         layer = self.kind.make(image=picture)
         suited = [info for info in self.list.offered if self.list.suits(info)]
         if len(suited) == 1:
             layer = self._with_info(layer, suited[0])
-        self._put((*self.layers, layer))
+        self._append(layer)
+
+    def use_model(self, info: ModelInfo) -> None:
+        """Use a listed file: for the first layer without one, else for a new one without a picture.
+
+        The picture is chosen in the layer's card.
+        """
+        files = map(self.kind.file_of, self.layers)
+        at = next((at for at, file in enumerate(files) if file is None), None)
+        if at is not None:
+            message = self.tr("{name} is used now.")
+        elif self.kind is CONTROL_LAYERS:
+            message = self.tr("{name} follows a picture: choose it in the form.")
+        else:
+            message = self.tr("{name} makes a prompt of a picture: choose it in the form.")
+
+        def use() -> None:
+            if at is None:
+                self._append(self._with_info(self.kind.make(image=""), info))
+            else:
+                self.choose_file(at, info)
+                self.shown.emit(at)
+
+        self._changes.apply(message.format(name=Path(info.path).name[:80]), use)
+
+    def use_encoder(self, info: ModelInfo) -> None:
+        """Read the pictures of all image prompts by an encoder; without any, begin one."""
+        name = Path(info.path).name[:80]
+        layers = self.layers or (self.kind.make(image=""),)
+        changed = tuple(msgspec.structs.replace(one, encoder=info.path) for one in layers)
+        message = self.tr("{name} reads the pictures of image prompts.").format(name=name)
+        self._changes.apply(message, lambda: self._put(changed))
+        self.shown.emit(0)
 
     def change(self, at: int, **changes: Any) -> None:
         """Change fields of a layer, by their names in its struct."""
@@ -108,6 +140,13 @@ class LayerCommands(QObject):
         """Put another layer in the place of one."""
         layers = self.layers
         self._put((*layers[:at], layer, *layers[at + 1 :]))
+
+    def _append(self, layer: Layer) -> None:
+        if len(self.layers) >= self.kind.most:
+            self._notices.tell(self.tr("There is room for {n} of them.").format(n=self.kind.most))
+            return
+        self._put((*self.layers, layer))
+        self.shown.emit(len(self.layers) - 1)
 
     def _put(self, layers: tuple[Layer, ...]) -> None:
         setattr(self._form, self.kind.field, layers)

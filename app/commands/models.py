@@ -1,15 +1,13 @@
 """Commands for the user's models: use them, move them to the trash, note, hash, folders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.commands.checkpoints import CheckpointCommands
-from app.commands.loras import LoraCommands
 from app.commands.model_rooms import ModelRooms
-from app.commands.opening import Opening
 from app.commands.state import AppState
 from app.form.changes import FormChanges
 from app.library.checkpoint_declarations import CheckpointMemory
@@ -19,9 +17,8 @@ from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode, ErrorInfo
 
-# The kinds that the form can use, other than parts.
-_WHOLE = frozenset({ModelKind.CHECKPOINT, ModelKind.LORA, ModelKind.EMBEDDING})
-_PARTS = {ModelKind.VAE: "vae"}
+# What the form does with a model of a kind.
+Use = Callable[[ModelInfo], object]
 
 
 class ModelCommands(QObject):
@@ -36,42 +33,42 @@ class ModelCommands(QObject):
         rooms: ModelRooms,
         memory: CheckpointMemory,
         changes: FormChanges,
-        opening: Opening,
         checkpoint: CheckpointCommands,
-        lora: LoraCommands,
+        uses: Mapping[ModelKind, Use],
         parent: QObject,
     ) -> None:
+        """`uses` are those of kinds other than checkpoints and their parts."""
         super().__init__(parent)
         self._form, self._notices = state.form, state.notices
         self._checkpoints, self._background = state.checkpoints, state.background
         self._store, self._notes, self._memory = rooms.store, rooms.notes, memory
-        self._changes, self._opening = changes, opening
-        self._checkpoint, self._lora = checkpoint, lora
+        self._changes, self._checkpoint = changes, checkpoint
+        own: dict[ModelKind, Use] = {
+            ModelKind.CHECKPOINT: self._use_checkpoint,
+            ModelKind.VAE: self._use_vae,
+        }
+        self._uses = {**own, **uses}
 
     def can_use(self, model: ModelInfo) -> bool:
         """Return True if the form has a place for a model."""
-        return not model.problem and (model.kind in _WHOLE or model.kind in _PARTS)
+        return not model.problem and model.kind in self._uses
 
     def can_trash(self, model: ModelInfo) -> bool:
         """Return True for a person's own file: the starter belongs to the application."""
         return not self._store.is_starter(model)
 
     def use(self, model: ModelInfo) -> None:
-        """Put a model into the form: as the checkpoint, a LoRA, a word of the prompt or the VAE."""
-        path = Path(model.path)
-        match model.kind:
-            case ModelKind.CHECKPOINT:
-                message = self.tr("{name} is the model now.").format(name=model_name(model)[:80])
-                self._changes.apply(message, lambda: self._checkpoint.open(path))
-            case ModelKind.LORA:
-                self._lora.open(path)
-            case ModelKind.EMBEDDING:
-                self._opening.name_embedding(path, next(iter(model.trigger_words), path.stem))
-            case ModelKind.VAE:
-                self.supply(str(self._form.checkpoint), "vae", model.path)
-            case _:
-                return
-        self.used.emit()
+        """Put a model into the form, at the place for its kind."""
+        if self.can_use(model):
+            self._uses[model.kind](model)
+            self.used.emit()
+
+    def _use_checkpoint(self, model: ModelInfo) -> None:
+        message = self.tr("{name} is the model now.").format(name=model_name(model)[:80])
+        self._changes.apply(message, lambda: self._checkpoint.open(Path(model.path)))
+
+    def _use_vae(self, model: ModelInfo) -> None:
+        self.supply(str(self._form.checkpoint), "vae", model.path)
 
     def supply(self, checkpoint: str, component: str, file: str) -> None:
         """Take a part of a checkpoint from another file, now and whenever it is chosen."""

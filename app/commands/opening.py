@@ -16,6 +16,7 @@ from app.library.gallery import is_picture
 from app.library.lora_store import LoraStore
 from engine.api.conventions import convention_of
 from engine.api.lora_files import LoraInfo
+from engine.api.model_files import ModelInfo
 from engine.api.values import ErrorInfo
 
 
@@ -79,11 +80,13 @@ class Opening(QObject):
             elif kind is FileKind.OPAQUE:
                 self._read(path, may_be_checkpoint=False)
 
-    def name_embedding(self, path: Path, name: str) -> None:
+    def use_embedding(self, model: ModelInfo) -> None:
         """Write an embedding's name at the end of the prompt, unless it is there.
 
         One that no prompt finds where it lies, or whose name none can have, is explained instead.
         """
+        path = Path(model.path)
+        name = next(iter(model.trigger_words), path.stem)
         convention, form = convention_of(self._form.convention), self._form
         text = spelled(name, convention)
         is_found = name in self._store.embeddings or not self._store.is_listed

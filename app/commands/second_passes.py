@@ -1,14 +1,21 @@
 """Commands for the second passes of the form."""
 
-from PySide6.QtCore import QObject
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
 
 from app.commands.state import AppState
 from app.form.changes import FormChanges
+from engine.api.model_files import ModelInfo
 from engine.api.second_passes import MAX_SECOND_PASSES, SecondPass
 
 
 class SecondPassCommands(QObject):
     """Adds, changes and removes second passes; a removed one can be put back by a notice."""
+
+    # The index of a pass that is new, or that was changed elsewhere: it should be seen.
+    shown = Signal(int)
 
     def __init__(self, state: AppState, changes: FormChanges, parent: QObject) -> None:
         super().__init__(parent)
@@ -23,6 +30,20 @@ class SecondPassCommands(QObject):
         """Add a pass of twice the size."""
         if self.has_room:
             self._form.second_passes = (*self._form.second_passes, SecondPass())
+            self.shown.emit(len(self._form.second_passes) - 1)
+
+    def use_upscaler(self, model: ModelInfo) -> None:
+        """Enlarge by an upscaler: in the last pass, or in a new one."""
+        passes = self._form.second_passes
+        *before, last = passes or (SecondPass(),)
+        changed = msgspec.structs.replace(last, upscaler=model.path)
+
+        def put() -> None:
+            self._form.second_passes = (*before, changed)
+
+        message = self.tr("{name} enlarges the next pictures.")
+        self._changes.apply(message.format(name=Path(model.path).name[:80]), put)
+        self.shown.emit(len(before))
 
     def change(self, at: int, changed: SecondPass) -> None:
         """Put a changed pass in the place of one."""

@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from engine.api.control import ControlLayer
+from engine.api.image_prompts import ImagePrompt
 from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.preprocessors import CannyOptions
 from engine.api.request import ComponentFiles
+from engine.api.second_passes import SecondPass
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
@@ -54,7 +58,53 @@ def test_a_file_that_nothing_can_use_is_not_used(staged: Staged, tmp_path: Path)
     commands = staged.session.model
     broken = model(tmp_path / "a", ModelKind.CHECKPOINT, problem="It is a web page.")
     assert not commands.can_use(broken)
-    assert not commands.can_use(model(tmp_path / "a", ModelKind.UPSCALER))
+    assert not commands.can_use(model(tmp_path / "a", ModelKind.TEXT_ENCODER))
+
+
+def test_networks_begin_a_layer_whose_picture_is_still_to_choose(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, form = staged.session, staged.session.generation
+    canny = model(tmp_path / "canny.safetensors", ModelKind.CONTROLNET)
+    session.model.use(canny)
+    (layer,) = form.controls
+    assert (layer.image, layer.network, layer.preprocessor) == ("", canny.path, CannyOptions())
+    # A layer that lacks a network gets it.
+    form.controls = (ControlLayer(image="/a.png"),)
+    session.model.use(canny)
+    assert [(one.image, one.network) for one in form.controls] == [("/a.png", canny.path)]
+    undo = session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert [one.network for one in form.controls] == [None]
+    adapter = model(tmp_path / "plus.safetensors", ModelKind.IP_ADAPTER)
+    session.model.use(adapter)
+    assert form.image_prompts == (ImagePrompt(image="", adapter=adapter.path),)
+
+
+def test_a_vision_encoder_reads_the_pictures_of_all_image_prompts(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, form = staged.session, staged.session.generation
+    encoder = model(tmp_path / "vit.safetensors", ModelKind.VISION_ENCODER)
+    session.model.use(encoder)
+    assert form.image_prompts == (ImagePrompt(image="", encoder=encoder.path),)
+    form.image_prompts = (ImagePrompt(image="/a.png"), ImagePrompt(image="/b.png"))
+    session.model.use(encoder)
+    assert [one.encoder for one in form.image_prompts] == [encoder.path] * 2
+
+
+def test_an_upscaler_enlarges_in_the_last_pass_and_is_offered_first_for_pictures(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, form = staged.session, staged.session.generation
+    upscaler = model(tmp_path / "sharp.pth", ModelKind.UPSCALER)
+    session.model.use(upscaler)
+    assert form.second_passes == (SecondPass(upscaler=upscaler.path),)
+    assert session.upscales.latest == upscaler.path
+    form.second_passes = (SecondPass(), SecondPass(strength=0.3))
+    session.model.use(upscaler)
+    assert form.second_passes == (SecondPass(), SecondPass(strength=0.3, upscaler=upscaler.path))
 
 
 def test_a_part_that_is_given_can_be_taken_back(staged: Staged, tmp_path: Path) -> None:

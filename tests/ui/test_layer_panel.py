@@ -530,6 +530,15 @@ def test_a_layer_without_a_picture_invites_to_choose_one_and_is_left_out(
     assert [one.network for one in desk.session.generation.build_request().controls] == [CANNY.path]
 
 
+def test_a_network_that_is_used_elsewhere_is_seen_in_the_form(desk: Desk) -> None:
+    desk.window.resize(960, 600)
+    form = desk.window.form
+    desk.session.model.use(CANNY)
+    desk.wait(lambda: form.verticalScrollBar().value() > 0)
+    place = card(desk).picture.mapTo(form.viewport(), QPoint(0, 0))
+    assert form.viewport().rect().contains(place)
+
+
 def test_a_model_without_networks_offers_no_layers_and_says_what_helps(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
     one = add(desk)

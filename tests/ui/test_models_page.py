@@ -173,6 +173,30 @@ def test_a_model_is_used_by_enter_and_by_the_button(shown: Shown) -> None:
     assert str(form.checkpoint) == MIX.path
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (ModelKind.CONTROLNET, "Follow a picture with it"),
+        (ModelKind.IP_ADAPTER, "Use for an image prompt"),
+        (ModelKind.VISION_ENCODER, "Use for image prompts"),
+        (ModelKind.UPSCALER, "Enlarge pictures with it"),
+    ],
+)
+def test_a_network_of_each_kind_has_a_button_that_uses_it(
+    shown: Shown, kind: ModelKind, words: str
+) -> None:
+    used: list[None] = []
+    shown.session.model.used.connect(lambda: used.append(None))
+    shown.tell(model("network", kind=kind))
+    details = shown.page.yours.details
+    assert details.use.isVisible()
+    assert details.use.text() == words
+    details.use.click()
+    assert used == [None]
+    form = shown.session.generation
+    assert len((*form.controls, *form.image_prompts, *form.second_passes)) == 1
+
+
 def test_a_missing_part_is_said_on_the_card(shown: Shown) -> None:
     shown.tell(LACKS)
     assert "VAE" in shown.page.yours.item_model.line(LACKS)

@@ -2,7 +2,7 @@
 
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from ui.theme.metrics import S
@@ -31,6 +31,9 @@ class CardList(QWidget, Generic[CardT]):
     A list of a kind says in `make_card` how a card is made.
     """
 
+    # Emits a card that should be seen, once it is laid out.
+    revealed = Signal(QWidget)
+
     def __init__(self, gap: int = S) -> None:
         """`gap` is the room between cards."""
         super().__init__()
@@ -50,6 +53,15 @@ class CardList(QWidget, Generic[CardT]):
     def make_card(self, at: int) -> CardT:
         """Return a new card for a place in the list, connected to what acts on this place."""
         raise NotImplementedError
+
+    def reveal(self, at: int) -> None:
+        """Have the card at a place seen; one that will be there in a moment, too."""
+
+        def reveal() -> None:
+            if at < len(self.cards):
+                self.revealed.emit(self.cards[at])
+
+        QTimer.singleShot(0, self, reveal)
 
     def put_below(self, *widgets: QWidget) -> None:
         """Lay widgets out between the cards and the button."""

@@ -96,6 +96,8 @@ class FormPanel(QScrollArea):
         self.image_prompts = LayerPanel(session, session.image_prompt, theme, self.scrolling)
         self.no_layers = plain_label("", "caption", wrap=True)
         self.second_passes = SecondPassPanel(session, theme)
+        for panel in (self.controls, self.image_prompts, self.second_passes):
+            panel.revealed.connect(self._show_card)
 
     def _lay_out(self) -> None:
         content = QWidget()
@@ -174,6 +176,13 @@ class FormPanel(QScrollArea):
             # First show the field's group with its label, as far as it fits, then the field.
             self.ensureWidgetVisible(group, 0, M)
             self.ensureWidgetVisible(now, 0, M)
+
+    def _show_card(self, card: QWidget) -> None:
+        """Scroll to a card: to its head, where it is higher than the form."""
+        self._column.activate()
+        place = card.mapTo(self.widget(), card.rect().topLeft())
+        height = min(card.height(), self.viewport().height() - 2 * M)
+        self.ensureVisible(0, place.y() + height // 2, 0, height // 2 + M)
 
     def _make_room(self, low: int, high: int) -> None:
         """Shrink the margin by the scroll bar's width, so that the form does not move."""

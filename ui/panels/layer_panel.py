@@ -79,6 +79,7 @@ class LayerPanel(CardList["LayerCard"]):
         self.add.clicked.connect(self.choose_picture)
         self._pictures.read.connect(self._show_pictures)
         self._scrolling.scrolled.connect(self._on_scrolled)
+        self._commands.shown.connect(self.reveal)
         for signal in (
             self._list.rows_changed,
             self._list.offered_changed,

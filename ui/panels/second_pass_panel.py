@@ -26,6 +26,7 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         self._session, self._theme, self._state = session, theme, session.generation
         self.add.clicked.connect(self._on_add)
         self._state.changed.connect(self._on_form)
+        session.second_pass.shown.connect(self.reveal)
         session.picture_time.changed.connect(self._refresh)
         session.models.store.changed.connect(self._refresh)
         session.checkpoints.changed.connect(self._refresh)
