@@ -223,6 +223,9 @@ class MainWindow(QMainWindow):
             self.places.open(Place.CREATE)
 
     def _show_picture(self, path: str) -> None:
+        """Show a picture where the user is, else in Create."""
+        if self.places.open_picture(path):
+            return
         self.session.view.choose(path)
         self._show_form()
 

@@ -17,6 +17,7 @@ from engine.api.request import GenerateRequest
 from engine.api.values import InputRole
 from engine.errors import EngineError
 from ui.advanced_labels import options_summary
+from ui.job_labels import upscaler_name
 from ui.labels import duration, file_size, size_label, when
 from ui.method_labels import method_name, tool_label
 
@@ -58,6 +59,7 @@ def read_facts(path: str, seconds: float | None = None) -> tuple[Fact, ...]:
         size = picture_size(path)
         if not size.isEmpty():
             facts.append((translate("facts", "Size"), size_label(*size.toTuple())))
+    facts += _enlarged(Path(path))
     if seconds is not None:
         facts.append((translate("facts", "Time taken"), duration(seconds)))
     facts += _of_file(Path(path))
@@ -165,6 +167,20 @@ def _of_file(path: Path) -> Iterator[tuple[str, str]]:
         return
     yield translate("facts", "Saved"), f"{when(status.st_mtime_ns)} · {file_size(status.st_size)}"
     yield translate("facts", "File"), str(path)
+
+
+def _enlarged(path: Path) -> Iterator[tuple[str, str]]:
+    """Return what made a finished picture larger here, one line for each time."""
+    from engine.metadata.upscales import read_upscales
+
+    try:
+        reports = read_upscales(path)
+    except EngineError:
+        return
+    names = (one.name if one.path else upscaler_name(one.name) for one in reports)
+    sizes = (size_label(one.width, one.height) for one in reports)
+    lines = (f"{name}, {size}" for name, size in zip(names, sizes, strict=True))
+    yield translate("facts", "Upscaled by"), "\n".join(lines)
 
 
 def _number(value: float) -> str:

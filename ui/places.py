@@ -98,6 +98,15 @@ class ShowingPicture(Protocol):
 
 
 @runtime_checkable
+class OpeningPicture(Protocol):
+    """A page that shows pictures of its own list."""
+
+    def open_picture(self, path: str) -> bool:
+        """Show a picture; return False for one that is not the page's."""
+        ...
+
+
+@runtime_checkable
 class Entered(Protocol):
     """A page with a control to begin at."""
 
@@ -229,6 +238,10 @@ class Places(QWidget):
     def picture(self) -> str | None:
         """The path of the picture that the open page is about; None without one."""
         return self.page.picture if isinstance(self.page, ShowingPicture) else None
+
+    def open_picture(self, path: str) -> bool:
+        """Have the open page show a picture; return False if it has no place for it."""
+        return isinstance(self.page, OpeningPicture) and self.page.open_picture(path)
 
     @property
     def room_for_messages(self) -> QWidget:

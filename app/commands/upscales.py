@@ -147,13 +147,12 @@ class UpscaleCommands(QObject):
 def original_of(path: Path) -> str | None:
     """Return the picture that one was made larger from, where it is or beside it; else None."""
     # The readers of other tools' pictures come along, which the start does without.
-    from engine.metadata.record import read_record
+    from engine.metadata.upscales import read_upscales
 
     try:
-        record = read_record(path)
+        reports = read_upscales(path)
     except EngineError:
         return None
-    reports = record.upscales if record is not None else ()
     source = reports[-1].source if reports else None
     if not source:
         return None

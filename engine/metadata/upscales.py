@@ -1,12 +1,16 @@
 """The texts of a picture that is made larger: those of the picture before, and what enlarged it."""
 
+import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import msgspec
 
 from engine.api.record import UpscaleReport
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.infotext import Infotext, Parameter, format_infotext, parse_infotext
+from engine.metadata.json_text import parse_json
+from engine.metadata.pictures import read_text_chunks
 from engine.metadata.record import PARAMETERS_KEYWORD, decode_record, encode_record
 from engine.metadata.texts import RECORD_KEYWORD, TextChunk
 
@@ -16,18 +20,54 @@ _POSTPROCESSING = "postprocessing"
 _IN_EXIF = USER_COMMENT
 
 
+class EnlargedRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The record of a picture that was only made larger here; how it was made is not known."""
+
+    upscales: tuple[UpscaleReport, ...]
+
+
 def with_upscale(chunks: Iterable[TextChunk], report: UpscaleReport) -> tuple[TextChunk, ...]:
     """Return the texts of a picture with a report of what enlarged it.
 
-    Our record lists it; AUTOMATIC1111's text has its pairs for it at the end. A picture without
-    either text gets one that only tells of the enlargement. Other tools' texts stay as they are.
+    Our record lists it; a picture without one gets a record of the enlargement alone.
+    AUTOMATIC1111's text has its pairs for it at the end; without that text they are in its chunk
+    for postprocessing. Other tools' texts stay as they are.
     """
     changed = list(_changed(map(_as_parameters, chunks), report))
-    if any(chunk.keyword == PARAMETERS_KEYWORD for chunk in changed):
-        return tuple(changed)
-    alone = format_infotext(Infotext("", "", _pairs(report)))
-    keyword = _POSTPROCESSING if changed else PARAMETERS_KEYWORD
-    return (*changed, TextChunk(keyword, alone))
+    keywords = {chunk.keyword for chunk in changed}
+    if RECORD_KEYWORD not in keywords:
+        changed.append(TextChunk(RECORD_KEYWORD, _encoded(EnlargedRecord(upscales=(report,)))))
+    if PARAMETERS_KEYWORD not in keywords:
+        pairs = format_infotext(Infotext("", "", _pairs(report)))
+        changed.append(TextChunk(_POSTPROCESSING, pairs))
+    return tuple(changed)
+
+
+def read_upscales(path: Path) -> tuple[UpscaleReport, ...]:
+    """Return what made a picture larger here, the last one last; empty for nothing.
+
+    Raises INPUT_IMAGE_UNREADABLE if the file cannot be read or is no picture.
+    """
+    texts = (one.text for one in read_text_chunks(path) if one.keyword == RECORD_KEYWORD)
+    return next((found for text in texts if (found := _reports(text))), ())
+
+
+def _reports(text: str) -> tuple[UpscaleReport, ...]:
+    record = decode_record(text) or _enlarged(text)
+    return (record.upscales or ()) if record is not None else ()
+
+
+def _enlarged(text: str) -> EnlargedRecord | None:
+    """Read the record of an enlargement alone; None for another text."""
+    try:
+        return msgspec.convert(parse_json(text), EnlargedRecord)
+    except msgspec.ValidationError:
+        return None
+
+
+def _encoded(record: EnlargedRecord) -> str:
+    """Write a record as ours is written: in ASCII, with escapes for what UTF-8 cannot."""
+    return json.dumps(msgspec.to_builtins(record), ensure_ascii=True, separators=(",", ":"))
 
 
 def _as_parameters(chunk: TextChunk) -> TextChunk:
@@ -49,7 +89,10 @@ def _in_record(text: str, report: UpscaleReport) -> str:
     """Return our record with the report; as it is where it is damaged or from a later version."""
     record = decode_record(text)
     if record is None:
-        return text
+        enlarged = _enlarged(text)
+        if enlarged is None:
+            return text
+        return _encoded(EnlargedRecord(upscales=(*enlarged.upscales, report)))
     before = record.upscales or ()
     return encode_record(msgspec.structs.replace(record, upscales=(*before, report)))
 

@@ -1,17 +1,25 @@
 """The texts of an enlarged picture: those of the one before, and what enlarged it."""
 
+from pathlib import Path
+
 import msgspec
+import pytest
 
 from engine.api.record import UpscaleReport
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
 from engine.metadata.infotext import parse_infotext
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.readers import read_request
 from engine.metadata.record import decode_record, encode_record, find_record
 from engine.metadata.texts import TextChunk
-from engine.metadata.upscales import with_upscale
-from tests.metadata.records import PLAIN
+from engine.metadata.upscales import read_upscales, with_upscale
+from tests.metadata.records import PLAIN, png_with
 
 REPORT = UpscaleReport(
     name="4x, sharp", width=2048, height=1536, resampling="lanczos", path="/models/4x.pth"
 )
+PIXEL = png_with()
 OTHER = UpscaleReport(name="area", width=64, height=64, resampling="area")
 PARAMETERS = "a cat\nNegative prompt: dog\nSteps: 20, Sampler: Euler, CFG scale: 7, Size: 512x384"
 
@@ -40,7 +48,7 @@ def test_a_record_without_enlargement_says_nothing_of_one() -> None:
 
 def test_a1111s_text_has_its_pairs_at_the_end() -> None:
     found = texts(TextChunk("parameters", PARAMETERS))
-    assert set(found) == {"parameters"}
+    assert set(found) == {"parameters", "safelight"}
     assert found["parameters"].startswith(PARAMETERS + ", ")
     info = parse_infotext(found["parameters"])
     assert (info.prompt, info.negative_prompt, info.get("Steps")) == ("a cat", "dog", "20")
@@ -56,7 +64,10 @@ def test_other_texts_stay_as_they_are() -> None:
     comfy = {"prompt": '{"3": {}}', "workflow": "{}"}
     found = texts(*(TextChunk(keyword, text) for keyword, text in comfy.items()))
     expected = 'Postprocess upscale to: 2048x1536, Postprocess upscaler: "4x, sharp"'
+    record = found.pop("safelight")
     assert found == {**comfy, "postprocessing": expected}
+    # It does not say how the picture was made.
+    assert decode_record(record) is None
     again = texts(*(TextChunk(*one) for one in found.items()), report=OTHER)
     assert again["postprocessing"] == "Postprocess upscale to: 64x64, Postprocess upscaler: area"
     swarm = '{"sui_image_params": {}}'
@@ -65,5 +76,34 @@ def test_other_texts_stay_as_they_are() -> None:
     assert damaged["safelight"] == "{"
 
 
-def test_a_picture_without_texts_tells_what_enlarged_it() -> None:
-    assert texts()["parameters"].endswith('Postprocess upscaler: "4x, sharp"')
+def test_a_picture_without_texts_tells_what_enlarged_it_and_names_no_other_tool(
+    tmp_path: Path,
+) -> None:
+    found = texts()
+    assert set(found) == {"postprocessing", "safelight"}
+    assert found["postprocessing"].endswith('Postprocess upscaler: "4x, sharp"')
+    again = texts(*(TextChunk(*one) for one in found.items()), report=OTHER)
+    path = tmp_path / "large.png"
+    chunks = [TextChunk(*one) for one in again.items()]
+    path.write_bytes(insert_text_chunks(PIXEL, chunks))
+    assert read_upscales(path) == (REPORT, OTHER)
+    with pytest.raises(EngineError) as raised:
+        read_request(path)
+    assert raised.value.info.code is ErrorCode.METADATA_MISSING
+
+
+def test_the_enlargement_of_another_tools_picture_is_read_beside_its_settings(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "large.png"
+    chunks = with_upscale([TextChunk("parameters", PARAMETERS)], REPORT)
+    path.write_bytes(insert_text_chunks(PIXEL, chunks))
+    assert read_upscales(path) == (REPORT,)
+    assert read_request(path).tool == "AUTOMATIC1111"
+
+
+@pytest.mark.parametrize("text", ["{", '{"upscales": [{"name": 1}]}', "[]", '{"upscales": 3}'])
+def test_a_damaged_record_of_an_enlargement_is_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "large.png"
+    path.write_bytes(insert_text_chunks(PIXEL, [TextChunk("safelight", text)]))
+    assert read_upscales(path) == ()

@@ -34,6 +34,8 @@ class Browser(QWidget):
     changed = Signal()
     # The user wants to see the current picture.
     opened = Signal()
+    # Emits the id of a picture that was sought, and that no search of this folder finds.
+    missed = Signal(int)
 
     def __init__(
         self, index: GalleryIndex, tiles: TileStore, habits: GalleryHabits, theme: Theme
@@ -41,6 +43,8 @@ class Browser(QWidget):
         super().__init__()
         self._index = index
         self._is_stale = True
+        # The id of a picture that is to be opened once it is found.
+        self._sought: int | None = None
         # The query whose pictures are in the grid.
         self._shown = GalleryQuery()
         self.setProperty("role", "canvas")
@@ -106,6 +110,20 @@ class Browser(QWidget):
         if self.current is not None:
             self.grid.choose(min(max(self.current + by, 0), self.count - 1))
 
+    def seek(self, picture: int) -> None:
+        """Open a picture by its id; where the search leaves it out, the search is forgotten."""
+        number = self.model.number_of(picture)
+        if number is not None:
+            self._sought = None
+            self.grid.choose(number)
+            self.opened.emit()
+        elif self._sought is None and self.search.narrows:
+            self._sought = picture
+            self.search.forget()
+        else:
+            self._sought = None
+            self.missed.emit(picture)
+
     # What is found.
 
     def refresh(self) -> None:
@@ -152,6 +170,8 @@ class Browser(QWidget):
             self.grid.keep_top(top)
         self._show_page()
         self.changed.emit()
+        if self._sought is not None:
+            self.seek(self._sought)
 
     def _choose_again(self, kept: set[int], current: int | None, number: int | None) -> None:
         """Choose pictures by id; if all are gone, the one in the place of the current one.

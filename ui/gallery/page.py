@@ -20,7 +20,7 @@ from ui.gallery.deeds import PictureDeeds
 from ui.gallery.folders_pane import FoldersPane
 from ui.gallery.foot import Foot
 from ui.gallery.grid_view import SIDE_STEP
-from ui.gallery.labels import chosen_words, trouble_label
+from ui.gallery.labels import chosen_words, name_of, trouble_label
 from ui.gallery.picture_bar import COMPARED
 from ui.gallery.picture_loader import PictureLoader
 from ui.gallery.tile_store import TileStore
@@ -131,6 +131,13 @@ class GalleryPage(QWidget):
         rows = self._index.rows(self.meant()[:2])
         return rows[0].path if len(rows) == 1 else None
 
+    def open_picture(self, path: str) -> bool:
+        """Show a picture in the viewer; return False for one that is in no watched folder."""
+        picture = self._index.id_of(path)
+        if picture is not None:
+            self.browser.seek(picture)
+        return picture is not None
+
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
         self._tiles.close()
@@ -171,6 +178,7 @@ class GalleryPage(QWidget):
         browser, grid = self.browser, self.browser.grid
         browser.opened.connect(self._open_viewer)
         browser.changed.connect(self._refresh)
+        browser.missed.connect(self._tell_missed)
         browser.add.clicked.connect(self.folders.add_folder)
         grid.customContextMenuRequested.connect(self._show_menu)
         grid.side_changed.connect(self._on_side)
@@ -225,6 +233,13 @@ class GalleryPage(QWidget):
         self._show(self.browser)
         self.browser.grid.setFocus()
         self._refresh()
+
+    def _tell_missed(self, picture: int) -> None:
+        row = self._index.row(picture)
+        name = name_of(row)[:80] if row is not None else ""
+        self._session.notices.tell(
+            self.tr("{name} is in another folder than the chosen one.").format(name=name)
+        )
 
     def _find(self) -> None:
         self.browse()

@@ -179,8 +179,11 @@ class FormPanel(QScrollArea):
 
     def _show_card(self, card: QWidget) -> None:
         """Scroll to a card: to its head, where it is higher than the form."""
+        content = self.widget()
+        if content is None:
+            return
         self._column.activate()
-        place = card.mapTo(self.widget(), card.rect().topLeft())
+        place = card.mapTo(content, card.rect().topLeft())
         height = min(card.height(), self.viewport().height() - 2 * M)
         self.ensureVisible(0, place.y() + height // 2, 0, height // 2 + M)
 

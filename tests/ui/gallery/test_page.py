@@ -7,21 +7,25 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.gallery.query import Rejected
 from app.notices.remedies import NoticeAction
+from engine.api.record import UpscaleReport
 from engine.api.values import InputRole
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.upscales import with_upscale
 from tests.ui.conftest import Desk
-from tests.ui.gallery.conftest import Shown, write_picture
+from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
 from ui.actions import ActionName
 from ui.gallery.browser import Browser
 from ui.gallery.compare import Comparison
 from ui.gallery.differences import differing
 from ui.gallery.viewer import Viewer
-from ui.picture_facts import Fact
+from ui.picture_facts import Fact, read_facts
 from ui.places import Place
 
 KEY, CTRL = Qt.Key, Qt.KeyboardModifier.ControlModifier
@@ -377,3 +381,49 @@ def test_a_picture_of_the_gallery_is_followed_by_the_next_one(shown: Shown) -> N
     assert shown.desk.window.places.place is Place.CREATE
     (layer,) = shown.session.generation.controls
     assert Path(layer.image).parent == shown.folder
+
+
+def enlarge(shown: Shown, prompt: str) -> Path:
+    """Write a picture that was made from another one by an upscaler, beside it."""
+    source = shown.folder / f"{PROMPTS.index(prompt)}.png"
+    report = UpscaleReport(name="area", width=128, height=96, resampling="area", source=str(source))
+    chunks = with_upscale(read_text_chunks(source), report)
+    large = shown.folder / "large.png"
+    QImage(128, 96, QImage.Format.Format_RGB32).save(str(large))
+    large.write_bytes(insert_text_chunks(large.read_bytes(), chunks))
+    return large
+
+
+def test_the_picture_before_an_enlargement_is_shown_in_the_viewer(shown: Shown) -> None:
+    enlarge(shown, "a blue boat")
+    shown.session.gallery_index.rescan()
+    shown.wait_for(len(PROMPTS) + 1)
+    newest = shown.session.gallery_index.id_of(str(shown.folder / "large.png"))
+    assert newest is not None
+    shown.session.gallery_index.favourite([newest], is_favourite=True)
+    # A search that leaves the picture before out is given up.
+    shown.browser.search.favourites.click()
+    shown.wait_for(1)
+    shown.grid.choose(0)
+    shown.desk.window.actions_by_name[ActionName.SHOW_ORIGINAL].trigger()
+    shown.desk.wait(lambda: shown.page.viewer.isVisible())
+    assert shown.page.picture == str(shown.folder / "1.png")
+    assert shown.page.viewer.name.text() == "a blue boat"
+    assert shown.desk.window.places.place is Place.GALLERY
+
+
+def test_a_foreign_picture_that_was_enlarged_names_no_program_that_made_it(
+    nothing: Shown,
+) -> None:
+    nothing.folder.mkdir(parents=True, exist_ok=True)
+    path = nothing.folder / "large.png"
+    QImage(128, 96, QImage.Format.Format_RGB32).save(str(path))
+    report = UpscaleReport(name="x4", path="/x4.pth", width=128, height=96, resampling="area")
+    path.write_bytes(insert_text_chunks(path.read_bytes(), with_upscale((), report)))
+    nothing.session.gallery_index.rescan()
+    nothing.wait_for(1)
+    (row,) = nothing.session.gallery_index.rows(nothing.browser.model.ids)
+    assert row.tool == ""
+    facts = {fact.label: fact.text for fact in read_facts(str(path))}
+    assert facts["Upscaled by"].startswith("x4, 128")
+    assert "Made with" not in facts
