@@ -22,7 +22,6 @@ OF_QT = {"_SeedValidator.validate", "_Drawing.clone"}
 FOR_TESTS = {
     "ThumbnailStore.kept_bytes",
     "NoticeCard.is_leaving",
-    "GalleryIndex.id_of",
 }
 
 
