@@ -95,7 +95,17 @@ def _instance_norm(*, epsilon: float) -> Function:
 
 def _layer_norm(*, epsilon: float, axis: int = -1) -> Function:
     _require(axis == -1, f"axis {axis}")
-    return lambda x, scale, bias: functional.layer_norm(x, scale.shape, scale, bias, epsilon)
+
+    def normalised(x: Tensor, scale: Tensor, bias: Tensor | None = None) -> Tensor:
+        return functional.layer_norm(x, scale.shape, scale, bias, epsilon)
+
+    return normalised
+
+
+def _gelu(*, approximate: bytes | str = "none") -> Function:
+    form = approximate.decode() if isinstance(approximate, bytes) else approximate
+    _require(form in ("none", "tanh"), f"approximate {form}")
+    return lambda x: functional.gelu(x, approximate=form)
 
 
 def _attention(*, q_num_heads: int, kv_num_heads: int, is_causal: int) -> Function:
@@ -298,6 +308,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "BiasAdd": _plain(lambda x, bias, skip: _skip_sum(x, skip, bias)),
     "BiasSplitGelu": _plain(_bias_split_gelu),
     "Cast": _cast,
+    "Clip": _plain(torch.clamp),
     "Concat": _concat,
     "Conv": _convolution,
     "ConvTranspose": _transposed_convolution,
@@ -306,7 +317,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Erf": _plain(torch.erf),
     "FusedMatMul": _linear,
     "Gather": _gather,
-    "Gelu": _plain(functional.gelu),
+    "Gelu": _gelu,
     "GridSample": _grid_sample,
     "GroupNorm": _channels_last_group_norm,
     "GroupNormalization": _group_norm,
@@ -325,7 +336,9 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Mul": _plain(torch.mul),
     "MulInto": _into(torch.mul, Tensor.mul_),
     "MultiHeadAttention": _multi_head_attention,
+    "Neg": _plain(torch.neg),
     "NhwcConv": _channels_last_convolution,
+    "Pow": _plain(torch.pow),
     "PRelu": _plain(lambda x, slopes: torch.where(x < 0, x * slopes, x)),
     "ReduceL2": _reduced(torch.linalg.vector_norm),
     "ReduceMax": _reduced(torch.amax),

@@ -221,10 +221,11 @@ class AutoencoderModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TinyDecoder:
-    """A small decoder for previews; its input `latent` is an unscaled latent times `scale`."""
+    """A small decoder for previews; its input is a VAE's latent, less `shift`, times `scale`."""
 
     network: Network
     scale: float
+    shift: float = 0.0
 
 
 class PreviewModel(Protocol):

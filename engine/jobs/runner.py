@@ -206,7 +206,7 @@ class JobRunner:
             return
         load = loader(tiny.network, candidate, self.services.cache.working_copies)
         with closing(TinyPreview(load, reporter.show)) as previews:
-            yield Previewing(reporter, previews, tiny.scale)
+            yield Previewing(reporter, previews, tiny)
 
     def _preparations(self) -> Preparations:
         services = self.services

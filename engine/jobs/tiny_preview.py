@@ -157,17 +157,18 @@ def loader(network: Network, candidate: Candidate, copies: WorkingCopies) -> Cal
 class Previewing:
     """A `JobReporter` that shows previews by a tiny VAE where there is time for them."""
 
-    def __init__(self, inner: JobReporter, previews: TinyPreview, scale: float) -> None:
-        """Wrap the reporter `inner`; `scale` is the scale of the `TinyDecoder`."""
+    def __init__(self, inner: JobReporter, previews: TinyPreview, tiny: TinyDecoder) -> None:
+        """Wrap the reporter `inner`; `tiny` is the decoder that makes the previews."""
         self._inner, self._previews = inner, previews
         self.shows_previews = True
-        self._scale = np.float32(scale)
+        self._scale, self._shift = np.float32(tiny.scale), np.float32(tiny.shift)
         self.expect, self.phase, self.progress = inner.expect, inner.phase, inner.progress
         self.image_saved, self.warning, self.show = inner.image_saved, inner.warning, inner.show
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
         """Show a preview by the tiny VAE, or pass the latent to the inner reporter."""
-        if not self._previews.offer(step, form.latent(latent) * self._scale):
+        shown = (form.latent(latent) - self._shift) * self._scale
+        if not self._previews.offer(step, shown):
             self._inner.preview(step, latent, form)
 
 

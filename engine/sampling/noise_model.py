@@ -5,7 +5,8 @@ mixes picture and noise to latents of a level and scales them for the network.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.api.record import ResolvedRequest
@@ -114,20 +115,39 @@ class SizeShift:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowLevels:
+    """The levels that a tool has of a flow: how they are moved, and how many there are."""
+
+    shift: float | SizeShift = 1.0
+    count: int = 1000
+
+    def schedule(self, request: ResolvedRequest) -> FlowSchedule:
+        """Return the levels for pictures of a request's size."""
+        shift = self.shift
+        if isinstance(shift, SizeShift):
+            shift = shift(request.width, request.height)
+        return FlowSchedule.of(shift, request.convention.name, self.count)
+
+
+@dataclass(frozen=True, slots=True)
 class RectifiedFlow:
-    """A `NoiseModel` of x = (1 - t) * picture + t * noise, with t moved by a shift."""
+    """A `NoiseModel` of x = (1 - t) * picture + t * noise, with t moved by a shift.
+
+    `tools` has the levels of tools that move or count them otherwise.
+    """
 
     shift: float | SizeShift = 1.0
     prediction: PredictionType = PredictionType.FLOW
     aligned_for: AlignedFor = AlignedFor.SD1
+    tools: Mapping[ConventionName, FlowLevels] = field(
+        default_factory=dict[ConventionName, FlowLevels]
+    )
 
     def training(self, request: ResolvedRequest) -> NoiseSchedule:
         """Return the levels for pictures of this size. Raises EngineError(REQUEST_INVALID)."""
         _refuse_zero_terminal_snr(request)
-        shift = self.shift
-        if isinstance(shift, SizeShift):
-            shift = shift(request.width, request.height)
-        return FlowSchedule.of(shift, request.convention.name)
+        levels = self.tools.get(request.convention.name, FlowLevels(self.shift))
+        return levels.schedule(request)
 
     def rescaled_as(self, convention: ConventionName) -> PredictionType | None:
         """Return None: the network's own prediction type is measured."""

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from engine.api.values import PredictionType, SamplerName, ScheduleName
+from engine.api.conventions import CONVENTIONS
+from engine.api.values import ConventionName, PredictionType, SamplerName, ScheduleName
 from engine.sampling.denoiser import Denoiser
 from engine.sampling.noise_model import RectifiedFlow, SizeShift
 from engine.sampling.plan import plan_sampling
@@ -57,3 +58,25 @@ def test_noise_is_added_at_a_level() -> None:
         )
         ours = plan.training.noised(picture.numpy(), NOISE, plan.sigmas[place])
         np.testing.assert_allclose(ours, noisy.numpy(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("steps", [4, 7, 28])
+@pytest.mark.parametrize("strength", [0.29, 0.6, 1.0])
+def test_a_redrawn_picture_takes_the_levels_of_diffusers(steps: int, strength: float) -> None:
+    """The number of steps need not divide a thousand levels."""
+    request = asked(
+        convention=CONVENTIONS[ConventionName.DIFFUSERS],
+        width=640,
+        height=512,
+        steps=steps,
+        strength=strength,
+    )
+    plan = plan_sampling(request, RectifiedFlow(SizeShift()), redraws=True)
+    theirs = diffusers.FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True)
+    pipeline = diffusers.FluxImg2ImgPipeline(theirs, *[None] * 6)
+    mu = math.log(SizeShift()(640, 512))
+    theirs.set_timesteps(sigmas=np.linspace(1.0, 1 / steps, steps), mu=mu)
+    timesteps, count = pipeline.get_timesteps(steps, strength, "cpu")
+    taken = theirs.sigmas.numpy()[-1 - count :]
+    assert len(timesteps) == count
+    np.testing.assert_allclose(plan.sigmas, taken, rtol=0, atol=2e-7)

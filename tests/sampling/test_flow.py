@@ -15,6 +15,7 @@ from engine.sampling.masking import Keeping, Kept, MaskedDenoise
 from engine.sampling.noise_model import (
     FLOW_SAMPLERS,
     FLOW_SCHEDULES,
+    FlowLevels,
     RectifiedFlow,
     SizeShift,
     VarianceExploding,
@@ -83,6 +84,24 @@ def test_the_shift_grows_with_the_size_of_the_picture() -> None:
         flow.training(asked(width=side, height=side)).sigmas[499] for side in (256, 1024)
     )
     assert small < large
+
+
+def test_a_tool_may_move_and_count_levels_otherwise() -> None:
+    """ComfyUI and Forge take every n-th of ten thousand levels, at one shift for all sizes."""
+    own = FlowLevels(math.exp(1.15), count=10_000)
+    flow = RectifiedFlow(SizeShift(), tools={ConventionName.COMFY: own})
+    small, large = (
+        plan_sampling(
+            asked(steps=7, width=side, height=side, convention=CONVENTIONS[ConventionName.COMFY]),
+            flow,
+            redraws=False,
+        ).sigmas
+        for side in (256, 1024)
+    )
+    np.testing.assert_array_equal(small, large)
+    times = [(10_000 - int(step * 10_000 / 7)) / 10_000 for step in range(7)]
+    expected = [math.exp(1.15) / (math.exp(1.15) + 1 / t - 1) for t in times]
+    np.testing.assert_allclose(small[:-1], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("sampler", FLOW_SAMPLERS)

@@ -52,6 +52,7 @@ from engine.metadata.readers.embeddings import embedding_hashes, embedding_remar
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
+    enlarged_afterwards,
     left_over,
     made_with_checkpoint,
     made_with_refiner,
@@ -380,4 +381,9 @@ def _remarks(values: Values, info: Infotext, request: GenerateRequest) -> tuple[
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     remarks += hires_remarks(values, request.second_passes)
+    upscaler = values.text("Postprocess upscaler")
+    if upscaler is not None:
+        by, to = values.text("Postprocess upscale by"), values.text("Postprocess upscale to")
+        growth = f"{by} times" if by else f"to {to}" if to else ""
+        remarks.append(enlarged_afterwards(upscaler, growth))
     return (*remarks, *left_over(values.unmapped()))

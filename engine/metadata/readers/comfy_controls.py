@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from engine.api.control import MAX_CONTROLS, ControlLayer
-from engine.api.image_prompts import MAX_IMAGE_PROMPTS, AdapterBlocks, ImagePrompt
+from engine.api.image_prompts import MAX_IMAGE_PROMPTS, ImagePrompt
 from engine.api.preprocessors import (
     CannyOptions,
     ColorGridOptions,
@@ -37,6 +37,7 @@ from engine.api.preprocessors import (
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
 from engine.metadata.readers.controls import (
     PICTURES_MISSING,
+    blocks_of,
     no_map_of,
     span_of,
     within_bounds,
@@ -55,7 +56,7 @@ _APPLYING = frozenset(
 _PICTURES = frozenset({"LoadImage", "LoadImageMask", "LoadImageOutput"})
 # Nodes that bring a picture to another size, which a control layer does by itself.
 _RESIZING = frozenset({"ImageScale", "ImageScaleBy", "ImageScaleToTotalPixels", "ImageResize+"})
-_UNIONS = MappingProxyType(
+UNIONS = MappingProxyType(
     {
         "openpose": ControlKind.POSE,
         "depth": ControlKind.DEPTH,
@@ -67,17 +68,10 @@ _UNIONS = MappingProxyType(
         "repaint": ControlKind.INPAINT,
     }
 )
-_BLOCKS = MappingProxyType(
-    {
-        "style transfer": AdapterBlocks.STYLE,
-        "composition": AdapterBlocks.COMPOSITION,
-        "style and composition": AdapterBlocks.STYLE_AND_COMPOSITION,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
-class _Preprocessor:
+class NodePreprocessor:
     """A node's options here, and the names of its inputs by those of the options."""
 
     options: type[MapOptions]
@@ -85,28 +79,28 @@ class _Preprocessor:
 
 
 _SAFE = MappingProxyType({"safe": "safe"})
-_PREPROCESSORS: Mapping[str, _Preprocessor] = MappingProxyType(
+NODE_PREPROCESSORS: Mapping[str, NodePreprocessor] = MappingProxyType(
     {
-        "CannyEdgePreprocessor": _Preprocessor(
+        "CannyEdgePreprocessor": NodePreprocessor(
             CannyOptions, {"low": "low_threshold", "high": "high_threshold"}
         ),
-        "BinaryPreprocessor": _Preprocessor(ThresholdOptions, {"threshold": "bin_threshold"}),
-        "ColorPreprocessor": _Preprocessor(ColorGridOptions),
-        "HEDPreprocessor": _Preprocessor(HedOptions, _SAFE),
-        "FakeScribblePreprocessor": _Preprocessor(ScribbleHedOptions),
-        "PiDiNetPreprocessor": _Preprocessor(PidinetOptions, _SAFE),
-        "Scribble_PiDiNet_Preprocessor": _Preprocessor(ScribblePidinetOptions),
-        "Scribble_XDoG_Preprocessor": _Preprocessor(XdogOptions, {"threshold": "threshold"}),
-        "LineArtPreprocessor": _Preprocessor(LineartOptions),
-        "LineartStandardPreprocessor": _Preprocessor(LineartStandardOptions),
-        "DepthAnythingV2Preprocessor": _Preprocessor(DepthOptions),
-        "DWPreprocessor": _Preprocessor(
+        "BinaryPreprocessor": NodePreprocessor(ThresholdOptions, {"threshold": "bin_threshold"}),
+        "ColorPreprocessor": NodePreprocessor(ColorGridOptions),
+        "HEDPreprocessor": NodePreprocessor(HedOptions, _SAFE),
+        "FakeScribblePreprocessor": NodePreprocessor(ScribbleHedOptions),
+        "PiDiNetPreprocessor": NodePreprocessor(PidinetOptions, _SAFE),
+        "Scribble_PiDiNetNodePreprocessor": NodePreprocessor(ScribblePidinetOptions),
+        "Scribble_XDoGNodePreprocessor": NodePreprocessor(XdogOptions, {"threshold": "threshold"}),
+        "LineArtPreprocessor": NodePreprocessor(LineartOptions),
+        "LineartStandardPreprocessor": NodePreprocessor(LineartStandardOptions),
+        "DepthAnythingV2Preprocessor": NodePreprocessor(DepthOptions),
+        "DWPreprocessor": NodePreprocessor(
             PoseOptions, {"body": "detect_body", "hands": "detect_hand", "face": "detect_face"}
         ),
-        "ShufflePreprocessor": _Preprocessor(ShuffleOptions, {"seed": "seed"}),
-        "ImageLuminanceDetector": _Preprocessor(LuminanceOptions, {"gamma": "gamma_correction"}),
-        "ImageIntensityDetector": _Preprocessor(IntensityOptions, {"gamma": "gamma_correction"}),
-        "ImageInvert": _Preprocessor(InvertOptions),
+        "ShufflePreprocessor": NodePreprocessor(ShuffleOptions, {"seed": "seed"}),
+        "ImageLuminanceDetector": NodePreprocessor(LuminanceOptions, {"gamma": "gamma_correction"}),
+        "ImageIntensityDetector": NodePreprocessor(IntensityOptions, {"gamma": "gamma_correction"}),
+        "ImageInvert": NodePreprocessor(InvertOptions),
     }
 )
 
@@ -130,7 +124,7 @@ def controls_of(graph: Graph, conditioning: Sequence[Node], model: Iterable[Node
     applied = [node for node in conditioning if node.kind in _APPLYING]
     adapters = [node for node in model if _is_adapter(graph, node)]
     layers = [_layer(graph, node, found) for node in reversed(applied)]
-    prompts = [_image_prompt(graph, node) for node in reversed(adapters)]
+    prompts = [_image_prompt(graph, node, found) for node in reversed(adapters)]
     found.controls = tuple(layers[:MAX_CONTROLS])
     found.image_prompts = tuple(prompts[:MAX_IMAGE_PROMPTS])
     loaders = (node for node in model if node.kind.startswith("IPAdapterUnifiedLoader"))
@@ -157,7 +151,7 @@ def _network(graph: Graph, node: Node) -> tuple[str | None, ControlKind | None]:
     kind = None
     for source in graph.line(node, "control_net"):
         if source.kind == "SetUnionControlNetType":
-            kind = _UNIONS.get(str(graph.value(source, "type")))
+            kind = UNIONS.get(str(graph.value(source, "type")))
         for key in ("control_net_name", "name"):
             if name := file_name(graph.value(source, key)):
                 return name, kind
@@ -168,11 +162,11 @@ def _preprocessor(graph: Graph, node: Node, found: GraphControls) -> MapOptions 
     """Return the options of the node that makes the map; None for a picture that is the map."""
     for source in graph.line(node, "image"):
         kind = source.kind
-        if kind == "AIO_Preprocessor":
+        if kind == "AIONodePreprocessor":
             kind = str(graph.value(source, "preprocessor"))
         if kind in _PICTURES or kind in _RESIZING or kind in TRANSPARENT:
             continue
-        known = _PREPROCESSORS.get(kind)
+        known = NODE_PREPROCESSORS.get(kind)
         if known is None:
             found.remarks.append(no_map_of(kind))
             return None
@@ -180,7 +174,7 @@ def _preprocessor(graph: Graph, node: Node, found: GraphControls) -> MapOptions 
     return None
 
 
-def _options(graph: Graph, node: Node, known: _Preprocessor) -> MapOptions:
+def _options(graph: Graph, node: Node, known: NodePreprocessor) -> MapOptions:
     """Return a node's options; what is missing or out of bounds is the default."""
     options: Any = known.options()
     chosen: dict[str, Any] = {}
@@ -200,7 +194,7 @@ def _is_adapter(graph: Graph, node: Node) -> bool:
     return node.kind.startswith("IPAdapter") and graph.source(node, "image") is not None
 
 
-def _image_prompt(graph: Graph, node: Node) -> ImagePrompt:
+def _image_prompt(graph: Graph, node: Node, found: GraphControls) -> ImagePrompt:
     loader = graph.source(node, "ipadapter")
     name = file_name(graph.value(loader, "ipadapter_file")) if loader else ""
     return ImagePrompt(
@@ -208,5 +202,5 @@ def _image_prompt(graph: Graph, node: Node) -> ImagePrompt:
         adapter=name or None,
         weight=within_bounds(ImagePrompt, "weight", graph.value(node, "weight"), 1.0),
         range=span_of(graph.value(node, "start_at"), graph.value(node, "end_at")),
-        blocks=_BLOCKS.get(str(graph.value(node, "weight_type")), AdapterBlocks.ALL),
+        blocks=blocks_of(graph.value(node, "weight_type"), found.remarks),
     )

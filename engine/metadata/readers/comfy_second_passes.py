@@ -18,7 +18,7 @@ from engine.metadata.readers.comfy_graph import Graph, Node
 from engine.metadata.readers.comfy_outputs import Sampling
 from engine.metadata.readers.comfy_prompts import find_prompt
 from engine.metadata.readers.comfy_settings import Networks
-from engine.metadata.readers.imported import drawn_again_with, enlarged_with, plain
+from engine.metadata.readers.imported import drawn_again_with, enlarged_by, enlarged_with
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.values import Values
 
@@ -87,7 +87,7 @@ class _Enlarging:
     def _resample(self, method: str) -> None:
         known = _PICTURE_METHODS.get(method)
         if known is None:
-            self.remarks.append(f'It was enlarged by "{plain(method)}", taken for Lanczos.')
+            self.remarks.append(enlarged_by(method))
         chosen = known or Resampling.LANCZOS
         self.fields["resampling"] = chosen
         self.fields.setdefault("upscaler", chosen.value)

@@ -10,7 +10,11 @@ from engine.api.lora import LoraChoice
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
 from engine.metadata.readers.comfy_loras import TAG_READERS, loras_of
 from engine.metadata.readers.comfy_outputs import SIZES_IN_WORDS, Sampling
-from engine.metadata.readers.denoiser_settings import UNDERSTOOD_NODES, settings_of_nodes
+from engine.metadata.readers.denoiser_settings import (
+    UNDERSTOOD_NODES,
+    is_unusual,
+    settings_of_nodes,
+)
 from engine.metadata.readers.loras import chosen
 from engine.metadata.size_text import read_size
 
@@ -186,7 +190,7 @@ _UNDERSTOOD = (
 
 def _is_understood(graph: Graph, node: Node) -> bool:
     return (
-        node.kind in _UNDERSTOOD
+        (node.kind in _UNDERSTOOD and not is_unusual(graph, node))
         or _file(graph, node) is not None
         or "clip_name" in node.inputs
         or any(True for _ in loras_of(graph, node))

@@ -1,9 +1,21 @@
 """Checked values and remarks that the readers of control layers and image prompts share."""
 
+from types import MappingProxyType
+
 import msgspec
 
 from engine.api.fields import bounds_of
+from engine.api.image_prompts import AdapterBlocks
 from engine.metadata.readers.imported import plain
+
+_EVEN_TYPES = frozenset({"linear", "standard", "original"})
+_BLOCKS = MappingProxyType(
+    {
+        "style transfer": AdapterBlocks.STYLE,
+        "composition": AdapterBlocks.COMPOSITION,
+        "style and composition": AdapterBlocks.STYLE_AND_COMPOSITION,
+    }
+)
 
 PICTURES_MISSING = (
     "It followed pictures that are not in the file: choose them in its control layers."
@@ -13,6 +25,22 @@ PICTURES_MISSING = (
 def no_map_of(preprocessor: str) -> str:
     """Return the remark that another tool's preprocessor does not exist here."""
     return f'The map of "{plain(preprocessor)}" cannot be made here; choose a finished map.'
+
+
+def blocks_of(weight_type: object, remarks: list[str]) -> AdapterBlocks:
+    """Return the blocks of an image prompt by the weight type of ComfyUI_IPAdapter_plus.
+
+    `remarks` gets a sentence about a type that weighs blocks or steps otherwise.
+    """
+    if weight_type is None or weight_type in _EVEN_TYPES:
+        return AdapterBlocks.ALL
+    found = _BLOCKS.get(str(weight_type))
+    if found is None:
+        remarks.append(
+            f'The weight type "{plain(str(weight_type))}" of an image prompt is not available; it '
+            "acts on all blocks alike."
+        )
+    return found or AdapterBlocks.ALL
 
 
 def number_of(value: object) -> float | None:

@@ -20,12 +20,13 @@ from engine.api.lora import LoraChoice
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.controlnet_modules import MODULES
-from engine.metadata.readers.controls import PICTURES_MISSING, no_map_of, within_bounds
+from engine.metadata.readers.controls import PICTURES_MISSING, no_map_of, number_of, within_bounds
 from engine.metadata.readers.denoiser_settings import tiled
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
     drawn_alike,
+    enlarged_afterwards,
     made_with_checkpoint,
     made_with_vae,
 )
@@ -194,11 +195,21 @@ def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
         remarks.append(MADE_FROM_A_PICTURE)
     if request.controls:
         remarks.append(PICTURES_MISSING)
+    remarks += _enlarged(values)
     if any("#" in (values.text(key) or "") for key in ("prompt", "negative_prompt")):
         remarks.append(
             "What follows a # in its prompts is left out, as Easy Diffusion does from version 3.5."
         )
     return tuple(remarks)
+
+
+def _enlarged(values: Values) -> list[str]:
+    """Return the remark on what enlarged the finished picture (`use_upscale`)."""
+    upscaler = values.text("use_upscale")
+    factor = number_of(values.get("upscale_amount"))
+    if upscaler is None:
+        return []
+    return [enlarged_afterwards(upscaler, "" if factor is None else f"{factor:g} times")]
 
 
 def _names(value: object) -> list[str]:

@@ -7,13 +7,17 @@ tag MakerNote.
 import re
 
 from engine.api import ConventionName, GenerateRequest
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
+from engine.api.request import RefinerChoice
 from engine.metadata.infotext import Infotext, parse_infotext
 from engine.metadata.json_text import as_list, parse_object
+from engine.metadata.readers.controls import number_of
 from engine.metadata.readers.imported import (
     ImportedRequest,
     made_with_checkpoint,
+    made_with_refiner,
 )
 from engine.metadata.readers.loras import chosen, lora_choice, lora_hashes
 from engine.metadata.readers.names import (
@@ -40,8 +44,17 @@ _A1111_KEYS = {
     "Raw negative prompt": "negative_prompt", "Refiner": "refiner_model",
     "Refiner hash": "refiner_model_hash", "Clip skip": "clip_skip", "Lora weights": "lora_weights",
     "Lora hashes": "lora_hashes", "Version": "version", "User": "created_by",
-    "Styles": "styles",
+    "Styles": "styles", "FreeU": "freeu", "Refiner Swap Method": "refiner_swap_method",
+    "Adaptive CFG": "adaptive_cfg", "Overwrite Switch": "overwrite_switch",
 }  # fmt: skip
+# What only its own changes of the sampler do (`modules/patch.py`), in words.
+_OWN_METHODS = {
+    "sharpness": "sharpness",
+    "adm_guidance": "guidance of sizes",
+    "adaptive_cfg": "adaptive guidance",
+}
+# Its usual way to change to the refiner: within the run.
+_JOINT = "joint"
 # The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 _RESOLUTION = re.compile(r"\((\d{1,6}), (\d{1,6})\)", re.ASCII)
@@ -102,11 +115,54 @@ def _import(fields: dict[str, object], prompt: str, negative: str) -> ImportedRe
         schedule=schedule,
         convention=ConventionName.COMFY,
         loras=_loras(values),
+        denoiser_options=_freeu(values),
+        refiner=_refiner(values),
         expand_wildcards=False,
     )
-    checkpoint = values.text("base_model")
-    remarks = (made_with_checkpoint(checkpoint),) if checkpoint else ()
+    remarks = _remarks(values)
     return values.imported(request, remarks, "Fooocus")
+
+
+def _freeu(values: Values) -> DenoiserOptions:
+    """Return FreeU by a text such as `(1.01, 1.02, 0.99, 0.95)`: its second version."""
+    text = values.text("freeu")
+    if text is None:
+        return DenoiserOptions()
+    numbers = [number_of(part) for part in text.strip("()")[:_MAX_LISTED].split(",")]
+    low, high = bounds_of(DenoiserOptions, "freeu_b1")
+    known = [number for number in numbers if number is not None and low <= number <= high]
+    if len(known) != 4 or len(numbers) != 4:
+        values.refuse("freeu")
+        return DenoiserOptions()
+    b1, b2, s1, s2 = known
+    return DenoiserOptions(
+        freeu=FreeUVersion.V2, freeu_b1=b1, freeu_b2=b2, freeu_s1=s1, freeu_s2=s2
+    )
+
+
+def _refiner(values: Values) -> RefinerChoice | None:
+    """Return the point where a refiner took over within the run; the user chooses its file."""
+    name, method = values.text("refiner_model"), values.text("refiner_swap_method")
+    switch = values.number("refiner_switch", *bounds_of(RefinerChoice, "switch_at"))
+    if name is None or switch is None:
+        return None
+    if method not in (None, _JOINT):
+        values.refuse("refiner_swap_method")
+        return None
+    values.warnings.append(made_with_refiner(name))
+    return RefinerChoice(switch_at=switch)
+
+
+def _remarks(values: Values) -> tuple[str, ...]:
+    checkpoint = values.text("base_model")
+    remarks = [made_with_checkpoint(checkpoint)] if checkpoint else []
+    own = [name for key, name in _OWN_METHODS.items() if values.get(key) not in (None, "", "0", 0)]
+    if own:
+        remarks.append(
+            f"Fooocus' own {' and '.join(own)} changed its picture; there is none of it here, so "
+            "the picture will differ."
+        )
+    return tuple(remarks)
 
 
 def _resolution(values: Values) -> tuple[int | None, int | None]:

@@ -65,6 +65,23 @@ def enlarged_with(name: str) -> str:
     return f'It was enlarged with the upscaler "{plain(name)}", which your folders must have.'
 
 
+def enlarged_by(method: str) -> str:
+    """Return the remark that a way to resample pictures is replaced by the one that is here."""
+    return f'It was enlarged by "{plain(method)}", taken for Lanczos.'
+
+
+def enlarged_afterwards(upscaler: str, growth: str = "") -> str:
+    """Return the remark that a finished picture was enlarged, which no request does.
+
+    `growth` is a text such as "2 times".
+    """
+    by = f" {plain(growth)}" if growth else ""
+    return (
+        f'It was enlarged{by} with "{plain(upscaler)}" after it was made; use Upscale on the '
+        "picture for that."
+    )
+
+
 def made_with_vae(name: str) -> str:
     """Return the warning that names the VAE to choose."""
     return f'It was made with the VAE "{plain(name)}"; choose it to match.'

@@ -26,6 +26,7 @@ from engine.metadata.readers.imported import (
 )
 from engine.metadata.readers.invoke_controls import KEYS as CONTROL_KEYS
 from engine.metadata.readers.invoke_controls import invoke_controls, invoke_image_prompts
+from engine.metadata.readers.invoke_upscales import with_high_resolution, with_upscaling
 from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.names import INVOKE_SAMPLERS, sampler_of
 from engine.metadata.readers.values import Values
@@ -33,7 +34,7 @@ from engine.metadata.texts import TextChunk
 
 _DESCRIPTIVE = (
     "app_version", "generation_mode", "rand_device", "model", "loras", "vae", "board_id", "type",
-    "imported_app_version", "canvas_v2_metadata", "ref_images", "init_image", "orig_hash",
+    "imported_app_version", "init_image", "orig_hash",
     "postprocessing", "init_mask", "threshold", "sampler",
 )  # fmt: skip
 _KARRAS = "_k"
@@ -94,6 +95,8 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
         image_prompts=invoke_image_prompts(fields),
         expand_wildcards=False,
     )
+    request = with_high_resolution(values, request, fields.get("model"))
+    request = with_upscaling(values, request)
     remarks = _remarks(fields, request)
     return values.imported(request, remarks, "InvokeAI")
 

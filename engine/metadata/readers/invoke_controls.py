@@ -1,11 +1,13 @@
 """Control layers and image prompts in InvokeAI's metadata.
 
 After `invocations/metadata.py` (ControlNetMetadataField, T2IAdapterMetadataField and
-IPAdapterMetadataField), which name pictures of the tool's own store.
+IPAdapterMetadataField) for versions 3 and 4, and `controlLayers/store/types.ts` for version 5 and
+later, which writes the layers of its canvas and its reference images. All name pictures of the
+tool's own store.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 
 from engine.api.control import MAX_CONTROLS, ControlLayer, ControlMode, ControlResize
@@ -14,7 +16,9 @@ from engine.metadata.json_text import as_list, as_object
 from engine.metadata.readers.controls import span_of, within_bounds
 from engine.metadata.readers.named_files import file_name, hash_digits
 
-KEYS = ("controlnets", "t2iAdapters", "ipAdapters")
+KEYS = ("controlnets", "t2iAdapters", "ipAdapters", "canvas_v2_metadata", "ref_images")
+# Those of Stable Diffusion; a control LoRA there is one for Flux.
+_CANVAS_KINDS = frozenset({"controlnet", "t2i_adapter"})
 _MODES = MappingProxyType({"more_prompt": ControlMode.PROMPT, "more_control": ControlMode.CONTROL})
 _RESIZES = MappingProxyType(
     {
@@ -36,13 +40,17 @@ _BLOCKS = MappingProxyType(
 
 def invoke_controls(fields: Mapping[str, object]) -> tuple[ControlLayer, ...]:
     """Return the ControlNets and T2I-Adapters; their maps were made before."""
-    return tuple(islice(_layers(fields), MAX_CONTROLS))
+    return tuple(islice(chain(_layers(fields), _canvas_layers(fields)), MAX_CONTROLS))
 
 
 def invoke_image_prompts(fields: Mapping[str, object]) -> tuple[ImagePrompt, ...]:
     """Return the IP-Adapters."""
+    return tuple(islice(chain(_adapters(fields), _references(fields)), MAX_IMAGE_PROMPTS))
+
+
+def _adapters(fields: Mapping[str, object]) -> Iterator[ImagePrompt]:
     entries = map(as_object, as_list(fields.get("ipAdapters"))[:MAX_IMAGE_PROMPTS])
-    return tuple(
+    return (
         ImagePrompt(
             image="",
             adapter=_file(entry.get("ip_adapter_model")),
@@ -70,6 +78,50 @@ def _layers(fields: Mapping[str, object]) -> Iterator[ControlLayer]:
                 resize=_RESIZES.get(str(entry.get("resize_mode")), ControlResize.STRETCH),
                 hash=_hash(entry.get(network)),
             )
+
+
+def _canvas_layers(fields: Mapping[str, object]) -> Iterator[ControlLayer]:
+    """Yield the control layers of the canvas that are on."""
+    canvas = as_object(fields.get("canvas_v2_metadata"))
+    for layer in map(as_object, as_list(canvas.get("controlLayers"))):
+        adapter = as_object(layer.get("controlAdapter"))
+        if layer.get("isEnabled") is False or adapter.get("type") not in _CANVAS_KINDS:
+            continue
+        yield ControlLayer(
+            image="",
+            network=_file(adapter.get("model")),
+            weight=within_bounds(ControlLayer, "weight", adapter.get("weight"), 1.0),
+            range=_span(adapter),
+            mode=_MODES.get(str(adapter.get("controlMode")), ControlMode.BALANCED),
+            resize=ControlResize.STRETCH,
+            hash=_hash(adapter.get("model")),
+        )
+
+
+def _references(fields: Mapping[str, object]) -> Iterator[ImagePrompt]:
+    """Yield the reference images that an IP-Adapter reads.
+
+    They were of the canvas until version 6, which lists them apart.
+    """
+    canvas = as_object(fields.get("canvas_v2_metadata"))
+    listed = as_list(fields.get("ref_images")) or as_list(canvas.get("referenceImages"))
+    for reference in map(as_object, listed):
+        adapter = as_object(reference.get("config") or reference.get("ipAdapter"))
+        if reference.get("isEnabled") is False or adapter.get("type") != "ip_adapter":
+            continue
+        yield ImagePrompt(
+            image="",
+            adapter=_file(adapter.get("model")),
+            weight=within_bounds(ImagePrompt, "weight", adapter.get("weight"), 1.0),
+            range=_span(adapter),
+            blocks=_BLOCKS.get(str(adapter.get("method")), AdapterBlocks.ALL),
+            hash=_hash(adapter.get("model")),
+        )
+
+
+def _span(adapter: Mapping[str, object]) -> tuple[float, float]:
+    ends = as_list(adapter.get("beginEndStepPct"))
+    return span_of(*ends) if len(ends) == 2 else (0.0, 1.0)
 
 
 def _first(weight: object) -> object:

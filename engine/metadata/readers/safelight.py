@@ -14,7 +14,7 @@ from engine.api.image_prompts import ImagePrompt
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
 from engine.api.second_passes import SecondPass
 from engine.metadata.readers.embeddings import embedding_hash, listed_hashes
-from engine.metadata.readers.imported import ImportedRequest, plain
+from engine.metadata.readers.imported import ImportedRequest, enlarged_afterwards, plain
 from engine.metadata.readers.named_files import file_name
 from engine.metadata.record import find_record
 from engine.metadata.record_text import has_init
@@ -69,6 +69,10 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         # Wildcards are already expanded in the prompt.
         "expand_wildcards": False,
     }
+    warnings += (
+        enlarged_afterwards(one.name, f"to {one.width}x{one.height}")
+        for one in record.upscales or ()
+    )
     same: dict[str, Any] = {name: getattr(request, name) for name in _RECORDED}
     return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
 

@@ -1,28 +1,32 @@
 """SwarmUI's pictures: JSON with the parameters of its page.
 
 After `docs/Image Metadata Format.md`, `Text2Image/T2IParamTypes.cs` and its ComfyUI node
-`SwarmKSampler.py`: one picture at a time, with noise from the processor.
+`SwarmKSampler.py`: one picture at a time, with noise from the processor. A start picture is redrawn
+in the last of all its steps, from `round(steps * (1 - creativity))`.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest
-from engine.api.control import ControlLayer
-from engine.api.conventions import CONVENTIONS, BatchSeeds, Convention, RandomSource, choice_of
+from engine.api.conventions import (
+    CONVENTIONS,
+    BatchSeeds,
+    Convention,
+    RandomSource,
+    RedrawSteps,
+    choice_of,
+)
 from engine.api.embeddings import EmbeddingHash
 from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
-from engine.metadata.readers.controls import (
-    PICTURES_MISSING,
-    no_map_of,
-    span_of,
-    within_bounds,
-)
+from engine.metadata.readers.controls import PICTURES_MISSING
+from engine.metadata.readers.denoiser_settings import swarm_attention, swarm_denoiser
 from engine.metadata.readers.embeddings import (
     embedding_hash,
     embedding_remarks,
@@ -35,8 +39,9 @@ from engine.metadata.readers.imported import (
     made_with_vae,
 )
 from engine.metadata.readers.loras import chosen, lora_choice
-from engine.metadata.readers.named_files import file_name
 from engine.metadata.readers.options import read_schedule_options
+from engine.metadata.readers.swarm_layers import swarm_controls, swarm_image_prompts
+from engine.metadata.readers.swarm_refining import refining, share_of
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
 
@@ -59,15 +64,29 @@ def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
             document = parse_object(chunk.text)
             parameters = as_object(document.get("sui_image_params"))
             if parameters:
-                return _import(Values(parameters), _hashes(document), _embeddings(document))
+                return _import(Values(parameters), _ToldFiles.of(document))
     return None
 
 
-def _hashes(document: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the hashes of LoRA files by their names without suffix."""
-    files = map(as_object, as_list(document.get("sui_models")))
-    loras = (file for file in files if file.get("param") == "loras")
-    return {str(one.get("name")).removesuffix(".safetensors"): one.get("hash") for one in loras}
+@dataclass(frozen=True, slots=True)
+class _ToldFiles:
+    """The hashes of files: LoRAs' by their names without suffix, others' by their parameters."""
+
+    loras: Mapping[str, object]
+    parameters: Mapping[str, object]
+    embeddings: tuple[EmbeddingHash, ...]
+
+    @classmethod
+    def of(cls, document: Mapping[str, object]) -> Self:
+        """Return what a document tells of the files."""
+        files = [as_object(file) for file in as_list(document.get("sui_models"))]
+        loras = {
+            str(one.get("name")).removesuffix(".safetensors"): one.get("hash")
+            for one in files
+            if one.get("param") == "loras"
+        }
+        parameters = {str(one.get("param")): one.get("hash") for one in files}
+        return cls(loras, parameters, _embeddings(document))
 
 
 def _embeddings(document: Mapping[str, object]) -> tuple[EmbeddingHash, ...]:
@@ -80,9 +99,7 @@ def _embeddings(document: Mapping[str, object]) -> tuple[EmbeddingHash, ...]:
     )
 
 
-def _import(
-    values: Values, hashes: Mapping[str, object], embeddings: tuple[EmbeddingHash, ...]
-) -> ImportedRequest:
+def _import(values: Values, told: _ToldFiles) -> ImportedRequest:
     values.skip(*_DESCRIPTIVE)
     sampler, schedule = values.comfy_method("sampler", otherwise="euler")
     width, height = values.sides("width", "height")
@@ -107,15 +124,28 @@ def _import(
         ),
         seed_options=_seed_options(values),
         guidance_options=GuidanceOptions(
-            **values.read(GuidanceOptions, rescale="rescalecfgmultiplier")
+            **values.read(GuidanceOptions, rescale="rescalecfgmultiplier"),
+            **swarm_attention(values),
         ),
-        loras=_loras(values, hashes),
-        embedding_hashes=embeddings,
-        controls=_controls(values),
+        denoiser_options=swarm_denoiser(values),
+        loras=_loras(values, told.loras),
+        embedding_hashes=told.embeddings,
+        controls=swarm_controls(values, told.parameters),
+        image_prompts=swarm_image_prompts(values),
         expand_wildcards=False,
     )
+    request = _with_shares(values, request)
     remarks = _remarks(values, request)
     return values.imported(request, remarks, "SwarmUI")
+
+
+def _with_shares(values: Values, request: GenerateRequest) -> GenerateRequest:
+    """Return the request with what is redrawn in a share of the steps."""
+    strength = request.strength
+    if strength is not None and request.steps:
+        strength = share_of(request.steps, strength)
+    second_passes = refining(values, request)
+    return msgspec.structs.replace(request, strength=strength, second_passes=second_passes)
 
 
 def _seed_options(values: Values) -> SeedOptions:
@@ -127,7 +157,10 @@ def _seed_options(values: Values) -> SeedOptions:
 
 def _convention(sampler: str) -> ConventionName | Convention:
     base = CONVENTIONS[ConventionName.COMFY]
-    changes: dict[str, Any] = {"batch_seeds": BatchSeeds.SUCCESSIVE}
+    changes: dict[str, Any] = {
+        "batch_seeds": BatchSeeds.SUCCESSIVE,
+        "redraw_steps": RedrawSteps.DIFFUSERS,
+    }
     if "sde" in sampler:
         on_card = sampler.endswith("_gpu")
         changes["step_source"] = RandomSource.CUDA if on_card else RandomSource.CPU
@@ -146,30 +179,6 @@ def _loras(values: Values, hashes: Mapping[str, object]) -> tuple[LoraChoice, ..
     )
 
 
-def _controls(values: Values) -> tuple[ControlLayer, ...]:
-    """Return the ControlNets, up to three; the pictures are not in the file."""
-    found: list[ControlLayer] = []
-    for number in ("", "two", "three"):
-        network = file_name(values.get(f"controlnet{number}model"))
-        strength, start, end, preprocessor = (
-            values.get(f"controlnet{number}{key}")
-            for key in ("strength", "start", "end", "preprocessor")
-        )
-        if not network:
-            continue
-        if preprocessor not in (None, "None"):
-            values.warnings.append(no_map_of(str(preprocessor)))
-        found.append(
-            ControlLayer(
-                image="",
-                network=network,
-                weight=within_bounds(ControlLayer, "weight", strength, 1.0),
-                range=span_of(start, end),
-            )
-        )
-    return tuple(found)
-
-
 def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     remarks: list[str] = []
     checkpoint, vae = values.text("model"), values.text("vae")
@@ -180,7 +189,7 @@ def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
-    if request.controls:
+    if request.controls or request.image_prompts:
         remarks.append(PICTURES_MISSING)
     return tuple(remarks)
 

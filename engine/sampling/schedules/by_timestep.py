@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.api.request import ScheduleOptions
 from engine.sampling.beta_distribution import beta_quantile
+from engine.sampling.schedules.flow import FlowSchedule
 from engine.sampling.schedules.ramp import linspace, with_zero
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Sigmas
@@ -31,6 +32,18 @@ def simple(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sig
     """Every (1000 / steps)-th level from the highest down. A1111, ComfyUI `simple_scheduler`."""
     stride = len(training.sigmas) / steps
     return with_zero(training.sigmas[[-1 - int(step * stride) for step in range(steps)]])
+
+
+def evenly_timed(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
+    """Times of a flow from 1 down to 1 / steps, evenly spaced; `simple` for other training levels.
+
+    diffusers' pipelines of flow models (`np.linspace(1.0, 1 / steps, steps)`), InvokeAI
+    `get_schedule`.
+    """
+    if not isinstance(training, FlowSchedule):
+        return simple(steps, training, options)
+    times = 1000 * np.linspace(1, 1 / steps, steps)
+    return with_zero(training.timestep_to_sigma(times.astype(np.float32)))
 
 
 def sgm_uniform(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:

@@ -55,7 +55,7 @@ SCHEDULES: Mapping[ScheduleName, ScheduleInfo] = {
         by_timestep.normal, _in_diffusers(by_timestep.linspace_spaced)
     ),
     ScheduleName.KARRAS: ScheduleInfo(by_level.karras),
-    ScheduleName.SIMPLE: ScheduleInfo(by_timestep.simple),
+    ScheduleName.SIMPLE: ScheduleInfo(by_timestep.simple, _in_diffusers(by_timestep.evenly_timed)),
     ScheduleName.SGM_UNIFORM: ScheduleInfo(
         by_timestep.sgm_uniform, _in_diffusers(by_timestep.trailing)
     ),

@@ -10,7 +10,8 @@ from engine.api.values import ConventionName
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Latent, Sigmas
 
-_COUNT = 1000
+# The number by which a level is multiplied in place of a timestep.
+_THOUSAND = 1000
 
 
 def shifted(times: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
@@ -24,7 +25,7 @@ def shifted(times: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowSchedule(NoiseSchedule):
-    """A thousand levels t in (0, 1] of x = (1 - t) * picture + t * noise.
+    """Levels t in (0, 1] of x = (1 - t) * picture + t * noise, a thousand or as a tool counts.
 
     The network sees x as it is, and t times 1000 in place of a timestep. Samplers need no change:
     noise - picture, the derivative of x by t, is (x - picture) / t. ComfyUI `ModelSamplingDiscrete
@@ -35,24 +36,24 @@ class FlowSchedule(NoiseSchedule):
     shift: float = field(default=1.0, kw_only=True)
 
     @classmethod
-    def of(cls, shift: float, convention: ConventionName) -> Self:
-        """Build the levels from evenly spaced times, which `shift` moves."""
-        levels = _levels(shift)
+    def of(cls, shift: float, convention: ConventionName, count: int = _THOUSAND) -> Self:
+        """Build `count` levels from evenly spaced times, which `shift` moves."""
+        levels = _levels(shift, count)
         variances = (1 - levels) ** 2, levels**2
         return cls(variances[0] / (variances[0] + variances[1]), convention, shift=shift)
 
     def __post_init__(self) -> None:
-        levels = _levels(self.shift)
+        levels = _levels(self.shift, len(self.alphas))
         object.__setattr__(self, "sigmas", levels.astype(np.float32))
         object.__setattr__(self, "log_sigmas", np.log(levels).astype(np.float32))
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
         """Return the timestep that the network takes for a level."""
-        return np.float32(sigma * np.float32(_COUNT))
+        return np.float32(sigma * np.float32(_THOUSAND))
 
     def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
         """Return the levels of times, in thousandths, before the shift."""
-        times = timesteps.astype(np.float64) / _COUNT
+        times = timesteps.astype(np.float64) / _THOUSAND
         return shifted(times, self.shift).astype(np.float32)
 
     def network_input(self, x: Latent, sigma: np.float32) -> Latent:
@@ -68,5 +69,5 @@ class FlowSchedule(NoiseSchedule):
         return (1 - sigma) * picture
 
 
-def _levels(shift: float) -> NDArray[np.float64]:
-    return shifted(np.arange(1, _COUNT + 1) / _COUNT, shift)
+def _levels(shift: float, count: int) -> NDArray[np.float64]:
+    return shifted(np.arange(1, count + 1) / count, shift)

@@ -7,6 +7,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.sampling.schedules.choice import ScheduleChoice
+from engine.sampling.schedules.flow import FlowSchedule
 from engine.sampling.types import Sigmas
 
 # ComfyUI makes a schedule of steps / strength steps; computing this many takes a tenth of a second.
@@ -75,7 +76,10 @@ def redraw_sigmas(
             return RedrawnLevels(whole[min(skipped, len(whole) - 1) :], whole)
         case RedrawSteps.DIFFUSERS:
             whole = choice.sigmas(steps)
-            skipped = steps - min(int(steps * strength), steps)
+            # Pipelines of flow models round the steps that are left out, others those they take.
+            flows = isinstance(choice.training, FlowSchedule)
+            taken = min(steps * strength, steps)
+            skipped = int(steps - taken) if flows else steps - int(taken)
             return RedrawnLevels(whole[min(skipped, len(whole) - 1) :], whole)
         case RedrawSteps.COMFY:
             return _comfy(choice, steps, strength)

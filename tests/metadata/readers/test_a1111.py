@@ -505,3 +505,30 @@ def test_our_own_text_tells_of_seamless_edges_freeu_and_guidance_by_attention() 
     found = import_infotext(record_infotext(record)).request
     assert found.denoiser_options == request.denoiser_options
     assert found.guidance_options == request.guidance_options
+
+
+def test_the_perturbed_attention_of_forges_extension_is_read(tmp_path: Path) -> None:
+    line = (
+        "Steps: 20, Sampler: Euler, pag_enabled: True, pag_scale: 2, pag_rescale: 0, "
+        "pag_rescale_mode: full, pag_adaptive_scale: 0.5, pag_block: middle, pag_block_id: 0, "
+    )
+    found = with_line(tmp_path, f"{line}pag_block_list: ")
+    assert found.request.guidance_options == GuidanceOptions(pag_scale=2.0, pag_adaptive=0.125)
+    assert not any("taken over" in warning for warning in found.warnings)
+    other = with_line(tmp_path, line.replace("middle", "output") + "pag_sigma_start: 5.4")
+    assert {
+        '"pag_block: output" was not taken over.',
+        '"pag_sigma_start: 5.4" was not taken over.',
+    } <= set(other.warnings)
+
+
+def test_an_enlargement_of_the_finished_picture_is_told(tmp_path: Path) -> None:
+    found = with_line(
+        tmp_path,
+        "Steps: 20, Sampler: Euler, Postprocess upscale by: 4, Postprocess upscaler: R-ESRGAN 4x+",
+    )
+    assert found.warnings[-1] == (
+        'It was enlarged 4 times with "R-ESRGAN 4x+" after it was made; use Upscale on the picture '
+        "for that."
+    )
+    assert found.unmapped == ()

@@ -864,3 +864,19 @@ def test_nodes_that_change_the_denoiser_are_taken_over(tmp_path: Path) -> None:
         pag_scale=2.5, sag_scale=-0.5, sag_blur=3.0
     )
     assert not any("Not taken over" in warning for warning in found.warnings)
+
+
+def test_perturbed_attention_of_the_extension_is_taken_over(tmp_path: Path) -> None:
+    usual = {"unet_block": "middle", "unet_block_id": 0, "sigma_start": -1.0, "rescale": 0.0}
+
+    def reading(**inputs: object) -> ImportedRequest:
+        other = node("PerturbedAttention", model=["4", 0], **usual | inputs)
+        graph = with_nodes(TEXT_TO_PICTURE, n20=other)
+        return read(tmp_path, with_inputs(graph, "3", model=["20", 0]))
+
+    found = reading(scale=2.0, adaptive_scale=0.5)
+    assert found.request.guidance_options == GuidanceOptions(pag_scale=2.0, pag_adaptive=0.125)
+    assert not any("Not taken over" in warning for warning in found.warnings)
+    assert reading().request.guidance_options == GuidanceOptions(pag_scale=3.0)
+    for inputs in ({"sigma_start": 5.4}, {"unet_block": "output"}, {"rescale": 0.5}):
+        assert reading(**inputs).warnings[-1] == "Not taken over: PerturbedAttention."

@@ -98,3 +98,15 @@ def test_a_unipc_with_other_timesteps_gives_a_warning(name: str) -> None:
 def test_words_left_out_after_a_hash_give_a_warning() -> None:
     found = recognised(("prompt", "a #b"), ("num_inference_steps", "9"), ("guidance_scale", "7"))
     assert any("What follows a # in its prompts" in warning for warning in found.warnings)
+
+
+def test_an_enlargement_by_easy_diffusion_is_told() -> None:
+    entries: dict[str, Any] = frozen("easy_diffusion")["written"]["embed"]
+    enlarged = entries | {"use_upscale": "RealESRGAN_x4plus", "upscale_amount": 2}
+    found = recognised(*((key, str(value)) for key, value in enlarged.items()))
+    assert found.request == EASY
+    assert (
+        'It was enlarged 2 times with "RealESRGAN_x4plus" after it was made; use Upscale on the '
+        "picture for that."
+    ) in found.warnings
+    assert found.unmapped == ()

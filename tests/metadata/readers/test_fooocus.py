@@ -1,11 +1,14 @@
 """Fooocus' two notations, as its own code wrote them (`tests/metadata/freeze.py`)."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion
 from engine.api.lora import LoraChoice
+from engine.api.request import RefinerChoice
 from engine.api.values import ConventionName
 from engine.metadata.readers import read_request
 from tests.metadata.frozen import frozen
@@ -33,7 +36,38 @@ def test_both_notations_of_fooocus_are_read(scheme: str) -> None:
     )
     assert found.tool == "Fooocus"
     assert found.warnings[:1] == ('It was made with the model "juggernautXL"; choose it to match.',)
-    assert {pair.key for pair in found.unmapped} >= {"sharpness", "adm_guidance"}
+    assert (
+        "Fooocus' own sharpness and guidance of sizes changed its picture; there is none of it "
+        "here, so the picture will differ."
+    ) in found.warnings
+    assert not {pair.key for pair in found.unmapped} & {"sharpness", "adm_guidance"}
+
+
+@pytest.mark.parametrize("scheme", ["a1111", "fooocus"])
+def test_fooocuss_freeu_and_refiner_are_read(scheme: str) -> None:
+    text = frozen("fooocus")["written"][scheme]
+    if scheme == "fooocus":
+        fields = json.loads(text) | {"freeu": "(1.01, 1.02, 0.99, 0.95)", "refiner_model": "xlref"}
+        text = json.dumps(fields)
+    else:
+        text = text.replace(
+            ", Performance", ', FreeU: "(1.01, 1.02, 0.99, 0.95)", Refiner: xlref, Performance'
+        )
+    found = recognised(("parameters", text), ("fooocus_scheme", scheme))
+    assert found.request.denoiser_options == DenoiserOptions(
+        freeu=FreeUVersion.V2, freeu_b1=1.01, freeu_b2=1.02, freeu_s1=0.99, freeu_s2=0.95
+    )
+    if scheme == "fooocus":
+        assert found.request.refiner == RefinerChoice(switch_at=0.5)
+        assert 'It was refined with the model "xlref"; choose it to match.' in found.warnings
+
+
+@pytest.mark.parametrize("freeu", ["(1, 2, 3)", "(1, 2, 3, nan)", "x", "(1e400, 1, 1, 1)"])
+def test_a_freeu_of_fooocus_that_is_none_is_told(freeu: str) -> None:
+    fields = json.loads(frozen("fooocus")["written"]["fooocus"]) | {"freeu": freeu}
+    found = recognised(("parameters", json.dumps(fields)), ("fooocus_scheme", "fooocus"))
+    assert found.request.denoiser_options == DenoiserOptions()
+    assert f'"freeu: {freeu}" was not taken over.' in found.warnings
 
 
 def test_fooocuss_exif_is_read(tmp_path: Path) -> None:

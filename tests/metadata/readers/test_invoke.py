@@ -2,11 +2,18 @@
 
 import json
 
+import pytest
+
 from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.control import ControlLayer, ControlMode, ControlResize
 from engine.api.conventions import RandomSource, convention_of
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
 from engine.api.lora import LoraChoice
+from engine.api.preprocessors import ControlKind
 from engine.api.request import GuidanceOptions
+from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName
+from engine.metadata.readers.imported import ImportedRequest
 from tests.metadata.frozen import frozen
 from tests.metadata.readers.pictures import recognised
 from tests.metadata.readers.samples import INVOKE
@@ -44,6 +51,7 @@ def test_invokeai_3_and_noise_of_a_card_are_read() -> None:
         "loras": [{"lora": {"model_name": "ink", "base_model": "sd-1"}, "weight": 1}],
         "vae": None,
         "hrf_enabled": True,
+        "hrf_strength": 2,
         "strength": 0.6,
         "init_image": "x.png",
     }
@@ -51,10 +59,12 @@ def test_invokeai_3_and_noise_of_a_card_are_read() -> None:
     assert convention_of(found.request.convention).random_source is RandomSource.CUDA
     assert (found.request.sampler, found.request.schedule) == ("ddim", "ddim")
     assert found.request.strength == 0.6
+    assert found.request.second_passes == ()
     assert found.warnings == (
+        '"hrf_strength: 2" was not taken over.',
+        '"hrf_enabled: True" was not taken over.',
         'It was made with the model "dream"; choose it to match.',
         "It was made from another picture, which is not in the file.",
-        "Not taken over: hrf_enabled.",
     )
 
 
@@ -93,3 +103,123 @@ def test_invokeais_first_notation_is_read() -> None:
     assert (request.prompt, request.negative_prompt) == ("a red house", "rain")
     assert (request.width, request.height, request.steps) == (512, 768, 50)
     assert (request.sampler, request.guidance, request.seed) == ("lms", 7.5, 42)
+
+
+def invoke(**fields: object) -> ImportedRequest:
+    """The request of InvokeAI's metadata with other fields."""
+    return recognised(("invokeai_metadata", json.dumps(INVOKE | fields)))
+
+
+@pytest.mark.parametrize(
+    ("size", "base", "first", "upscaler"),
+    [
+        # `calculateHrfRes`: 512 x 512 pixels, in the picture's shape, in steps of 8.
+        ((1024, 1024), "sd-1", (512, 512), "RealESRGAN_x4plus.pth"),
+        ((640, 640), "sd-1", (512, 512), "RealESRGAN_x2plus.pth"),
+        ((1024, 768), "sd-1", (592, 440), "RealESRGAN_x4plus.pth"),
+        ((512, 2048), "sd-1", (256, 1024), "RealESRGAN_x4plus.pth"),
+        ((1536, 1536), "sdxl", (1024, 1024), "RealESRGAN_x4plus.pth"),
+        ((384, 384), "sd-1", (384, 384), "RealESRGAN_x2plus.pth"),
+    ],
+)
+def test_invokeais_high_resolution_fix_is_a_second_pass(
+    size: tuple[int, int], base: str, first: tuple[int, int], upscaler: str
+) -> None:
+    width, height = size
+    found = invoke(
+        width=width,
+        height=height,
+        model={"name": "dream", "base": base},
+        hrf_enabled=True,
+        hrf_method="ESRGAN",
+        hrf_strength=0.45,
+    )
+    request = found.request
+    assert (request.width, request.height) == first
+    assert request.second_passes == (
+        SecondPass(width=width, height=height, upscaler=upscaler, strength=0.45),
+    )
+    assert found.unmapped == ()
+    resized = invoke(hrf_enabled=True, hrf_method="bilinear", hrf_strength=0.3)
+    assert resized.request.second_passes[0].upscaler == "lanczos"
+    assert 'It was enlarged by "bicubic", taken for Lanczos.' in resized.warnings
+    assert invoke(hrf_enabled=False, hrf_strength=0.3).request.second_passes == ()
+
+
+def test_the_layers_of_invokeais_canvas_are_read() -> None:
+    model = {"key": "1", "hash": "sha256:" + "cd" * 32, "name": "canny", "base": "sd-1"}
+    adapter = {
+        "type": "controlnet",
+        "model": model,
+        "weight": 0.75,
+        "beginEndStepPct": [0, 0.75],
+        "controlMode": "more_control",
+    }
+    reference = {
+        "type": "ip_adapter",
+        "image": {"image_name": "x.png", "width": 64, "height": 64},
+        "model": model | {"name": "ip_adapter_sd15"},
+        "weight": 1.5,
+        "beginEndStepPct": [0.1, 1],
+        "method": "composition",
+        "clipVisionModel": "ViT-H",
+    }
+    layers = [
+        {"isEnabled": True, "type": "control_layer", "controlAdapter": adapter},
+        {"isEnabled": False, "type": "control_layer", "controlAdapter": adapter},
+        {
+            "isEnabled": True,
+            "controlAdapter": adapter | {"type": "t2i_adapter", "controlMode": None},
+        },
+        {"isEnabled": True, "controlAdapter": adapter | {"type": "control_lora"}},
+    ]
+    layer = ControlLayer(
+        image="",
+        network="canny",
+        weight=0.75,
+        range=(0.0, 0.75),
+        mode=ControlMode.CONTROL,
+        resize=ControlResize.STRETCH,
+        hash="cd" * 32,
+    )
+    prompt = ImagePrompt(
+        image="",
+        adapter="ip_adapter_sd15",
+        weight=1.5,
+        range=(0.1, 1.0),
+        blocks=AdapterBlocks.COMPOSITION,
+        hash="cd" * 32,
+    )
+    canvas = {"controlLayers": layers, "rasterLayers": [], "inpaintMasks": []}
+    newest = invoke(
+        canvas_v2_metadata=canvas, ref_images=[{"isEnabled": True, "config": reference}]
+    )
+    older = invoke(canvas_v2_metadata=canvas | {"referenceImages": [{"ipAdapter": reference}]})
+    for found in (newest, older):
+        assert found.request.controls[0] == layer
+        assert [one.mode for one in found.request.controls] == ["control", "balanced"]
+        assert found.request.image_prompts == (prompt,)
+        assert found.unmapped == ()
+        assert any("pictures that are not in the file" in one for one in found.warnings)
+
+
+def test_invokeais_page_of_upscaling_is_told() -> None:
+    found = invoke(
+        upscale_model={"name": "4x-UltraSharp", "base": "any", "type": "spandrel_image_to_image"},
+        upscale_scale=2,
+        upscale_initial_image={"image_name": "x.png", "width": 512, "height": 512},
+        creativity=0,
+        structure=0,
+        tile_size=1024,
+        tile_overlap=128,
+    )
+    request = found.request
+    assert request.strength == pytest.approx(0.501)
+    assert [(one.kind, one.range) for one in request.controls] == [
+        (ControlKind.TILE, (0.0, pytest.approx(0.55))),
+        (ControlKind.TILE, (pytest.approx(0.55), 0.85)),
+    ]
+    assert [one.weight for one in request.controls] == pytest.approx([0.625, 0.21375])
+    assert any('enlarged 2 times with "4x-UltraSharp"' in one for one in found.warnings)
+    assert any("a tile ControlNet" in one for one in found.warnings)
+    assert found.unmapped == ()

@@ -10,6 +10,7 @@ from engine.api import ComponentFiles, GenerationRecord, InputImage, InputRole
 from engine.api.control import ControlLayer
 from engine.api.conventions import convention_of
 from engine.api.image_prompts import ImagePrompt
+from engine.api.record import UpscaleReport
 from engine.api.second_passes import SecondPass
 from engine.metadata.record import record_chunks
 from tests.metadata.readers.pictures import imported
@@ -86,3 +87,12 @@ def test_long_local_paths_of_windows_are_taken_over(tmp_path: Path) -> None:
     found = imported(tmp_path, *record_chunks(msgspec.structs.replace(PLAIN, request=request)))
     assert found.request.checkpoint == request.checkpoint
     assert not found.warnings
+
+
+def test_an_enlargement_after_the_picture_was_made_is_told(tmp_path: Path) -> None:
+    report = UpscaleReport(name="4x-sharp", width=256, height=192, resampling="lanczos")
+    record = msgspec.structs.replace(PLAIN, upscales=(report,))
+    assert imported(tmp_path, *record_chunks(record)).warnings == (
+        'It was enlarged to 256x192 with "4x-sharp" after it was made; use Upscale on the picture '
+        "for that.",
+    )

@@ -3,11 +3,24 @@
 import json
 
 import msgspec
+import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, BatchSeeds, RandomSource, convention_of
+from engine.api.control import ControlLayer
+from engine.api.conventions import (
+    CONVENTIONS,
+    BatchSeeds,
+    RandomSource,
+    RedrawSteps,
+    convention_of,
+)
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.preprocessors import CannyOptions, ControlKind, DepthOptions
 from engine.api.request import GuidanceOptions, ScheduleOptions, SeedOptions
+from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName
+from engine.metadata.readers.imported import ImportedRequest
 from tests.metadata.readers.pictures import recognised
 from tests.metadata.readers.samples import SWARM
 
@@ -15,7 +28,9 @@ from tests.metadata.readers.samples import SWARM
 def test_swarmuis_parameters_are_read() -> None:
     found = recognised(("parameters", json.dumps(SWARM, indent=2)))
     convention = msgspec.structs.replace(
-        CONVENTIONS[ConventionName.COMFY], batch_seeds=BatchSeeds.SUCCESSIVE
+        CONVENTIONS[ConventionName.COMFY],
+        batch_seeds=BatchSeeds.SUCCESSIVE,
+        redraw_steps=RedrawSteps.DIFFUSERS,
     )
     assert found.request == GenerateRequest(
         prompt="a photo of a cat",
@@ -62,3 +77,185 @@ def test_swarmuis_options_as_text_are_read() -> None:
         'It was made with the VAE "soft"; choose it to match.',
         "Not taken over: refinermodel.",
     )
+
+
+def swarm(**parameters: object) -> ImportedRequest:
+    """The request of SwarmUI's example with other parameters."""
+    fields = SWARM["sui_image_params"] | parameters
+    return recognised(("parameters", json.dumps(SWARM | {"sui_image_params": fields})))
+
+
+REFINING = {
+    "refinermethod": "PostApply",
+    "refinercontrolpercentage": 0.35,
+    "refinerupscale": 1.5,
+    "refinerupscalemethod": "model-4x-UltraSharp.pth",
+}
+
+
+def test_swarmuis_refining_is_a_second_pass() -> None:
+    found = swarm(
+        **REFINING,
+        refinersteps="40",
+        refinercfgscale=5,
+        refinersampler="dpmpp_2m",
+        refinerscheduler="karras",
+        refinermodel="soft/painter",
+    )
+    assert found.request.second_passes == (
+        SecondPass(
+            width=1536,
+            height=1152,
+            scale=1.5,
+            upscaler="4x-UltraSharp.pth",
+            strength=0.35,
+            steps=40,
+            guidance=5.0,
+            sampler=SamplerName.DPMPP_2M,
+            schedule=ScheduleName.KARRAS,
+            seed=2,
+        ),
+    )
+    assert found.unmapped == ()
+    assert set(found.warnings[:-1]) == {
+        'It was enlarged with the upscaler "4x-UltraSharp.pth", which your folders must have.',
+        'Its second pass was drawn with the model "soft/painter"; choose it to match.',
+    }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "wanted"),
+    [
+        (
+            {"refinerupscalemethod": "latent-bislerp"},
+            {"scale": 1.5, "upscaler": "Latent (bislerp)"},
+        ),
+        ({"refinerupscalemethod": "pixel-lanczos"}, {"width": 1536, "upscaler": "lanczos"}),
+        ({"refinerupscalemethod": "pixel-area"}, {"height": 1152, "upscaler": "area"}),
+        ({"refinerupscale": 1}, {"scale": 1.0, "upscaler": "Latent"}),
+        ({"refinerupscalemethod": None}, {"scale": 1.0, "upscaler": "Latent"}),
+        # 20 steps: the last 7 of them.
+        ({}, {"strength": 0.35, "steps": None, "seed": 2}),
+        # 29 of 100, of which int() of the product would make 28.
+        ({"refinersteps": 100, "refinercontrolpercentage": 0.29}, {"steps": 100}),
+    ],
+)
+def test_swarmuis_ways_to_enlarge_are_ours(
+    parameters: dict[str, object], wanted: dict[str, object]
+) -> None:
+    (second,) = swarm(**REFINING | parameters).request.second_passes
+    assert {name: getattr(second, name) for name in wanted} == wanted
+    assert int(second.strength * (second.steps or 20)) == (29 if second.steps else 7)
+
+
+def test_swarmuis_refining_beyond_ours_is_told() -> None:
+    swapped = swarm(**REFINING | {"refinermethod": "StepSwap"})
+    assert swapped.request.second_passes == ()
+    assert any("StepSwap" in one for one in swapped.warnings)
+    assert swapped.unmapped == ()
+    other = swarm(**REFINING | {"refinerupscalemethod": "pixel-bicubic"})
+    assert 'It was enlarged by "bicubic", taken for Lanczos.' in other.warnings
+    assert swarm(**REFINING, refinerdotiling=True).warnings[-1] == (
+        "Not taken over: refinerdotiling."
+    )
+
+
+def test_swarmui_redraws_in_the_last_of_all_steps() -> None:
+    found = swarm(initimagecreativity=0.29, steps=100).request
+    assert found.strength is not None
+    assert int(found.strength * 100) == 29
+    assert convention_of(found.convention).redraw_steps is RedrawSteps.DIFFUSERS
+
+
+def test_swarmuis_controlnets_and_image_prompts_are_layers() -> None:
+    hashes = [{"name": "b.safetensors", "param": "controlnettwomodel", "hash": "0x" + "ab" * 32}]
+    parameters = {
+        "controlnetmodel": "SDXL/canny-xl",
+        "controlnetstrength": "0.8",
+        "controlnetend": 0.5,
+        "controlnettwomodel": "b",
+        "controlnettwostrength": 1.2,
+        "controlnettwopreprocessor": "DepthAnythingV2Preprocessor",
+        "controlnettwouniontype": "depth",
+        "controlnetthreemodel": "pose",
+        "controlnetthreestrength": 1,
+        "controlnetthreepreprocessor": "None",
+        "useipadapter": "file:ip-adapter_sdxl.safetensors",
+        "ipadapterweight": 0.6,
+        "ipadapterstart": 0.25,
+        "ipadapterweighttype": "style transfer",
+    }
+    fields = {"sui_image_params": SWARM["sui_image_params"] | parameters, "sui_models": hashes}
+    found = recognised(("parameters", json.dumps(fields)))
+    # The square root of 1024 * 768 is about 14 * 64.
+    assert found.request.controls == (
+        ControlLayer(
+            image="",
+            network="SDXL/canny-xl",
+            preprocessor=CannyOptions(resolution=896),
+            weight=0.8,
+            range=(0.0, 0.5),
+        ),
+        ControlLayer(
+            image="",
+            network="b",
+            preprocessor=DepthOptions(resolution=896),
+            weight=1.2,
+            kind=ControlKind.DEPTH,
+            hash="ab" * 32,
+        ),
+        ControlLayer(image="", network="pose"),
+    )
+    assert found.request.image_prompts == (
+        ImagePrompt(
+            image="",
+            adapter="ip-adapter_sdxl.safetensors",
+            weight=0.6,
+            range=(0.25, 1.0),
+            blocks=AdapterBlocks.STYLE,
+        ),
+    )
+    assert found.unmapped == ()
+
+
+def test_gaps_in_swarmuis_layers_are_told() -> None:
+    found = swarm(
+        controlnetmodel="depth-xl",
+        controlnetstrength=1,
+        useipadapter="PLUS (high strength)",
+        ipadapterweighttype="prompt is more important",
+    )
+    assert found.request.controls[0].preprocessor is None
+    assert found.request.image_prompts == (ImagePrompt(image=""),)
+    for words in ('map of "depth-xl"', '"PLUS (high strength)"', '"ease out"'):
+        assert any(words in one for one in found.warnings), words
+
+
+def test_swarmuis_changes_of_the_denoiser_are_read() -> None:
+    found = swarm(
+        seamlesstileable="X-Only",
+        freeuapplyto="Both",
+        freeuversion="2",
+        freeublockone=1.2,
+        freeublocktwo=1.3,
+        freeuskipone=0.8,
+        freeuskiptwo=0.3,
+        perturbedattentionguidancescale="2.5",
+        selfattentionguidancescale=0.5,
+        selfattentionguidancesigmablur=3,
+    )
+    assert found.request.denoiser_options == DenoiserOptions(
+        tiling=Tiling.X,
+        freeu=FreeUVersion.V2,
+        freeu_b1=1.2,
+        freeu_b2=1.3,
+        freeu_s1=0.8,
+        freeu_s2=0.3,
+    )
+    assert found.request.guidance_options == GuidanceOptions(
+        pag_scale=2.5, sag_scale=0.5, sag_blur=3.0
+    )
+    assert found.unmapped == ()
+    alone = swarm(freeuapplyto="Refiner", freeuversion="1", freeublockone=1.2)
+    assert alone.request.denoiser_options == DenoiserOptions()
+    assert "FreeU acted on its second pass alone, and is left out." in alone.warnings

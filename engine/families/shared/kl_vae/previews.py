@@ -11,16 +11,17 @@ from engine.families.architecture import TinyDecoder
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.shared.kl_vae.autoencoder import has_tiny_vae
 from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder
+from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
 from engine.weights.weight_set import WeightSet
 
 
 @dataclass(frozen=True, slots=True)
 class LatentPreviews:
-    """A `PreviewModel`; `tiny_scales` are the scales of latent spaces with a tiny VAE, by name."""
+    """A `PreviewModel`; `tiny_spaces` are the latent spaces with a tiny VAE, by name."""
 
     checkpoint: IdentifiedCheckpoint
-    tiny_scales: Mapping[str, float]
+    tiny_spaces: Mapping[str, LatentSpace]
 
     def tiny_decoder(
         self, models: Path | None, read: ReadIndex, most_cells: int
@@ -28,11 +29,11 @@ class LatentPreviews:
         """Return the checkpoint's own tiny VAE, else a tiny VAE among the user's files, or None."""
         if has_tiny_vae(self.checkpoint):
             return TinyDecoder(_network(self.checkpoint.parts, most_cells), 1.0)
-        scale = self.tiny_scales.get(self.checkpoint.latent.space)
-        if models is None or scale is None:
+        space = self.tiny_spaces.get(self.checkpoint.latent.space)
+        found = find_tiny_decoder(models, space.name, read) if models and space else None
+        if found is None or space is None:
             return None
-        found = find_tiny_decoder(models, self.checkpoint.latent.space, read)
-        return TinyDecoder(_network(found, most_cells), scale) if found else None
+        return TinyDecoder(_network(found, most_cells), space.scale, space.shift)
 
 
 def _network(parts: Parts, most_cells: int) -> Network:

@@ -40,7 +40,7 @@ from engine.text.chunks import CHUNK_LENGTH
 
 # Measured peaks of SD 1.5 at 512x512 and of SDXL at 1024x1024.
 MEMORY = MemoryFacts(denoiser_bytes=90_000, vae_bytes=90_000, vae_core_bytes=12_000)
-_TINY_SCALES = {space.name: space.scale for space in (SD, SDXL)}
+_TINY_SPACES = {space.name: space for space in (SD, SDXL)}
 # The tokens of a chunk without its begin and end tokens.
 _TOKENS = CHUNK_LENGTH - 2
 
@@ -88,7 +88,7 @@ class StableDiffusionMaker:
                 self.levels,
             ),
             autoencoder=autoencoder_of(checkpoint, overflows_f16=self.vae_overflows_f16),
-            previews=LatentPreviews(checkpoint, _TINY_SCALES),
+            previews=LatentPreviews(checkpoint, _TINY_SPACES),
             memory=MEMORY,
             lora_layers=lora_layers(checkpoint),
             lora_block=block_of,

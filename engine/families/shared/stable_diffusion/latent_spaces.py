@@ -8,7 +8,7 @@ from engine.families.latents import LatentStatistics
 
 @dataclass(frozen=True, slots=True)
 class LatentSpace:
-    """The latent space of a family of VAEs; values times `scale` have about unit variance.
+    """The latent space of a family of VAEs; values less `shift`, times `scale`, have unit variance.
 
     With `statistics` the values are first normalised per channel by mean and deviation.
     """
@@ -17,6 +17,7 @@ class LatentSpace:
     scale: float
     preview: PreviewFactors
     statistics: LatentStatistics | None = None
+    shift: float = 0.0
 
 
 # The preview factors are ComfyUI's (`comfy/latent_formats.py`).
@@ -58,4 +59,31 @@ PLAYGROUND = LatentSpace(
         )
     ),
     LatentStatistics((-1.6574, 1.886, -1.383, 2.5155), (8.4927, 5.9022, 6.5498, 5.2299)),
+)
+# Of 16 channels; Chroma and Z-Image have it, too.
+FLUX = LatentSpace(
+    "Flux.1",
+    0.3611,
+    PreviewFactors(
+        (
+            (-0.0346, 0.0244, 0.0681),
+            (0.0034, 0.0210, 0.0687),
+            (0.0275, -0.0668, -0.0433),
+            (-0.0174, 0.0160, 0.0617),
+            (0.0859, 0.0721, 0.0329),
+            (0.0004, 0.0383, 0.0115),
+            (0.0405, 0.0861, 0.0915),
+            (-0.0236, -0.0185, -0.0259),
+            (-0.0245, 0.0250, 0.1180),
+            (0.1008, 0.0755, -0.0421),
+            (-0.0515, 0.0201, 0.0011),
+            (0.0428, -0.0012, -0.0036),
+            (0.0817, 0.0765, 0.0749),
+            (-0.1264, -0.0522, -0.1103),
+            (-0.0280, -0.0881, -0.0499),
+            (-0.1262, -0.0982, -0.0778),
+        ),
+        (-0.0329, -0.0718, -0.0851),
+    ),
+    shift=0.1159,
 )

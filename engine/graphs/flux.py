@@ -1,0 +1,306 @@
+"""The transformer of Flux.1 (Black Forest Labs 2024), named as diffusers' FluxTransformer2DModel.
+
+Tokens of the text and of 2 x 2 latent cells attend to one another. In *double* blocks the two kinds
+have weights of their own, in *single* blocks they share them, and attention and MLP run side by
+side. Each block is modulated by the timestep, the pooled text and, in networks distilled with it,
+the guidance (Peebles & Xie 2023, adaLN-Zero; Esser et al. 2024, section 4).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from backends.base import Array, DType
+from engine.graphs.builder import Value
+from engine.graphs.operators import GraphBuilder
+
+# The side of a token in latent cells.
+PATCH = 2
+# The numbers of a timestep's or of a guidance's embedding.
+WAVES = 256
+_EPSILON = 1e-6
+_ROTATION_BASE = 10_000
+_MOST_F16 = 65_504.0
+# The end of an axis, as ONNX's Slice has it.
+_END = 2**62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FluxConfig:
+    """Sizes of a transformer of Flux.1.
+
+    `in_channels` and `out_channels` count the numbers of a token, four for each channel of the
+    latent. `axes` are the shares of a head's width that turn with the three coordinates of a token:
+    an unused one, row and column.
+    """
+
+    in_channels: int
+    out_channels: int
+    width: int
+    heads: int
+    mlp_width: int
+    context_width: int
+    pooled_width: int
+    double_blocks: int
+    single_blocks: int
+    axes: tuple[int, int, int] = (16, 56, 56)
+    # True for networks distilled with guidance as an input (dev), False for others (schnell).
+    takes_guidance: bool = True
+
+    @property
+    def head_width(self) -> int:
+        """The width of each head."""
+        return self.width // self.heads
+
+
+def flux(g: GraphBuilder, config: FluxConfig) -> None:
+    """Emit the network: one evaluation of the denoiser.
+
+    Inputs: sample float32 [batch, in_channels / 4, height, width], of even height and width;
+    timestep_embedding float32 [1, 256] and, where it `takes_guidance`, guidance_embedding float32
+    [1, 256], made by `wave_embedding`; context float32 [contexts, tokens, context_width] and pooled
+    float32 [contexts, pooled_width], where contexts is a multiple of batch; cosines and sines
+    float32 [patches, head width], made by `rotations`. Output: prediction float32 [contexts,
+    out_channels / 4, height, width].
+    """
+    cells, channels = ("height", "width"), config.in_channels // PATCH**2
+    sample = g.input("sample", DType.F32, ("batch", channels, *cells))
+    context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
+    writer = _FluxWriter(g, config, context)
+    grid, image = writer.patches(sample, context)
+    names, widths = "context_embedder", (config.context_width, config.width)
+    text = g.linear(g.cast_to_element(context), names, widths)
+    for block in range(config.double_blocks):
+        text, image = writer.double(text, image, f"transformer_blocks.{block}")
+    x = g.op("Concat", text, image, axis=1)
+    for block in range(config.single_blocks):
+        x = writer.single(x, f"single_transformer_blocks.{block}")
+    prediction = writer.cells(writer.image_of(x), grid)
+    channels = config.out_channels // PATCH**2
+    g.output(prediction, "prediction", DType.F32, ("contexts", channels, *cells))
+
+
+def wave_embedding(value: float) -> Array:
+    """Return the sinusoids of a number from 0 to some thousands, float32 [1, 256]: cosines first.
+
+    Timesteps and guidance are multiplied by 1000 before (diffusers `Timesteps` with
+    flip_sin_to_cos).
+    """
+    half = WAVES // 2
+    exponents = np.float32(-math.log(10_000)) * np.arange(half, dtype=np.float32) / np.float32(half)
+    # Exponents in float32 as the tools have them: angles of thousands show their last digits.
+    frequencies = np.exp(exponents.astype(np.float64)).astype(np.float32)
+    angles = np.float32(value) * frequencies
+    return np.concatenate([np.cos(angles), np.sin(angles)])[np.newaxis]
+
+
+def rotations(config: FluxConfig, cells: tuple[int, int]) -> dict[str, Array]:
+    """Return cosines and sines by which queries and keys of a latent turn, for its even `cells`.
+
+    Both are float32 [patches, head width]; each number stands twice, for a pair of neighbours (Su
+    et al. 2021, RoFormer; diffusers `FluxPosEmbed`).
+    """
+    rows, columns = (side // PATCH for side in cells)
+    places = np.zeros((3, rows, columns))
+    places[1] = np.arange(rows)[:, np.newaxis]
+    places[2] = np.arange(columns)
+    angles = [
+        np.outer(place.ravel(), _ROTATION_BASE ** (-np.arange(0, width, 2) / width))
+        for place, width in zip(places, config.axes, strict=True)
+    ]
+    every = np.repeat(np.concatenate(angles, axis=1), 2, axis=1)
+    return {
+        "cosines": np.cos(every).astype(np.float32),
+        "sines": np.sin(every).astype(np.float32),
+    }
+
+
+class _FluxWriter:
+    """Emits the blocks; what all of them share is emitted once."""
+
+    def __init__(self, g: GraphBuilder, config: FluxConfig, context: Value) -> None:
+        self.g, self.config = g, config
+        # Every modulation applies SiLU to the embedding first; applying it once is enough.
+        self._embedding = g.silu(self._embedded())
+        self._first = g.op("Shape", context, start=1, end=2)
+        self._cosines, self._sines = (
+            self._whole(name, without) for name, without in (("cosines", 1.0), ("sines", 0.0))
+        )
+
+    def patches(self, sample: Value, context: Value) -> tuple[Value, Value]:
+        """Return the height and width of the latent in tokens, and its tokens for each context.
+
+        The tokens are [contexts, patches, width]. A token's linear layer is a convolution whose
+        windows touch, of the same numbers in the same order.
+        """
+        g, config = self.g, self.config
+        width, kernel = config.width, (PATCH, PATCH)
+        shape = (width, config.in_channels // PATCH**2, *kernel)
+        stored = (width, config.in_channels)
+        cut = g.op(
+            "Conv",
+            g.cast_to_element(sample),
+            g.weight_as("x_embedder.weight", stored, shape, "patches"),
+            g.weight("x_embedder.bias", (width,)),
+            kernel_shape=kernel,
+            strides=kernel,
+            pads=(0, 0, 0, 0),
+        )
+        grid = g.op("Shape", cut, start=2, end=4)
+        flat = g.op("Reshape", cut, g.integers([0, width, -1]))
+        tokens = g.op("Transpose", flat, perm=[0, 2, 1])
+        batch, contexts = (g.op("Shape", x, start=0, end=1) for x in (sample, context))
+        return grid, g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
+
+    def cells(self, image: Value, grid: Value) -> Value:
+        """Emit the last layer, and put the cells of each token in their places."""
+        g, config = self.g, self.config
+        scale, shift = (self._modulations(f"norm_out.{one}", 1)[0] for one in ("scale", "shift"))
+        h = self._normed(image, shift, scale)
+        h = g.linear(h, "proj_out", (config.width, config.out_channels))
+        shape = g.op("Concat", g.integers([0, config.out_channels]), grid, axis=0)
+        h = g.op("Reshape", g.op("Transpose", h, perm=[0, 2, 1]), shape)
+        return g.op("DepthToSpace", h, blocksize=PATCH, mode="CRD")
+
+    def image_of(self, x: Value) -> Value:
+        """Return the tokens of the latent, which follow those of the text."""
+        g = self.g
+        return g.op("Slice", x, self._first, g.integers([_END]), g.integers([1]))
+
+    def double(self, text: Value, image: Value, name: str) -> tuple[Value, Value]:
+        """Emit a block in which text and image have weights of their own."""
+        g, width = self.g, self.config.width
+        of_image = self._modulations(f"{name}.norm1.linear", 6)
+        of_text = self._modulations(f"{name}.norm1_context.linear", 6)
+        attn = f"{name}.attn"
+        layers = [f"{attn}.to_{part}" for part in "qkv"]
+        added = [f"{attn}.add_{part}_proj" for part in "qkv"]
+        qkv = self._heads(self._normed(image, *of_image[:2]), layers, f"{attn}.norm_")
+        others = self._heads(self._normed(text, *of_text[:2]), added, f"{attn}.norm_added_")
+        mixed = self._attention(
+            *(g.op("Concat", one, other, axis=1) for one, other in zip(others, qkv, strict=True))
+        )
+        of_words = g.op("Slice", mixed, g.integers([0]), self._first, g.integers([1]))
+        h = g.linear(of_words, f"{attn}.to_add_out", (width, width))
+        text = self._widened(self._gated(text, h, of_text[2]), f"{name}.ff_context", of_text[3:])
+        h = g.linear(self.image_of(mixed), f"{attn}.to_out.0", (width, width))
+        image = self._widened(self._gated(image, h, of_image[2]), f"{name}.ff", of_image[3:])
+        return self._within_f16(text), image
+
+    def single(self, x: Value, name: str) -> Value:
+        """Emit a block with attention and MLP side by side, on all tokens."""
+        g, config, width = self.g, self.config, self.config.width
+        shift, scale, gate = self._modulations(f"{name}.norm.linear", 3)
+        h = self._normed(x, shift, scale)
+        layers = [f"{name}.attn.to_{part}" for part in "qkv"]
+        mixed = self._attention(*self._heads(h, layers, f"{name}.attn.norm_"))
+        wide = g.gelu_tanh(g.linear(h, f"{name}.proj_mlp", (width, config.mlp_width)))
+        both = g.op("Concat", mixed, wide, axis=2)
+        h = g.linear(both, f"{name}.proj_out", (width + config.mlp_width, width))
+        return self._within_f16(self._gated(x, h, gate))
+
+    def _embedded(self) -> Value:
+        """Emit the sum of the embeddings of timestep, guidance and pooled text."""
+        g, config = self.g, self.config
+        waves = ("timestep", "guidance") if config.takes_guidance else ("timestep",)
+        embedded = [
+            self._mlp(g.input(f"{kind}_embedding", DType.F32, (1, WAVES)), kind, WAVES)
+            for kind in waves
+        ]
+        width = config.pooled_width
+        embedded.append(self._mlp(g.input("pooled", DType.F32, ("contexts", width)), "text", width))
+        total = embedded[0]
+        for one in embedded[1:]:
+            total = g.op("Add", total, one)
+        return total
+
+    def _mlp(self, x: Value, kind: str, inner: int) -> Value:
+        """Embed an input of this kind, `inner` numbers wide, by a two-layer MLP."""
+        g, width, layers = self.g, self.config.width, f"time_text_embed.{kind}_embedder.linear_"
+        h = g.silu(g.linear(g.cast_to_element(x), f"{layers}1", (inner, width)))
+        return g.linear(h, f"{layers}2", (width, width))
+
+    def _whole(self, name: str, without: float) -> Value:
+        """Declare cosines or sines of the patches; tokens of the text do not turn.
+
+        Returns [tokens and patches, 1, head width].
+        """
+        g, width = self.g, self.config.head_width
+        turned = g.cast_to_element(g.input(name, DType.F32, ("patches", width)))
+        times = g.op("Concat", self._first, g.integers([1]), axis=0)
+        still = g.op("Tile", g.constant(np.full((1, width), without)), times)
+        whole = g.op("Concat", still, turned, axis=0)
+        return g.op("Reshape", whole, g.integers([-1, 1, width]))
+
+    def _modulations(self, name: str, count: int) -> list[Value]:
+        """Emit `count` vectors of a linear layer of the embedding: [contexts, 1, width] each."""
+        g, width = self.g, self.config.width
+        every = g.linear(self._embedding, name, (width, count * width))
+        every = g.op("Reshape", every, g.integers([0, 1, count * width]))
+        if count == 1:
+            return [every]
+        cuts = [(g.integers([width * i]), g.integers([width * (i + 1)])) for i in range(count)]
+        return [g.op("Slice", every, *cut, g.integers([2])) for cut in cuts]
+
+    def _normed(self, x: Value, shift: Value, scale: Value) -> Value:
+        g = self.g
+        normal = g.plain_layer_norm(x, self.config.width, _EPSILON)
+        scaled = g.op("Mul", normal, g.op("Add", scale, g.constant(1.0)))
+        return g.op("Add", scaled, shift)
+
+    def _gated(self, x: Value, h: Value, gate: Value) -> Value:
+        return self.g.op("Add", x, self.g.op("Mul", h, gate))
+
+    def _widened(self, x: Value, name: str, modulations: Sequence[Value]) -> Value:
+        """Emit a double block's MLP and its residual; modulations are shift, scale and gate."""
+        g, config = self.g, self.config
+        h = self._normed(x, *modulations[:2])
+        h = g.gelu_tanh(g.linear(h, f"{name}.net.0.proj", (config.width, config.mlp_width)))
+        h = g.linear(h, f"{name}.net.2", (config.mlp_width, config.width))
+        return self._gated(x, h, modulations[2])
+
+    def _heads(self, x: Value, layers: Sequence[str], norms: str) -> tuple[Value, Value, Value]:
+        """Emit queries, keys and values, the first two normalised by head.
+
+        Queries and keys are [contexts, tokens, heads, head width], values [contexts, tokens,
+        width].
+        """
+        g, config = self.g, self.config
+        q, k, v = (g.linear(x, layer, (config.width, config.width)) for layer in layers)
+        split = g.integers([0, 0, config.heads, config.head_width])
+        q, k = (
+            g.rms_norm(g.op("Reshape", one, split), f"{norms}{part}", config.head_width, _EPSILON)
+            for one, part in ((q, "q"), (k, "k"))
+        )
+        return q, k, v
+
+    def _attention(self, q: Value, k: Value, v: Value) -> Value:
+        """Emit attention of all tokens to all, after their queries and keys have turned."""
+        g, config = self.g, self.config
+        q, k = (
+            g.op("Reshape", self._turned(one), g.integers([0, 0, config.width])) for one in (q, k)
+        )
+        return g.attention(q, k, v, config.heads, config.head_width)
+
+    def _turned(self, x: Value) -> Value:
+        """Turn each pair of neighbours (a, b): (a cos - b sin, b cos + a sin)."""
+        g, config = self.g, self.config
+        pairs = g.integers([0, 0, config.heads, config.head_width // 2, 2])
+        split = g.op("Reshape", x, pairs)
+        first, second = (
+            g.op("Slice", split, g.integers([i]), g.integers([i + 1]), g.integers([4]))
+            for i in (0, 1)
+        )
+        crossed = g.op("Concat", g.op("Neg", second), first, axis=4)
+        crossed = g.op("Reshape", crossed, g.integers([0, 0, config.heads, config.head_width]))
+        kept, moved = g.op("Mul", x, self._cosines), g.op("Mul", crossed, self._sines)
+        return g.op("Add", kept, moved)
+
+    def _within_f16(self, x: Value) -> Value:
+        """Limit the residual stream to float16's range where it is held so, as diffusers does."""
+        g = self.g
+        if g.element is not DType.F16:
+            return x
+        return g.op("Clip", x, g.constant(-_MOST_F16), g.constant(_MOST_F16))
