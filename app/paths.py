@@ -117,6 +117,15 @@ def typed_path(text: str) -> Path:
     return Path(typed_text(text)).absolute()
 
 
+def file_or_name(text: str) -> str:
+    """Return a typed file as an absolute path; a bare name of no file here as it is.
+
+    Such names are looked for in the folders of models. Raises as `typed_path`.
+    """
+    path = typed_path(text)
+    return text if Path(text).name == text and not exists(path) else str(path)
+
+
 def typed_text(text: str) -> str:
     """Expand `~` as `typed_path` does; keep a path relative, and keep a separator at its end."""
     expanded = os.path.expanduser(text)  # noqa: PTH111 (pathlib's raises, and drops the separator)

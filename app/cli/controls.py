@@ -8,7 +8,7 @@ import msgspec
 
 from app.cli.preprocessor_options import chosen_options
 from app.cli.terminal import Usage
-from app.paths import typed_path
+from app.paths import file_or_name, typed_path
 from engine.api.control import ControlLayer, ControlMode, ControlReport, ControlResize
 from engine.api.preprocessors import ControlKind, PreprocessorName
 
@@ -35,9 +35,8 @@ _OPTIONS = "preprocessor_options"
 _FIELDS: dict[str, dict[str, Any]] = {
     "network": {
         "option": "--control-model",
-        "type": _path,
         "metavar": "M",
-        "help": "the ControlNet, control-LoRA or adapter that follows it",
+        "help": "the ControlNet, control-LoRA or adapter that follows it, a file or a name",
     },
     "weight": {"type": float, "metavar": "X", "help": "how strongly, from -10 to 10; default: 1"},
     "range": {
@@ -153,6 +152,7 @@ def _layer(given: dict[str, Any]) -> ControlLayer:
     fields = dict(given, image=str(typed_path(given["image"])))
     if fields.get("network") is None:
         raise Usage(f"--control {given['image']} needs a network: --control-model M")
+    fields["network"] = file_or_name(fields["network"])
     name, options = fields.pop(_PREPROCESSOR, _NONE), fields.pop(_OPTIONS, [])
     if name == _NONE:
         if "preprocessor_weights" in fields:

@@ -43,6 +43,7 @@ from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices, known_files
 from engine.memory.peak import PeakMemory
 from engine.metadata.readers import ImportedRequest, read_request
+from engine.metadata.recorded_files import changed_pictures
 from engine.output import Destination, destination
 
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -164,6 +165,7 @@ def run(options: argparse.Namespace) -> int:
     """Make the pictures; a first Ctrl-C cancels, a second one kills."""
     source = read_request(typed_path(options.source)) if options.source else None
     request = _request(options, source)
+    _tell_source(source, request)
     preview = typed_path(options.preview) if options.preview else None
     paths = find_paths()
     saving = read_settings(paths.config / FILE).settings.saving
@@ -268,10 +270,19 @@ def _checkpoint(wanted: str | None, source: ImportedRequest | None) -> str:
     return str(found)
 
 
+def _tell_source(source: ImportedRequest | None, request: GenerateRequest) -> None:
+    """Print what is to be known of a --from picture before it is made again."""
+    if source is None:
+        return
+    before, made = source.record, source.request
+    same = request.controls == made.controls and request.image_prompts == made.image_prompts
+    changed = changed_pictures(before, made) if before and same else ()
+    for told in (*source.warnings, *changed):
+        print_note(told)
+
+
 def _note_differences(source: ImportedRequest, request: GenerateRequest, result: JobResult) -> None:
-    """Print the reasons why the picture may differ from the --from picture."""
-    for warning in source.warnings:
-        print_note(warning)
+    """Print the reasons why the picture may differ from the --from picture, now that it is made."""
     before, now = source.record, result.images[0].record
     same_file = source.request.checkpoint == request.checkpoint
     if before and same_file and before.checkpoint_digest != now.checkpoint_digest:

@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 
 from app.cli.terminal import Usage
-from app.paths import typed_path, typed_text
+from app.paths import file_or_name, typed_path
 from engine.api.fields import bounds_of
 from engine.api.image_prompts import AdapterBlocks, ImagePrompt, ImagePromptReport
-from engine.file_paths import exists
 
 _WEIGHT = bounds_of(ImagePrompt, "weight")
 _WANTED = "wanted_image_prompts"
@@ -102,12 +101,10 @@ def _prompt(fields: dict[str, Any]) -> ImagePrompt:
     if "adapter" not in fields:
         raise Usage("--image-prompt needs the adapter that reads it: --adapter FILE")
     prompt = ImagePrompt(**fields)
-    named = typed_path(fields["adapter"])
     return msgspec.structs.replace(
         prompt,
         image=str(typed_path(prompt.image)),
-        # Other names are looked for in the folders of models.
-        adapter=str(named) if exists(named) else typed_text(fields["adapter"]),
+        adapter=file_or_name(fields["adapter"]),
         encoder=str(typed_path(prompt.encoder)) if prompt.encoder else None,
         mask=str(typed_path(prompt.mask)) if prompt.mask else None,
     )

@@ -198,7 +198,8 @@ class LayerList(QObject):
             is_missing = not self._exist.get(stated, True)
         else:
             is_missing = True
-        if is_missing and self._store.is_listed:
+        # By the content of a file the engine finds it under another name.
+        if is_missing and self._store.is_listed and layer.digest is None:
             return LayerFate.MISSING
         return LayerFate.UNREAD if layer.enabled else LayerFate.OFF
 

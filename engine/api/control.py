@@ -65,6 +65,10 @@ class ControlLayer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     mask: str | None = None
     # A hash in hexadecimal digits by which the network is found where its path is not.
     hash: str | None = None
+    # The digests of samples of the network's file and of the preprocessor's, as a record has them,
+    # by which they are found under other names.
+    digest: str | None = None
+    preprocessor_digest: str | None = None
     # False if the layer is kept in the list of the form without being used.
     enabled: bool = True
 
@@ -83,6 +87,8 @@ class ControlReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     digest: str = ""
     kind: ControlKind | None = None
     weight: float = 1.0
+    # A hash of samples of the preprocessor's weights; empty without any.
+    preprocessor_digest: str = ""
     # Hashes of the bytes of the map, and of the picture that it was made of.
     map_sha256: str = ""
     image_sha256: str = ""

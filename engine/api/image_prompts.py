@@ -49,6 +49,10 @@ class ImagePrompt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     mask: str | None = None
     # A hash in hexadecimal digits by which the adapter is found where its path is not.
     hash: str | None = None
+    # The digests of samples of the adapter's file and of the encoder's, as a record has them, by
+    # which they are found under other names.
+    digest: str | None = None
+    encoder_digest: str | None = None
     # False if the image prompt is kept in the list of the form without being used.
     enabled: bool = True
 

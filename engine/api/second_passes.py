@@ -76,6 +76,10 @@ class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         length_within(0, MAX_PROMPT_CHARACTERS, "length of a second pass's negative prompt"),
     ] = None
     checkpoint: str | None = None
+    # The digests of samples of both files, as a record has them, by which they are found under
+    # other names.
+    upscaler_digest: str | None = None
+    checkpoint_digest: str | None = None
     # The seed of its noise; None draws the noise of its size from the picture's own seed.
     seed: Annotated[int | None, within(0, MAX_SEED, "seed of a second pass")] = None
     # The longest side in pixels of the tiles that are redrawn one by one; None: the whole picture.

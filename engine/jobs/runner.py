@@ -31,6 +31,8 @@ from engine.jobs.tiny_preview import (
     loader,
     tiny_decoder_for,
 )
+from engine.lora.names_below import Report, report_nothing
+from engine.pipeline.found_networks import with_networks
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve_job
 from engine.pipeline.stages import Stopwatch
@@ -107,6 +109,7 @@ class JobRunner:
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
         candidate = self.candidates(request.backend, request.precision, CancelToken())[0]
+        request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
         files = self.services.named_files(lambda _done: None)
         road = self._road(checkpoint, candidate, request.count, is_wanted=False)
@@ -124,6 +127,7 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
+            request = self._with_networks(request, lambda _done: _stop_if(cancel))
             checkpoint = self._checkpoint(request)
             services.want_hash(checkpoint)
             for other in (checkpoint.last.refiner, *checkpoint.seconds):
@@ -156,6 +160,15 @@ class JobRunner:
             count,
             is_wanted=is_wanted,
         )
+
+    def _with_networks(self, request: GenerateRequest, report: Report) -> GenerateRequest:
+        """Return the request with the paths of the files of its layers and passes, as of now."""
+        if not (request.controls or request.image_prompts or request.second_passes):
+            return request
+        services = self.services
+        lookup = services.network_lookup(report)
+        with host_memory_errors():
+            return with_networks(request, lookup, services.known_files.read_index)
 
     def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
         """Identify the checkpoint; if memory runs out, try again after `release`."""

@@ -32,6 +32,7 @@ from engine.lora.known_loras import KnownLoras
 from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
+from engine.pipeline.network_lookup import NetworkLookup
 from engine.pipeline.resolve import NamedFiles
 from engine.preprocessors.map_maker import MapMaker, WantedMap
 from engine.preprocessors.scales import Pixels
@@ -141,8 +142,16 @@ class JobServices:
             self.embeddings,
             self.known_files.read_index,
             self._make_maps,
-            folders_of_models(self.models, (*self.lora_folders.named, *self.lora_folders.chosen)),
+            self.model_folders,
         )
+
+    def network_lookup(self, report: Report = report_nothing) -> NetworkLookup:
+        """Return a lookup for control networks, adapters and the like in the folders of models.
+
+        `report` is called while files are hashed to find one, and may raise to stop.
+        """
+        read, known = self.known_files.read_index, self.known_loras
+        return NetworkLookup(self.model_folders, read, known, report)
 
     def _make_maps(self, wanted: Sequence[WantedMap], cancel: Cancellation) -> list[Pixels]:
         """Return the maps of control layers; their weights may be in the folders of models."""

@@ -14,7 +14,7 @@ from engine.api.control_rules import RangeRule
 from engine.api.conventions import ImagePrompting
 from engine.api.image_prompts import AdapterBlocks, ImagePrompt, ImagePromptReport
 from engine.api.record import ResolvedRequest
-from engine.api.sentences import sentence
+from engine.api.sentences import joined, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
@@ -28,9 +28,9 @@ from engine.image_prompts.masks import Tile, tile_masks
 from engine.image_prompts.pictures import clip_pixels, no_pixels
 from engine.image_prompts.pinning import ImagePromptShape, PassImagePrompt, PassImagePrompts
 from engine.image_prompts.strengths import has_blocks, layer_strengths
-from engine.lora.folder import LoraLookup
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.strengths import StepCount, acts_at
+from engine.pipeline.network_lookup import looked_for
 from engine.pipeline.ranges import invalid
 from engine.pipeline.stages import Stages
 
@@ -144,12 +144,10 @@ WITHOUT_IMAGE_PROMPTS = JobImagePrompts()
 class ImagePromptFiles:
     """The files that image prompts may use.
 
-    `lookup` finds adapters by names and hashes; without it they are paths. Encoders are looked for
-    in the `folders`; `read` reads headers.
+    Encoders are looked for in the `folders`; `read` reads headers.
     """
 
     read: ReadIndex
-    lookup: LoraLookup | None = None
     folders: Iterable[Path] = ()
 
 
@@ -203,15 +201,9 @@ class _Reader:
         self._networks: dict[tuple[str, bool], Network] = {}
 
     def adapter_of(self, prompt: ImagePrompt) -> Path | None:
-        """Return the file of an adapter; None if it is not found."""
-        if prompt.adapter is None and prompt.hash is None:
-            return None
-        name, lookup = prompt.adapter or "", self._files.lookup
-        if lookup is None:
-            return Path(name)
-        found = lookup.find(name, prompt.hash)
-        # A path that is not there is named by the error of the reader.
-        return found.path if found else Path(name) if Path(name).is_absolute() else None
+        """Return the file of an adapter; None if it was not found, or has no picture."""
+        path = Path(prompt.adapter or "")
+        return path if path.is_absolute() and prompt.image else None
 
     def read(self, prompt: ImagePrompt, path: Path) -> ReadImagePrompt:
         """Read an image prompt with this adapter. Raises EngineError."""
@@ -280,11 +272,28 @@ def _alike(networks: Iterable[Network]) -> list[list[int]]:
 
 
 def _missing(prompt: ImagePrompt) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
-        sentence(
-            "The image prompt {image} was left out: its adapter was not found.",
-            image=Path(prompt.image).name,
-        ),
-        sentence("Choose the adapter's file, or put it into the folder of your models."),
+    name = prompt.adapter
+    if not prompt.image:
+        return ErrorInfo(
+            ErrorCode.NOT_AVAILABLE,
+            sentence(
+                "An image prompt was left out: its picture is not known. Its adapter is {name}.",
+                name=Path(name).name,
+            )
+            if name
+            else sentence("An image prompt was left out: its picture is not known."),
+            sentence("Choose the picture that is the prompt."),
+        )
+    what = sentence(
+        "The image prompt {image} was left out: its adapter was not found.",
+        image=Path(prompt.image).name,
     )
+    if name:
+        what = sentence(
+            "The image prompt {image} was left out: its adapter {name} was not found.",
+            image=Path(prompt.image).name,
+            name=name,
+        )
+    choose = sentence("Choose the adapter's file, or put it into the folder of your models.")
+    hints = (*looked_for(name, prompt.hash), choose)
+    return ErrorInfo(ErrorCode.NOT_AVAILABLE, what, joined(hints, " "))

@@ -74,7 +74,7 @@ class NamedFiles:
     @property
     def for_image_prompts(self) -> ImagePromptFiles:
         """The files that image prompts may name."""
-        return ImagePromptFiles(self.read_lora_index, self.loras, self.models)
+        return ImagePromptFiles(self.read_lora_index, self.models)
 
 
 NO_FILES = NamedFiles()

@@ -109,3 +109,57 @@ def test_a_led_picture_is_made_again_from_itself(
     write_map(shown, 5)
     assert run(["generate", "--from", str(led), "--out", str(tmp_path / "other.png")]) == 0
     assert "The map of net is another one than in that picture." in capsys.readouterr().err
+
+
+def test_a_renamed_network_is_found_and_makes_the_same_pixels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = tmp_path / "models"
+    (models / "controlnet").mkdir(parents=True)
+    monkeypatch.setenv("SAFELIGHT_MODELS", str(models))
+    checkpoint = write_checkpoint(tmp_path / "tiny")
+    net = write_control_net(models / "controlnet" / "net.safetensors", checkpoint)
+    write_control_net(models / "controlnet" / "other.safetensors", checkpoint, 9)
+    shown = write_map(tmp_path / "map.png")
+    led, again = tmp_path / "led.png", tmp_path / "again.png"
+    small = ("--steps", "2", "--size", "64x64", "--seed", "7", "--backend", "cpu")
+    control = ("--control", str(shown), "--control-model", "net")
+    chosen = ("generate", "a red house", "--model", str(checkpoint), *small)
+    assert run([*chosen, "--out", str(led), *control]) == 0
+    moved = net.rename(net.with_name("renamed.safetensors"))
+    assert run(["generate", "--from", str(led), "--out", str(again), "--backend", "cpu"]) == 0
+    with Image.open(led) as one, Image.open(again) as other:
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+    record = read_record(again)
+    assert record is not None
+    assert record.request.controls[0].network == str(moved)
+    moved.unlink()
+    capsys.readouterr()
+    assert run(["generate", "--from", str(led), "--out", str(again), "--backend", "cpu"]) != 0
+    told = capsys.readouterr().err
+    assert "The control network net.safetensors was not found." in told
+    assert str(net) in told
+
+
+def test_a_changed_picture_is_told_before_the_first_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint = write_checkpoint(tmp_path / "tiny")
+    net = write_control_net(tmp_path / "net.safetensors", checkpoint)
+    shown = write_map(tmp_path / "map.png")
+    led = tmp_path / "led.png"
+    small = ("--steps", "2", "--size", "64x64", "--seed", "7", "--backend", "cpu")
+    control = ("--control", str(shown), "--control-model", str(net))
+    chosen = ("generate", "a red house", "--model", str(checkpoint), *small)
+    assert run([*chosen, "--out", str(led), *control]) == 0
+    write_map(shown, 5)
+    capsys.readouterr()
+    assert run(["generate", "--from", str(led), "--out", str(tmp_path / "new.png")]) == 0
+    told = capsys.readouterr().err
+    changed = f"The picture {shown} has changed since it was followed; the result will differ."
+    assert changed in told
+    assert told.index(changed) < told.index("The map of net is another one")
+    shown.unlink()
+    assert run(["generate", "--from", str(led), "--out", str(tmp_path / "none.png")]) != 0
+    assert "map.png" in capsys.readouterr().err
+    assert not (tmp_path / "none.png").exists()

@@ -17,13 +17,14 @@ from engine.checkpoints.files import read_index
 from engine.compile.compiler import Compiler
 from engine.errors import EngineError
 from engine.families import identify
-from engine.lora.folder import LoraLookup
 from engine.memory.residency import Residency
+from engine.pipeline.found_networks import with_networks
 from engine.pipeline.image_prompts import (
     ImagePromptFiles,
     JobImagePrompts,
     read_image_prompts,
 )
+from engine.pipeline.network_lookup import NetworkLookup
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
 from engine.weights.working_copies import WorkingCopies
@@ -68,9 +69,10 @@ class Files:
         return run(request, CpuBackend(), (Precision.F32,), residency=residency)
 
     def read(self, *prompts: ImagePrompt) -> JobImagePrompts:
-        request = a_request(self.checkpoint, image_prompts=prompts)
+        asked = a_request(self.checkpoint, image_prompts=prompts)
+        request = with_networks(asked, NetworkLookup((self.folder,)))
         checkpoint = identify(self.checkpoint)
-        files = ImagePromptFiles(read_index, LoraLookup((self.folder,)))
+        files = ImagePromptFiles(read_index, (self.folder,))
         return read_image_prompts(resolve(request, checkpoint), checkpoint, files)
 
 

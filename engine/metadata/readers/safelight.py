@@ -18,6 +18,7 @@ from engine.metadata.readers.imported import ImportedRequest, enlarged_afterward
 from engine.metadata.readers.named_files import file_name
 from engine.metadata.record import find_record
 from engine.metadata.record_text import has_init
+from engine.metadata.recorded_files import with_digests
 from engine.metadata.texts import TextChunk
 
 # UNC and device paths: opening one on Windows sends the user's credentials to the server it names.
@@ -49,6 +50,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         warnings.append(f'The network path "{plain(path)}" was not taken over; choose the file.')
         return None
 
+    digested = with_digests(record)
     changes: dict[str, Any] = {
         "checkpoint": local(request.checkpoint),
         "components": ComponentFiles(
@@ -59,9 +61,9 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
         "loras": tuple(_imported(one, record, local) for one in request.loras),
-        "controls": tuple(_local_layer(one, local) for one in request.controls),
-        "image_prompts": tuple(_local_prompt(one, local) for one in request.image_prompts),
-        "second_passes": tuple(_local_pass(one, local) for one in request.second_passes),
+        "controls": tuple(_local_layer(one, local) for one in digested.controls),
+        "image_prompts": tuple(_local_prompt(one, local) for one in digested.image_prompts),
+        "second_passes": tuple(_local_pass(one, local) for one in digested.second_passes),
         "lora_hashes": _lora_hashes(record),
         "embedding_hashes": _embedding_hashes(record),
         "strength": request.strength if has_init(request) else None,

@@ -10,7 +10,7 @@ from PIL import Image
 from engine.api.control import ControlLayer, ControlReport
 from engine.api.preprocessors import PREPROCESSORS, ControlKind, name_of
 from engine.api.record import ResolvedRequest
-from engine.api.sentences import sentence
+from engine.api.sentences import joined, sentence
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
@@ -20,6 +20,7 @@ from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
+from engine.pipeline.network_lookup import content_digest, looked_for
 from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.preprocessors.scales import Pixels
 
@@ -41,6 +42,7 @@ class ReadLayer:
     kind: ControlKind | None = None
     mask: Image.Image | None = None
     image_sha256: str = ""
+    preprocessor_digest: str = ""
 
     @property
     def paints(self) -> bool:
@@ -71,6 +73,7 @@ class ReadLayer:
             digest=self.network.digest,
             kind=self.kind,
             weight=self.layer.weight,
+            preprocessor_digest=self.preprocessor_digest,
             map_sha256=map_sha256,
             image_sha256=self.image_sha256,
         )
@@ -104,22 +107,26 @@ def read_layers(
     warnings: list[ErrorInfo] = []
     left_out: list[ControlReport] = []
     for layer in request.controls:
-        if layer.network is None:
-            warnings.append(_without_network(layer))
-            left_out.append(ControlReport(name=Path(layer.image).name, weight=layer.weight))
+        lack = _lack(layer)
+        if lack is not None:
+            warnings.append(lack)
+            left_out.append(ControlReport(name=layer.network or "", weight=layer.weight))
             continue
+        assert layer.network is not None, "a layer that lacks nothing has a network"
         network = read_control_network(Path(layer.network), read)
         _require_whole(layer, network)
         control_model(network, checkpoint)  # refuses what does not fit
-        one = _read(layer, network, request)
+        one = _read(layer, network, request, read)
         acting.append(one)
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
             warnings.append(_black(one))
     return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out), make_maps)
 
 
-def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest) -> ReadLayer:
-    picture = read_picture(Path(layer.image))
+def _read(
+    layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest, read: ReadIndex
+) -> ReadLayer:
+    picture, weights = read_picture(Path(layer.image)), layer.preprocessor_weights
     kind = layer.kind or _made_kind(layer) or network.kind
     return ReadLayer(
         layer,
@@ -128,6 +135,7 @@ def _read(layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest
         kind,
         _mask(layer, request, paints=kind is ControlKind.INPAINT),
         sha256(Path(layer.image).read_bytes()).hexdigest(),
+        (content_digest(Path(weights), read) if weights else None) or "",
     )
 
 
@@ -160,14 +168,42 @@ def _require_whole(layer: ControlLayer, network: ControlNetwork) -> None:
         )
 
 
-def _without_network(layer: ControlLayer) -> ErrorInfo:
+def _lack(layer: ControlLayer) -> ErrorInfo | None:
+    """Return the warning about a layer that lacks its network or its picture; None for a whole one.
+
+    A name that is no whole path was looked for in vain.
+    """
+    name = layer.network
+    if name is not None and Path(name).is_absolute() and layer.image:
+        return None
+    if not layer.image:
+        return ErrorInfo(
+            ErrorCode.NOT_AVAILABLE,
+            sentence(
+                "A control layer was left out: its picture is not known. Its network is {name}.",
+                name=Path(name).name,
+            )
+            if name
+            else sentence("A control layer was left out: its picture is not known."),
+            sentence("Choose the picture that it follows."),
+        )
     return ErrorInfo(
         ErrorCode.NOT_AVAILABLE,
         sentence(
+            "The control network {name} was not found; the picture was made without it.", name=name
+        )
+        if name
+        else sentence(
             "The control network of {image} was not found; the picture was made without it.",
             image=Path(layer.image).name,
         ),
-        sentence("Choose its file in the control layer."),
+        joined(
+            (
+                *looked_for(name, layer.hash),
+                sentence("Choose its file in the control layer."),
+            ),
+            " ",
+        ),
     )
 
 

@@ -1,0 +1,101 @@
+"""The files of a record's layers and second passes: the contents by which they are found again."""
+
+from collections.abc import Iterable, Iterator
+from hashlib import file_digest
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from engine.api.control import ControlLayer, ControlReport
+from engine.api.image_prompts import ImagePrompt, ImagePromptReport
+from engine.api.record import GenerationRecord, ResolvedRequest, SecondPassReport
+from engine.api.request import GenerateRequest
+from engine.api.second_passes import SecondPass
+
+ReportT = TypeVar("ReportT", ControlReport, ImagePromptReport)
+
+
+def with_digests(record: GenerationRecord) -> ResolvedRequest:
+    """Return a record's request with the digests of the files that its reports tell of."""
+    request = record.request
+    passes = request.second_passes
+    second_reports = (*(record.second_passes or ()), *[None] * len(passes))
+    return msgspec.structs.replace(
+        request,
+        controls=tuple(map(_layer, request.controls, _of_controls(record))),
+        image_prompts=tuple(map(_prompt, request.image_prompts, _of_image_prompts(record))),
+        second_passes=tuple(map(_second_pass, passes, second_reports)),
+    )
+
+
+def changed_pictures(record: GenerationRecord, request: GenerateRequest) -> Iterator[str]:
+    """Yield sentences about pictures of layers and image prompts that are others than recorded.
+
+    `request` is that of the record, with the files of this machine, which are read for it.
+    """
+    pairs = (
+        *zip(request.controls, _of_controls(record), strict=True),
+        *zip(request.image_prompts, _of_image_prompts(record), strict=True),
+    )
+    told = (one.image for one, report in pairs if report and _differs(one, report.image_sha256))
+    for path in dict.fromkeys(told):
+        yield f"The picture {path} has changed since it was followed; the result will differ."
+
+
+def _differs(layer: ControlLayer | ImagePrompt, digest: str) -> bool:
+    """Return True for a picture of other bytes; one that is gone is told by what reads it."""
+    if not layer.image or not digest:
+        return False
+    try:
+        with Path(layer.image).open("rb") as file:
+            return file_digest(file, "sha256").hexdigest() != digest
+    except (OSError, ValueError):
+        return False
+
+
+def _of_controls(record: GenerationRecord) -> tuple[ControlReport | None, ...]:
+    files = (one.network for one in record.request.controls)
+    return tuple(_paired(files, record.controls or ()))
+
+
+def _of_image_prompts(record: GenerationRecord) -> tuple[ImagePromptReport | None, ...]:
+    files = (one.adapter for one in record.request.image_prompts)
+    return tuple(_paired(files, record.image_prompts or ()))
+
+
+def _paired(files: Iterable[str | None], reports: Iterable[ReportT]) -> Iterator[ReportT | None]:
+    """Yield the report on each file; None without one. Those of one file keep their order."""
+    left = [report for report in reports if report.path is not None]
+    for file in files:
+        found = next((one for one in left if one.path == file), None)
+        if found is not None:
+            left.remove(found)
+        yield found
+
+
+def _layer(layer: ControlLayer, report: ControlReport | None) -> ControlLayer:
+    if report is None:
+        return layer
+    return msgspec.structs.replace(
+        layer,
+        digest=report.digest or None,
+        preprocessor_digest=report.preprocessor_digest or None,
+    )
+
+
+def _prompt(prompt: ImagePrompt, report: ImagePromptReport | None) -> ImagePrompt:
+    if report is None:
+        return prompt
+    encoder_digest = report.encoder_digest if report.encoder == prompt.encoder else None
+    return msgspec.structs.replace(
+        prompt, digest=report.digest or None, encoder_digest=encoder_digest or None
+    )
+
+
+def _second_pass(one: SecondPass, report: SecondPassReport | None) -> SecondPass:
+    if report is None:
+        return one
+    return msgspec.structs.replace(
+        one, upscaler_digest=report.upscaler_digest, checkpoint_digest=report.checkpoint_digest
+    )
