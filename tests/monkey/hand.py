@@ -27,6 +27,8 @@ _NAVIGATION = (
     "Home", "End", "Next", "Prior", "BackSpace", "Delete", "ctrl+a", "ctrl+c", "ctrl+v", "ctrl+x",
     "ctrl+z", "shift+Down", "shift+Right", "ctrl+Down", "ctrl+Up", "alt+Down", "Menu", "alt+h",
 )  # fmt: skip
+# As quick as people type: more letters at once would be one long turn of the window's thread.
+_BETWEEN_LETTERS_MS = 40
 _X_NAMES = {
     "Esc": "Escape", "Del": "Delete", "+": "plus", "-": "minus", "[": "bracketleft",
     "]": "bracketright", ",": "comma", "/": "slash", "=": "equal", "Backspace": "BackSpace",
@@ -180,7 +182,7 @@ class Hand:
     def _write(self) -> None:
         text = self._choose.choice(WORDS)
         self._note("write", text)
-        self._window.write(text)
+        self._window.write(text, _BETWEEN_LETTERS_MS)
 
     def _paste(self) -> None:
         number = self._choose.randrange(len(PASTED))

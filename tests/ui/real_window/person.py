@@ -169,9 +169,9 @@ class RealWindow:
         """Press keys one after another, by X's names: Escape, ctrl+e, alt+F4."""
         self._xdotool("key", *keys)
 
-    def write(self, text: str) -> None:
-        """Type a text."""
-        self._xdotool("type", "--delay", "5", text)
+    def write(self, text: str, between_ms: int = 5) -> None:
+        """Type a text, with so many milliseconds between two letters."""
+        self._xdotool("type", "--delay", str(between_ms), text)
 
     # --- what the desktop sees ---
 
