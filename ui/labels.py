@@ -22,7 +22,7 @@ _MOST_WORDS, _LONGEST_WORD = 6, 24
 # The number of tokens from which on they are shown: of 75 that fit into a chunk.
 _LONG_PROMPT = 60
 # Text encoders by their keys in files.
-_ENCODERS = {"clip_l": "CLIP-L", "clip_g": "OpenCLIP-G"}
+_ENCODERS = {"clip_l": "CLIP-L", "clip_g": "OpenCLIP-G", "t5xxl": "T5-XXL"}
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
@@ -242,8 +242,10 @@ def token_count(check: PromptCheck) -> str:
         text = translate("labels", "{n} of {room} tokens")
     locale = QLocale()
     used = [one.used for one in check.encoders] or [check.used]
-    n = " / ".join(map(locale.toString, used))
-    return text.format(n=n, room=locale.toString(check.capacity))
+    rooms = [one.capacity for one in check.encoders]
+    rooms = rooms if len(set(rooms)) > 1 else [check.capacity]
+    n, room = (" / ".join(map(locale.toString, numbers)) for numbers in (used, rooms))
+    return text.format(n=n, room=room)
 
 
 def encoder_counts(check: PromptCheck) -> str:

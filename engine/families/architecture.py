@@ -38,6 +38,11 @@ def texts_of(request: ResolvedRequest) -> Texts:
     return request.prompt, request.negative_prompt
 
 
+def distinct_texts(requests: Sequence[ResolvedRequest]) -> tuple[Texts, ...]:
+    """Return the distinct pairs of prompts of some requests, in order."""
+    return tuple(dict.fromkeys(map(texts_of, requests)))
+
+
 class Conditioning(Protocol):
     """The encoded prompts of a picture: inputs of the denoiser at each of its evaluations."""
 

@@ -240,6 +240,8 @@ def _read(
             for place, before in enumerate(passes[: len(texts)])
             if before.checkpoint is one.checkpoint
             and told[place] == own
+            # A negative prompt that has no effect may be left out.
+            and before.denoising.is_guided == one.denoising.is_guided
             and not any("[" in text for pair in own for text in pair)
         )
         place = next(same, None)

@@ -11,11 +11,12 @@ from engine.text.chunks import CHUNK_TOKENS, MAX_CHUNKS, chunk_starts, measure_p
 from engine.text.embedded import EmbeddingReader
 from engine.text.prompt import Break, Mixture, PromptPart, WeightedText
 from engine.text.reading import Passage, read_prompt
+from engine.text.t5_tokenizer import T5Tokenizer
 from engine.text.token_places import token_places
 from engine.text.tokenizers import ClipTokenizer
 
 # More characters than the longest usable prompt usually has.
-_COUNTED_CHARACTERS = 32_768
+COUNTED_CHARACTERS = 32_768
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def count_tokens(
     A prompt that changes during the run or has several parts counts at its longest text. A prompt
     that the grammar refuses counts as plain text.
     """
-    beginning = text[:_COUNTED_CHARACTERS]
+    beginning = text[:COUNTED_CHARACTERS]
     complete = len(beginning) == len(text)
     try:
         reading = read_prompt(beginning, convention, steps, negative=negative)
@@ -96,7 +97,7 @@ def count_held(
 
 
 def _held(text: str, reader: EmbeddingReader) -> int:
-    pieces = reader.pieces(text, _COUNTED_CHARACTERS)
+    pieces = reader.pieces(text, COUNTED_CHARACTERS)
     return sum(not slot.is_dropped for piece in pieces for slot in piece)
 
 
@@ -155,19 +156,20 @@ def _cut_at(
 ) -> int:
     """Return the start of the first token that does not fit, or a little earlier near brackets."""
     return min(
-        _cut_in(text, phrase, tokenizer, reader)
+        cut_in(text, phrase, tokenizer, CHUNK_TOKENS, reader)
         for mixture in passage
         for phrase in mixture.phrases
     )
 
 
-def _cut_in(
+def cut_in(
     text: str,
     phrase: tuple[PromptPart, ...],
-    tokenizer: ClipTokenizer,
-    reader: EmbeddingReader | None,
+    tokenizer: ClipTokenizer | T5Tokenizer,
+    room: int,
+    reader: EmbeddingReader | None = None,
 ) -> int:
-    room = CHUNK_TOKENS
+    """Return the character with which the first token of a phrase begins that has no room."""
     place = 0
     for part in phrase:
         if isinstance(part, Break):
@@ -183,7 +185,10 @@ def _cut_in(
 
 
 def _characters_of(
-    text: str, indices: Sequence[int], tokenizer: ClipTokenizer, reader: EmbeddingReader | None
+    text: str,
+    indices: Sequence[int],
+    tokenizer: ClipTokenizer | T5Tokenizer,
+    reader: EmbeddingReader | None,
 ) -> list[int | None]:
     """Return the positions of the tokens at `indices`, or of the embeddings they belong to."""
     if reader is None or not reader.used:

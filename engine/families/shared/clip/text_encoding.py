@@ -7,14 +7,13 @@ from functools import partial
 import numpy as np
 
 from backends.base import Array, Session
-from engine import result_checks
 from engine.api.conventions import Chunking
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo, Phase
 from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding, Encoder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.architecture import Conditioning, Texts, texts_of
+from engine.families.architecture import Conditioning, Texts, distinct_texts
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner
 from engine.families.shared.clip.insertions import (
@@ -25,7 +24,12 @@ from engine.families.shared.clip.insertions import (
 from engine.families.shared.clip.network import text_encoder, text_encoders
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.prompts.conditioning import PooledInputs, PromptConditioning
-from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
+from engine.families.shared.prompts.prompt_embeddings import (
+    EncoderOutput,
+    PromptEmbeddings,
+    encode,
+    first_problem,
+)
 from engine.families.shared.prompts.prompt_tokens import (
     AttentionMask,
     Insertions,
@@ -89,7 +93,7 @@ class ClipText:
         readers = self._readers(request, tokenizers, embeddings)
         prompts = {
             texts: self._read(texts, request, tokenizers, readers, drawn)
-            for texts in _texts(requests)
+            for texts in distinct_texts(requests)
         }
         return ClipTextPlan(self, requests[0], tokenizers, prompts)
 
@@ -210,12 +214,16 @@ class ClipTextPlan:
 
     def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
         """Encode each pair of prompts with each text encoder."""
+        return {
+            texts: PromptConditioning(found, self.encoding.pooled_inputs)
+            for texts, found in self.encode_each(runner).items()
+        }
+
+    def encode_each(self, runner: NetworkRunner) -> dict[Texts, tuple[PromptEmbeddings, ...]]:
+        """Return each pair of prompts as each text encoder encodes it, in order."""
         found = [self._encode_with(component, runner) for component in self.tokenizers]
         return {
-            texts: PromptConditioning(
-                tuple(self._without_empty(texts, one[texts]) for one in found),
-                self.encoding.pooled_inputs,
-            )
+            texts: tuple(self._without_empty(texts, one[texts]) for one in found)
             for texts in self.prompts
         }
 
@@ -272,7 +280,7 @@ class ClipTextPlan:
                 for texts, read in self.prompts.items()
             }
 
-        return runner.run(Phase.ENCODE, network, work, _problem)
+        return runner.run(Phase.ENCODE, network, work, first_problem)
 
     def _feeds(
         self, component: Component, ids: TokenIds, mask: AttentionMask | None
@@ -316,10 +324,6 @@ def clip_text_of(checkpoint: IdentifiedCheckpoint) -> ClipText:
     return text
 
 
-def _texts(requests: Sequence[ResolvedRequest]) -> tuple[Texts, ...]:
-    return tuple(dict.fromkeys(map(texts_of, requests)))
-
-
 def _tokenizer_for(
     component: Component,
     tokenizer: ClipTokenizer,
@@ -338,9 +342,3 @@ def _tokenizer_for(
         is_asked = request.convention.chunking is Chunking.CUT
         tokenizer = tokenizer.filling_with_zero() if is_asked else tokenizer.filling_with_end()
     return tokenizer.cleaning(cleaner(request.convention.text_cleaning, open_clip=zero_padded))
-
-
-def _problem(prompts: dict[Texts, PromptEmbeddings]) -> str | None:
-    """Return the reason that embeddings are invalid, such as NaN, or None."""
-    texts = (text for prompt in prompts.values() for text in prompt.all_texts())
-    return next(filter(None, map(result_checks.numbers, texts)), None)

@@ -1,0 +1,112 @@
+"""Encoding prompts with the T5 encoder of a checkpoint: tokenizing first, then running."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from backends.base import Session
+from engine.api.record import ResolvedRequest
+from engine.api.values import Phase
+from engine.compile.network import Network
+from engine.families.architecture import Texts, distinct_texts
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.running import NetworkRunner
+from engine.families.shared.component_network import config_of
+from engine.families.shared.prompts.prompt_embeddings import (
+    EncoderOutput,
+    PromptEmbeddings,
+    encode,
+    first_problem,
+)
+from engine.families.shared.prompts.prompt_tokens import (
+    AttentionMask,
+    Insertions,
+    PromptTokens,
+    TokenIds,
+    plan_rows,
+)
+from engine.families.shared.t5.network import t5_network
+from engine.graphs.t5 import T5Config, position_buckets
+from engine.sampling.samplers import SAMPLERS
+from engine.text.reading import PromptReading, read_prompt
+from engine.text.whole_rows import LEAST_POSITIONS, cuts_rows, rows_for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class T5Text:
+    """The T5 encoder of a checkpoint, which attends to padding as its tools let it.
+
+    `positions` is the number of positions that the denoiser was trained with. `negative` is False
+    where no negative prompt has an effect; none is encoded then, nor with a guidance of 1.
+    """
+
+    checkpoint: IdentifiedCheckpoint
+    component: Component
+    positions: int
+    negative: bool
+    # Networks are kept, so that a loaded network is recognised by identity.
+    _networks: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
+
+    def read(self, requests: Sequence[ResolvedRequest], drawn: int | None) -> "T5TextPlan":
+        """Tokenize the prompts of requests; see `TextEncoding.read`."""
+        request = requests[0]
+        readings = {
+            texts: self._readings(texts, request, drawn) for texts in distinct_texts(requests)
+        }
+        every = [one for pair in readings.values() for one in pair if one is not None]
+        layout = rows_for(every, request.convention, self.positions)
+        prompts = {
+            texts: plan_rows(*pair, layout, request.convention, wants_empty=False)
+            for texts, pair in readings.items()
+        }
+        usual = self.positions if cuts_rows(request.convention) else LEAST_POSITIONS
+        return T5TextPlan(self, usual, prompts)
+
+    def network(self, positions: int) -> Network:
+        """Return the network for rows of usually so many positions, the same object each time."""
+        if positions not in self._networks:
+            self._networks[positions] = t5_network(self.checkpoint, self.component, positions)
+        return self._networks[positions]
+
+    def _readings(
+        self, texts: Texts, request: ResolvedRequest, drawn: int | None
+    ) -> tuple[PromptReading, PromptReading | None]:
+        steps = request.steps * SAMPLERS[request.sampler].evaluations
+        convention = request.convention
+        reading = read_prompt(texts[0], convention, steps, drawn=drawn)
+        if not self.negative or request.guidance == 1:
+            return reading, None
+        return reading, read_prompt(texts[1], convention, steps, negative=True, drawn=drawn)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class T5TextPlan:
+    """The tokens of each pair of prompts; `positions` is the usual number of a row."""
+
+    encoding: T5Text
+    positions: int
+    prompts: Mapping[Texts, PromptTokens]
+
+    @property
+    def network(self) -> Network:
+        """The network of the encoder."""
+        return self.encoding.network(self.positions)
+
+    def encode(self, runner: NetworkRunner) -> dict[Texts, PromptEmbeddings]:
+        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.run` does."""
+        checkpoint, component = self.encoding.checkpoint, self.encoding.component
+        buckets = config_of(checkpoint, component, T5Config).buckets
+
+        def work(session: Session) -> dict[Texts, PromptEmbeddings]:
+            def run_encoder(
+                ids: TokenIds, _mask: AttentionMask | None, _places: Insertions | None
+            ) -> EncoderOutput:
+                feeds = {"tokens": ids, "buckets": position_buckets(ids.shape[1], buckets)}
+                return EncoderOutput(runner.call(session, feeds)["last_hidden_state"])
+
+            return {
+                # One row at a time: the scores of 512 positions in 64 heads take 67 MB.
+                texts: encode(read, run_encoder, rows_at_once=1, weighs_apart=True)
+                for texts, read in self.prompts.items()
+            }
+
+        return runner.run(Phase.ENCODE, self.network, work, first_problem)
