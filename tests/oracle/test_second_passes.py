@@ -32,6 +32,8 @@ from engine.api.request import RefinerChoice  # noqa: E402
 from engine.api.second_passes import SecondPass  # noqa: E402
 from engine.api.values import ConventionName, SamplerName, ScheduleName  # noqa: E402
 from engine.pipeline.enlarge.interpolation import Interpolation, interpolated  # noqa: E402
+from engine.upscalers.reading import read_upscaler  # noqa: E402
+from engine.upscalers.running import running  # noqa: E402
 from tests.oracle.diffusers_pictures import BETAS  # noqa: E402
 from tests.oracle.fidelity.names import A1111_SAMPLERS, COMFY_SAMPLERS  # noqa: E402
 from tests.oracle.fidelity.networks import SHAPE, Networks  # noqa: E402
@@ -48,11 +50,14 @@ from tests.oracle.fidelity.second_passes import (  # noqa: E402
     Second,
     a1111_latent,
     a1111_second,
+    comfy_bislerp,
     comfy_latent,
 )
+from tests.oracle.spandrel_networks import loaded  # noqa: E402
 from tests.oracle.test_refined_tools import Refined  # noqa: E402
 from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
+from tests.upscalers.small import arrays_of, file_of, setting  # noqa: E402
 
 LOG = logging.getLogger(__name__)
 LIMIT = 50
@@ -217,13 +222,95 @@ def test_two_second_passes_follow_each_other(folders, networks) -> None:
     check(ours(folders, ConventionName.A1111, "euler_a", *wanted), pixels(base, expected))
 
 
+COMPACT = "Real-ESRGAN Compact"
+
+
+def a1111_upscaled(image: Image.Image, tile: int) -> Image.Image:
+    """The picture twice as large as A1111's `upscale_with_model` makes it: backwards in colour."""
+    model = loaded({name: torch.from_numpy(one) for name, one in arrays_of(COMPACT).items()}).model
+
+    def whole(part: Image.Image) -> Image.Image:
+        planes = np.ascontiguousarray(np.asarray(part)[:, :, ::-1].transpose(2, 0, 1)) / 255
+        with torch.no_grad():
+            made = model(torch.from_numpy(planes).float()[None])[0].clamp(0, 1).numpy()
+        return Image.fromarray((255 * made).round().astype(np.uint8).transpose(1, 2, 0)[:, :, ::-1])
+
+    return in_grid(image, tile, whole) if tile else whole(image)
+
+
+def in_grid(image: Image.Image, tile: int, enlarge: Any, overlap: int = 8) -> Image.Image:
+    """`split_grid` and `combine_grid` of A1111's `modules/images.py`, for twice the size."""
+    width, height = image.size
+
+    def starts(side: int) -> list[int]:
+        count = -(-(side - overlap) // (tile - overlap))
+        return [min(int(i * (side - tile) / (count - 1)), side - tile) for i in range(count)]
+
+    ramp = (np.arange(2 * overlap, dtype=np.float32) * 255 / (2 * overlap)).astype(np.uint8)
+    whole, seam = Image.new("RGB", (2 * width, 2 * height)), 2 * overlap
+    for y in starts(height):
+        row = Image.new("RGB", (2 * width, 2 * tile))
+        for x in starts(width):
+            made = enlarge(image.crop((x, y, x + tile, y + tile)))
+            mask = Image.fromarray(np.tile(ramp, (2 * tile, 1))) if x else None
+            row.paste(made.crop((0, 0, seam, 2 * tile)), (2 * x, 0), mask)
+            row.paste(made.crop((seam, 0, 2 * tile, 2 * tile)), (2 * x + seam, 0))
+        mask = Image.fromarray(np.tile(ramp[:, None], (1, 2 * width))) if y else None
+        whole.paste(row.crop((0, 0, 2 * width, seam)), (0, 2 * y), mask)
+        whole.paste(row.crop((0, seam, 2 * width, 2 * tile)), (0, 2 * y + seam))
+    return whole
+
+
+def test_an_upscalers_file_enlarges_the_picture_as_in_a1111(folders, networks, tmp_path) -> None:
+    """Enlarged to twice its size, and brought to one and a half times by Lanczos."""
+    picture, base, size = Picture("Euler"), networks[0], (int(1.5 * SIDE), int(1.5 * SIDE))
+
+    def enlarge(image: Image.Image, width: int, height: int) -> Image.Image:
+        made = a1111_upscaled(image, 0)
+        return made.resize((width, height), resample=Image.Resampling.LANCZOS)
+
+    second = Second(picture, size, 0.5, COMPACT, enlarge=enlarge)
+    expected = a1111_second(base, a1111_latent(base, picture), base, second)
+    wanted = SecondPass(upscaler=str(file_of(tmp_path, COMPACT)), strength=0.5, scale=1.5)
+    made = ours(folders, ConventionName.A1111, "euler", wanted)
+    check(made, pixels(base, expected))
+    diffusers_ours = ours(folders, ConventionName.DIFFUSERS, "euler", wanted)
+    assert psnr(diffusers_ours, made) < LIMIT
+
+
+def test_a_picture_without_seams_is_a1111s_in_its_tiles(tmp_path) -> None:
+    """Tiles of 192 pixels that overlap by 8, A1111's settings unless changed."""
+    small = np.random.default_rng(0).integers(0, 256, (40, 50, 3), np.uint8)
+    image = Image.fromarray(small).resize((500, 400), Image.Resampling.BICUBIC)
+    with running(read_upscaler(file_of(tmp_path, COMPACT)), setting(tmp_path)) as run:
+        planes = np.asarray(image)[:, :, ::-1].transpose(2, 0, 1).astype(np.float32) / 255
+        made = np.clip(run.enlarge(np.ascontiguousarray(planes)), 0, 1)
+    levels = np.rint(255 * made).astype(np.uint8).transpose(1, 2, 0)[:, :, ::-1]
+    check(levels, np.asarray(a1111_upscaled(image, 192)))
+
+
+@pytest.mark.parametrize("size", [(26, 34), (20, 31), (13, 40), (7, 9)])
+def test_latents_are_turned_as_by_comfyui(size: tuple[int, int]) -> None:
+    latent = np.random.default_rng(0).standard_normal((2, 4, 13, 17)).astype(np.float32)
+    latent[0, :, 3, 4] = 0
+    latent[0, :, 5] = latent[0, :, 4]
+    latent[1, :, 5] = -latent[1, :, 4]
+    expected = comfy_bislerp(torch.from_numpy(latent), size).numpy()
+    found = interpolated(latent, size, Interpolation.BISLERP)
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+    plain = interpolated(latent, size, Interpolation.BILINEAR)
+    assert np.abs(found - plain).max() > 0.1
+
+
 @pytest.mark.parametrize("sampler", ["euler", "euler_ancestral", "dpmpp_2m"])
-@pytest.mark.parametrize("upscaler", ["Latent (nearest-exact)", "area"])
+@pytest.mark.parametrize("upscaler", ["Latent (nearest-exact)", "Latent (bislerp)", "area"])
 def test_a_second_sampler_draws_as_in_comfyui(folders, networks, sampler: str, upscaler) -> None:
     """`LatentUpscaleBy` or `ImageScaleBy`, and a KSampler with a seed of its own."""
     picture, base = Picture(sampler, "karras", source="cuda"), networks[0]
     latent = comfy_latent(base, picture, torch.zeros((1, *SHAPE)), 1.0)
-    if upscaler in MODES:
+    if upscaler == "Latent (bislerp)":
+        large = comfy_bislerp(latent, (2 * latent.shape[2], 2 * latent.shape[3]))
+    elif upscaler in MODES:
         large = torch.nn.functional.interpolate(latent, scale_factor=2, mode=MODES[upscaler][0])
     else:
         large = _scaled_picture(base, latent)

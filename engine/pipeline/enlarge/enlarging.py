@@ -106,9 +106,10 @@ class Enlarging:
         # All other tools make a picture of 256 levels of it.
         levels = as_pixels(image, rounds=second.request.convention.rounds_pixels)[0]
         if upscaler is not None:
-            planes = levels.transpose(2, 0, 1).astype(np.float32) / 255
-            whole = np.clip(self._by_network(upscaler, planes, size), 0, 1)
-            levels = np.rint(whole * 255).astype(np.uint8).transpose(1, 2, 0)
+            seen = levels[:, :, _channels_shown(second)].transpose(2, 0, 1)
+            whole = self._by_network(upscaler, seen.astype(np.float32) / 255, size)
+            made = np.rint(np.clip(whole, 0, 1) * 255).astype(np.uint8).transpose(1, 2, 0)
+            levels = made[:, :, _channels_shown(second)]
         levels = resampled_levels(np.ascontiguousarray(levels), size, method)
         planes = (levels.transpose(2, 0, 1) / 255).astype(np.float32)
         return whole_cells(planes * 2 - 1, second)[np.newaxis]
@@ -131,6 +132,16 @@ class Enlarging:
         setting = Setting(stages.pool.compiler, stages.cancel, self._reporter.progress)
         with stages.timed(Phase.ENLARGE), running(upscaler, setting) as run:
             return grown(planes, size, Enlarger(run.enlarge, upscaler.network.scale))
+
+
+def _channels_shown(second: SecondRun) -> list[int]:
+    """Return the order in which an upscaler is shown red, green and blue: backwards by A1111.
+
+    Its networks see pictures as OpenCV has them (`pil_image_to_torch_bgr` of
+    `modules/upscaler_utils.py`), whatever they were trained with.
+    """
+    is_a1111s = second.request.convention.name is ConventionName.A1111
+    return [2, 1, 0] if is_a1111s else [0, 1, 2]
 
 
 def whole_cells(planes: Floats, second: SecondRun) -> Floats:

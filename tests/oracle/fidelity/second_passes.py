@@ -149,3 +149,45 @@ def _comfy_sample(guided: Any, x: Any, sigmas: Any, picture: Picture) -> Any:
         stream = generator(picture.seed, picture.source)
         options["noise_sampler"] = lambda _sigma, _lower: stream.randn(x.shape)
     return run(guided, x, sigmas, disable=True, **options)
+
+
+def comfy_bislerp(samples: Any, size: tuple[int, int]) -> Any:
+    """Latents [B, C, H, W] turned to a height and width (`bislerp` of `comfy/utils.py`)."""
+    for axis, length in ((3, size[1]), (2, size[0])):
+        first, second, share = _between(samples.shape[axis], length)
+        near, far = (
+            samples.index_select(axis, places).movedim(1, -1) for places in (first, second)
+        )
+        shape = [1, 1, 1, 1]
+        shape[axis - 1] = length
+        samples = _turned(near, far, share.reshape(shape)).movedim(-1, 1)
+    return samples
+
+
+def _between(before: int, after: int) -> tuple[Any, Any, Any]:
+    """The two cells beside each new one, and how far it is from the first."""
+
+    def spread(places: Any) -> Any:
+        whole = places.to(torch.float32)[None, None, None]
+        made = torch.nn.functional.interpolate(whole, size=(1, after), mode="bilinear")
+        return made[0, 0, 0]
+
+    places = torch.arange(before)
+    first, second = spread(places), spread((places + 1).clamp(max=before - 1))
+    return first.to(torch.int64), second.to(torch.int64), first - first.floor()
+
+
+def _turned(near: Any, far: Any, share: Any) -> Any:
+    """Spherical interpolation of vectors along the last axis, with lengths between theirs."""
+    lengths = [torch.norm(one, dim=-1, keepdim=True) for one in (near, far)]
+    units = [
+        torch.where(length == 0, torch.zeros_like(one), one / length)
+        for one, length in zip((near, far), lengths, strict=True)
+    ]
+    cosine = (units[0] * units[1]).sum(-1, keepdim=True)
+    angle = torch.acos(cosine)
+    weights = [torch.sin(part * angle) / torch.sin(angle) for part in (1 - share, share)]
+    made = weights[0] * units[0] + weights[1] * units[1]
+    made = made * (lengths[0] * (1 - share) + lengths[1] * share)
+    made = torch.where(cosine > 1 - 1e-5, near, made)
+    return torch.where(cosine < 1e-5 - 1, near * (1 - share) + far * share, made)
