@@ -29,6 +29,8 @@ from engine.weights.weight_set import WeightSet
 # The name under which an adapter's runs are timed.
 ADAPTER = "image_adapter"
 _HEAD_WIDTH = 64
+# The beginning of an adapter's names in a UNet that diffusers saved with it.
+_WITHIN_UNET = "encoder_hid_proj.image_projection_layers."
 # The width of a face's embedding by insightface's networks.
 _FACE_WIDTH = 512
 # The width of the resampler of Kolors' adapter, whose denoiser attends as SDXL's.
@@ -111,6 +113,12 @@ def read_adapter(path: Path, read: ReadIndex = read_index) -> ImageAdapter:
     """
     index = read(path)
     found = adapter_tensors(index.tensors)
+    if any(name.startswith(_WITHIN_UNET) for name in found.others):
+        raise _refused(
+            path,
+            sentence("It is a UNet that was saved with an adapter in it."),
+            sentence("Choose the adapter's own file."),
+        )
     if not found.projection or not found.keys:
         raise _refused(path, sentence("It has no keys of an IP-Adapter."))
     _require_no_face(path, found)

@@ -11,6 +11,7 @@ from backends.base import Array, DType
 from engine.api.values import ErrorCode
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
+from engine.families import Component, identify
 from engine.graphs.clip_text import Activation, Projection
 from engine.graphs.image_prompts import AttendingLayer
 from engine.graphs.ip_adapter import FullProjection, LinearProjection, Resampler
@@ -32,6 +33,7 @@ from tests.image_prompts.files import (
     write_adapter,
     write_encoder,
 )
+from tests.tiny_checkpoint import Weights, write_checkpoint
 
 WIDTHS, CONTEXT = (32, 32, 64), 48
 # The parts of a layer of the resampler: the original names, and those of diffusers.
@@ -232,3 +234,20 @@ def test_weights_may_be_stored_in_half_precision(tmp_path: Path) -> None:
     write_arrays(tmp_path / "a.safetensors", arrays, DType.F16)
     adapter = read_adapter(tmp_path / "a.safetensors")
     assert all(weight.dtype is DType.F16 for weight in adapter.weights(LAYERS).values())
+
+
+def test_a_unet_that_was_saved_with_an_adapter_in_it_is_refused_in_words(tmp_path: Path) -> None:
+    """diffusers saves both, once an adapter was loaded."""
+
+    def change(weights: Weights) -> None:
+        layer = "down_blocks.1.attentions.0.transformer_blocks.0.attn2"
+        weights[Component.DENOISER] |= {
+            f"{layer}.processor.to_k_ip.0.weight": np.zeros((4, 4), np.float32),
+            "encoder_hid_proj.image_projection_layers.0.latents": np.zeros((1, 4, 4), np.float32),
+        }
+
+    folder = write_checkpoint(tmp_path / "tiny", change=change)
+    with pytest.raises(EngineError, match="was saved with an IP-Adapter in it"):
+        identify(folder)
+    with pytest.raises(EngineError, match="It is a UNet that was saved with an adapter in it"):
+        read_adapter(folder / "unet" / "diffusion_pytorch_model.safetensors")

@@ -283,8 +283,8 @@ def test_a_picture_without_seams_is_a1111s_in_its_tiles(tmp_path) -> None:
     small = np.random.default_rng(0).integers(0, 256, (40, 50, 3), np.uint8)
     image = Image.fromarray(small).resize((500, 400), Image.Resampling.BICUBIC)
     with running(read_upscaler(file_of(tmp_path, COMPACT)), setting(tmp_path)) as run:
-        planes = np.asarray(image)[:, :, ::-1].transpose(2, 0, 1).astype(np.float32) / 255
-        made = np.clip(run.enlarge(np.ascontiguousarray(planes)), 0, 1)
+        planes = np.asarray(image)[:, :, ::-1].transpose(2, 0, 1) / np.float32(255)
+        made = np.clip(run.enlarge(np.ascontiguousarray(planes, np.float32)), 0, 1)
     levels = np.rint(255 * made).astype(np.uint8).transpose(1, 2, 0)[:, :, ::-1]
     check(levels, np.asarray(a1111_upscaled(image, 192)))
 

@@ -23,6 +23,8 @@ from engine.weights.sources import StoredWeight
 Rename = Callable[[str], str]
 Tensors = Mapping[str, StoredWeight]
 
+# Names of an IP-Adapter's parts in a UNet that diffusers saved with it.
+_IP_ADAPTER = re.compile(r"\.processor\.to_[kv]_ip\.|^encoder_hid_proj\.image_projection_layers\.")
 _READABLE = {
     DType.F64,
     DType.F32,
@@ -175,6 +177,16 @@ class KeyLayout:
 
 
 def _unknown_key(label: Sentence, name: str, path: Path) -> EngineError:
+    if _IP_ADAPTER.search(name):
+        return EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            sentence(
+                "The {label} of {path} was saved with an IP-Adapter in it.",
+                label=label,
+                path=path.name,
+            ),
+            sentence("Use the model without it, and its adapter's own file for an image prompt."),
+        )
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         sentence(
