@@ -121,6 +121,12 @@ def sd1(tmp_path_factory) -> Led:
     return Led(tmp_path_factory.mktemp("prompts"), checkpoint)
 
 
+@pytest.fixture(scope="module")
+def sdxl(tmp_path_factory) -> Led:
+    checkpoint = write_pipeline(tmp_path_factory.mktemp("sdxl"))
+    return Led(tmp_path_factory.mktemp("prompts"), checkpoint)
+
+
 def test_a_redrawn_picture_with_an_image_prompt_equals_diffusers(sd1: Led) -> None:
     pipe = sd1.of_kind(diffusers.StableDiffusionImg2ImgPipeline)
     theirs = sd1.picture(pipe, image=write_init(sd1.folder / "init.png"), strength=0.7)
@@ -150,6 +156,14 @@ def test_perturbed_attention_of_a_led_picture_equals_diffusers(sd1: Led) -> None
     sd1.check(theirs, controls=(sd1.layer,), guidance_options=options)
     pipe = sd1.of_kind(diffusers.StableDiffusionPAGPipeline)
     sd1.check(sd1.picture(pipe, **SIZE, pag_scale=3.0), guidance_options=options)
+
+
+def test_perturbed_attention_of_a_led_sdxl_picture_equals_diffusers(sdxl: Led) -> None:
+    pipe = sdxl.of_kind(diffusers.StableDiffusionXLControlNetPAGPipeline, controlnet=sdxl.module)
+    given = {"image": sdxl.opened("map.png"), "controlnet_conditioning_scale": 0.8}
+    theirs = sdxl.picture(pipe, **SIZE, **given, pag_scale=3.0)
+    options = GuidanceOptions(pag_scale=3.0)
+    sdxl.check(theirs, controls=(sdxl.layer,), guidance_options=options)
 
 
 def test_self_attention_guidance_with_an_image_prompt_equals_diffusers(sd1: Led) -> None:
@@ -200,33 +214,45 @@ def test_image_prompts_and_loras_act_together_as_in_diffusers(tmp_path: Path) ->
     led.check(led.picture(pipe, **SIZE), loras=(choice,), read_loras=read)
 
 
+LED_TWICE = {
+    "sd1": (
+        diffusers.StableDiffusionControlNetPipeline,
+        diffusers.StableDiffusionControlNetImg2ImgPipeline,
+    ),
+    "sdxl": (
+        diffusers.StableDiffusionXLControlNetPipeline,
+        diffusers.StableDiffusionXLControlNetImg2ImgPipeline,
+    ),
+}
+
+
 @pytest.mark.parametrize("upscaler", ["Latent", "lanczos"])
+@pytest.mark.parametrize("family", LED_TWICE)
 def test_two_passes_with_an_image_prompt_and_a_controlnet_equal_diffusers(
-    sd1: Led, upscaler: str
+    request: pytest.FixtureRequest, family: str, upscaler: str
 ) -> None:
     """The map is fitted to the size of each pass."""
-    led = {"controlnet": sd1.module}
-    first = sd1.of_kind(diffusers.StableDiffusionControlNetPipeline, **led)
-    again = sd1.of_kind(diffusers.StableDiffusionControlNetImg2ImgPipeline, **led)
-    asked = {**TEXTS, **THEIRS, "ip_adapter_image": Image.open(sd1.pictures[0])}
+    led: Led = request.getfixturevalue(family)
+    first, again = (led.of_kind(kind, controlnet=led.module) for kind in LED_TWICE[family])
+    asked = {**TEXTS, **THEIRS, "ip_adapter_image": Image.open(led.pictures[0])}
     asked |= {"controlnet_conditioning_scale": 0.8}
 
     def drawn(pipe: Any, **given: Any) -> Any:
         return pipe(**asked | given, generator=torch.Generator().manual_seed(SEED)).images
 
     small, large = SIZE, {name: 2 * side for name, side in SIZE.items()}
-    shown = {"image": sd1.opened("map.png")}
+    shown = {"image": led.opened("map.png")}
     if upscaler == "Latent":
         latent = drawn(first, **small, **shown, output_type="latent")
         image = torch.nn.functional.interpolate(latent, scale_factor=2, mode="bilinear")
     else:
         made = drawn(first, **small, **shown, output_type="pil")[0]
         image = made.resize((2 * SIDE, 2 * SIDE), Image.Resampling.LANCZOS)
-    given = {"image": image, "control_image": sd1.opened("map.png"), "strength": 0.6}
+    given = {"image": image, "control_image": led.opened("map.png"), "strength": 0.6}
     theirs = drawn(again, **large, **given)[0]
     wanted = SecondPass(upscaler=upscaler, strength=0.6)
-    sd1.check(
-        np.rint(theirs * 255).astype(np.uint8), controls=(sd1.layer,), second_passes=(wanted,)
+    led.check(
+        np.rint(theirs * 255).astype(np.uint8), controls=(led.layer,), second_passes=(wanted,)
     )
 
 
