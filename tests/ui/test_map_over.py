@@ -13,6 +13,7 @@ from engine.api.preprocessors import InvertOptions
 from tests.app.fake_engine import Plan
 from tests.app.layers import MODELS
 from tests.ui.conftest import Desk, MakeDesk
+from ui.create.map_switch import MapSwitch
 from ui.panels.control_card import ControlCard
 from ui.widgets.map_veil import MapVeil
 from ui.widgets.zoom_view import ZoomView
@@ -66,6 +67,28 @@ def test_the_map_lies_over_the_picture_until_it_is_taken_off(desk: Desk, tmp_pat
     QTest.mouseClick(corner.map, LEFT)
     assert left_and_right(view) == (0, 0)
     assert not card(desk).map.isChecked()
+
+
+def test_the_map_that_is_shown_is_named_and_another_is_a_click_away(
+    desk: Desk, tmp_path: Path
+) -> None:
+    desk.session.control.add(str(tmp_path / "map.png"))
+    card(desk).map.click()
+    (switch,) = desk.window.canvas.corner.findChildren(MapSwitch)
+    assert switch.isVisible()
+    assert switch.text() == "Map 1 of 2: picture.png ▾"
+    menu = switch.make_menu()
+    texts = [action.text() for action in menu.actions() if not action.isSeparator()]
+    assert texts == ["1  picture.png", "2  map.png", "No map"]
+    assert menu.actions()[0].isChecked()
+    menu.actions()[1].trigger()
+    assert desk.session.view.map_over == 1
+    assert switch.text() == "Map 2 of 2: map.png ▾"
+    cards = desk.window.form.controls.cards
+    assert [isinstance(one, ControlCard) and one.map.isChecked() for one in cards] == [False, True]
+    menu.actions()[-1].trigger()
+    assert desk.session.view.map_over is None
+    assert not switch.isVisible()
 
 
 def test_the_map_lies_over_an_empty_sheet_where_there_is_no_picture(desk: Desk) -> None:

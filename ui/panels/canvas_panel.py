@@ -138,8 +138,12 @@ class CanvasPanel(QWidget):
         if layer is not None and self._map_over is None:
             # Here, as the window starts sooner without it.
             from ui.create.map_over import MapOver
+            from ui.create.map_switch import MapSwitch
 
             self._map_over = MapOver(self._session, self._views, self)
+            switch = MapSwitch(self._session)
+            self.corner.put_beside_map(switch)
+            switch.show()
         self.corner.map.setVisible(layer is not None)
         self.refresh()
 

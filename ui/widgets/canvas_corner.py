@@ -38,6 +38,12 @@ class CanvasCorner(QWidget):
         view.installEventFilter(self)
         self._refresh()
 
+    def put_beside_map(self, widget: QWidget) -> None:
+        """Lay a widget out after the button that takes the map off."""
+        row = self.layout()
+        assert isinstance(row, QHBoxLayout)
+        row.insertWidget(row.indexOf(self.map) + 1, widget)
+
     def toggle_comparing(self) -> None:
         """Show the divider between the picture and its start picture, or hide it."""
         self._view.compare(compares=not self._view.is_compared)
