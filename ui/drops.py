@@ -14,7 +14,7 @@ from app.session import Session
 from ui.create.page import CreatePage
 from ui.drop_spots import DropSpot
 from ui.theme.theme import Theme
-from ui.widgets.drop_overlay import DropOverlay
+from ui.widgets.drop_overlay import NOTHING, DropOverlay
 from ui.widgets.spot_marks import SpotMarks
 
 
@@ -119,11 +119,11 @@ class Drops(QObject):
             self._end()
             return
         offers = self.offers(files[0], ours=ours)
-        room = self._window.rect()
-        if self._takes_spots(files[0]):
-            room = self._beside_form()
+        takes_spots = self._takes_spots(files[0])
+        if takes_spots:
             self._show_spots(event)
-        self.overlay.appear([(offer.title, offer.sentence) for offer in offers], room)
+        clear = self._area(self._page.form) if takes_spots else NOTHING
+        self.overlay.appear([(offer.title, offer.sentence) for offer in offers], clear)
         self.overlay.point_at(place)
 
     def _takes_spots(self, file: Path) -> bool:
@@ -157,15 +157,6 @@ class Drops(QObject):
     def _area(self, widget: QWidget) -> QRect:
         """Return the place of a widget in the window."""
         return QRect(widget.mapTo(self._window, QPoint(0, 0)), widget.size())
-
-    def _beside_form(self) -> QRect:
-        """Return the window without the form at its side."""
-        whole, form = self._window.rect(), self._area(self._page.form)
-        if self._window.isRightToLeft():
-            whole.setRight(form.left() - 1)
-        else:
-            whole.setLeft(form.right() + 1)
-        return whole
 
     def _is_ours(self, event: QDropEvent) -> bool:
         return event.source() is self._page.strip

@@ -1,6 +1,32 @@
 """Files of control networks and IP-Adapters for tests, as the engine describes them."""
 
+from app.session import Session
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.features import Features, OptionalSetting
 from engine.api.model_files import ModelInfo, ModelKind
+
+EVERY_OPTION = Features(options=tuple(OptionalSetting))
+
+
+def say_family(session: Session, family: str, features: Features = EVERY_OPTION) -> None:
+    """Have the engine say that the chosen checkpoint is of a family, and what it can do."""
+    info = CheckpointInfo(
+        path="/a",
+        family=family,
+        variant="base",
+        prediction="epsilon",
+        default_size=512,
+        components=(),
+        missing=(),
+        evidence=(),
+        ignored_keys=0,
+        digest="",
+        features=features,
+    )
+    store, path = session.checkpoints, session.generation.checkpoint
+    # An answer that is on its way, of an engine that knows no checkpoint, comes too late.
+    store._latest.pop(path, None)  # pyright: ignore[reportPrivateUsage]
+    store._keep(path, info)  # pyright: ignore[reportPrivateUsage]
 
 
 def listed(name: str, kind: ModelKind = ModelKind.CONTROLNET, **facts: object) -> ModelInfo:

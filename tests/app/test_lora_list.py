@@ -10,9 +10,8 @@ from pytestqt.qtbot import QtBot
 from app.form.fields import Extras
 from app.form.generation import Suggestions
 from app.form.lora_list import LoraFate
-from engine.api.checkpoints import CheckpointInfo
 from engine.api.conventions import convention_of
-from engine.api.features import Features, OptionalSetting
+from engine.api.features import Features
 from engine.api.lora import LoraChoice, LoraHash
 from engine.api.lora_files import LoraInfo
 from engine.api.request import GenerateRequest
@@ -20,13 +19,13 @@ from engine.api.values import ConventionName
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.text.tags import reads_tags
 from tests.app.fake_engine import Plan
+from tests.app.layers import EVERY_OPTION, say_family
 from tests.app.loras import BROKEN, FAST, HUGE, INK, LCM, LORAS, lora
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from tests.checkpoints.files import write_sparse
 from tests.jobs.test_lora_index import KEYS
 
-EVERY_OPTION = Features(options=tuple(OptionalSetting))
 ELSEWHERE = """a cat <lora:seaside:0.8> <lora:ink:1>
 Negative prompt: blurry
 Steps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512, Model: mix, \
@@ -45,23 +44,7 @@ def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
 
 def choose(staged: Staged, family: str, features: Features = EVERY_OPTION) -> None:
     """The engine says that the chosen checkpoint is of a family, and what it can do."""
-    info = CheckpointInfo(
-        path="/a",
-        family=family,
-        variant="base",
-        prediction="epsilon",
-        default_size=512,
-        components=(),
-        missing=(),
-        evidence=(),
-        ignored_keys=0,
-        digest="",
-        features=features,
-    )
-    store, path = staged.session.checkpoints, staged.session.generation.checkpoint
-    # An answer that is on its way, of an engine that knows no checkpoint, comes too late.
-    store._latest.pop(path, None)  # pyright: ignore[reportPrivateUsage]
-    store._keep(path, info)  # pyright: ignore[reportPrivateUsage]
+    say_family(staged.session, family, features)
 
 
 def fates(staged: Staged) -> list[LoraFate]:

@@ -1,8 +1,9 @@
 """Pictures of every page, also in high contrast, in German and mirrored, for FOLDER.
 
-`python -m tests.ui.page_pictures FOLDER`, or `FOLDER german` for one variant. Each is a process of
-its own, as a language is for all of it. Real widgets, the real engine, the starter; at the size of
-a small laptop's screen.
+`python -m tests.ui.page_pictures FOLDER`, or `FOLDER german` for one variant, `FOLDER german
+layers` for the pages of layers alone. Each is a process of its own, as a language is for all of
+it. Real widgets, the real engine, the starter; at the size of a small laptop's screen, or of
+SAFELIGHT_PICTURE_SIZE, such as 1440x900.
 """
 
 import os
@@ -11,13 +12,19 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QWidget
+import msgspec
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.settings.values import Language
-from engine.api.preprocessors import CannyOptions
+from engine.api.control import ControlLayer
+from engine.api.image_prompts import ImagePrompt
+from engine.api.preprocessors import CannyOptions, DepthOptions, InvertOptions
+from engine.api.second_passes import SecondPass
+from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, MODELS, say_family
 from tests.ui.screenshots import PROMPTS, Photographer, write_loras
 from ui.actions import ActionName
 from ui.application import Application
@@ -27,7 +34,8 @@ from ui.models.page import ModelsPage
 from ui.places import Place
 from ui.settings.page import SettingsPage
 
-SIZE = (1280, 720)
+_WIDTH, _HEIGHT = os.environ.get("SAFELIGHT_PICTURE_SIZE", "1280x720").split("x")
+SIZE = (int(_WIDTH), int(_HEIGHT))
 
 
 class Variant(NamedTuple):
@@ -87,6 +95,14 @@ class Album:
             self.keep(state, seconds=1.5)
         self._window.places.open(Place.CREATE)
 
+    def begin(self) -> None:
+        """Make one picture, for pages that show any."""
+        session = self._photographer.session
+        session.start()
+        self._photographer.wait_for("engine", self._photographer.is_ready)
+        session.jobs.generate()
+        self._photographer.wait_for_jobs(1)
+
     def create(self) -> None:
         """A result, everything that folds open, and the queue."""
         session, window = self._photographer.session, self._window
@@ -111,24 +127,96 @@ class Album:
         self.press(ActionName.DETAILS)
 
     def layers(self) -> None:
-        """Cards of a control layer, an image prompt and a second pass; a map over the canvas."""
+        """Cards of layers and passes in every state, maps over the canvas, and the upscale popup.
+
+        The starter takes no layers, so the engine's answer on another model is told instead.
+        """
         session, window = self._photographer.session, self._window
         form, path = session.generation, session.view.path
         assert path is not None
-        session.control.add(path)
-        session.control.change(0, preprocessor=CannyOptions())
-        session.image_prompt.add(path)
-        session.second_pass.add()
-        layer = form.controls[0]
-        self._photographer.wait_for("map", lambda: bool(session.control_maps.of(layer).path))
-        session.view.show_map(0)
-        bar = window.form.verticalScrollBar()
-        for number in range(1, 4):
-            self._photographer.settle(0.3)
-            bar.setValue(window.form.controls.y() if number == 1 else bar.maximum() * number // 3)
-            self.keep(f"b4-layers-{number}")
-        session.view.show_map(None)
+        window.form.ensureWidgetVisible(window.form.no_layers)
+        self.keep("b4-no-layers")
+        store = session.models.store
+        store.list_once()
+        self._photographer.wait_for("models", lambda: store.is_listed)
+        say_family(session, "sd1")
+        for name, shown in self._states(path).items():
+            form.controls, form.image_prompts, form.second_passes = shown
+            self._photographer.wait_for("models", lambda: not store.is_listing)
+            # Files that the engine would describe so.
+            store.listing.add(MODELS)
+            self._photographer.settle(1.5)
+            bar = window.form.verticalScrollBar()
+            panels = (panel for panel in (window.form.controls, window.form.image_prompts))
+            first = next((one for one in panels if one.cards), window.form.second_passes)
+            bar.setValue(first.y())
+            self.keep(f"b5-{name}")
+        self._maps(path)
         form.controls = form.image_prompts = form.second_passes = ()
+        self._photographer.settle(0.3)
+        self.press(ActionName.UPSCALE)
+        popup = window.create_page.info.upscale.popup
+        assert popup is not None
+        self._photographer.wait_for("outlook", popup.start.isEnabled)
+        self.keep("b7-upscale", popup)
+        popup.sizes.kinds.setCurrentIndex(3)
+        popup.sizes.width_field.setValue(60_000)
+        self._photographer.wait_for("refusal", popup.refusal.isVisible)
+        self.keep("b7-upscale-refused", popup)
+        popup.close()
+
+    def _states(self, path: str) -> dict[str, tuple[Any, Any, Any]]:
+        """Return the layers, image prompts and passes of each picture by its name."""
+        canny = ControlLayer(image=path, network=CANNY.path, preprocessor=CannyOptions())
+        depth = ControlLayer(image=path, network=DEPTH.path, preprocessor=DepthOptions())
+        wrong = ControlLayer(image=path, network=CANNY_XL.path)
+        lost = ControlLayer(image=path, network="control_v11p_sd15_openpose [cab727d4]")
+        bare = ControlLayer(image="", network=CANNY.path, preprocessor=CannyOptions())
+        none = ControlLayer(image=path)
+        part = msgspec.structs.replace(canny, range=(0.2, 0.6), weight=0.45)
+        off = msgspec.structs.replace(part, enabled=False)
+        gone = msgspec.structs.replace(canny, image="/nowhere/gone.png")
+        prompt = ImagePrompt(image=path, adapter=ADAPTER.path)
+        lost_prompt = ImagePrompt(image=path, adapter="ip-adapter-plus_sd15")
+        passes = SecondPass(), SecondPass(upscaler="R-ESRGAN 4x+", scale=1.5)
+        return {
+            "control": ((canny,), (), ()),
+            "control-part": ((part, off), (), ()),
+            "control-no-weights": ((depth, wrong), (), ()),
+            "control-lost": ((lost, gone), (), ()),
+            "control-bare": ((bare, none), (), ()),
+            "prompts": ((), (prompt, lost_prompt), ()),
+            "passes": ((), (), passes),
+        }
+
+    def _maps(self, path: str) -> None:
+        """A map over the canvas with two layers, and the menu that leads to the other."""
+        session, window = self._photographer.session, self._window
+        canny = ControlLayer(image=path, network=CANNY.path, preprocessor=CannyOptions())
+        inverted = msgspec.structs.replace(canny, preprocessor=InvertOptions())
+        session.generation.controls = canny, inverted
+        maps = session.control_maps
+        self._photographer.wait_for("map", lambda: bool(maps.of(canny).path))
+        session.view.show_map(0)
+        self.keep("b6-map", seconds=1)
+        file = QMimeData()
+        file.setUrls([QUrl.fromLocalFile(path)])
+        spot = window.form.controls.cards[0]
+        window.form.ensureWidgetVisible(spot, 0, 0)
+        self._photographer.settle(0.3)
+        place = spot.mapTo(window, spot.rect().center())
+        for kind in (QDragEnterEvent, QDragMoveEvent):
+            event = kind(
+                place,
+                Qt.DropAction.CopyAction,
+                file,
+                Qt.MouseButton.LeftButton,
+                Qt.KeyboardModifier.NoModifier,
+            )
+            QApplication.sendEvent(window, event)
+        self.keep("b6-drop")
+        QApplication.sendEvent(window, QDragLeaveEvent())
+        session.view.show_map(None)
 
     def gallery(self) -> None:
         """The grid with two chosen pictures, comparing them, and the viewer."""
@@ -195,15 +283,15 @@ class Album:
                 dialog.reject()
 
 
-def _variant(folder: Path, name: str) -> None:
-    """Photograph one variant, whose variables are set."""
+def _variant(folder: Path, name: str, only: str) -> None:
+    """Photograph one variant, whose variables are set; `only` the pages of one kind, or all."""
     application = Application()
     use_language(application, Language.SYSTEM)
     with tempfile.TemporaryDirectory() as private:
         photographer = Photographer(application, folder, Path(private))
         album = Album(photographer, name)
         try:
-            for part in (
+            every = (
                 album.empty_pages,
                 album.create,
                 album.layers,
@@ -211,7 +299,8 @@ def _variant(folder: Path, name: str) -> None:
                 album.models,
                 album.settings,
                 album.dialogs,
-            ):
+            )
+            for part in (album.begin, album.layers) if only else every:
                 part()
         finally:
             photographer.session.close()
@@ -219,8 +308,8 @@ def _variant(folder: Path, name: str) -> None:
     QGuiApplication.quit()
 
 
-def main(folder: Path, only: str = "") -> None:
-    """Photograph every variant, or the one that is named."""
+def main(folder: Path, only: str = "", part: str = "") -> None:
+    """Photograph every variant, or the one that is named; `part` is empty or "layers"."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, variant in VARIANTS.items():
         if only in ("", name):
@@ -231,12 +320,20 @@ def main(folder: Path, only: str = "") -> None:
             }
             if not os.environ.get("DISPLAY"):
                 variables.setdefault("QT_QPA_PLATFORM", "offscreen")
-            command = [sys.executable, "-m", "tests.ui.page_pictures", str(folder), name, "here"]
+            command = [
+                sys.executable,
+                "-m",
+                "tests.ui.page_pictures",
+                str(folder),
+                name,
+                part,
+                "here",
+            ]
             subprocess.run(command, env=variables, check=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[3:] == ["here"]:
-        _variant(Path(sys.argv[1]), sys.argv[2])
+    if sys.argv[4:] == ["here"]:
+        _variant(Path(sys.argv[1]), *sys.argv[2:4])
     else:
-        main(Path(sys.argv[1]), *sys.argv[2:3])
+        main(Path(sys.argv[1]), *sys.argv[2:4])

@@ -462,8 +462,10 @@ def test_a_picture_dropped_on_a_card_replaces_its_picture(desk: Desk, tmp_path: 
     data = over(desk, one, tmp_path / "b.png")
     assert marks.words == "Replace the picture"
     # The form stays in sight; the cards of the window ask beside it.
-    covered = desk.window.drops.overlay.geometry()
-    assert covered.left() > one.mapTo(desk.window, one.rect().topRight()).x()
+    overlay = desk.window.drops.overlay
+    form = desk.window.form
+    assert overlay.clear.topLeft() == form.mapTo(desk.window, QPoint(0, 0))
+    assert all(offer.x() > overlay.clear.right() for offer in overlay.cards)
     let_go(desk, one, data)
     assert not marks.isVisible()
     assert [(Path(one.image).stem, one.weight) for one in desk.session.generation.controls] == [
@@ -493,7 +495,7 @@ def test_a_file_of_weights_is_taken_by_no_place_of_the_form(desk: Desk, tmp_path
     file.touch()
     over(desk, one, file)
     assert not desk.window.drops.marks.isVisible()
-    assert desk.window.drops.overlay.geometry() == desk.window.rect()
+    assert desk.window.drops.overlay.clear.isEmpty()
 
 
 def test_the_form_scrolls_while_a_card_is_dragged_to_its_edge(desk: Desk) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRegion
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.theme.metrics import L, M, S
@@ -15,12 +15,16 @@ _WIDEST = 440
 # The opacity of the veil over the window.
 _VEIL = 215
 
+NOTHING = QRect()
+
 # A card's text: a title and a sentence.
 Offer = tuple[str, str]
 
 
 class DropOverlay(QWidget):
-    """A veil over its parent, or a part of it, with a card for each possible action of a drop.
+    """A veil over its parent with a card for each possible action of a drop.
+
+    A part at the side may stay clear.
 
     The parent receives the drop itself.
     """
@@ -31,6 +35,7 @@ class DropOverlay(QWidget):
         self._covered = parent
         self.cards: list[QFrame] = []
         self._offers: Sequence[Offer] = ()
+        self.clear = NOTHING
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(L, L, L, L)
@@ -44,11 +49,11 @@ class DropOverlay(QWidget):
             self.setGeometry(self._covered.rect())
         return False
 
-    def appear(self, offers: Sequence[Offer], room: QRect | None = None) -> None:
-        """Show the cards side by side, above all other widgets; `room` is the part to cover."""
-        room = self._covered.rect() if room is None else room
-        if self.isVisible() and offers == self._offers and self.geometry() == room:
+    def appear(self, offers: Sequence[Offer], clear: QRect = NOTHING) -> None:
+        """Show the cards side by side, above all other widgets, and beside what stays `clear`."""
+        if self.isVisible() and offers == self._offers and clear == self.clear:
             return
+        self.clear = clear
         self._offers = offers
         for card in self.cards:
             card.deleteLater()
@@ -59,7 +64,8 @@ class DropOverlay(QWidget):
         for card in self.cards:
             self._row.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
         self._row.addStretch(1)
-        self.setGeometry(room)
+        self.setGeometry(self._covered.rect())
+        self._lay_beside(clear)
         self.raise_()
         self.show()
         # The cards must be laid out before `chosen` looks for one.
@@ -67,8 +73,7 @@ class DropOverlay(QWidget):
         self.point_at(None)
 
     def chosen(self, place: QPoint) -> int | None:
-        """Return the index of the card at a point of the parent; None beside the cards."""
-        place = place - self.pos()
+        """Return the index of the card at a point; None beside the cards."""
         at = (index for index, card in enumerate(self.cards) if card.geometry().contains(place))
         return next(at, None) if self.isVisible() else None
 
@@ -81,11 +86,23 @@ class DropOverlay(QWidget):
                 card.setProperty("role", role)
                 card.style().polish(card)
 
+    def _lay_beside(self, clear: QRect) -> None:
+        """Leave the room of what is clear, and that between it and the window's side."""
+        if clear.isEmpty():
+            taken = 0
+        elif self.isRightToLeft():
+            taken = self.width() - clear.left()
+        else:
+            taken = clear.right() + 1
+        left, right = (0, taken) if self.isRightToLeft() else (taken, 0)
+        self._row.setContentsMargins(L + left, L, L + right, L)
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the veil."""
         veil = QColor(self._theme.colours.canvas)
         veil.setAlpha(_VEIL)
         with QPainter(self) as painter:
+            painter.setClipRegion(QRegion(self.rect()) - QRegion(self.clear))
             painter.fillRect(self.rect(), veil)
 
 
