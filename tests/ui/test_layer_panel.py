@@ -489,6 +489,18 @@ def test_a_picture_dropped_on_a_button_of_the_form_is_added_there(
     assert Path(desk.session.generation.inputs[0].path).stem == "c"
 
 
+def test_the_form_becomes_as_wide_as_its_cards_need(desk: Desk) -> None:
+    add(desk)
+    one, form = card(desk), desk.window.form
+    one.reason.setMinimumWidth(520)
+    desk.wait(lambda: form.viewport().width() >= one.minimumSizeHint().width())
+    desk.wait(
+        lambda: (
+            form.viewport().rect().right() >= one.mapTo(form.viewport(), one.rect().topRight()).x()
+        )
+    )
+
+
 def test_a_file_of_weights_is_taken_by_no_place_of_the_form(desk: Desk, tmp_path: Path) -> None:
     one = add(desk)
     file = tmp_path / "a.safetensors"

@@ -52,6 +52,7 @@ class CreatePage(QWidget):
         middle = QWidget()
         # A large system font makes the form wider: nothing of it may be cut off.
         self.sides.hold(self.form, self.form.needed_width, middle)
+        self.form.needs_width.connect(self.sides.fit)
         self.canvas = CanvasPanel(session, theme, actions, middle)
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)

@@ -81,7 +81,7 @@ class SideSplitter(QSplitter):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
         """Keep the side as wide as the user made it, where that leaves the picture its room."""
         super().resizeEvent(event)
-        self._put()
+        self.fit()
 
     @property
     def _fold_handle(self) -> "_Handle":
@@ -92,9 +92,9 @@ class SideSplitter(QSplitter):
     def _show_form(self, *, shown: bool) -> None:
         self._form.setVisible(shown)
         self._fold_handle.show_folded(folded=not shown)
-        self._put()
+        self.fit()
 
-    def _put(self) -> None:
+    def fit(self) -> None:
         """Give the side its width, between the least of the form and the most of the window."""
         if self.is_folded:
             self.side.setFixedWidth(0)

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -48,6 +48,9 @@ _PROMPT_LINES, _NEGATIVE_LINES = (4, 12), (1, 6)
 
 class FormPanel(QScrollArea):
     """The form, which shows `GenerationState` and writes the user's edits back to it."""
+
+    # Nothing is cut off from another width on: a card came or went.
+    needs_width = Signal()
 
     def __init__(
         self,
@@ -102,6 +105,7 @@ class FormPanel(QScrollArea):
     def _lay_out(self) -> None:
         content = QWidget()
         content.setProperty("role", "panel")
+        self._needed = 0
         self.setWidget(content)
         column = self._column = QVBoxLayout(content)
         column.setContentsMargins(M, M, M, M)
@@ -131,6 +135,7 @@ class FormPanel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        content.installEventFilter(self)
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._make_room)
         application = QApplication.instance()
@@ -157,6 +162,16 @@ class FormPanel(QScrollArea):
         """Return the places that take a dropped picture themselves, inner ones first."""
         panels = self.inputs, self.controls, self.image_prompts
         return [spot for panel in panels if panel.isVisible() for spot in panel.drop_spots()]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
+        """Tell when the content needs another width than before."""
+        is_content = watched is self.widget()
+        if is_content and event.type() is QEvent.Type.LayoutRequest:
+            least = self.needed_width()
+            if least != self._needed:
+                self._needed = least
+                self.needs_width.emit()
+        return super().eventFilter(watched, event)
 
     def needed_width(self) -> int:
         """Return the least width at which nothing is cut off, including a scroll bar."""
