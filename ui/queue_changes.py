@@ -9,9 +9,11 @@ from app.queue.job_queue import JobQueue
 _SETTLE_MS = 30
 
 
-def on_queue_changes(queue: JobQueue, parent: QObject, refresh: Callable[[], None]) -> None:
+def on_queue_changes(
+    queue: JobQueue, parent: QObject, refresh: Callable[[], None], after_ms: int = _SETTLE_MS
+) -> None:
     """Call `refresh` soon after changes of the queue, once for many of them."""
-    settled = QTimer(parent, singleShot=True, interval=_SETTLE_MS)
+    settled = QTimer(parent, singleShot=True, interval=after_ms)
     settled.timeout.connect(refresh)
 
     def on_change(*_: object) -> None:

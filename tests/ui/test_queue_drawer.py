@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 
@@ -126,13 +126,17 @@ def test_a_job_is_edited_and_copied(desk: Desk, drawer: QueueDrawer) -> None:
 
 
 def test_the_queue_is_paused_and_the_dock_says_so(desk: Desk, drawer: QueueDrawer) -> None:
+    def told() -> str:
+        # A window that was just shown is still fitted to the small screen.
+        desk.window.resize(1440, 900)
+        return desk.window.dock.queue.text()
+
     QTest.mouseClick(drawer.pause, LEFT)
-    desk.window.resize(1440, 900)
-    desk.wait(lambda: desk.window.dock.queue.text() == "Paused · 3")
+    desk.wait(lambda: told() == "Paused · 3")
     assert drawer.pause.text() == "Resume"
     assert "paused" in desk.window.dock.queue.accessibleName()
     QTest.mouseClick(drawer.pause, LEFT)
-    desk.wait(lambda: desk.window.dock.queue.text() == "Queue · 3")
+    desk.wait(lambda: told() == "Queue · 3")
 
 
 def test_a_failure_says_why_and_is_made_smaller(make_desk: MakeDesk) -> None:
@@ -223,6 +227,33 @@ def test_ten_thousand_jobs_are_drawn_row_by_row(
     QTest.keyClick(drawer.list, Qt.Key.Key_Home, ALT)
     last = desk.queue.jobs[-1].id
     desk.wait(lambda: rows_first(drawer) == last)
+
+
+def test_a_selection_of_many_jobs_stays_with_them_and_qt_keeps_none_of_their_places(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.session.generation.count = 3000
+    desk.session.jobs.generate()
+    desk.wait(lambda: len(desk.queue.jobs) == 3000)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    drawer, kept = desk.window.queue, list[int]()
+    change = QueueItemModel.changePersistentIndexList
+
+    def counted(model: QueueItemModel, before: Sequence[QModelIndex], after: object) -> None:
+        kept.append(len(before))
+        change(model, before, after)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(QueueItemModel, "changePersistentIndexList", counted)
+    jobs, model = [job.id for job in desk.queue.jobs], drawer.list.selectionModel()
+    selection = QItemSelection(drawer.jobs.index(10), drawer.jobs.index(2500))
+    model.select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+    # Out of the selection's middle, and to its front: two ranges are left.
+    desk.session.jobs_in_queue.remove(jobs[1000:1001])
+    desk.session.jobs_in_queue.to_front(jobs[2000:2001])
+    desk.wait(lambda: drawer.jobs.row_of(jobs[2000]) == 0 and drawer.jobs.rowCount() == 2999)
+    expected = [jobs[2000], *jobs[10:1000], *jobs[1001:2000], *jobs[2001:2501]]
+    assert [job.id for job in drawer.list.selected] == expected
+    assert max(kept) < 10
 
 
 def rows_first(drawer: QueueDrawer) -> str:

@@ -21,6 +21,8 @@ from ui.widgets.flow_layout import FlowLayout
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import plain_label, rule
 
+_SUMMARY_MS = 60
+
 
 class QueueDrawer(QFrame):
     """The drawer at the trailing side; `closed` is emitted by its button and by Esc."""
@@ -88,6 +90,7 @@ class QueueDrawer(QFrame):
         self.raise_()
         self.jobs.show(shown=True)
         self._refresh()
+        self._show_summary()
         if not self.list.currentIndex().isValid() and self.jobs.rowCount():
             self.list.setCurrentIndex(self.jobs.index(0))
         self.list.setFocus()
@@ -145,6 +148,8 @@ class QueueDrawer(QFrame):
         self.dismiss.clicked.connect(self.closed)
         self.list.selectionModel().selectionChanged.connect(self._show_buttons)
         on_queue_changes(self._session.queue, self, self._refresh)
+        # In another turn than the list's: it takes as long.
+        on_queue_changes(self._session.queue, self, self._show_summary, _SUMMARY_MS)
 
     def _put(self) -> None:
         """Lie over the trailing side of the page."""
@@ -156,19 +161,21 @@ class QueueDrawer(QFrame):
     def _refresh(self) -> None:
         if not self.isVisible():
             return
-        jobs = self._session.queue.jobs
-        states = [job.state for job in jobs]
-        under_way = [job for job in jobs if not job.state.is_over]
-        self.summary.setText(self._summary(under_way))
+        states = {job.state for job in self._session.queue.jobs}
         paused = self._session.queue.paused
         self.pause.setText(self.tr("Resume") if paused else self.tr("Pause"))
-        self.cancel_all.setEnabled(bool(under_way))
+        self.cancel_all.setEnabled(not all(state.is_over for state in states))
         self.clear_failed.setVisible(JobState.FAILED in states)
         self.clear_finished.setVisible(JobState.DONE in states)
         is_empty = self.jobs.rowCount() == 0
         self.list.setVisible(not is_empty)
         self.empty.setVisible(is_empty)
         self._show_buttons()
+
+    def _show_summary(self) -> None:
+        if self.isVisible():
+            jobs = self._session.queue.jobs
+            self.summary.setText(self._summary([job for job in jobs if not job.state.is_over]))
 
     def _show_buttons(self, *_: object) -> None:
         selected = self.list.selected

@@ -2,9 +2,18 @@
 
 from collections.abc import Iterable
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QItemSelectionRange,
+    QModelIndex,
+    QPoint,
+    QSignalBlocker,
+    Qt,
+)
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu
 
@@ -18,6 +27,9 @@ from ui.item_models.queue_item_model import QueueItemModel
 from ui.labels import size_label
 from ui.theme.theme import Theme
 
+# Of so many selected rows Qt does not keep each one's place.
+_MANY = 500
+
 
 class QueueList(QListView):
     """A list in which jobs are dragged to other places, and acted on by keys and by a menu."""
@@ -30,8 +42,10 @@ class QueueList(QListView):
         self.setModel(jobs)
         # The row of the current job before the model takes another order; -1 for none.
         self._row = -1
-        jobs.layoutAboutToBeChanged.connect(self._keep_row)
-        jobs.layoutChanged.connect(self._select_what_follows)
+        # The selected jobs meanwhile, where they are many.
+        self._kept: frozenset[str] = frozenset()
+        jobs.rearranging.connect(self._keep_selection)
+        jobs.layoutChanged.connect(self._select_again)
         self.setItemDelegate(QueueDelegate(theme, self))
         self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -48,11 +62,14 @@ class QueueList(QListView):
     @property
     def selected(self) -> list[Job]:
         """The selected jobs, in the order of the list."""
-        # By its ranges: all of ten thousand rows are one of them, but ten thousand indexes.
-        selection = self.selectionModel().selection()
-        ranges = sorted((one.top(), one.bottom()) for one in selection.toList())
-        rows = chain.from_iterable(range(top, bottom + 1) for top, bottom in ranges)
+        rows = chain.from_iterable(range(top, bottom + 1) for top, bottom in self._ranges())
         return [job for job in map(self._jobs.job_at, rows) if job is not None]
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        """Return the first and the last row of each range of selected rows, in their order."""
+        # All of ten thousand rows are one of them, but ten thousand indexes.
+        selection = self.selectionModel().selection()
+        return sorted((one.top(), one.bottom()) for one in selection.toList())
 
     def act(self, action: QueueAction) -> None:
         """Run an action on the selected jobs that it fits."""
@@ -81,8 +98,29 @@ class QueueList(QListView):
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 (Qt's name)
         """Do nothing: Qt would read every job for each letter, and hardly anybody types them."""
 
-    def _keep_row(self) -> None:
-        self._row = self.currentIndex().row()
+    def _keep_selection(self) -> None:
+        """Keep what is selected; take it from Qt, which would keep each of many rows."""
+        self._row, self._kept = self.currentIndex().row(), frozenset()
+        ranges = self._ranges()
+        if sum(bottom - top + 1 for top, bottom in ranges) > _MANY:
+            self._kept = frozenset(chain.from_iterable(self._jobs.jobs_in(*one) for one in ranges))
+            with QSignalBlocker(self.selectionModel()):
+                self.selectionModel().clearSelection()
+
+    def _select_again(self) -> None:
+        """Select the jobs that were selected, or what follows the current one."""
+        if self._kept:
+            selection = QItemSelection()
+            rows = self._jobs.rows_of(self._kept)
+            # In a range, a row less its place among the rows is the same.
+            for _, group in groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):
+                together = [row for _, row in group]
+                top, bottom = map(self._jobs.index, (together[0], together[-1]))
+                selection.append(QItemSelectionRange(top, bottom))
+            self._kept = frozenset()
+            chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect
+            self.selectionModel().select(selection, chosen)
+        self._select_what_follows()
 
     def _select_what_follows(self) -> None:
         """Select what came to the place of the current job, where that is gone.

@@ -1,6 +1,6 @@
 """The item model of the queue: what runs, what waits in order, what failed, what is finished."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
+    Signal,
 )
 from PySide6.QtGui import QImage, QPixmap
 
@@ -49,6 +50,9 @@ class QueueRow:
 class QueueItemModel(QAbstractListModel):
     """An item model with one row for each job that was not cancelled; waiting ones are dragged."""
 
+    # Before Qt keeps the place of each selected row, which takes it long for thousands.
+    rearranging = Signal()
+
     def __init__(
         self, session: Session, pictures: ThumbnailStore, parent: QObject | None = None
     ) -> None:
@@ -73,6 +77,14 @@ class QueueItemModel(QAbstractListModel):
     def row_of(self, job: str) -> int:
         """Return the row of a job; -1 if it has none."""
         return self._ids.index(job) if job in self._ids else -1
+
+    def jobs_in(self, top: int, bottom: int) -> list[str]:
+        """Return the jobs of the rows from `top` to `bottom`, both included."""
+        return self._ids[top : bottom + 1]
+
+    def rows_of(self, jobs: Set[str]) -> list[int]:
+        """Return the rows of those jobs that have one, in ascending order."""
+        return [row for row, name in enumerate(self._ids) if name in jobs]
 
     def rowCount(self, parent: Index | None = None) -> int:  # noqa: N802 (Qt's name)
         """Return the number of rows."""
@@ -148,6 +160,7 @@ class QueueItemModel(QAbstractListModel):
 
     def _rearrange(self, wanted: list[str]) -> None:
         """Take a new order; the selection stays with its jobs."""
+        self.rearranging.emit()
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
         names = [self._ids[index.row()] for index in before]
