@@ -8,7 +8,7 @@ from PIL import Image
 
 from engine.families import Component, identify
 from engine.families.shared.component_network import config_of
-from engine.graphs.control_net import ControlNetConfig
+from engine.graphs.control_net import ControlNetConfig, UnionConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.unet_encoder import EncoderConfig
 from tests.checkpoints.arrays import write_arrays
@@ -16,12 +16,14 @@ from tests.control.small import control_net_arrays
 from tests.tiny_checkpoint import SIDE
 
 
-def write_control_net(path: Path, checkpoint: Path, seed: int = 0) -> Path:
+def write_control_net(
+    path: Path, checkpoint: Path, seed: int = 0, union: UnionConfig | None = None
+) -> Path:
     """A ControlNet for a tiny checkpoint, in diffusers' names."""
     unet = config_of(identify(checkpoint), Component.DENOISER, UNetConfig)
     encoder = EncoderConfig(**{one.name: getattr(unet, one.name) for one in fields(EncoderConfig)})
     # One halving: a cell of the tiny checkpoint has two pixels a side.
-    arrays = control_net_arrays(ControlNetConfig(encoder, map_widths=(4, 8)), seed)
+    arrays = control_net_arrays(ControlNetConfig(encoder, map_widths=(4, 8), union=union), seed)
     write_arrays(path, {name: 2 * array for name, array in arrays.items()})
     return path
 

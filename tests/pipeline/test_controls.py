@@ -9,10 +9,12 @@ from PIL import Image
 
 from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer, ControlMode
-from engine.api.preprocessors import CannyOptions
+from engine.api.preprocessors import CannyOptions, ControlKind
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families import identify
+from engine.graphs.control_net import UnionConfig
+from tests.guard.folders import write_sdxl_folder
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request, psnr, run
@@ -146,4 +148,22 @@ def test_a_layer_that_cannot_lead_is_refused_before_the_first_step(
     with pytest.raises(EngineError) as caught:
         run(a_request(folder / "tiny", controls=(wrong,)), backend)
     assert code is None or caught.value.code is code
+    assert not backend.loads
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [(None, "the kind of map0.png is not known"), (ControlKind.TILE, "was not trained on")],
+)
+def test_a_union_is_told_a_kind_that_it_knows_before_the_first_step(
+    folder: Path, tmp_path: Path, kind: ControlKind | None, message: str
+) -> None:
+    write_sdxl_folder(tmp_path / "sdxl")
+    union = UnionConfig(kinds=6, waves=8, layers=1)
+    file = write_control_net(tmp_path / "net.safetensors", tmp_path / "sdxl", union=union)
+    backend = CountingBackend()
+    given = layer(folder, network=str(file), kind=kind)
+    with pytest.raises(EngineError, match=message) as caught:
+        run(a_request(tmp_path / "sdxl", controls=(given,)), backend)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
     assert not backend.loads

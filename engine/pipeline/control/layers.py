@@ -115,8 +115,10 @@ def read_layers(
         assert layer.network is not None, "a layer that lacks nothing has a network"
         network = read_control_network(Path(layer.network), read)
         _require_whole(layer, network)
-        control_model(network, checkpoint)  # refuses what does not fit
+        model = control_model(network, checkpoint)  # refuses what does not fit
         one = _read(layer, network, request, read)
+        _require_kind(one)
+        model.step_inputs([one.kind] if one.kind else [])  # refuses what it was not trained on
         acting.append(one)
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
             warnings.append(_black(one))
@@ -152,6 +154,20 @@ def _mask(layer: ControlLayer, request: ResolvedRequest, *, paints: bool) -> Ima
     masks = (one.path for one in request.inputs if one.role is InputRole.MASK)
     path = next(masks, None) if paints else None
     return None if path is None else read_mask(Path(path))
+
+
+def _require_kind(one: ReadLayer) -> None:
+    """Raise EngineError(REQUEST_INVALID) for a map of unknown kind that a union is to follow."""
+    if one.network.form is ControlForm.UNION and one.kind is None:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence(
+                "{network} follows several kinds of maps, and the kind of {image} is not known.",
+                network=one.network.name,
+                image=Path(one.layer.image).name,
+            ),
+            sentence("Choose the kind of the map in its control layer."),
+        )
 
 
 def _require_whole(layer: ControlLayer, network: ControlNetwork) -> None:
