@@ -1,7 +1,8 @@
 """`--control IMAGE` and the options after it: pictures that a ControlNet or an adapter follows."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from app.cli.preprocessor_options import chosen_options
 from app.cli.terminal import Usage
 from app.paths import file_or_name, typed_path
 from engine.api.control import ControlLayer, ControlMode, ControlReport, ControlResize
+from engine.api.fields import bounds_of
 from engine.api.preprocessors import ControlKind, PreprocessorName
 
 
@@ -28,6 +30,28 @@ def _range(text: str) -> tuple[float, float]:
     return found
 
 
+def _weight(text: str) -> float:
+    low, high = bounds_of(ControlLayer, "weight")
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = float("nan")
+    if not low <= weight <= high:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from {low:g} to {high:g}")
+    return weight
+
+
+def _one_of(kind: type[StrEnum]) -> Callable[[str], StrEnum]:
+    """Return what reads a value of an enumeration from the command line."""
+
+    def read(text: str) -> StrEnum:
+        if text not in tuple(kind):
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(kind)}")
+        return kind(text)
+
+    return read
+
+
 _NONE = "none"
 _PREPROCESSOR = "preprocessor"
 _OPTIONS = "preprocessor_options"
@@ -38,24 +62,24 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "metavar": "M",
         "help": "the ControlNet, control-LoRA or adapter that follows it, a file or a name",
     },
-    "weight": {"type": float, "metavar": "X", "help": "how strongly, from -10 to 10; default: 1"},
+    "weight": {"type": _weight, "metavar": "X", "help": "how strongly, from -10 to 10; default: 1"},
     "range": {
         "type": _range,
         "metavar": "START,END",
         "help": "the part of the run in which it acts, as 0,0.6",
     },
     "mode": {
-        "type": ControlMode,
+        "type": _one_of(ControlMode),
         "choices": list(ControlMode),
         "help": "whether the prompt or the control matters more",
     },
     "resize": {
-        "type": ControlResize,
+        "type": _one_of(ControlResize),
         "choices": list(ControlResize),
         "help": "how a picture of another shape becomes the map; default: crop",
     },
     "kind": {
-        "type": ControlKind,
+        "type": _one_of(ControlKind),
         "choices": list(ControlKind),
         "help": "what the map shows, for networks that take several kinds",
     },

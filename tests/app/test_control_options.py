@@ -70,6 +70,10 @@ def test_a_layer_that_lacks_a_part_is_refused(arguments: tuple[str, ...]) -> Non
     "arguments",
     [
         ("--control-weight", "1"),
+        ("--control", "a.png", "--control-weight", "much"),
+        ("--control", "a.png", "--control-weight", "nan"),
+        ("--control", "a.png", "--control-weight", "10.5"),
+        ("--control", "a.png", "--control-kind", "lines"),
         ("--control", "a.png", "--control-range", "0.6"),
         ("--control", "a.png", "--control-range", "0.6,0.2"),
         ("--control", "a.png", "--control-mode", "both"),
@@ -80,7 +84,9 @@ def test_an_option_without_sense_ends_the_command(
 ) -> None:
     with pytest.raises(SystemExit):
         layers(*arguments)
-    assert "--control" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "--control" in told
+    assert "invalid" not in told
 
 
 def test_a_led_picture_is_made_again_from_itself(
