@@ -7,9 +7,9 @@ and longer prompts are cut. In Forge `BREAK` begins another row, which nothing r
 after it have no effect.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 import msgspec
 import numpy as np
@@ -84,6 +84,13 @@ def tokens_of(tokenizer: T5Tokenizer, parts: Sequence[PromptPart]) -> list[tuple
     return found
 
 
+def _runs(phrase: tuple[PromptPart, ...]) -> Iterator[tuple[PromptPart, ...]]:
+    """Yield the parts of a phrase up to the first BREAK, and those after each."""
+    ends = [place for place, part in enumerate(phrase) if isinstance(part, Break)]
+    for start, end in pairwise((-1, *ends, len(phrase))):
+        yield phrase[start + 1 : end]
+
+
 def _is_text(part: PromptPart) -> bool:
     return not isinstance(part, Break)
 
@@ -127,7 +134,9 @@ def rows_for(readings: Iterable[PromptReading], convention: Convention, trained:
     if cuts_rows(convention):
         return WholeRows(tokenizer, trained, cuts=True)
     phrases = {phrase for reading in readings for phrase in phrases_of(reading)}
-    longest = max(1 + len(tokens_of(tokenizer, phrase)) for phrase in phrases)
+    # Forge pads what is read to the length of what follows a BREAK, too.
+    runs = {run for phrase in phrases for run in _runs(phrase)}
+    longest = max(1 + len(tokens_of(tokenizer, run)) for run in runs)
     return WholeRows(tokenizer, min(max(LEAST_POSITIONS, longest), MAX_POSITIONS), cuts=False)
 
 

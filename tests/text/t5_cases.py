@@ -46,3 +46,20 @@ def _drawn(generator: random.Random) -> str:
         space = generator.choice((" ", "  ", "\t", "\n", "\u3000"))
         pieces.append(generator.choice((odd, odd, f" {generator.choice(_WORDS)} ", space)))
     return "".join(pieces)
+
+
+def drawn_prompts(count: int = 1000) -> list[str]:
+    """Prompts with weights, escapes and BREAKs, some of more than 256 tokens."""
+    generator = random.Random(20261125)
+    return [_prompt(generator) for _ in range(count)]
+
+
+def _prompt(generator: random.Random) -> str:
+    found: list[str] = []
+    for _ in range(generator.randrange(1, 9)):
+        words = _drawn(generator).replace("\x00", "") * generator.choice((1, 1, 1, 6))
+        weight = generator.choice(("", ":1.3", ":0.55", ":2"))
+        found.append(generator.choice((words, words, f"({words}{weight})", f"(({words}))", "\\(")))
+        if generator.random() < 0.05:
+            found.append(" BREAK ")
+    return "".join(found)

@@ -1,9 +1,12 @@
 """Rows of T5: lengths, ends, padding, weights and cuts of each convention."""
 
+import json
+
+import msgspec
 import numpy as np
 import pytest
 
-from engine.api.conventions import CONVENTIONS, Convention
+from engine.api.conventions import CONVENTIONS, Convention, PromptFeature
 from engine.api.prompts import PromptQuestion
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
@@ -12,6 +15,8 @@ from engine.text.t5_counting import count_t5_tokens
 from engine.text.t5_tokenizer import load_t5_tokenizer
 from engine.text.token_layouts import TokenLayout
 from engine.text.whole_rows import WholeRows, phrases_of, rows_for, whole_texts
+from tests.text.freeze_t5_rows import FROZEN, digest_of
+from tests.text.t5_cases import drawn_prompts
 
 A1111, COMFY, DIFFUSERS, INVOKE = (
     whole_texts(CONVENTIONS[name])
@@ -129,3 +134,20 @@ def test_weights_are_those_of_float32() -> None:
     (phrase,) = phrases_of(reading)
     row = rows_for([reading], COMFY, 512).laid_out(phrase)
     assert row.weights.dtype == np.float32
+
+
+@pytest.mark.parametrize(("tool", "convention"), [("comfy", COMFY), ("a1111", A1111)])
+def test_rows_are_those_of_comfyui_and_of_forge(tool: str, convention: Convention) -> None:
+    frozen = json.loads(FROZEN.read_text())[tool]
+    others = [
+        text
+        for text, digest in zip(drawn_prompts(), frozen, strict=True)
+        if digest_of(only_row(text, convention)) != digest
+    ]
+    assert others == []
+
+
+def only_row(text: str, convention: Convention) -> tuple[list[int], list[float]]:
+    """The row of a prompt that does not change over the run, whatever its brackets."""
+    fixed = msgspec.structs.replace(convention, prompt_features=(PromptFeature.BREAKS,))
+    return row_of(text, fixed)
