@@ -5,13 +5,13 @@ those of `scripts/preprocessor/`.
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import PureWindowsPath
 from types import MappingProxyType
 
 from engine.api.control import ControlLayer, ControlMode, ControlResize
 from engine.api.image_prompts import ImagePrompt
 from engine.api.preprocessors import ControlKind, MapOptions, PreprocessorName, name_of
 from engine.metadata.infotext import number_text
+from engine.metadata.weights_names import weights_name
 
 # The names of preprocessors that have another one there; an option may choose between two.
 _MODULES: Mapping[PreprocessorName, str] = MappingProxyType(
@@ -110,8 +110,5 @@ def _options(options: MapOptions | None) -> Iterator[tuple[str, str]]:
 
 
 def _name(file: str | None, digits: str | None) -> str:
-    name = PureWindowsPath((file or "None").replace("/", "\\")).name
-    stem, dot, suffix = name.rpartition(".")
-    is_file = dot and suffix.lower() in ("safetensors", "pth", "pt", "bin", "ckpt")
-    plain = (stem if is_file else name).translate(_NOT_IN_NAMES)
+    plain = weights_name(file or "None").translate(_NOT_IN_NAMES)
     return f"{plain} [{digits}]" if digits else plain

@@ -23,8 +23,8 @@ from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter, number_text
 from engine.metadata.readers.denoiser_settings import option_pairs
+from engine.metadata.weights_names import weights_name
 
-_CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
 # AUTOMATIC1111 omits its default, the card's generator; "NV" gives the same on any machine.
 _RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}
 # AUTOMATIC1111's samplers that visit timesteps have their own eta.
@@ -97,10 +97,7 @@ def _lora_tag(lora: LoraChoice) -> str:
 
 def _lora_name(file: str) -> str:
     """Return a file's name without suffix, and without the signs that end a tag's name."""
-    name = PureWindowsPath(file.replace("/", "\\")).name
-    stem, dot, suffix = name.rpartition(".")
-    plain = stem if dot and f".{suffix.lower()}" in _CHECKPOINT_SUFFIXES else name
-    return plain.translate(_NOT_IN_TAGS)
+    return weights_name(file).translate(_NOT_IN_TAGS)
 
 
 def _lora_hashes(loras: Iterable[LoraReport]) -> Iterator[str]:
@@ -135,7 +132,7 @@ def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
     yield "Seed", str(request.seed)
     yield "Size", f"{request.width}x{request.height}"
     yield "Model hash", sha256 and sha256[:_MODEL_HASH_DIGITS]
-    yield "Model", _checkpoint_name(request.checkpoint)
+    yield "Model", weights_name(request.checkpoint)
     yield "VAE", request.components.vae and PureWindowsPath(request.components.vae).name
 
 
@@ -201,7 +198,7 @@ def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
 
 
 def _short_title(checkpoint: str, sha256: str | None) -> str:
-    name = _checkpoint_name(checkpoint)
+    name = weights_name(checkpoint)
     return f"{name} [{sha256[:_MODEL_HASH_DIGITS]}]" if sha256 else name
 
 
@@ -259,9 +256,3 @@ def _habits(request: ResolvedRequest) -> Pairs:
         yield "Emphasis", "Ignore"
     if request.zero_terminal_snr:
         yield "Noise Schedule", "Zero Terminal SNR"
-
-
-def _checkpoint_name(checkpoint: str) -> str:
-    """Return the name of a file or folder without its suffix, for paths of any system."""
-    path = PureWindowsPath(checkpoint)
-    return path.stem if path.suffix.lower() in _CHECKPOINT_SUFFIXES else path.name
