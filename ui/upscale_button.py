@@ -1,14 +1,17 @@
 """The button "Upscale ▾", which opens the popup over the pictures that are meant."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QPoint, QRect
 
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.theme.theme import Theme
-from ui.upscale_popup import UpscalePopup
 from ui.widgets.word_button import WordButton
+
+if TYPE_CHECKING:
+    from ui.upscale_popup import UpscalePopup
 
 translate = QCoreApplication.translate
 
@@ -40,6 +43,9 @@ class UpscaleButton(WordButton):
         if not pictures:
             return
         if self.popup is None:
+            # Here, as the window starts sooner without its popups.
+            from ui.upscale_popup import UpscalePopup
+
             self.popup = UpscalePopup(self._session, self._theme, self)
         corner = self.mapToGlobal(QPoint(0, 0))
         place = QRect(corner, self.size())

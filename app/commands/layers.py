@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, Signal
 
 from app.commands.state import AppState
 from app.form.changes import FormChanges
-from app.form.control_defaults import preprocessor_for
 from app.form.layer_kinds import CONTROL_LAYERS, Layer, LayerKind
 from app.form.layer_list import LayerList
 from engine.api.control import ControlLayer
@@ -133,6 +132,9 @@ class LayerCommands(QObject):
     def _with_info(self, layer: Layer, info: ModelInfo) -> Layer:
         changed = msgspec.structs.replace(self.kind.with_file(layer, info.path), hash=None)
         if isinstance(changed, ControlLayer):
+            # Here, as the window starts sooner without the words of networks' names.
+            from app.form.control_defaults import preprocessor_for
+
             return preprocessor_for(changed, info)
         return changed
 

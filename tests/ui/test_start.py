@@ -101,6 +101,20 @@ def test_no_code_of_packs_or_connections_is_loaded_at_the_start() -> None:
     assert found & parts == set()
 
 
+def test_nothing_of_layers_and_upscales_is_loaded_before_there_is_one() -> None:
+    found = loaded(run(OPEN))
+    parts = {
+        "app.form.control_defaults",
+        "ui.layer_labels",
+        "ui.listed_files",
+        "ui.panels.layer_card",
+        "ui.panels.second_pass_card",
+        "ui.upscale_popup",
+        "ui.upscale_sizes",
+    }
+    assert found & parts == set()
+
+
 def test_no_dialog_is_loaded_before_it_is_opened() -> None:
     found = loaded(run(OPEN))
     parts = {"ui.panels.paint_panel", "ui.widgets.mask_layer", "ui.item_models.lora_item_model"}
