@@ -99,6 +99,27 @@ class ControlNetFile(ControlNetConstants, frozen=True, kw_only=True):
     global_pool_conditions: bool = False
 
 
+class FluxConstants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a FluxTransformer2DModel of which our graphs support only the default."""
+
+    patch_size: int = 1
+
+
+class FluxFile(FluxConstants, frozen=True, kw_only=True):
+    """`transformer/config.json` of a FluxTransformer2DModel."""
+
+    in_channels: Count = 64
+    num_layers: Count = 19
+    num_single_layers: Count = 38
+    attention_head_dim: Count = 128
+    num_attention_heads: Count = 24
+    joint_attention_dim: Count = 4096
+    pooled_projection_dim: Count = 768
+    guidance_embeds: bool = False
+    # The parts of a head that turn with each coordinate of a token.
+    axes_dims_rope: tuple[Count, Count, Count] = (16, 56, 56)
+
+
 class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of an AutoencoderKL of which our graphs support only the default."""
 

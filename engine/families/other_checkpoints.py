@@ -107,11 +107,6 @@ CHECKPOINTS = (
     ),
     _checkpoint("a Step1X-Edit model", ("double_blocks.0.img_attn.", "connector.S.")),
     _checkpoint("a JoyImage model", "double_blocks.0.attn.img_attn_qkv."),
-    _checkpoint(
-        "a Flux model",
-        "double_blocks.0.img_attn.qkv.weight [",
-        ("single_transformer_blocks.0.attn.to_q.weight [", "time_text_embed.text_embedder."),
-    ),
     _checkpoint("a Qwen-Image 2.1 model", "txt_in.text_norm.weight ["),
     _checkpoint("a Nucleus-Image model", ("transformer_blocks.0.encoder_proj.", "txt_norm.")),
     _checkpoint("a Lens model", ("attn.norm_added_q.weight [", "transformer_blocks.0.img_mlp.w1.")),

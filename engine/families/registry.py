@@ -22,6 +22,7 @@ _MODULES = (
     "engine.families.sd2",
     "engine.families.sdxl",
     "engine.families.sdxl_refiner",
+    "engine.families.flux",
 )
 
 _LOG = logging.getLogger(__name__)

@@ -30,6 +30,7 @@ _LEFT_OUT = {
     "diffusers.AutoencoderSAME",
     "diffusers.DiTTransformer2DModel",
     "diffusers.DreamLiteUNetModel",
+    "diffusers.FluxTransformer2DModel",
     "diffusers.Kandinsky6SRLatentUpscalerBank",
     "diffusers.LongCatAudioDiTTransformer",
     "diffusers.MiniMaxMusic3ConditionEncoder",

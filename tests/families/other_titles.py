@@ -30,7 +30,6 @@ TITLES: dict[str, tuple[str, ...]] = {
         "diffusers.CosmosTransformer3DModel",
     ),
     "a DC-AE autoencoder": ("diffusers.AutoencoderDC",),
-    "a Flux model": ("diffusers.FluxTransformer2DModel",),
     "a Flux.2 VAE": ("diffusers.AutoencoderKLFlux2",),
     "a Flux.2 model": ("diffusers.Flux2Transformer2DModel",),
     "a Flux.3 model": ("diffusers.Flux3Transformer2DModel",),

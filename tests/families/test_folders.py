@@ -116,10 +116,10 @@ def test_heads_that_do_not_divide(tmp_path: Path) -> None:
 
 
 def test_folders_of_other_families(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "flux")
+    path = write_folder(tmp_path / "pixart")
     shutil.rmtree(path / "unet")
-    (path / "model_index.json").write_text(json.dumps({"_class_name": "FluxPipeline"}))
-    assert "is for FluxPipeline" in failure(path).message
+    (path / "model_index.json").write_text(json.dumps({"_class_name": "PixArtSigmaPipeline"}))
+    assert "is for PixArtSigmaPipeline" in failure(path).message
 
 
 def test_a_small_vocabulary_needs_its_tokenizer(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from engine.families.recognition import Listing as TensorListing
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
+from tests.families.flux import files as flux
 from tests.families.listings import (
     CLIP,
     PRUNED_SDXL,
@@ -56,12 +57,12 @@ FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
     "bare SDXL UNet": ("sdxl", "base", listings.ldm_unet(SDXL)),
     "SDXL without text encoders": ("sdxl", "base", _SDXL_WITHOUT_TEXT),
     "SDXL refiner": ("sdxl_refiner", "base", listings.sdxl_refiner()),
+    "Flux.1 dev": ("flux1", "dev", flux.original()),
+    "Flux.1 schnell": ("flux1", "schnell", prefixed(UNET, flux.original(flux.SCHNELL))),
     **{name: ("sdxl", name, listings.sdxl(sizes)) for name, sizes in PRUNED_SDXL.items()},
 }
 OTHERS: dict[str, tuple[str, Listing]] = {
     "SD 3": ("an SD 3 model", other_listings.sd3()),
-    "Flux": ("a Flux model", other_listings.flux()),
-    "Flux with prefix": ("a Flux model", other_listings.flux(UNET)),
     "Flux.2": ("a Flux.2 model", other_listings.flux2()),
     "Chroma": ("a Chroma model", other_listings.chroma()),
     "kohya LoRA": ("a LoRA", other_listings.kohya_lora()),
@@ -131,11 +132,11 @@ def test_the_error_says_what_it_is(tmp_path: Path, layout: str) -> None:
     assert "SD 1.x" in caught.value.message + caught.value.hint
 
 
-def test_a_flux_checkpoint_in_words(tmp_path: Path) -> None:
+def test_a_chroma_checkpoint_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
-        identify(write_sparse(tmp_path / "f.safetensors", other_listings.flux()))
-    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner"
-    assert caught.value.message == "f.safetensors is a Flux model, which is not run yet."
+        identify(write_sparse(tmp_path / "f.safetensors", other_listings.chroma()))
+    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1"
+    assert caught.value.message == "f.safetensors is a Chroma model, which is not run yet."
     assert caught.value.hint == f"Choose a model of one of these: {runs}."
 
 

@@ -23,7 +23,11 @@ from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ReplaceWildcards, ResolvedJob
 from engine.pipeline.generate import Generation, Picture
-from engine.pipeline.image_prompts import ImagePromptFiles, read_image_prompts
+from engine.pipeline.image_prompts import (
+    WITHOUT_IMAGE_PROMPTS,
+    ImagePromptFiles,
+    read_image_prompts,
+)
 from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.picture_plan import plan_pictures
@@ -138,7 +142,9 @@ def run(
         replace_wildcards,
         read_loras,
         embeddings,
-        read_image_prompts(resolved, checkpoint, ImagePromptFiles(read_index)),
+        read_image_prompts(resolved, checkpoint, ImagePromptFiles(read_index))
+        if resolved.image_prompts
+        else WITHOUT_IMAGE_PROMPTS,
     )
     read = read_job(job)
     placement = place(resolved.precision, resolved.vae_tile, device)

@@ -16,8 +16,13 @@ TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 
 
 def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:
-    """Return the checkpoint's text encoders, in the order in which embeddings are concatenated."""
-    return tuple(one for one in TEXT_ENCODERS if one in checkpoint.components)
+    """Return the checkpoint's CLIP encoders, in the order in which embeddings are concatenated."""
+    found = checkpoint.components
+    return tuple(
+        one
+        for one in TEXT_ENCODERS
+        if one in found and isinstance(found[one].config, ClipTextConfig)
+    )
 
 
 def text_layers(checkpoint: IdentifiedCheckpoint) -> int:

@@ -1,0 +1,45 @@
+"""The usual settings of Flux.1's kinds of transformers."""
+
+from engine.api.sentences import sentence
+from engine.api.values import SamplerName, ScheduleName
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.hints import CheckpointHints, LearntHints
+from engine.graphs.flux import FluxConfig
+
+# huggingface.co/black-forest-labs: 3.5 and 4.5 are the guidances on the cards of dev and Krea, 4
+# are the steps of schnell. 20 steps are usual in ComfyUI and Forge.
+_DEV = CheckpointHints(
+    sampler=SamplerName.EULER,
+    schedule=ScheduleName.SIMPLE,
+    steps=20,
+    guidance=3.5,
+    any_sampler=True,
+)
+_KREA = CheckpointHints(
+    sampler=SamplerName.EULER,
+    schedule=ScheduleName.SIMPLE,
+    steps=28,
+    guidance=4.5,
+    any_sampler=True,
+)
+_SCHNELL = CheckpointHints(
+    sampler=SamplerName.EULER,
+    schedule=ScheduleName.SIMPLE,
+    steps=4,
+    guidance=1.0,
+    any_sampler=True,
+)
+
+
+def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
+    """Return the defaults for a checkpoint's transformer; None for a checkpoint without one."""
+    source = checkpoint.components.get(Component.DENOISER)
+    if source is None or not isinstance(source.config, FluxConfig):
+        return None
+    if not source.config.takes_guidance:
+        return LearntHints(_SCHNELL, sentence("sampled as schnell: it takes no guidance"))
+    cards = checkpoint.parts.denoiser.cards
+    names = (*(card.base_model for card in cards), checkpoint.path.stem)
+    if any("krea" in name.casefold() for name in names):
+        return LearntHints(_KREA, sentence("sampled as Krea, by its name"))
+    return LearntHints(_DEV, sentence("sampled as dev: guidance is an input of it"))
