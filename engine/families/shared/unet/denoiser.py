@@ -97,13 +97,14 @@ def may_be_steered(checkpoint: IdentifiedCheckpoint) -> bool:
     """Tell whether published ControlNets and IP-Adapters may fit the UNet.
 
     They are trained on Stable Diffusion's own UNets, and fit what was made of these by further
-    training, distilling or merging, which keeps the groups of the norms: weights are of no use with
-    others. A UNet with another number was trained anew, as the starter's, and has no such networks.
+    training, distilling or merging. Their files state no groups of norms and are read with the
+    usual number, by which each width of such a UNet can be divided; the starter's, which was
+    trained anew, cannot.
     """
     if Component.DENOISER not in checkpoint.components:
         return True
-    config = config_of(checkpoint, Component.DENOISER, UNetConfig)
-    return config.norm_groups == UNetFacts(None).norm_groups
+    config, groups = config_of(checkpoint, Component.DENOISER, UNetConfig), UNetFacts(None)
+    return all(block.width % groups.norm_groups == 0 for block in config.down)
 
 
 def attends_to_itself(checkpoint: IdentifiedCheckpoint, layer: str = "") -> bool:
