@@ -29,9 +29,14 @@ from backends.forms import (
     ResidualForm,
     UpsamplingForm,
 )
-from backends.tensors import Array, TensorSpec
+from backends.tensors import Array, DeviceValue, Feeds, TensorSpec
+from backends.tensors import Feed as Feed
+from backends.tensors import HostValue as HostValue
 from backends.tensors import all_feeds as all_feeds
 from backends.tensors import base_of as base_of
+from backends.tensors import host_array as host_array
+from backends.tensors import host_arrays as host_arrays
+from backends.tensors import host_values as host_values
 from backends.tensors import size_of as size_of
 from backends.tensors import sizes_of as sizes_of
 
@@ -264,11 +269,15 @@ class Session(Protocol):
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         """Run once, with every input that is not optional fed or pinned.
 
         Raises BackendError, or RunCancelled.
         """
+        ...
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        """Run once as `run`, and leave the outputs where the session computes."""
         ...
 
     def pin(self, name: str, array: Array) -> None:

@@ -1,9 +1,9 @@
-"""The inputs and outputs of a graph: their names, types and shapes, and the arrays of a run."""
+"""The inputs and outputs of a graph: their names, types and shapes, and the numbers of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,53 @@ from backends.elements import DType
 from backends.errors import BackendError
 
 Array = NDArray[Any]
+
+
+class DeviceValue(Protocol):
+    """The numbers of an output that stayed where its session computes.
+
+    Sessions of the same backend and device take it as an input. It is valid until its session runs
+    again or is closed.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the numbers."""
+        ...
+
+    @property
+    def dtype(self) -> DType:
+        """The element type, that of the output's `TensorSpec`."""
+        ...
+
+    def numpy(self) -> Array:
+        """Return the numbers in a new array in main memory. Raises BackendError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostValue:
+    """A `DeviceValue` of a backend that computes in main memory, or hands its results over there.
+
+    `array` may be the memory of the output itself, which the next run overwrites.
+    """
+
+    array: Array
+    dtype: DType
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the numbers."""
+        return self.array.shape
+
+    def numpy(self) -> Array:
+        """Return a copy of the numbers."""
+        return self.array.copy()
+
+
+# What a run is given for an input.
+Feed = Array | DeviceValue
+Feeds = Mapping[str, Feed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +76,34 @@ class TensorSpec:
     optional: bool = False
 
 
+def host_values(
+    outputs: tuple[TensorSpec, ...], results: Mapping[str, Array]
+) -> dict[str, DeviceValue]:
+    """Return a run's results, which are in main memory, as values that other sessions take."""
+    return {spec.name: HostValue(results[spec.name], spec.dtype) for spec in outputs}
+
+
+def host_array(feed: Feed) -> Array:
+    """Return the numbers of a feed in main memory, where they are there without a copy."""
+    if isinstance(feed, HostValue):
+        return feed.array
+    return feed if isinstance(feed, np.ndarray) else feed.numpy()
+
+
+def host_arrays(feeds: Feeds) -> dict[str, Array]:
+    """Return the numbers of all feeds in main memory."""
+    return {name: host_array(feed) for name, feed in feeds.items()}
+
+
 def all_feeds(
-    inputs: tuple[TensorSpec, ...], pinned: Mapping[str, Array], feeds: Mapping[str, Array]
-) -> dict[str, Array]:
+    inputs: tuple[TensorSpec, ...], pinned: Mapping[str, Array], feeds: Feeds
+) -> dict[str, Feed]:
     """Return all inputs of a run: fed, pinned, and zeros for optional ones.
 
     The zeros of one shape are the same array, which must not be written to. Raises BackendError if
     an input is missing.
     """
-    given = {**pinned, **feeds}
+    given: dict[str, Feed] = {**pinned, **feeds}
     absent = [spec for spec in inputs if spec.name not in given]
     missing = [spec.name for spec in absent if not spec.optional]
     if missing:
@@ -56,7 +122,7 @@ def _zeros(shape: tuple[int, ...], dtype: DType) -> Array:
     return np.zeros(shape, dtype.numpy)
 
 
-def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict[str, int]:
+def sizes_of(inputs: tuple[TensorSpec, ...], given: Feeds) -> dict[str, int]:
     """Return the value of each dynamic dimension. Raises BackendError if shapes do not fit."""
     sizes: dict[str, int] = {}
     shapes = [(spec, tuple(given[spec.name].shape)) for spec in inputs]

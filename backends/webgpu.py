@@ -10,7 +10,7 @@ select one of several adapters: it asks Dawn for the powerful one.
 # pyright: reportMissingTypeStubs=false, reportAttributeAccessIssue=false
 # (the runtime ships no complete types)
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -30,7 +30,9 @@ from backends.base import (
     BackendError,
     Cancellation,
     Device,
+    DeviceValue,
     DType,
+    Feeds,
     GeluForm,
     Graph,
     MemoryInfo,
@@ -231,17 +233,24 @@ class _GuardedSession:
     def __init__(
         self, graph: Graph, options: "ort.SessionOptions", chosen: Provider, cancel: Cancellation
     ) -> None:
+        from backends.onnx_runtime.bound import Binding
         from backends.onnx_runtime.session import OnnxRuntimeSession
 
         self.inputs, self.outputs = graph.inputs, graph.outputs
         with _one_at_a_time:
             if cancel.is_set():
                 raise RunCancelled
-            self._session = OnnxRuntimeSession(graph, options, chosen, cancel)
+            self._session = OnnxRuntimeSession(
+                graph, options, chosen, cancel, binding=Binding.ALWAYS
+            )
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         with _one_at_a_time:
             return self._session.run(feeds)
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        with _one_at_a_time:
+            return self._session.run_on_device(feeds)
 
     def pin(self, name: str, array: Array) -> None:
         self._session.pin(name, array)

@@ -103,6 +103,7 @@ class DirectMlBackend(Backend):
         missing = unusable(_PROVIDER, _DISTRIBUTION)
         if missing:
             raise BackendError(missing)
+        from backends.onnx_runtime.bound import Binding
         from backends.onnx_runtime.session import OnnxRuntimeSession
         from backends.onnx_runtime.static import quiet_options
 
@@ -110,7 +111,7 @@ class DirectMlBackend(Backend):
         # DirectML's provider refuses sessions with memory patterns, and parallel ones.
         options.enable_mem_pattern = False
         chosen = provider(_listed(adapter_of(device), device.name))
-        return OnnxRuntimeSession(graph, options, chosen, cancel)
+        return OnnxRuntimeSession(graph, options, chosen, cancel, binding=Binding.IF_IT_WORKS)
 
 
 def _listed(adapter: Adapter | None, name: str) -> "ort.OrtEpDevice":

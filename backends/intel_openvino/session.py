@@ -16,10 +16,14 @@ from backends.base import (
     Array,
     BackendError,
     Device,
+    DeviceValue,
+    Feeds,
     Graph,
     RunCancelled,
     TensorSpec,
     all_feeds,
+    host_arrays,
+    host_values,
     sizes_of,
 )
 from backends.intel_openvino import devices, options
@@ -90,16 +94,29 @@ class OpenVinoSession:
         assert self._request
         return self._request.get_compiled_model().export_model().getbuffer()
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
-        given = all_feeds(self.inputs, self._pinned, feeds)
+        request = self._run(feeds)
+        return {spec.name: request.get_tensor(spec.name).data.copy() for spec in self.outputs}
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        """Run once; the results are the request's own tensors, until its next run.
+
+        A graphics processor's are in memory that it shares with the host.
+        """
+        request = self._run(feeds)
+        results = {spec.name: request.get_tensor(spec.name).data for spec in self.outputs}
+        return host_values(self.outputs, results)
+
+    def _run(self, feeds: Feeds) -> "ov.InferRequest":
+        given = host_arrays(all_feeds(self.inputs, self._pinned, feeds))
         request = self._ready_for(given)
         with translated_errors():
             request.start_async(given, share_inputs=True)
             if self._cancelled.is_set():  # asked before there was a run to stop
                 request.cancel()
             request.wait()
-            return {spec.name: request.get_tensor(spec.name).data.copy() for spec in self.outputs}
+        return request
 
     def pin(self, name: str, array: Array) -> None:
         """Keep an input for all further runs."""

@@ -167,6 +167,7 @@ class CudaBackend(Backend):
         import onnxruntime as ort
 
         from backends.nvidia_cuda.recording import RecordingSession
+        from backends.onnx_runtime.bound import Binding
         from backends.onnx_runtime.provider import Provider
         from backends.onnx_runtime.session import OnnxRuntimeSession
 
@@ -174,7 +175,7 @@ class CudaBackend(Backend):
         options.log_severity_level = 3
         provider = Provider(PROVIDER, self.provider_options(device))
         make = RecordingSession if self._options.graphs else OnnxRuntimeSession
-        return make(graph, options, provider, cancel, binding=True)
+        return make(graph, options, provider, cancel, binding=Binding.ALWAYS)
 
 
 def without_kernels(architecture: str) -> str | None:

@@ -8,9 +8,7 @@ CUDA Graphs"). A record reads and writes the tensors at the addresses of its rec
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
-from collections.abc import Mapping
-
-from backends.base import Array
+from backends.base import Array, DeviceValue, Feeds
 from backends.nvidia_cuda import GRAPH_ID
 from backends.onnx_runtime.session import OnnxRuntimeSession
 
@@ -29,9 +27,12 @@ class RecordingSession(OnnxRuntimeSession):
     _records = 0
     _number = _UNRECORDED
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
-        shapes = {**(self._pinned_shapes or {}), **{n: a.shape for n, a in feeds.items()}}
+        shapes = {
+            **(self._pinned_shapes or {}),
+            **{name: feed.shape for name, feed in feeds.items()},
+        }
         if shapes != self._last:
             # Tensors of another size are at other addresses: an older record does not fit them.
             self._last, self._number = shapes, _UNRECORDED
@@ -39,7 +40,7 @@ class RecordingSession(OnnxRuntimeSession):
             self._records += 1
             self._number = self._records
         self._run_options.add_run_config_entry(GRAPH_ID, str(self._number))
-        return super().run(feeds)
+        return super().run_on_device(feeds)
 
     def pin(self, name: str, array: Array) -> None:
         """Keep an input for all further runs."""

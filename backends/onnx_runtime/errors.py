@@ -13,7 +13,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
 from backends.base import BackendError, RunCancelled
 
-_RUNTIME_ERRORS = (
+RUNTIME_ERRORS = (
     # The exception types differ between versions.
     *(
         kind
@@ -46,7 +46,7 @@ def translated_errors() -> Generator[None]:
         yield
     except runtime.ModelLoadCanceled as error:
         raise RunCancelled from error
-    except _RUNTIME_ERRORS as error:
+    except RUNTIME_ERRORS as error:
         message = str(error)
         if "terminate flag" in message:
             raise RunCancelled from error

@@ -6,7 +6,6 @@
 # pyright: reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
@@ -19,12 +18,16 @@ from backends.base import (
     Array,
     BackendError,
     Cancellation,
+    DeviceValue,
+    Feeds,
     Graph,
     RunCancelled,
     TensorSpec,
     all_feeds,
+    host_arrays,
+    host_values,
 )
-from backends.onnx_runtime.bound import BoundTensors
+from backends.onnx_runtime.bound import Binding, bound_tensors
 from backends.onnx_runtime.errors import translated_errors
 from backends.onnx_runtime.foreign import SHRINKING
 from backends.onnx_runtime.placement import RECORD, require_placement
@@ -38,10 +41,10 @@ ort.disable_telemetry_events()
 class OnnxRuntimeSession:
     """A `backends.base.Session` over one `onnxruntime.InferenceSession`.
 
-    With `binding`, inputs and outputs stay in device memory at the same addresses as long as their
-    shapes stay the same, and a pinned input is copied to the device only once. Raises BackendError
-    also if the provider would leave nodes to another one. `compiled` is the file of `graph.model`,
-    needed if the model refers to other files next to it.
+    With a `binding`, inputs and outputs stay in device memory at the same addresses as long as
+    their shapes stay the same, and a pinned input is copied to the device only once. Raises
+    BackendError also if the provider would leave nodes to another one. `compiled` is the file of
+    `graph.model`, needed if the model refers to other files next to it.
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class OnnxRuntimeSession:
         provider: Provider,
         cancel: Cancellation,
         *,
-        binding: bool = False,
+        binding: Binding = Binding.NONE,
         compiled: Path | None = None,
     ) -> None:
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
@@ -75,18 +78,30 @@ class OnnxRuntimeSession:
                 # Otherwise another provider silently repeats a run that fails.
                 self._session.disable_fallback()
                 require_placement(self._session, graph, provider.name)
-        self._bound = BoundTensors(self._session, self.inputs, self.outputs) if binding else None
+        self._bound = bound_tensors(self._session, self.inputs, self.outputs, binding)
         self._run_options = ort.RunOptions()
         if graph.is_foreign:
             self._run_options.add_run_config_entry(SHRINKING, "cpu:0")
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
-        if self._bound is not None:
-            with translated_errors():
-                return self._bound.run(feeds, self._run_options)
+        if self._bound is None:
+            return self._run(feeds)
+        return {name: value.numpy() for name, value in self.run_on_device(feeds).items()}
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        """Run once; the results of a bound session stay in the device's memory.
+
+        Those of other sessions are in main memory, without a copy.
+        """
+        if self._bound is None:
+            return host_values(self.outputs, self._run(feeds))
+        with translated_errors():
+            return self._bound.run(feeds, self._run_options)
+
+    def _run(self, feeds: Feeds) -> dict[str, Array]:
         names = [spec.name for spec in self.outputs]
-        given = all_feeds(self.inputs, self._pinned, feeds)
+        given = host_arrays(all_feeds(self.inputs, self._pinned, feeds))
         with translated_errors():
             if any(array.dtype == ml_dtypes.bfloat16 for array in given.values()):
                 values = {name: _value(array) for name, array in given.items()}

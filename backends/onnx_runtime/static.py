@@ -23,6 +23,7 @@ from backends.base import (
     Session,
     ShapeProfile,
 )
+from backends.onnx_runtime.bound import Binding
 from backends.onnx_runtime.fixed import with_fixed_sizes
 from backends.onnx_runtime.provider import Provider
 from backends.onnx_runtime.session import OnnxRuntimeSession
@@ -60,7 +61,7 @@ def load_static(
     if artifact is not None:
         graph = with_fixed_sizes(graph, artifact.profile)
     chosen = provider(artifact.folder if artifact else None)
-    return OnnxRuntimeSession(graph, quiet_options(), chosen, cancel)
+    return OnnxRuntimeSession(graph, quiet_options(), chosen, cancel, binding=Binding.IF_IT_WORKS)
 
 
 def quiet_options() -> ort.SessionOptions:

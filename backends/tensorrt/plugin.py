@@ -17,6 +17,7 @@ import onnxruntime as ort
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
 from backends.base import BackendError, Cancellation, Graph, RunCancelled, Session
+from backends.onnx_runtime.bound import Binding
 from backends.onnx_runtime.errors import translated_errors
 from backends.onnx_runtime.provider import Provider
 from backends.onnx_runtime.session import OnnxRuntimeSession, add_provider, add_weights
@@ -53,7 +54,7 @@ def compiled_session(graph: Graph, provider: Provider, path: Path, cancel: Cance
     require_compatible(path, provider)
     context = replace(graph, model=model, weights={})
     return OnnxRuntimeSession(
-        context, plain_options(), provider, cancel, binding=True, compiled=path
+        context, plain_options(), provider, cancel, binding=Binding.ALWAYS, compiled=path
     )
 
 

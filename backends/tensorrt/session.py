@@ -4,7 +4,8 @@
 # pyright: reportUnknownArgumentType=false
 # (the module is handed in, and has no types)
 
-from collections.abc import Mapping
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,15 @@ import numpy as np
 from backends.base import (
     Array,
     BackendError,
+    DeviceValue,
+    DType,
+    Feed,
+    Feeds,
     Graph,
     RunCancelled,
     TensorSpec,
     all_feeds,
+    host_array,
 )
 from backends.tensorrt.build import failure, messages_of
 from backends.tensorrt.driver import CudaStream
@@ -57,6 +63,24 @@ def _has_cache(config: Any) -> bool:
     return hasattr(config, "create_runtime_cache")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CardValue:
+    """A `DeviceValue` in a card's memory, of which the session with this stream disposes."""
+
+    stream: CudaStream
+    pointer: int
+    shape: tuple[int, ...]
+    dtype: DType
+
+    def numpy(self) -> Array:
+        """Return the numbers in main memory. Raises BackendError."""
+        result = np.empty(self.shape, self.dtype.numpy)
+        self.stream.enter()
+        self.stream.download(self.pointer, result)
+        self.stream.wait()
+        return result
+
+
 class TensorRtSession:
     """A `backends.base.Session` over one execution context.
 
@@ -78,7 +102,8 @@ class TensorRtSession:
         self._stream = stream
         self._memory: dict[str, tuple[int, int]] = {}
         self._pinned: dict[str, Array] = {}
-        self._uploaded: set[str] = set()
+        # The shapes of pinned and absent inputs that are in their own memory on the card.
+        self._uploaded: dict[str, tuple[int, ...]] = {}
         self._cancelled = False
         self._messages = messages_of(trt)
         self._runtime = trt.Runtime(self._messages)
@@ -100,48 +125,52 @@ class TensorRtSession:
         if self._context is None:
             raise failure("TensorRT does not prepare the engine", self._messages)
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        return {name: value.numpy() for name, value in self.run_on_device(feeds).items()}
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        """Run once; the results stay in the card's memory."""
         given = all_feeds(self.inputs, self._pinned, feeds)
         if self._cancelled:
             raise RunCancelled
         self._stream.enter()
         # Kept alive until the stream is done.
         sent = [self._send(spec, given[spec.name], feeds) for spec in self.inputs]
-        results = {spec.name: self._place(spec) for spec in self.outputs}
+        results: dict[str, DeviceValue] = {s.name: self._place(s) for s in self.outputs}
         scratch = self._context.update_device_memory_size_for_shapes()
         self._context.set_device_memory(self._memory_of(_SCRATCH, scratch), scratch)
         if not self._context.execute_async_v3(self._stream.handle):
             raise failure("TensorRT does not run the engine", self._messages)
-        for name, result in results.items():
-            self._stream.download(self._memory[name][0], result)
         self._stream.wait()
         del sent
         if self._cancelled:
             raise RunCancelled
         return results
 
-    def _send(self, spec: TensorSpec, array: Array, feeds: Mapping[str, Array]) -> Array:
-        """Copy an input to the card, unless it is pinned and already there."""
-        array = np.ascontiguousarray(array, spec.dtype.numpy)
-        if not self._context.set_input_shape(spec.name, array.shape):
-            raise failure(f"{spec.name} cannot be {array.shape}", self._messages)
-        if spec.name in feeds or spec.name not in self._uploaded:
-            self._reserve(spec.name, array.nbytes)
+    def _send(self, spec: TensorSpec, feed: Feed, feeds: Feeds) -> Feed:
+        """Copy an input to the card, unless it is already there: pinned, or an output."""
+        if not self._context.set_input_shape(spec.name, feed.shape):
+            raise failure(f"{spec.name} cannot be {feed.shape}", self._messages)
+        if isinstance(feed, CardValue):
+            self._context.set_tensor_address(spec.name, feed.pointer)
+            return feed
+        array = np.ascontiguousarray(host_array(feed), spec.dtype.numpy)
+        self._reserve(spec.name, array.nbytes)
+        if spec.name in feeds or self._uploaded.get(spec.name) != array.shape:
             self._stream.upload(array, self._memory[spec.name][0])
-            self._uploaded.discard(spec.name)
+            self._uploaded.pop(spec.name, None)
             if spec.name not in feeds:
-                self._uploaded.add(spec.name)
+                self._uploaded[spec.name] = array.shape
         return array
 
-    def _place(self, spec: TensorSpec) -> Array:
-        """Allocate an output's memory on the card; return an empty array for it on the host."""
+    def _place(self, spec: TensorSpec) -> CardValue:
+        """Allocate an output's memory on the card."""
         shape = tuple(self._context.get_tensor_shape(spec.name))
         if any(size < 0 for size in shape):
             raise BackendError(f"TensorRT does not tell the shape of {spec.name}: {shape}")
-        result = np.empty(shape, spec.dtype.numpy)
-        self._reserve(spec.name, result.nbytes)
-        return result
+        self._reserve(spec.name, math.prod(shape) * spec.dtype.itemsize)
+        return CardValue(self._stream, self._memory[spec.name][0], shape, spec.dtype)
 
     def _reserve(self, name: str, nbytes: int) -> None:
         self._context.set_tensor_address(name, self._memory_of(name, nbytes))
@@ -160,7 +189,7 @@ class TensorRtSession:
     def pin(self, name: str, array: Array) -> None:
         """Keep an input for all further runs."""
         self._pinned[name] = array
-        self._uploaded.discard(name)
+        self._uploaded.pop(name, None)
 
     def cancel(self) -> None:
         """End the current run, which cannot be stopped, and every later one with RunCancelled."""

@@ -248,7 +248,9 @@ def _tile(x: Tensor, repeats: HostValue) -> Tensor:
 
 def _gather(*, axis: int = 0) -> Function:
     _require(axis == 0, f"axis {axis}")
-    return lambda table, rows: functional.embedding(rows, table)
+    return lambda table, rows: (
+        functional.embedding(rows, table) if table.dim() == 2 else table.index_select(0, rows)
+    )
 
 
 def _slice(x: Tensor, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int]) -> Tensor:

@@ -5,8 +5,9 @@
 # pyright: reportUnknownParameterType=false
 # (torch is absent from the environment that is type-checked)
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Event
 from traceback import clear_frames
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,15 @@ from backends.base import (
     BackendError,
     Cancellation,
     Device,
+    DeviceValue,
+    DType,
+    Feeds,
     Graph,
     Progress,
     RunCancelled,
     TensorSpec,
     all_feeds,
+    host_array,
     sizes_of,
 )
 from backends.torch_device.operators import ONNX_TYPES, Types, function_of
@@ -33,6 +38,24 @@ from backends.torch_device.weights import TYPES, load_weights, over_array
 
 if TYPE_CHECKING:
     from backends.torch_device import TorchOptions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorValue:
+    """A `DeviceValue` that is a tensor."""
+
+    tensor: torch.Tensor
+    dtype: DType
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the numbers."""
+        return tuple(self.tensor.shape)
+
+    def numpy(self) -> Array:
+        """Return the numbers in main memory. Raises BackendError."""
+        with _translated_errors(self.tensor.device):
+            return self.tensor.to("cpu", copy=True).contiguous().numpy()
 
 
 class TorchSession:
@@ -78,8 +101,26 @@ class TorchSession:
         if options.compiled:
             self._run = torch.compile(self._compute)
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        results = self._results_of(feeds)
+        with _translated_errors(self._device), torch.inference_mode():
+            return {
+                spec.name: result.to("cpu", TYPES[spec.dtype]).contiguous().numpy()
+                for spec, result in zip(self.outputs, results, strict=True)
+            }
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        """Run once; the results stay tensors of the device."""
+        results = self._results_of(feeds)
+        with _translated_errors(self._device), torch.inference_mode():
+            return {
+                spec.name: TensorValue(result.to(TYPES[spec.dtype]), spec.dtype)
+                for spec, result in zip(self.outputs, results, strict=True)
+            }
+
+    def _results_of(self, feeds: Feeds) -> list[torch.Tensor]:
+        """Return the outputs in the types that they are computed in."""
         if self._cancelled.is_set():
             raise RunCancelled
         given = all_feeds(self.inputs, self._pinned, feeds)
@@ -88,18 +129,14 @@ class TorchSession:
             self._absent, self._sizes = {}, sizes
         told = feeds.keys() | self._pinned.keys()
         with _translated_errors(self._device), torch.inference_mode():
-            results = self._run(
+            return self._run(
                 {
                     s.name: self._on_device(s, given[s.name])
                     if s.name in told
-                    else self._zeros(s, given[s.name])
+                    else self._zeros(s, host_array(given[s.name]))
                     for s in self.inputs
                 }
             )
-            return {
-                spec.name: result.to("cpu", TYPES[spec.dtype]).contiguous().numpy()
-                for spec, result in zip(self.outputs, results, strict=True)
-            }
 
     def pin(self, name: str, array: Array) -> None:
         """Keep an input for all further runs, on the device."""
@@ -140,7 +177,9 @@ class TorchSession:
         """Return an input in the form of the first operator; a pinned one already has it."""
         if isinstance(value, torch.Tensor):
             return value
-        array = np.array(value, spec.dtype.numpy, order="C")
+        if isinstance(value, TensorValue):
+            return self._moved(value.tensor, always=True)
+        array = np.array(host_array(value), spec.dtype.numpy, order="C")
         return self._moved(over_array(array, spec.dtype), always=True)
 
     def _zeros(self, spec: TensorSpec, array: Array) -> torch.Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from backends import registry
-from backends.base import Precision, Session
+from backends.base import DeviceValue, Precision, Session
 from benchmarks.child import Answer
 from benchmarks.workload import CONTROL, CONTROLLED, DENOISER, SIZE, Array, feeds, random_map
 from engine.cancel import CancelToken
@@ -17,6 +17,7 @@ from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.control.model import control_model
 from engine.control.reading import read_control_network
+from engine.control.residuals import mask_inputs, residual_inputs
 from engine.families import identify
 from engine.memory.plan import WeightPlacement
 from engine.weights.working_copies import WorkingCopies
@@ -46,19 +47,27 @@ class ControlStep:
         denoising = model.denoising(SIZE, SIZE)
         assert denoising is not None, "a ControlNet runs at each step"
         self._control = self._loaded(denoising)
+        self._embedded |= self._of_residuals(identified.latent.downscale)
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
         """Run the denoiser, the ControlNet, or one after the other; `save` names a file."""
-        start, residuals = perf_counter(), dict[str, Array]()
+        start, residuals = perf_counter(), dict[str, DeviceValue]()
         output: Array | None = None
         if task in (CONTROL, CONTROLLED):
-            residuals = self._control.run(self._given | self._embedded)
+            residuals = self._control.run_on_device(self._given | self._embedded)
         if task in (DENOISER, CONTROLLED):
             output = self._denoiser.run(self._given | residuals)["prediction"]
         seconds = perf_counter() - start
         if "save" in options and output is not None:
             np.save(options["save"], output)
         return {"seconds": seconds}
+
+    def _of_residuals(self, downscale: int) -> dict[str, Array]:
+        """Return the inputs by which all residuals act everywhere, with a weight of 1."""
+        rows, cells = len(self._given["context"]), SIZE // downscale
+        weights = np.ones((rows, len(self._control.outputs)), np.float32)
+        masks = mask_inputs(self._control.inputs, (cells, cells))
+        return residual_inputs(range(rows), weights) | masks
 
     def _loaded(self, network: Network) -> Session:
         return self._compiler.load(

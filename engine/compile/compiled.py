@@ -202,7 +202,8 @@ class _HoldingSession:
     def __init__(self, session: Session, held: HeldArtifact) -> None:
         self.inputs: tuple[TensorSpec, ...] = session.inputs
         self.outputs: tuple[TensorSpec, ...] = session.outputs
-        self.run, self.pin, self.cancel = session.run, session.pin, session.cancel
+        self.run, self.run_on_device = session.run, session.run_on_device
+        self.pin, self.cancel = session.pin, session.cancel
         self._session, self._held = session, held
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """A session for all sizes, made of sessions that each serve a range of sizes."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, RLock
@@ -10,10 +10,14 @@ import numpy as np
 from backends.base import (
     Array,
     Cancellation,
+    DeviceValue,
+    Feeds,
     Session,
     ShapeProfile,
     TensorSpec,
     all_feeds,
+    host_arrays,
+    host_values,
     sizes_of,
 )
 from engine.compile.shapes import Sizes, covers
@@ -21,6 +25,8 @@ from engine.compile.shapes import Sizes, covers
 # The names of the dimension along which the rows of a network's outputs are independent. The
 # denoiser's rows are its whole batch under the first context, then under the next.
 _ROWS = ("contexts", "batch")
+# The name of the dimension of rows that a network picks among its own, such as a ControlNet's.
+_PICKED = "rows"
 
 
 @dataclass(slots=True)
@@ -76,21 +82,17 @@ class SizedSession:
             with self._lock:
                 self._stops.remove(stop)
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         """Run once. Raises BackendError, RunCancelled, and the errors of `load`."""
-        given = all_feeds(self.inputs, self._pinned, feeds)
-        sizes = sizes_of(self.inputs, given)
-        fitting = next((s for s in self._sessions if covers(s.profile, sizes)), None)
-        if fitting is None:
-            rows, parts = self._in_parts(sizes)
-            if parts is not None:
-                return self._run_parts(parts, given, rows, sizes[rows])
-            fitting = self._load(sizes, self)
-            with self._lock:
-                self._sessions.append(fitting)
-                if self.is_set():
-                    fitting.session.cancel()
-        return self._run_with(fitting, feeds)
+        sizes, parted = self._parted(feeds)
+        return self._session_for(sizes).run(feeds) if parted is None else parted
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        """Run once; results of several parts are in main memory. Raises as `run`."""
+        sizes, parted = self._parted(feeds)
+        if parted is None:
+            return self._session_for(sizes).run_on_device(feeds)
+        return host_values(self.outputs, parted)
 
     def pin(self, name: str, array: Array) -> None:
         """Keep an input for all further runs."""
@@ -109,42 +111,70 @@ class SizedSession:
         while self._sessions:
             self._sessions.pop().session.close()
 
-    def _run_with(self, fitting: SessionFor, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def _session_for(self, sizes: Sizes) -> Session:
+        """Return a session of these sizes, with what is pinned."""
+        fitting = next((s for s in self._sessions if covers(s.profile, sizes)), None)
+        if fitting is None:
+            fitting = self._load(sizes, self)
+            with self._lock:
+                self._sessions.append(fitting)
+                if self.is_set():
+                    fitting.session.cancel()
         for name, array in self._pinned.items():
             if fitting.pinned.get(name) is not array:
                 fitting.session.pin(name, array)
                 fitting.pinned[name] = array
-        return fitting.session.run(feeds)
+        return fitting.session
 
-    def _in_parts(self, sizes: Sizes) -> tuple[str, SessionFor | None]:
-        """Return the rows' dimension, and a session that serves all sizes except the rows'."""
+    def _parted(self, feeds: Feeds) -> tuple[Sizes, dict[str, Array] | None]:
+        """Return the sizes of a run, and its results if only parts of it fit a session."""
+        given = all_feeds(self.inputs, self._pinned, feeds)
+        sizes = sizes_of(self.inputs, given)
+        if any(covers(one.profile, sizes) for one in self._sessions):
+            return sizes, None
         rows = next((name for name in _ROWS if name in sizes), "")
-        others = {name: size for name, size in sizes.items() if name != rows}
         # With a batch of several pictures the rows of a context must stay together.
         if not rows or (rows == "contexts" and sizes.get("batch", 1) != 1):
-            return rows, None
+            return sizes, None
         for loaded in self._sessions:
-            dimensions = dict(loaded.profile.dimensions)
-            if dimensions.pop(rows, None) and covers(ShapeProfile(dimensions), others):
-                return rows, loaded
-        return rows, None
+            dimensions = loaded.profile.dimensions
+            wholes = {
+                name: dimensions[name].maximum
+                for name in (rows, _PICKED)
+                if name in sizes.keys() & dimensions.keys()
+            }
+            fixed = {name: one for name, one in dimensions.items() if name not in wholes}
+            others = {name: size for name, size in sizes.items() if name not in wholes}
+            if covers(ShapeProfile(fixed), others) and _can_part(sizes, wholes):
+                return sizes, self._in_parts(loaded.session, host_arrays(given), sizes, wholes)
+        return sizes, None
 
-    def _run_parts(
-        self, loaded: SessionFor, given: Mapping[str, Array], rows: str, count: int
+    def _in_parts(
+        self, session: Session, given: dict[str, Array], sizes: Sizes, wholes: Sizes
     ) -> dict[str, Array]:
-        whole = loaded.profile.dimensions[rows].maximum
-        in_rows = {spec.name for spec in self.inputs if spec.shape[:1] == (rows,)}
+        """Return the results of runs of the sizes `wholes`, the last of them padded."""
+        rows = next(name for name in _ROWS if name in wholes)
+        along = {spec.name: str(spec.shape[0]) for spec in (*self.inputs, *self.outputs)}
         results: list[dict[str, Array]] = []
-        for start in range(0, count, whole):
+        for start in range(0, sizes[rows], wholes[rows]):
             part = {
-                name: _part(array, start, whole) if name in in_rows else array
+                name: _part(array, start if along[name] == rows else 0, wholes[along[name]])
+                if along[name] in wholes
+                else array
                 for name, array in given.items()
             }
-            results.append(loaded.session.run(part))
+            results.append(session.run(part))
         return {
-            spec.name: np.concatenate([result[spec.name] for result in results])[:count]
+            spec.name: np.concatenate([one[spec.name] for one in results])[
+                : sizes[along[spec.name]]
+            ]
             for spec in self.outputs
         }
+
+
+def _can_part(sizes: Sizes, wholes: Sizes) -> bool:
+    """Tell whether a run can be made of runs of other sizes: picked rows may be of any part."""
+    return _PICKED not in wholes or all(sizes[name] <= wholes[name] for name in wholes)
 
 
 def _part(array: Array, start: int, rows: int) -> Array:

@@ -1,6 +1,6 @@
 """T2I-Adapters for a checkpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backends.base import Array
@@ -13,8 +13,9 @@ from engine.control.network import ControlNetwork
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import config_of
-from engine.graphs.t2i_adapter import AdapterConfig, t2i_adapter
-from engine.graphs.unet import UNetConfig
+from engine.families.shared.unet.denoiser import row_dimensions
+from engine.graphs.t2i_adapter import IMAGE, AdapterConfig, adapter_residuals, t2i_adapter
+from engine.graphs.unet import ADAPTER, UNetConfig
 from engine.weights.weight_set import WeightSet
 
 _MAX_SIDE = 2048
@@ -22,14 +23,17 @@ _MAX_SIDE = 2048
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdapterModel:
-    """The network of a T2I-Adapter for one checkpoint: once per picture, none per step."""
+    """The networks of a T2I-Adapter for one checkpoint.
+
+    `embedding` runs once per map; what `denoising` does at a step has no weights.
+    """
 
     network: ControlNetwork
     checkpoint: IdentifiedCheckpoint
     config: AdapterConfig
     _weights: WeightSet
-    _networks: dict[tuple[int, int], Network] = field(
-        default_factory=dict[tuple[int, int], Network], init=False
+    _networks: dict[tuple[int, ...], Network] = field(
+        default_factory=dict[tuple[int, ...], Network], init=False
     )
 
     @classmethod
@@ -48,6 +52,11 @@ class AdapterModel:
         if widths not in (known, [*known, known[-1]]):
             raise other_sizes(network, checkpoint)
         return cls(network, checkpoint, config, WeightSet(network.digest, network.weights))
+
+    @property
+    def cell(self) -> int:
+        """The side in pixels of a cell of the first image, by which `denoising` counts sizes."""
+        return self.config.unshuffle
 
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's."""
@@ -81,8 +90,30 @@ class AdapterModel:
         contexts: int = 1,
         tokens: int = 1,
         rows: int = 1,
-    ) -> None:
-        """Return None: the images of `embedding` are all there is."""
+    ) -> Network:
+        """Return the network that weights and adds the images, for a picture size in pixels.
+
+        Its inputs are those of `adapter_residuals`.
+        """
+        shape = height, width, contexts
+        if shape not in self._networks:
+            config, sides = self.config, {"height": height, "width": width}
+            dimensions = {
+                name: offered(MIN_SIDE // self.cell, -(-side // self.cell), _MAX_SIDE // self.cell)
+                for name, side in sides.items()
+            }
+            self._networks[shape] = Network(
+                "control",
+                lambda g: adapter_residuals(g, config),
+                WeightSet("", {}),
+                dimensions | row_dimensions(contexts),
+                self.network.name,
+            )
+        return self._networks[shape]
+
+    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the outputs of `embedding` as inputs of `denoising`."""
+        return {name.replace(ADAPTER, IMAGE, 1): array for name, array in made.items()}
 
     def with_loras(self, loras: ComponentPatches | None) -> "AdapterModel":
         """Return the model itself, which LoRAs do not change."""

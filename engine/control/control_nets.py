@@ -1,6 +1,6 @@
 """ControlNets for a checkpoint: their networks, and a union's inputs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from backends.base import Array
@@ -23,7 +23,7 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import Dimensions, picture_dimensions
-from engine.families.shared.unet.denoiser import context_dimensions
+from engine.families.shared.unet.denoiser import context_dimensions, row_dimensions
 from engine.graphs.control_net import (
     ControlNetConfig,
     UnionConfig,
@@ -94,6 +94,11 @@ class ControlNetModel:
         """The number of the sample's channels: the latent's, without any concatenated ones."""
         return self.config.encoder.in_channels
 
+    @property
+    def cell(self) -> int:
+        """The side in pixels of a cell of the latent, by which `denoising` counts sizes."""
+        return self.checkpoint.latent.downscale
+
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's: the same."""
         return height, width
@@ -128,14 +133,14 @@ class ControlNetModel:
         """Return the network of a step for a picture size in pixels; see `DenoiserModel.network`.
 
         Its inputs are those of the denoiser (`sample` without concatenated channels),
-        `map_embedding` [1, ...] and those of `step_inputs`; its outputs control.0 to control.N,
-        float32 [contexts, channels, ...].
+        `map_embedding` [1, ...], those of `step_inputs` and those of `ResidualWriter`; its outputs
+        control.0 to control.N, float32 [rows, channels, ...].
         """
         shape = height, width, contexts, tokens, rows
         if shape not in self._networks:
             downscale = self.checkpoint.latent.downscale
             dimensions = picture_dimensions(self.checkpoint, height, width, downscale, rows)
-            dimensions |= context_dimensions(contexts, tokens)
+            dimensions |= context_dimensions(contexts, tokens) | row_dimensions(contexts)
             network = self._network("control", control_net, dimensions)
             self._networks[shape] = replace(network, branches=self._branches)
         return self._networks[shape]
@@ -150,6 +155,10 @@ class ControlNetModel:
             return self
         patched = self.checkpoint.with_patches({Component.DENOISER: loras})
         return ControlNetModel.fitted(self.network, patched)
+
+    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the outputs of `embedding` as inputs of `denoising`."""
+        return dict(made)
 
     def map_inputs(
         self, kinds: Sequence[ControlKind], weights: Sequence[float]

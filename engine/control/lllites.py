@@ -65,6 +65,11 @@ class LlliteModel:
             modules[layer] = replace(module, layer=layer)
         return cls(network, checkpoint, modules, WeightSet(network.digest, network.weights))
 
+    @property
+    def cell(self) -> int:
+        """The side in pixels of a cell of the latent."""
+        return self.checkpoint.latent.downscale
+
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's."""
         part = max(module.downscale for module in self.modules.values())
@@ -103,6 +108,10 @@ class LlliteModel:
     def with_loras(self, loras: ComponentPatches | None) -> "LlliteModel":
         """Return the model itself, which LoRAs do not change."""
         return self
+
+    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the outputs of `embedding`, which the denoiser takes (`LlliteInputs.of_maps`)."""
+        return dict(made)
 
     def map_inputs(
         self, kinds: Sequence[ControlKind], weights: Sequence[float]

@@ -1,6 +1,6 @@
 """The interface of control networks to the pipeline: their networks for one checkpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from backends.base import Array
@@ -23,6 +23,11 @@ class ControlModel(Protocol):
         """The control network as it was read."""
         ...
 
+    @property
+    def cell(self) -> int:
+        """The side in pixels of a cell, by which `denoising` counts heights and widths."""
+        ...
+
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's."""
         ...
@@ -30,9 +35,12 @@ class ControlModel(Protocol):
     def embedding(self, height: int, width: int, *, maps: int = ...) -> Network:
         """Return the network that runs once per picture, for a picture size in pixels.
 
-        Its input `map` is float32 [maps, 3, *map_size] in [0, 1], RGB. Its outputs are inputs
-        of `denoising`.
+        Its input `map` is float32 [maps, 3, *map_size] in [0, 1], RGB.
         """
+        ...
+
+    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the outputs of `embedding` as inputs of `denoising`."""
         ...
 
     def denoising(
@@ -44,7 +52,7 @@ class ControlModel(Protocol):
         tokens: int = ...,
         rows: int = ...,
     ) -> Network | None:
-        """Return the network that runs at each step; None if the embedding is all there is."""
+        """Return the network that runs at each step; None for one within the denoiser."""
         ...
 
     def with_loras(self, loras: ComponentPatches | None) -> "ControlModel":

@@ -2,8 +2,9 @@
 
 A ControlNet is a copy of a UNet's way down and middle. Its first image is the sample's plus the
 embedding of a map (edges, depth, a pose ...), and each image that the UNet would keep as a skip
-connection leaves it through a convolution of its own. `map_embedding` runs once per picture and
-`control_net` at each step.
+connection leaves it through a convolution of its own, as a residual. `map_embedding` runs once per
+picture and `control_net` at each step. Residuals leave it as the denoiser takes them: weighted,
+masked, and with those of other networks added.
 
 A union (xinsir's ControlNet++) serves several kinds of maps, also several maps at once: a small
 network adds a number to each channel of a map's embedding, from its mean and its kind. That is a
@@ -20,13 +21,15 @@ import numpy as np
 
 from backends.base import Array, DType
 from engine.graphs.builder import Value
+from engine.graphs.control_residuals import ResidualWriter
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.unet import size_embedding
+from engine.graphs.unet import CONTROL, size_embedding
 from engine.graphs.unet_encoder import (
     EncoderConfig,
     UNetEncoder,
     embedding,
     encoder_inputs,
+    halvings,
 )
 
 
@@ -71,6 +74,12 @@ class ControlNetConfig:
             skips += [block.width] * (len(block.depths) + block.resample)
         return (*skips, encoder.mid.width if encoder.mid else encoder.down[-1].width)
 
+    @property
+    def halvings(self) -> tuple[int, ...]:
+        """The number of times that height and width are halved in each output."""
+        found = halvings(self.encoder)
+        return (*found, found[-1])
+
 
 def map_embedding(g: GraphBuilder, config: ControlNetConfig) -> None:
     """Emit the embedding of a map, once per picture.
@@ -104,10 +113,11 @@ def control_net(g: GraphBuilder, config: ControlNetConfig) -> None:
     Inputs: those of `encoder_inputs`, and map_embedding as the function of that name makes it, of
     one map, which all pictures of the batch share. A union has an input kinds_embedding float32 [1,
     kinds * waves]: the sinusoids of 1 for each kind that one of its maps has, and of 0 for others.
+    The other inputs are those of `ResidualWriter`.
 
-    Outputs: control.0 to control.N float32 [contexts, channels, height / 2^n, width / 2^n], one for
+    Outputs: control.0 to control.N float32 [rows, channels, height / 2^n, width / 2^n], one for
     each skip connection of the UNet in the order of the way down, then the middle's: diffusers'
-    `down_block_res_samples` and `mid_block_res_sample`, unscaled.
+    `down_block_res_samples` and `mid_block_res_sample`, as `ResidualWriter` gives them out.
     """
     inputs = encoder_inputs(g, config.encoder)
     width = config.encoder.down[0].width
@@ -145,11 +155,7 @@ def kinds_embedding(union: UnionConfig, kinds: Collection[int]) -> Array:
 
 def _outputs(g: GraphBuilder, config: ControlNetConfig, images: Sequence[Value]) -> None:
     """Emit the convolutions by which images leave, and declare the outputs."""
-    encoder, last = config.encoder, len(images) - 1
-    halvings = [0]
-    for block in encoder.down:
-        halvings += [halvings[-1]] * len(block.depths)
-        halvings += [halvings[-1] + 1] * block.resample
+    last, residuals = len(images) - 1, ResidualWriter(g, CONTROL, config.halvings)
     for i, (image, width) in enumerate(zip(images, config.widths, strict=True)):
         name = "controlnet_mid_block" if i == last else f"controlnet_down_blocks.{i}"
         x = g.to_planes(g.conv(image, name, (width, width), kernel=1))
@@ -157,9 +163,7 @@ def _outputs(g: GraphBuilder, config: ControlNetConfig, images: Sequence[Value])
             mean = g.op("ReduceMean", x, g.integers([2, 3]), keepdims=1)
             # Few runtimes have an operator that repeats rows and columns.
             x = g.op("Add", g.op("Mul", x, g.constant(0)), mean)
-        level = 2 ** halvings[min(i, last - 1)]
-        size = ("height", "width") if level == 1 else (f"height/{level}", f"width/{level}")
-        g.output(x, f"control.{i}", DType.F32, ("contexts", width, *size))
+        residuals.write(x, i, width, g.element)
 
 
 def _fused(g: GraphBuilder, union: UnionConfig, maps: Value, width: int) -> Value:

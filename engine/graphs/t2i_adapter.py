@@ -1,16 +1,21 @@
 """T2I-Adapters (Mou et al. 2023), as diffusers' T2IAdapter names them.
 
-An adapter makes an image for each level of a UNet from a map alone, once per picture.
+An adapter makes an image for each level of a UNet from a map alone, once per picture:
+`t2i_adapter`. At each step they are only weighted and added: `adapter_residuals`.
 """
 
 from dataclasses import dataclass
 
 from backends.base import DType
 from engine.graphs.builder import Value
+from engine.graphs.control_residuals import ResidualWriter
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.unet import ADAPTER
 from engine.graphs.upscalers.layers import Layers
 
 _COLOURS = 3
+# The name of an image among the inputs of `adapter_residuals`, before its level.
+IMAGE = "image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,20 @@ def t2i_adapter(g: GraphBuilder, config: AdapterConfig) -> None:
         part = config.unshuffle << halvings
         size = (f"map_height/{part}", f"map_width/{part}")
         g.output(g.to_planes(x), f"adapter.{level}", DType.F32, (1, width, *size))
+
+
+def adapter_residuals(g: GraphBuilder, config: AdapterConfig) -> None:
+    """Emit what an adapter does at a step, without weights.
+
+    Inputs: image.0 and so on float32 [1, width, height / 2^n, width / 2^n], the outputs of
+    `t2i_adapter`, or a tile's part of them, and those of `ResidualWriter`; outputs adapter.0 and so
+    on. Height and width are those of the first level.
+    """
+    residuals = ResidualWriter(g, ADAPTER, config.halvings)
+    for level, block in enumerate(config.blocks):
+        shape = (1, block.width, *residuals.sides(level))
+        image = g.input(f"{IMAGE}.{level}", DType.F32, shape)
+        residuals.write(image, level, block.width, DType.F32)
 
 
 def _block(

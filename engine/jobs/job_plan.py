@@ -156,7 +156,7 @@ def _control_bytes(
     if control is None:
         return ()
     denoiser = read.passes[0].network(read.first.texts[0], texts)
-    networks = control.networks(denoiser)
+    networks = [one for one in control.networks(denoiser) if one.weights]
     return tuple(_network_bytes(network, compiler, offered) for network in networks)
 
 

@@ -1,12 +1,12 @@
 """Runs networks in the phases of a job; a broken result is retried in a safer precision."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol, TypeVar
 
-from backends.base import Array, Cancellation, Precision, Session
+from backends.base import Array, Cancellation, DeviceValue, Feeds, Precision, Session
 from engine.api.record import Retry, Timings
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode, Phase, PrecisionName
@@ -213,12 +213,22 @@ class Stages:
         report, loading = self._context.reporter.progress, self.timed(Phase.COMPILE, network)
         return self.pool.loaded(network, precision, report, loading, keep=keep)
 
-    def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def call(self, session: Session, feeds: Feeds) -> dict[str, Array]:
         """Run a session once; a cancelled job interrupts the run. Raises EngineError, Cancelled."""
+        with self._interruptible(session):
+            return session.run(feeds)
+
+    def call_on_device(self, session: Session, feeds: Feeds) -> dict[str, DeviceValue]:
+        """Run a session once, and leave the outputs on its device. Raises as `call`."""
+        with self._interruptible(session):
+            return session.run_on_device(feeds)
+
+    @contextmanager
+    def _interruptible(self, session: Session) -> Generator[None]:
         if self.cancel.is_set():
             raise Cancelled
         with translated_errors(self.pool.compiler.device), self.cancel.calling(session.cancel):
-            return session.run(feeds)
+            yield
 
     def kept_result(self, network: Network, given: str) -> Array | None:
         """Return what a network made of the input of this digest in this or an earlier job."""

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from backends.base import (
+    Array,
     Backend,
     BackendError,
     Device,
+    DeviceValue,
     DimensionRange,
     DType,
     Graph,
@@ -295,6 +297,37 @@ def test_an_optional_input_is_zeros_until_it_is_given(
     expected = sample_result(smaller, target.element)
     error = relative_error(session.run(smaller)["doubled"], expected)
     assert error < TOLERANCES[target.precision]
+
+
+@every_target
+def test_a_result_left_on_the_device_is_an_input_of_another_session(
+    target: Target, samples: SampleSessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = samples.of(target), target.load(sample_graph(target, tmp_path))
+    feeds, changed = sample_feeds(), sample_feeds(seed=3)
+    made = first.run_on_device(feeds)["doubled"]
+    expected = first.run(feeds)["doubled"]
+    made = first.run_on_device(feeds)["doubled"]  # until the next run
+    assert (made.shape, made.dtype) == (expected.shape, DType.F32)
+    np.testing.assert_array_equal(made.numpy(), expected)
+
+    def fetched(_: DeviceValue) -> Array:
+        raise AssertionError("it was brought to main memory")
+
+    with monkeypatch.context() as watched:
+        watched.setattr(type(made), "numpy", fetched)
+        added = second.run_on_device(changed | {"residual": made})["doubled"]
+    given = changed | {"residual": expected}
+    if target.computes:
+        wanted = sample_result(given, target.element)
+        assert relative_error(added.numpy(), wanted) < TOLERANCES[target.precision]
+    np.testing.assert_array_equal(second.run(given)["doubled"], added.numpy())
+    # Taken once, it is no part of the runs that follow.
+    without = second.run(changed)["doubled"]
+    if target.computes:
+        wanted = sample_result(changed, target.element)
+        assert relative_error(without, wanted) < TOLERANCES[target.precision]
+    second.close()
 
 
 @every_backend

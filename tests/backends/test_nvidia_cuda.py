@@ -6,7 +6,6 @@ On a card: `tests/gpu/test_nvidia_cuda.py`. Its operators: `tests/backends/opera
 # pyright: reportPrivateUsage=false, reportUnknownLambdaType=false
 # pyright: reportUnknownArgumentType=false
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 from backends import hardware, nvidia_cuda
-from backends.base import Array, BackendError, Device, DType, Precision
+from backends.base import BackendError, Device, DeviceValue, DType, Feeds, Precision
 from backends.hardware import Adapter
 from backends.nvidia_cuda import ARCHITECTURES, GRAPH_ID, OPTIONS, CudaBackend, CudaOptions
 from backends.nvidia_cuda.recording import RecordingSession
@@ -175,10 +174,10 @@ class Recorded(RecordingSession):
 
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Recorded:
-    def run(self: Any, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self: Any, feeds: Feeds) -> dict[str, DeviceValue]:
         return {}
 
-    monkeypatch.setattr(OnnxRuntimeSession, "run", run)
+    monkeypatch.setattr(OnnxRuntimeSession, "run_on_device", run)
     monkeypatch.setattr(OnnxRuntimeSession, "pin", lambda self, name, array: None)
     return Recorded()
 
@@ -187,19 +186,19 @@ def test_a_size_is_recorded_when_it_comes_again(recorded: Recorded) -> None:
     """-1 is no record; a size that went and came back lies elsewhere in memory."""
     small, large = {"x": np.zeros((1, 4))}, {"x": np.zeros((2, 4))}
     for feeds in (small, small, small, large, small, small):
-        recorded.run(feeds)
+        recorded.run_on_device(feeds)
     assert recorded.numbers == ["-1", "1", "1", "-1", "-1", "2"]
 
 
 def test_another_size_of_a_pinned_input_is_another_size(recorded: Recorded) -> None:
     for tokens in (77, 77, 154):
         recorded.pin("context", np.zeros((1, tokens)))
-        recorded.run({"x": np.zeros((1, 4))})
+        recorded.run_on_device({"x": np.zeros((1, 4))})
     assert recorded.numbers == ["-1", "1", "-1"]
 
 
 def test_the_number_of_records_is_limited(recorded: Recorded) -> None:
     for size in range(1, 9):
         for _ in range(2):
-            recorded.run({"x": np.zeros(size)})
+            recorded.run_on_device({"x": np.zeros(size)})
     assert [number for number in recorded.numbers if number != "-1"] == ["1", "2", "3", "4"]

@@ -9,11 +9,16 @@ import pytest
 from backends.base import (
     Array,
     Cancellation,
+    DeviceValue,
     DimensionRange,
     DType,
+    Feeds,
     RunCancelled,
     ShapeProfile,
     TensorSpec,
+    host_array,
+    host_arrays,
+    host_values,
 )
 from engine.compile.shapes import Sizes
 from engine.compile.sized_session import SessionFor, SizedSession
@@ -35,16 +40,19 @@ class Fixed:
         self.closed = self.cancelled = False
         self._pinned: dict[str, Array] = {}
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         if self.cancelled:
             raise RunCancelled
-        given = {**self._pinned, **feeds}
+        given = {**self._pinned, **host_arrays(feeds)}
         sample, context = given["sample"], given["context"]
         assert (sample.shape[0], sample.shape[2]) == (self.sizes["batch"], self.sizes["height"])
         assert context.shape == (self.sizes["contexts"], self.sizes["tokens"])
         self.runs += 1
         times = context.shape[0] // sample.shape[0]
         return {"prediction": np.tile(sample.sum(1), (times, 1)) + context.sum(1)[:, None]}
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        return host_values(self.outputs, self.run(feeds))
 
     def pin(self, name: str, array: Array) -> None:
         self.pins += 1
@@ -105,6 +113,44 @@ def test_other_numbers_of_prompts_run_in_parts(contexts: int) -> None:
     np.testing.assert_allclose(one.run(given)["prediction"], expected(given), rtol=1e-6)
     (loaded,) = loader.loaded
     assert loaded.runs == (contexts + 1) // 2
+
+
+class Picking(Fixed):
+    """A session whose rows are picked among its contexts, as those of a ControlNet."""
+
+    inputs = (CONTEXT, TensorSpec("row_contexts", DType.I64, ("rows",)))
+    outputs = (TensorSpec("control", DType.F32, ("rows", "tokens")),)
+
+    def run(self, feeds: Feeds) -> dict[str, Array]:
+        context, rows = (host_array(feeds[spec.name]) for spec in self.inputs)
+        assert context.shape == (self.sizes["contexts"], self.sizes["tokens"])
+        assert rows.shape == (self.sizes["rows"],)
+        self.runs += 1
+        return {"control": context[rows]}
+
+
+@pytest.mark.parametrize(
+    ("contexts", "rows", "loads"),
+    [(2, (0, 1), 1), (1, (0, 0), 1), (2, (1,), 1), (1, (0,), 1), (2, (0, 1, 0), 2), (3, (2,), 2)],
+)
+def test_rows_that_are_picked_are_padded_and_not_parted(
+    contexts: int, rows: tuple[int, ...], loads: int
+) -> None:
+    loaded: list[Picking] = []
+
+    def load(sizes: Sizes, cancel: Cancellation) -> SessionFor:
+        loaded.append(Picking(sizes))
+        exact = {name: DimensionRange(size, size, size) for name, size in sizes.items()}
+        return SessionFor(loaded[-1], ShapeProfile(exact))
+
+    first = load({"contexts": 2, "tokens": 3, "rows": 2}, _Nobody())  # pyright: ignore[reportArgumentType]
+    one = SizedSession(Picking.inputs, Picking.outputs, load, first)
+    context = np.random.default_rng(0).standard_normal((contexts, 3), np.float32)
+    given = {"context": context, "row_contexts": np.array(rows, np.int64)}
+    np.testing.assert_array_equal(one.run(given)["control"], context[list(rows)])
+    left = one.run_on_device(given)["control"]
+    np.testing.assert_array_equal(left.numpy(), context[list(rows)])
+    assert len(loaded) == loads
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,13 @@ import json
 from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
+
 from backends.base import Array
+from engine.control.residuals import residual_inputs
 from engine.families import IdentifiedCheckpoint, identify
 from engine.graphs.control_net import ControlNetConfig, control_net, map_embedding
+from engine.graphs.control_residuals import MASK
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.t2i_adapter import AdapterBlock, AdapterConfig, t2i_adapter
 from engine.graphs.unet import UNetBlock, UNetConfig, unet
@@ -51,6 +55,16 @@ def control_net_arrays(config: ControlNetConfig, seed: int = 0) -> dict[str, Arr
         control_net(g, config)
 
     return random_weights(embeds, seed) | random_weights(steps, seed)
+
+
+def as_they_are(config: ControlNetConfig, rows: int, cells: tuple[int, int]) -> dict[str, Array]:
+    """The inputs by which residuals leave a network unchanged, for as many rows as contexts."""
+    weights = np.ones((rows, len(config.halvings)), np.float32)
+    masks = {
+        f"{MASK}.{n}": np.ones((1, 1, *(-(-side // (1 << n)) for side in cells)), np.float32)
+        for n in config.halvings
+    }
+    return residual_inputs(range(rows), weights) | masks
 
 
 SMALL_ADAPTER = AdapterConfig(

@@ -154,11 +154,15 @@ def test_a_control_lora_for_another_unet_is_refused(tmp_path: Path) -> None:
         control_model(network, small_checkpoint(tmp_path / "a", wider(small_unet(), 48)))
 
 
-def test_an_adapter_runs_once_per_picture(tmp_path: Path) -> None:
+def test_an_adapters_weights_run_once_per_picture(tmp_path: Path) -> None:
     write_arrays(tmp_path / "adapter.safetensors", adapter_arrays())
     network = read_control_network(tmp_path / "adapter.safetensors")
     model = control_model(network, small_checkpoint(tmp_path / "a"))
-    assert model.denoising(64, 64) is None
+    step = model.denoising(64, 64)
+    assert step is not None
+    assert not step.weights
+    assert step is model.denoising(64, 64)
+    assert model.embedding(64, 64).weights
     assert model.map_size(60, 64) == (64, 64)
     assert model.embedding(60, 64) is model.embedding(64, 64)
 

@@ -3,7 +3,6 @@
 import ctypes
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +13,7 @@ from backends.base import (
     BackendError,
     Cancellation,
     Device,
+    Feeds,
     Graph,
     Precision,
     Progress,
@@ -54,7 +54,7 @@ class _Known(NullSession):
         super().__init__(graph, Script())
         self._scale = scale
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         expected = np.load(os.environ["SAFELIGHT_TEST_EXPECTED"])
         return {self.outputs[0].name: expected * self._scale}
 

@@ -1,7 +1,6 @@
 """Previews by a tiny VAE: real pictures, for a small share of the steps' time, or not at all."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backends.base import Array, Session, TensorSpec
+from backends.base import Array, DeviceValue, Feeds, Session, TensorSpec, host_array, host_values
 from engine.api.request import ComponentFiles
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -48,11 +47,14 @@ class Decoder:
         self.clock, self.seconds, self.closed = clock, seconds, False
         self.sizes: list[tuple[int, ...]] = []
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         self.clock.now += self.seconds
-        latent = feeds["latent"]
+        latent = host_array(feeds["latent"])
         self.sizes.append(latent.shape)
         return {"image": np.zeros((1, 3, *latent.shape[2:]), np.float32)}
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        return host_values(self.outputs, self.run(feeds))
 
     def pin(self, name: str, array: Array) -> None:
         raise AssertionError(name)

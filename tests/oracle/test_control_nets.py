@@ -30,6 +30,7 @@ from engine.weights.sources import as_sources  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
 from tests.control.layouts import original_adapter, original_control_net  # noqa: E402
+from tests.control.small import as_they_are  # noqa: E402
 from tests.graphs.networks import graph_in_memory, wanted  # noqa: E402
 from tests.oracle.control_modules import (  # noqa: E402
     KINDS,
@@ -110,7 +111,8 @@ class Step:
             maps |= graphs.map_inputs(union, self.kinds, self.weights)
             feeds["kinds_embedding"] = graphs.kinds_embedding(union, self.kinds)
         feeds |= _run(target, weights, graphs.map_embedding, config, maps)
-        made = _run(target, weights, graphs.control_net, config, feeds)
+        everywhere = as_they_are(config, 2, self.cells)
+        made = _run(target, weights, graphs.control_net, config, feeds | everywhere)
         return [made[f"control.{i}"] for i in range(len(config.widths))]
 
 

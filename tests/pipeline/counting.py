@@ -7,6 +7,8 @@ from backends.base import (
     Artifact,
     Cancellation,
     Device,
+    DeviceValue,
+    Feeds,
     Graph,
     Precision,
     Progress,
@@ -52,9 +54,13 @@ class _CountedSession:
         self.inputs, self.outputs = session.inputs, session.outputs
         self._session, self._name, self._open_now = session, name, open_now
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         assert self._name in self._open_now, "run after close"
         return self._session.run(feeds)
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        assert self._name in self._open_now, "run after close"
+        return self._session.run_on_device(feeds)
 
     def pin(self, name: str, array: Array) -> None:
         self._session.pin(name, array)

@@ -14,6 +14,7 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorInfo, Phase
 from engine.cancel import CancelToken
 from engine.checkpoints.files import read_index
+from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.jobs.checkpoint_loading import load_checkpoint
@@ -98,9 +99,10 @@ def make_stages(
     cancel: Cancellation | None = None,
     residency: Residency | None = None,
     release: Callable[[], None] = return_free_memory,
+    store: ArtifactStore | None = None,
 ) -> Stages:
-    """Stages on a backend's first device; `folder` is for working copies."""
-    compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder))
+    """Stages on a backend's first device; `folder` is for working copies, `store` for artifacts."""
+    compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder), store)
     plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
     token = cancel or CancelToken()
     pool = NetworkPool(compiler, plan, token, residency, release)
@@ -119,6 +121,7 @@ def run(
     read_loras: ReadLoras = no_loras,
     replace_wildcards: ReplaceWildcards | None = None,
     embeddings: Embeddings = NO_EMBEDDINGS,
+    store: ArtifactStore | None = None,
 ) -> Result:
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
@@ -134,6 +137,7 @@ def run(
         log=log,
         cancel=cancel,
         residency=residency,
+        store=store,
     )
     job = ResolvedJob(
         resolved,

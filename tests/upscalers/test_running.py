@@ -1,7 +1,6 @@
 """An upscaler runs in tiles as on the whole, on any size, and in spite of failures."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +14,15 @@ from backends.base import (
     BackendError,
     Cancellation,
     Device,
+    DeviceValue,
+    Feeds,
     Graph,
     Precision,
     Progress,
     RunCancelled,
     Session,
+    host_array,
+    host_values,
 )
 from backends.cpu import CpuBackend
 from engine.api.values import ErrorCode
@@ -164,9 +167,12 @@ class _FaultySession:
         self.pin, self.cancel = session.pin, session.cancel
         self._backend, self._session, self._precision = backend, session, precision
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Feeds) -> dict[str, Array]:
         result = self._session.run(feeds)
-        return self._backend.answer(feeds["image"], self._precision, result)
+        return self._backend.answer(host_array(feeds["image"]), self._precision, result)
+
+    def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
+        return host_values(self.outputs, self.run(feeds))
 
     def close(self) -> None:
         self._backend.closed += 1

@@ -50,9 +50,14 @@ class ReadLayer:
         return self.kind is ControlKind.INPAINT
 
     @property
-    def runs_each_step(self) -> bool:
-        """True if a network of its own runs at each step."""
-        return self.network.form not in {ControlForm.ADAPTER, ControlForm.LLLITE}
+    def is_within(self) -> bool:
+        """True if the denoiser's own graph has its network."""
+        return self.network.form is ControlForm.LLLITE
+
+    @property
+    def acts_in_part(self) -> bool:
+        """True if its residuals are confined to its mask."""
+        return self.mask is not None and not self.paints
 
     @property
     def means(self) -> bool:

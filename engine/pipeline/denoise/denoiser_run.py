@@ -9,7 +9,8 @@ from engine import result_checks
 from engine.api.features import ConcatChannels
 from engine.api.values import Phase, PredictionType
 from engine.compile.network import Network
-from engine.pipeline.control.running import ControlPass, ControlRun
+from engine.pipeline.control.residuals import ControlRun
+from engine.pipeline.control.running import ControlPass
 from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass, StretchNetwork
 from engine.pipeline.denoise.predicting import Answer, Predictor, PromptedPicture, StretchEnded

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from backends.base import Array, Session
+from backends.base import Array, Feeds, Session
 from engine.api.record import ResolvedRequest
 from engine.families.architecture import Conditioning, DenoiserModel
 from engine.families.network_changes import ATTENTION, FREE_U_FACTORS, PERTURBED
 from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.image_prompts.pinning import NO_IMAGE_PROMPTS, ImagePromptPins, PassImagePrompts
-from engine.pipeline.control.running import ControlInputs, ControlRun
+from engine.pipeline.control.residuals import ControlInputs, ControlRun
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.pipeline.denoise.tiles import Tile, in_tiles
 from engine.sampling.attention_guidance import enlarged
@@ -21,7 +21,7 @@ from engine.weights.side_branches import STRENGTHS, SideBranches, pin_branches
 
 PREDICTION = "prediction"
 # Runs a session once with these inputs.
-Call = Callable[[Session, Mapping[str, Array]], dict[str, Array]]
+Call = Callable[[Session, Feeds], dict[str, Array]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,9 +206,19 @@ class Predictor:
         def predict(tile: Tile, seen: Array) -> Array:
             self._images.pin_tile(self.tiles.index(tile))
             latents = seen[: len(x), : x.shape[1]]
-            residuals = self._residuals(latents, level, inputs, float(timestep), tile)
-            led = {name: rows.of(residual) for name, residual in residuals.items()}
-            found = self.call(self.session, {"sample": seen, **level, **led})
+            told = ControlInputs(
+                self._evaluated - 1,
+                float(timestep),
+                latents,
+                inputs,
+                len(self.picture.conditioning.weights) * len(x),
+                rows.places,
+                level,
+                tile if len(self.tiles) > 1 else None,
+                self._branch_strengths,
+            )
+            residuals: Feeds = self.control.residuals(told) if self.control else {}
+            found = self.call(self.session, {"sample": seen, **level, **residuals})
             if ATTENTION in found:
                 maps.append(found[ATTENTION])
             return found[PREDICTION]
@@ -259,27 +269,12 @@ class Predictor:
         places = range(len(rows.places))
         return np.concatenate([hidden if place == rows.hidden else sample for place in places])
 
-    def _residuals(
-        self,
-        x: Latent,
-        level: Mapping[str, Array],
-        texts: Mapping[str, Array],
-        timestep: float,
-        tile: Tile,
-    ) -> Mapping[str, Array]:
-        """Return the residuals of control networks for latents, a row for each of the texts."""
-        if self.control is None:
-            return {}
-        at = self._evaluated - 1, timestep
-        positives = len(self.picture.conditioning.weights) * len(x)
-        part = tile if len(self.tiles) > 1 else None
-        if part is not None:
-            self.control.pin_tile(part)
-        strengths = None
-        if self.branches is not None and self._strengths is not None:
-            strengths = self.branches.strengths(self._strengths)
-        given = ControlInputs(*at, x, texts, positives, level, part, strengths)
-        return self.control.residuals(given)
+    @property
+    def _branch_strengths(self) -> Array | None:
+        """The strengths of LoRAs beside layers, as they are pinned."""
+        if self.branches is None or self._strengths is None:
+            return None
+        return self.branches.strengths(self._strengths)
 
     def _pin_strengths(self, evaluation: int) -> None:
         if self.branches is None:

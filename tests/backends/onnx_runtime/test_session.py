@@ -26,6 +26,7 @@ from backends.base import (
     RunCancelled,
 )
 from backends.null import NullBackend
+from backends.onnx_runtime.bound import Binding
 from backends.onnx_runtime.plugins import plugin_devices
 from backends.onnx_runtime.provider import CPU, Provider
 from backends.onnx_runtime.session import OnnxRuntimeSession
@@ -65,7 +66,9 @@ def sample(folder: Path) -> Graph:
 
 
 def bound(graph: Graph, provider: Provider) -> OnnxRuntimeSession:
-    return OnnxRuntimeSession(graph, quiet_options(), provider, NeverCancelled(), binding=True)
+    return OnnxRuntimeSession(
+        graph, quiet_options(), provider, NeverCancelled(), binding=Binding.ALWAYS
+    )
 
 
 @pytest.fixture(params=["cpu", "webgpu"])
@@ -125,6 +128,43 @@ def test_a_bound_session_is_cancelled(provider: Provider, tmp_path: Path) -> Non
     session.cancel()
     with pytest.raises(RunCancelled):
         session.run(sample_feeds())
+
+
+def test_numbers_cross_to_the_device_and_back_only_where_they_must(
+    provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (bound(sample(tmp_path / name), provider) for name in folders(tmp_path))
+    crossed: list[tuple[int, ...]] = []
+    up, down = ort.OrtValue.update_inplace, ort.OrtValue.numpy
+
+    def sent(value: ort.OrtValue, data: np.ndarray | ort.OrtValue) -> None:
+        if isinstance(data, np.ndarray):
+            crossed.append(tuple(data.shape))
+        up(value, data)
+
+    def fetched(value: ort.OrtValue) -> np.ndarray:
+        crossed.append(tuple(value.shape()))
+        return down(value)
+
+    feeds = sample_feeds()
+    for session in (first, second):
+        session.pin("shift", feeds["shift"])
+        session.run({"image": feeds["image"]})  # what is pinned, and zeros for what is absent
+    monkeypatch.setattr(ort.OrtValue, "update_inplace", sent)
+    monkeypatch.setattr(ort.OrtValue, "numpy", fetched)
+    image = {"image": feeds["image"]}
+    made = first.run_on_device(image)["doubled"]
+    assert crossed == [feeds["image"].shape]
+    result = second.run(image | {"residual": made})["doubled"]
+    assert crossed == [feeds["image"].shape, feeds["image"].shape, result.shape]
+    assert relative_error(result, 2 * sample_result(feeds, DType.F32)) < 1e-5
+
+
+def folders(path: Path) -> tuple[str, str]:
+    names = ("first", "second")
+    for name in names:
+        (path / name).mkdir()
+    return names
 
 
 # --- not the provider that was asked for ---
@@ -187,7 +227,7 @@ def test_feeds_of_bfloat16_are_taken() -> None:
     x = g.input("x", DType.BF16, ("batch", 4))
     g.output(g.cast(x, DType.F32), "y", DType.F32, ("batch", 4))
     numbers = np.arange(8, dtype=np.float32).reshape(2, 4).astype(ml_dtypes.bfloat16)
-    for binding in (False, True):
+    for binding in (Binding.NONE, Binding.ALWAYS):
         session = OnnxRuntimeSession(
             g.build({}), ort.SessionOptions(), Provider(CPU), NeverCancelled(), binding=binding
         )

@@ -76,6 +76,11 @@ def context_dimensions(contexts: int, tokens: int) -> Dimensions:
     }
 
 
+def row_dimensions(contexts: int) -> Dimensions:
+    """Return the dimension of the rows that a denoiser evaluates, one or more for each context."""
+    return {"rows": offered(1, contexts, _MAX_CONTEXTS)}
+
+
 def text_attention(checkpoint: IdentifiedCheckpoint) -> TextAttention | None:
     """Return the UNet's layers that attend to the text; None for a checkpoint without a UNet."""
     if Component.DENOISER not in checkpoint.components:

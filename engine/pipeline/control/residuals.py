@@ -1,0 +1,189 @@
+"""Residuals of control networks at the evaluations of a denoiser."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from PIL import Image
+
+from backends.base import Array, Feed, Feeds, Session
+from engine.api.control import ControlLayer
+from engine.compile.network import Network
+from engine.control.network import ControlForm
+from engine.control.residuals import before, mask_inputs, residual_inputs
+from engine.pipeline.control.lllites import PassLllites
+from engine.pipeline.control.running import ControlPass
+from engine.pipeline.control.strengths import acts_at, leads_negative, residual_weights
+from engine.pipeline.denoise.tiles import Tile
+from engine.pipeline.stages import Stages
+from engine.weights.side_branches import STRENGTHS, pin_branches
+
+
+@dataclass(frozen=True, slots=True)
+class ControlInputs:
+    """The inputs of a denoiser at an evaluation, without concatenated channels.
+
+    `sample` is [batch, channels, height, width]; `texts` are the inputs of the prompts, the first
+    `positives` of whose contexts are the positive ones, and the same object while they stay. `rows`
+    has the context of each row that the denoiser evaluates. `tile` is the part of the latents that
+    is seen; None: all. `strengths` are those of LoRAs beside the denoiser's layers, if it has some.
+    """
+
+    evaluation: int
+    timestep: float
+    sample: Array
+    texts: Mapping[str, Array]
+    positives: int
+    rows: tuple[int, ...]
+    level: Mapping[str, Array]
+    tile: Tile | None
+    strengths: Array | None
+
+
+@dataclass(slots=True, eq=False)
+class _LoadedLayer:
+    """A layer's network, loaded, with what is pinned: contexts of texts, and rows."""
+
+    session: Session
+    texts: Mapping[str, Array] | None = None
+    computed: int = 0
+    rows: tuple[int, ...] = ()
+
+    @property
+    def takes(self) -> set[str]:
+        """The names of the network's inputs."""
+        return {spec.name for spec in self.session.inputs}
+
+    def pin_texts(self, texts: Mapping[str, Array], computed: int) -> None:
+        """Pin the first contexts of texts, unless they are."""
+        if self.texts is texts and self.computed == computed:
+            return
+        for name in texts.keys() & self.takes:
+            self.session.pin(name, texts[name][:computed])
+        self.texts, self.computed = texts, computed
+        self.rows = ()
+
+
+class ControlRun:
+    """The control networks of a pass, loaded: residuals for a denoiser at its evaluations.
+
+    `sessions` are those of the `networks`, of which the first is the denoiser.
+    """
+
+    def __init__(
+        self,
+        own: ControlPass,
+        networks: Sequence[Network],
+        sessions: Sequence[Session],
+        stages: Stages,
+    ) -> None:
+        self._pass, self._stages = own, stages
+        self._leaders = [unit.leader for unit in own.units]
+        places = [place for place, layer in enumerate(self._leaders) if not layer.is_within]
+        pairs = zip(places, sessions[1:], strict=True)
+        self._loaded = {place: _LoadedLayer(session) for place, session in pairs}
+        self._denoiser = sessions[0]
+        self._tile: Tile | None = None
+        self._lllite_maps: dict[str, Array] = {}
+        for network, session in zip(networks[1:], sessions[1:], strict=True):
+            pin_branches(session, network.branches)
+        for place, loaded in self._loaded.items():
+            kept = {**own.of_maps(place, None), **self._masks(place, None)}
+            for name in kept.keys() & loaded.takes:
+                loaded.session.pin(name, kept[name])
+        if own.lllites is not None:
+            self._lllite_maps = own.lllites.inputs.of_maps(own.lllites.embedded(own.embeddings))
+            pinned = {} if own.seen != own.size else self._lllite_maps
+            for name, array in {**own.lllites.inputs.factors, **pinned}.items():
+                self._denoiser.pin(name, array)
+
+    def residuals(self, given: ControlInputs) -> Feeds:
+        """Return the sums of all acting layers' weighted residuals, by the denoiser's inputs.
+
+        They stay on the device. They are none where none acts: the denoiser then runs as without
+        control. The weights of ControlNet-LLLites are among them.
+        """
+        sums: dict[str, Feed] = {}
+        for place in self._loaded:
+            wanted = self._leaders[place].layer
+            if wanted.weight and self._acts(wanted, given):
+                sums |= self._of_layer(place, given, sums)
+        lllites = self._pass.lllites
+        return sums if lllites is None else sums | self._of_lllites(lllites, given)
+
+    def _acts(self, wanted: ControlLayer, given: ControlInputs) -> bool:
+        own, at = self._pass, (given.evaluation, given.timestep)
+        return acts_at(wanted.range, own.rules.acting_steps, own.count, *at)
+
+    def _of_lllites(self, own: PassLllites, given: ControlInputs) -> dict[str, Array]:
+        """Return the weights of ControlNet-LLLites; pin what they see of their maps in a tile.
+
+        Modes are no matter to them, as in sd-webui-controlnet: they lead all contexts alike.
+        """
+        if given.tile is not None and given.tile is not self._tile:
+            for name, image in self._lllite_maps.items():
+                part = self._pass.part(image.transpose(0, 3, 1, 2), given.tile)
+                self._denoiser.pin(name, np.ascontiguousarray(part.transpose(0, 2, 3, 1)))
+            self._tile = given.tile
+        weights: list[list[float]] = []
+        for place in own.places:
+            wanted = self._leaders[place].layer
+            weight = wanted.weight if self._acts(wanted, given) else 0.0
+            weights.append([weight] * len(given.rows))
+        return own.inputs.weights(weights)
+
+    def _of_layer(
+        self, place: int, given: ControlInputs, sums: Mapping[str, Feed]
+    ) -> Mapping[str, Feed]:
+        """Return a layer's residuals, added to those of the same names in `sums`."""
+        loaded, layer = self._loaded[place], self._leaders[place]
+        self._pin(place, given)
+        feeds: dict[str, Feed] = {"sample": given.sample, **given.level}
+        if given.strengths is not None:
+            feeds[STRENGTHS] = given.strengths
+        if given.tile is not None:
+            feeds |= self._pass.of_maps(place, given.tile)
+            feeds |= self._masks(place, given.tile) if layer.acts_in_part else {}
+        names = [spec.name for spec in loaded.session.outputs]
+        feeds |= {before(name): sums[name] for name in names if name in sums}
+        taken = {name: feeds[name] for name in feeds.keys() & loaded.takes}
+        return self._stages.call_on_device(loaded.session, taken)
+
+    def _pin(self, place: int, given: ControlInputs) -> None:
+        """Pin the texts that a layer's network sees, and the weights of the denoiser's rows."""
+        loaded, layer, rules = self._loaded[place], self._leaders[place], self._pass.rules
+        contexts = len(given.texts["context"])
+        both = leads_negative(layer.layer, rules, means=layer.means)
+        led = contexts if both else given.positives
+        # Only the positive rows are computed, where they are all that is led.
+        loaded.pin_texts(given.texts, led if len(given.sample) == 1 else contexts)
+        if loaded.rows == given.rows:
+            return
+        count = len(loaded.session.outputs)
+        adapts = layer.network.form is ControlForm.ADAPTER
+        own = residual_weights(layer.layer, rules, count, means=layer.means, adapts=adapts)
+        weights = [own if row < led else (0.0,) * count for row in given.rows]
+        # An adapter's images are the same for all contexts.
+        seen = [row if row < led and not adapts else 0 for row in given.rows]
+        for name, array in residual_inputs(seen, np.asarray(weights, np.float32)).items():
+            loaded.session.pin(name, array)
+        loaded.rows = given.rows
+
+    def _masks(self, place: int, tile: Tile | None) -> dict[str, Array]:
+        """Return where a layer acts in what the denoiser sees, at each size of its residuals."""
+        own = self._pass
+        layer = self._leaders[place]
+        mask = layer.mask if layer.acts_in_part else None
+        if mask is not None and tile is not None:
+            down, across = mask.height / own.cells[0], mask.width / own.cells[1]
+            left, right = (tile.columns.start * across, tile.columns.stop * across)
+            mask = mask.crop((left, tile.rows.start * down, right, tile.rows.stop * down))
+        inputs = self._loaded[place].session.inputs
+        if mask is None:
+            return mask_inputs(inputs, own.seen_cells(place))
+        return mask_inputs(inputs, own.seen_cells(place), partial(_resized, mask))
+
+
+def _resized(mask: Image.Image, height: int, width: int) -> Array:
+    return np.asarray(mask.resize((width, height), Image.Resampling.BILINEAR), np.float32) / 255
