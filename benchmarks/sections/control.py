@@ -1,11 +1,16 @@
-"""A guided SD 1.5 step led by a ControlNet: beside its two bare calls, and beside diffusers."""
+"""SD 1.5 led by ControlNets: a step beside its two bare calls and diffusers', and its memory."""
 
+import tempfile
 from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
 
 from benchmarks import checkpoints
 from benchmarks.child import Child
 from benchmarks.measure import Series, interleave
-from benchmarks.report import Findings, Table, Target
+from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import TIMING_COLUMNS, Setting, first_and_rest, timing_row
 from benchmarks.workload import CONTROL, CONTROLLED, DENOISER, SIZE
 
@@ -13,15 +18,23 @@ _DENOISER, _CONTROL = "the denoiser alone", "the ControlNet alone"
 _OURS, _THEIRS = "safelight, intel_openvino bf16", "diffusers bf16, channels-last"
 # The largest allowed ratio of a led step to the sum of its two bare calls.
 _LIMIT = 1.03
+# The largest allowed error of the predicted memory; enough steps for every network to run.
+_MOST_MISS, _STEPS = 0.15, 2
 
 
 def control(setting: Setting) -> Findings:
+    """Measure led steps, and the memory of pictures led by no, one and two ControlNets."""
+    network = checkpoints.prepare_control_net(setting.folder, setting.say)
+    time, memory = _time(setting, str(network)), _memory(setting, network)
+    return Findings(time.tables + memory.tables, time.targets + memory.targets)
+
+
+def _time(setting: Setting, network: str) -> Findings:
     """Measure a led step in turns with the calls of its networks, and with diffusers' step.
 
     The step without a ControlNet runs before and after led ones in the same session: what a
     ControlNet adds or removes loads nothing anew.
     """
-    network = str(checkpoints.prepare_control_net(setting.folder, setting.say))
     unet, configuration = str(setting.files.unet_file), str(setting.files.configuration)
     runtime = {"backend": "intel_openvino", "precision": "bf16"}
     with ExitStack() as stack:
@@ -54,3 +67,36 @@ def control(setting: Setting) -> Findings:
         Target("led step / diffusers", led.ratio_to(series[_THEIRS]), 1.0, ""),
     )
     return Findings((table,), targets)
+
+
+def _memory(setting: Setting, network: Path) -> Findings:
+    """Compare the peak of private memory with the one that was planned.
+
+    One picture fills the cache first: what is measured is a usual picture.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    targets: list[Target] = []
+    with setting.empty_cache() as cache, tempfile.TemporaryDirectory() as scratch:
+        picture = Path(scratch) / "picture.png"
+        noise = np.random.default_rng(0).integers(0, 256, (SIZE, SIZE, 3), np.uint8)
+        Image.fromarray(noise).save(picture)
+        layer = ("--control", str(picture), "--control-model", str(network))
+        for count in (2, 0, 1, 2):
+            run = setting.generate(cache, setting.files.f16, *(layer * count), steps=_STEPS)
+            peak = run.peak_private_bytes / 1e9
+            planned = run.result["memory"]["planned_peak_mb"] / 1e3
+            setting.say(f"  {count} ControlNets: {peak:.2f} GB, planned {planned:.2f} GB")
+            rows.append((count, peak, planned, planned / peak))
+        del rows[0]
+        for count, _, _, ratio in rows:
+            miss = abs(float(ratio) - 1)
+            targets.append(
+                Target(f"memory with {count} ControlNets missed by", miss, _MOST_MISS, "")
+            )
+    table = Table(
+        f"Private memory of a picture, {SIZE}x{SIZE}",
+        ("ControlNets", "peak GB", "planned GB", "planned / peak"),
+        tuple(rows),
+        "RssAnon of the process in units of 10^9 bytes, sampled from outside every 20 ms.",
+    )
+    return Findings((table,), tuple(targets))
