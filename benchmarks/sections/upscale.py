@@ -1,7 +1,8 @@
-"""A picture enlarged by a Real-ESRGAN x4 file: beside the bare network, and beside spandrel."""
+"""Upscalers: Real-ESRGAN beside its bare network and spandrel, and the memory of all kinds."""
 
 import json
 import tempfile
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -9,26 +10,62 @@ from benchmarks.child import Child, PeerError
 from benchmarks.measure import PrivateMemoryPeak, private_bytes
 from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import Setting
+from engine.graphs.upscalers.compact import CompactConfig, compact
+from engine.graphs.upscalers.omni_sr import OmniSrConfig, omni_sr
+from engine.graphs.upscalers.plksr import PlkNorm, PlksrConfig, plksr
 from engine.graphs.upscalers.rrdb import RrdbConfig, rrdb
+from engine.graphs.upscalers.span import SpanConfig, span
+from engine.graphs.upscalers.swin_ir import Reconstruction, SwinIrConfig, swin_ir
+from engine.upscalers.network import Emit
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import random_weights
 
-_REAL = RrdbConfig(channels=3, width=64, growth=32, blocks=23, doublings=2)
+_BACKENDS = "intel_openvino", "cpu"
+_ESRGAN = partial(rrdb, config=RrdbConfig(channels=3, width=64, growth=32, blocks=23, doublings=2))
+# The sizes of well-known files: realesr-general-x4v3, 4x-spanx4, RealPLKSR, SwinIR-M and OmniSR.
+_OTHERS: Mapping[str, Emit] = {
+    "Real-ESRGAN Compact": partial(
+        compact, config=CompactConfig(channels=3, width=64, layers=32, scale=4)
+    ),
+    "SPAN": partial(span, config=SpanConfig(channels=3, width=48, scale=4, norm=True)),
+    "RealPLKSR": partial(
+        plksr,
+        config=PlksrConfig(
+            width=64, blocks=28, scale=4, kernel=17, partial=16, norm=PlkNorm.GROUP
+        ),
+    ),
+    "SwinIR": partial(
+        swin_ir,
+        config=SwinIrConfig(
+            channels=3, width=180, depths=(6,) * 6, heads=(6,) * 6, window=8, mlp_width=360,
+            reconstruction=Reconstruction.NEAREST_CONV, enlarges=4, features=64,
+        ),
+    ),
+    "OmniSR": partial(
+        omni_sr, config=OmniSrConfig(channels=3, width=64, groups=5, blocks=1, window=8, scale=4)
+    ),
+}  # fmt: skip
 # Random weights times this give numbers of a usual size through all layers.
 _GAIN = 0.3
-_SIDE, _QUICK_SIDE = 512, 128
+_SIDE, _QUICK_SIDE, _SIDE_OF_OTHERS = 512, 128, 256
 _MOST_RATIO, _MOST_GB, _MOST_MISS = 1.05, 1.5, 0.15
 _COLUMNS = ("what", "backend", "s", "beside the bare network", "private peak GB", "predicted GB")
 
 
 def upscale(setting: Setting) -> Findings:
+    """Measure Real-ESRGAN's time and memory, and the memory of all other kinds."""
+    esrgan, others = _esrgan(setting), _memory(setting)
+    return Findings(esrgan.tables + others.tables, esrgan.targets + others.targets)
+
+
+def _esrgan(setting: Setting) -> Findings:
     """Measure the network bare, ours in tiles, and spandrel's, each in a process of its own."""
     side = _QUICK_SIDE if setting.quick else _SIDE
     rows: list[tuple[Cell, ...]] = []
     targets: list[Target] = []
     with tempfile.TemporaryDirectory() as scratch:
         file = write_file(Path(scratch))
-        for backend in ("intel_openvino", "cpu"):
+        for backend in _BACKENDS:
             bare, bare_peak, _ = measure(setting, "upscaler", file, backend, "bare", side)
             ours, peak, predicted = measure(setting, "upscaler", file, backend, "tiles", side)
             rows += [
@@ -49,11 +86,30 @@ def upscale(setting: Setting) -> Findings:
     return Findings((Table("An upscaler", _COLUMNS, tuple(rows), note),), tuple(targets))
 
 
-def write_file(folder: Path) -> Path:
-    """Write a Real-ESRGAN x4 file with random weights; return its path."""
-    weights = random_weights(partial(rrdb, config=_REAL))
-    path = folder / "RealESRGAN_x4plus.safetensors"
-    write_arrays(path, {name: _GAIN * one for name, one in weights.items()})
+def _memory(setting: Setting) -> Findings:
+    """Compare the peak of private memory with the one predicted, for each other kind."""
+    rows: list[tuple[Cell, ...]] = []
+    targets: list[Target] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, emit in _OTHERS.items():
+            file = write_file(Path(scratch), emit)
+            for backend in _BACKENDS:
+                _, peak, predicted = measure(
+                    setting, "upscaler", file, backend, "tiles", _SIDE_OF_OTHERS
+                )
+                rows.append((name, backend, peak, predicted, predicted / peak))
+                miss = abs(predicted / peak - 1)
+                what = f"{name}, {backend}: memory missed by"
+                targets.append(Target(what, miss, _MOST_MISS, ""))
+    columns = ("what", "backend", "private peak GB", "predicted GB", "predicted / peak")
+    note = f"{_SIDE_OF_OTHERS}x{_SIDE_OF_OTHERS} pixels, 4 times as large, sizes as published."
+    return Findings((Table("Memory of upscalers", columns, tuple(rows), note),), tuple(targets))
+
+
+def write_file(folder: Path, emit: Emit = _ESRGAN) -> Path:
+    """Write an x4 upscaler's file with random weights; return its path."""
+    path = folder / "x4.safetensors"
+    write_arrays(path, {name: _GAIN * one for name, one in random_weights(emit).items()})
     return path
 
 
@@ -70,5 +126,7 @@ def measure(
     seconds = float(answer["seconds"])
     # What the process had before is not the upscaler's.
     predicted = (before + float(answer.get("predicted", 0))) / 1e9
-    setting.say(f"  {json.dumps([peer, backend, task])}: {seconds:.1f} s")
-    return seconds, memory.peak_bytes / 1e9, predicted
+    peak = memory.peak_bytes / 1e9
+    figures = f"{seconds:.1f} s, {peak:.2f} GB, predicted {predicted:.2f} GB"
+    setting.say(f"  {json.dumps([peer, backend, task])}: {figures}")
+    return seconds, peak, predicted

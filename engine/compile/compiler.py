@@ -16,10 +16,12 @@ from backends.base import (
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork
+from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.sources import WeightSource, as_sources
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -67,13 +69,16 @@ class Compiler:
                 )
             return self._prepared[key]
 
-    def converted_bytes(
-        self, weights: Mapping[str, FileSlice | WeightSource], precision: Precision
-    ) -> int:
-        """Return the bytes of converted weights that binding `weights` in memory would hold."""
-        sources = as_sources(weights).values()
+    def converted_bytes(self, weights: WeightSet, precision: Precision) -> int:
+        """Return the bytes of converted weights that binding `weights` in memory would hold.
+
+        None are held where a working copy is mapped instead.
+        """
+        sources = weights.base.values()
         element = self._element(sources, precision)
         computed = [source for source in sources if source.slice_as(element) is None]
+        if computed and has_copy_of(weights, element, self._working_copies):
+            return 0
         return sum(source.elements for source in computed) * element.itemsize
 
     def patched_bytes(

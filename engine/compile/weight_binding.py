@@ -18,12 +18,18 @@ from engine.weights.binding import Report, bind
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.nan_check import not_a_number
 from engine.weights.sources import FileWeight, WeightSource
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
 
 def copy_key(network: Network, element: DType) -> str:
     """Return the name of the working copy in `element` type of the weights without patches."""
-    return f"{network.weights.base.digest()[:24]}-{network.name}-{element.value.lower()}"
+    return _key(network.weights.base, network.name, element)
+
+
+def has_copy_of(weights: WeightSet, element: DType, copies: WorkingCopies) -> bool:
+    """Return True if some network's working copy holds a set of weights, without its patches."""
+    return copies.has_any(_key(weights.base, "*", element))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ class WeightBinding:
         if self.merged is None or not patched:
             return bind(patched, self.element, report)
         name, element = self.network.name, self.element
-        key = f"{self.network.weights.digest()[:24]}-{name}-{element.value.lower()}"
+        key = _key(self.network.weights, name, element)
         found = _find(self.merged.copies, key, patched, awaited)
         if found is not None:
             return found
@@ -161,3 +167,7 @@ def _in_turn(report: Report, rest: int) -> tuple[Report, Report]:
         report(before + done, before + total)
 
     return first, second
+
+
+def _key(weights: WeightSet, name: str, element: DType) -> str:
+    return f"{weights.digest()[:24]}-{name}-{element.value.lower()}"

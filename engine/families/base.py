@@ -17,6 +17,7 @@ from engine.families.patches import ComponentPatches
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.sources import StoredWeight
+from engine.weights.weight_set import WeightSet
 
 
 class Component(StrEnum):
@@ -150,6 +151,10 @@ class IdentifiedCheckpoint:
     def components(self) -> Mapping[Component, ComponentSource]:
         """The components that the checkpoint has."""
         return self.parts.sources
+
+    def weights_of(self, component: Component) -> WeightSet:
+        """Return the weights of a component that exists, as its file has them."""
+        return WeightSet(self.digest, self.components[component].weights)
 
     @property
     def digest(self) -> str:

@@ -181,8 +181,8 @@ def _component_bytes(
     """
     packed = converted = patched = 0
     for component in components:
-        weights = variants[0].components[component].weights
-        packed += sum(ref.elements for ref in weights.values()) * precision.dtype.itemsize
+        weights = variants[0].weights_of(component)
+        packed += weights.elements * precision.dtype.itemsize
         converted += compiler.converted_bytes(weights, precision)
         patched += max(
             compiler.patched_bytes(weights, patches.merged, precision) + patches.branch_bytes

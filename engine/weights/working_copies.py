@@ -138,6 +138,11 @@ class WorkingCopies:
         """Return True if there is a copy under `key` that is not known as damaged."""
         return self._look(key, {}) is not None
 
+    def has_any(self, pattern: str) -> bool:
+        """Return True if there is a copy as `has` finds it whose key matches a glob pattern."""
+        found = self.folder.glob(f"{pattern}{_SUFFIX}")
+        return any(self.has(path.name.removesuffix(_SUFFIX)) for path in found)
+
     def _look(
         self, key: str, weights: Mapping[str, WeightSource | WeightRef]
     ) -> dict[str, FileSlice] | None:

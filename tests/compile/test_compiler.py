@@ -124,6 +124,7 @@ def test_others_are_converted_in_memory_or_in_a_copy(
 
     copied = loading.load(made, precision, WORKING_COPY)
     assert loading.cached() == 1
+    assert loading.compiler.converted_bytes(made.weights, precision) == 0
     for name, ref in copied.items():
         assert isinstance(ref, FileSlice)
         assert ref.path.parent == loading.copies.folder

@@ -13,7 +13,6 @@ from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.operators import GraphBuilder
-from engine.weights.weight_set import WeightSet
 
 _MAX_SIDE = 2048
 _MAX_PICTURES = 8
@@ -43,7 +42,7 @@ def component_network(
 
     `overflows_f16`: the network's activations exceed the range of float16.
     """
-    weights = WeightSet(checkpoint.digest, checkpoint.components[component].weights)
+    weights = checkpoint.weights_of(component)
     patches = checkpoint.patches.get(component)
     if patches is not None and any(patches.merged.values()):
         weights = weights.patched(patches.content, patches.merged)
