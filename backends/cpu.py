@@ -77,8 +77,8 @@ class CpuBackend(Backend):
 
         options = ort.SessionOptions()
         options.log_severity_level = 3
-        # Networks are large and run in turn: an arena would never release the peak memory of each.
-        options.enable_cpu_mem_arena = False
+        # The arena is emptied after each run, which it is only of what no weights lie in.
+        options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
         if graph.is_foreign:
             bound_memory(options)
         return OnnxRuntimeSession(graph, options, Provider(CPU), cancel)

@@ -12,8 +12,6 @@ import onnxruntime as ort
 # The most memory of all such runs at once, weights apart; an arena fails beyond it.
 MOST_BYTES = 4 << 30
 _ONLY_AS_NEEDED = 1
-# Giving unused memory of the arena back after each run.
-SHRINKING = "memory.enable_memory_arena_shrinkage"
 
 
 def bound_memory(options: ort.SessionOptions) -> None:
@@ -22,7 +20,6 @@ def bound_memory(options: ort.SessionOptions) -> None:
     Constants are not computed while the graph is loaded, which would take memory outside of it.
     """
     _arena()
-    options.enable_cpu_mem_arena = True
     options.add_session_config_entry("session.use_env_allocators", "1")
     options.add_session_config_entry("optimization.disable_specified_optimizers", "ConstantFolding")
 

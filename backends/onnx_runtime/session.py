@@ -29,11 +29,12 @@ from backends.base import (
 )
 from backends.onnx_runtime.bound import Binding, bound_tensors
 from backends.onnx_runtime.errors import translated_errors
-from backends.onnx_runtime.foreign import SHRINKING
 from backends.onnx_runtime.placement import RECORD, require_placement
 from backends.onnx_runtime.provider import CPU, Provider
 from backends.onnx_runtime.weights import WeightBuffers
 
+# Giving unused memory of the arena back after each run.
+_SHRINKING = "memory.enable_memory_arena_shrinkage"
 # On Windows the variable that `backends` sets has no effect.
 ort.disable_telemetry_events()
 
@@ -80,8 +81,9 @@ class OnnxRuntimeSession:
                 require_placement(self._session, graph, provider.name)
         self._bound = bound_tensors(self._session, self.inputs, self.outputs, binding)
         self._run_options = ort.RunOptions()
-        if graph.is_foreign:
-            self._run_options.add_run_config_entry(SHRINKING, "cpu:0")
+        if options.enable_cpu_mem_arena:
+            # Networks are large and run in turn: each gives the memory of its run back.
+            self._run_options.add_run_config_entry(_SHRINKING, "cpu:0")
 
     def run(self, feeds: Feeds) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""

@@ -1,6 +1,6 @@
 """Measures a backend's private memory in a process of its own; prints JSON.
 
-`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|products|lookup}`
+`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|products|lookup|results}`
 """
 
 import gc
@@ -55,6 +55,17 @@ def lookup(target: Target, folder: Path) -> list[int]:
     return [before, held()]
 
 
+def results(target: Target, folder: Path) -> list[int]:
+    """The memory held before and after results of 64 MiB, and then of a few bytes."""
+    session, side = target.load(matmul_graph(target, folder, side=16)), 16
+    few = {"x": np.ones((1, side), np.float32)}
+    session.run(few)
+    before = held()
+    session.run({"x": np.ones((LARGE_SIDE**2 // side, side), np.float32)})
+    session.run(few)
+    return [before, held()]
+
+
 def warm_up(target: Target, folder: Path) -> None:
     """Load and run something small, so that the runtime itself is not counted."""
     session = target.load(matmul_graph(target, folder, side=16, name="warm"))
@@ -67,7 +78,7 @@ def main(backend_name: str, folder: str, what: str) -> None:
     assert found
     backend = found.create()
     target = Target(backend, backend.probe()[0])
-    measure = {"cycles": cycles, "products": products, "lookup": lookup}[what]
+    measure = {"cycles": cycles, "products": products, "lookup": lookup, "results": results}[what]
     sys.stdout.write(json.dumps(measure(target, Path(folder))))
 
 

@@ -476,3 +476,9 @@ def test_weights_by_reference_cost_only_the_runtimes_packed_copy(
     for what, factor in (("products", 1.25), ("lookup", 0.25)):
         before, after = measured(target.backend.name, tmp_path, what)
         assert after - before < factor * size, what
+
+
+@linux_only
+def test_the_processor_keeps_no_memory_of_earlier_results(tmp_path: Path) -> None:
+    before, after = measured("cpu", tmp_path, "results")
+    assert after - before < 0.25 * LARGE_SIDE**2 * DType.F32.itemsize
