@@ -7,9 +7,12 @@ from time import perf_counter
 import numpy as np
 
 from backends.base import Array, Cancellation, Precision
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
+from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.registry import FAMILIES
 from engine.families.shared.clip.text_encoding import clip_text_of
@@ -72,7 +75,13 @@ def time_components(
 
 def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_Case, ...]:
     unet = checkpoint.components[Component.DENOISER].config
-    assert isinstance(unet, UNetConfig)
+    if not isinstance(unet, UNetConfig):
+        family = FAMILIES.named(checkpoint.family).title
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence("The networks of {family} are not timed one by one.", family=family),
+            sentence("Make a picture: its record has the seconds of each phase."),
+        )
     form = checkpoint.latent
     latent = (height // form.downscale, width // form.downscale)
     noise = np.random.default_rng(0)
