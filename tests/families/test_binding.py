@@ -8,7 +8,9 @@ import pytest
 from backends.base import DType, OperatorSet, Precision
 from engine.families import ComponentSource, IdentifiedCheckpoint, identify
 from engine.graphs.clip_text import ClipTextConfig, clip_text
+from engine.graphs.flux import FluxConfig, flux
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.t5 import T5Config, t5_encoder
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
@@ -42,6 +44,10 @@ def used(source: ComponentSource) -> set[str]:
             emit(lambda g: tiny_decoder(g, config))
         case ClipTextConfig() as config:
             emit(lambda g: clip_text(g, config))
+        case FluxConfig() as config:
+            emit(lambda g: flux(g, config))
+        case T5Config() as config:
+            emit(lambda g: t5_encoder(g, config))
         case _:
             raise AssertionError(source.config)
     return names
