@@ -15,6 +15,7 @@ from engine.api.values import PredictionType
 from engine.families import Component, identify
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
+from tests.families.flux import files as flux
 from tests.families.listings import PRUNED_SDXL, SD1, SD2, SDXL, UNET, VAE, Listing
 
 TEXTS = ("cond_stage_model.", "conditioner.")
@@ -99,6 +100,20 @@ def _entries() -> Iterator[tuple[str, Entry]]:
         gaps = (*_TEXT_OF["sdxl"], Component.VAE)
         yield f"{name} bare", Entry(bare, "sdxl", name, gaps)
     yield from _stated()
+    yield from _flux()
+
+
+def _flux() -> Iterator[tuple[str, Entry]]:
+    """Transformers of Flux.1, with the gaps that such files have."""
+    gaps = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.VAE)
+    flow = PredictionType.FLOW
+    for variant, sizes in (("dev", flux.FluxSizes()), ("schnell", flux.SCHNELL)):
+        bare = flux.original(sizes)
+        for name, names in (("", bare), (" with prefix", listings.prefixed(UNET, bare))):
+            title = f"Flux.1 {variant}{name}"
+            whole = Entry(names, "flux1", variant, gaps, prediction=flow)
+            yield title, whole
+            yield f"{title} fp8", replace(whole, dtype=DType.F8_E4M3)
 
 
 def _layouts(family: str) -> Iterator[tuple[str, Entry]]:

@@ -158,7 +158,7 @@ def test_the_two_text_layouts_have_one_set_of_names(tmp_path: Path) -> None:
 
 def test_sd2_is_read_before_its_last_layer(tmp_path: Path) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", listings.sd2()))
-    assert text_use(checkpoint) == TextUse(2, True, frozenset({Component.TEXT_ENCODER}))
+    assert text_use(checkpoint) == TextUse(2, True, zero_padded=frozenset({Component.TEXT_ENCODER}))
     text = checkpoint.components[Component.TEXT_ENCODER].config
     assert isinstance(text, ClipTextConfig)
     assert (text.heads, text.activation, text.layers) == (16, Activation.GELU, 24)
@@ -195,9 +195,10 @@ def test_each_weight_of_another_family_has_one_name(tmp_path: Path, layout: str)
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
     weights = [t for source in checkpoint.components.values() for t in source.weights.values()]
     assert len({tensor.offset for tensor in weights}) == len(weights)
-    # A fused projection is three weights.
-    fused = sum(name.endswith(("in_proj_weight", "in_proj_bias")) for name in names)
-    assert len(weights) + checkpoint.ignored_keys == len(names) + 2 * fused
+    # A fused projection is three weights, with an MLP four, and a last modulation two.
+    more = {"in_proj_": 2, ".qkv.": 2, ".linear1.": 3, ".adaLN_modulation.": 1}
+    fused = sum(count for name in names for part, count in more.items() if part in name)
+    assert len(weights) + checkpoint.ignored_keys == len(names) + fused
 
 
 # --- unsound ones ---
