@@ -1,6 +1,5 @@
 """A job goes on where a device fails, and what failed is remembered."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from backends.base import (
     BackendError,
     Cancellation,
     Device,
+    Feeds,
     Graph,
     MemoryInfo,
     Precision,
@@ -211,7 +211,7 @@ class GoneAfter(CountingBackend):
         session = super().load(graph, artifact, device, progress, cancel)
         run = session.run
 
-        def counted(feeds: Mapping[str, Array]) -> dict[str, Array]:
+        def counted(feeds: Feeds) -> dict[str, Array]:
             if graph.name == "denoiser":
                 self.left -= 1
                 if self.left < 0:
