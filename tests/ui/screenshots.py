@@ -71,7 +71,7 @@ LORAS = {
     "watercolour": 768,
     "charcoal": 768,
 }
-PATIENCE_S = 180
+PATIENCE_S = 900
 _ROUNDS = 5
 
 
