@@ -16,6 +16,7 @@ from tests.monkey.judge import Verdict, findings_in, growth, windows_in
 from tests.monkey.materials import fill
 from tests.monkey.records import (
     ACTIONS,
+    FIGURES,
     FINDINGS,
     FOLDER,
     PLANTED,
@@ -139,7 +140,7 @@ class Monkey:
             hand.act()
             # As long as a quick person takes; an answer means that the thread is alive.
             window.ask("1")
-            self._alive = time.monotonic()
+            self._alive = time.time()
             if hand.misses > _MISSES:
                 window.key("Escape")
                 self._bring_forward(window)
@@ -160,7 +161,7 @@ class Monkey:
             time.sleep(0.2)
         time.sleep(min(2.0, self._rest_every_s / 4))
         window.ask("watch.note(rests=True)")
-        self._alive = time.monotonic()
+        self._alive = time.time()
 
     def _bring_forward(self, window: RealWindow) -> None:
         """Give the focus back to a window that lost it, as a person would."""
@@ -174,13 +175,13 @@ class Monkey:
 
     @contextmanager
     def _patience(self, window: RealWindow) -> Generator[None]:
-        """End a window that answers no more; its stacks are then in its log of faults."""
+        """End a window that shows no sign of life; its stacks are then in its log of faults."""
         over = threading.Event()
-        self._alive = time.monotonic()
+        self._alive = time.time()
 
         def look() -> None:
             while not over.wait(1):
-                if time.monotonic() - self._alive > _HANG_S:
+                if time.time() - self._last_sign() > _HANG_S:
                     self._tell("hang", f"no answer for {_HANG_S:.0f} s")
                     with suppress(OSError):
                         os.kill(window.pid, signal.SIGABRT)
@@ -193,6 +194,16 @@ class Monkey:
         finally:
             over.set()
             watcher.join()
+
+    def _last_sign(self) -> float:
+        """Return the time of the window's last answer or figures, which its own thread writes.
+
+        The hand may take longer than a hang does, where other programs have the processor.
+        """
+        try:
+            return max(self._alive, (self._folder / FIGURES).stat().st_mtime)
+        except FileNotFoundError:
+            return self._alive
 
     def _variables(self) -> dict[str, str]:
         home = str(self._folder / "home")
