@@ -48,3 +48,5 @@ class ControlRules(msgspec.Struct, frozen=True):
     resampling: MapResampling = MapResampling.BY_CONTENT
     # True if a network whose residuals are means over the picture also leads the negative prompt.
     means_lead_negative: bool = False
+    # True if thin edges lead a pass that enlarges the picture as where the prompt matters more.
+    softens_enlarged_edges: bool = True

@@ -311,6 +311,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
             acting_steps=RangeRule.LEVELS,
             resampling=MapResampling.NEAREST,
             means_lead_negative=True,
+            softens_enlarged_edges=False,
         ),
         image_prompting=ImagePrompting.COMFY,
     ),
@@ -349,6 +350,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
             acting_steps=RangeRule.WHOLE_STEPS,
             fade=FadeRule.DECADE,
             resampling=MapResampling.LANCZOS,
+            softens_enlarged_edges=False,
         ),
     ),
     ConventionName.INVOKE: Convention(
@@ -381,6 +383,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
             acting_steps=RangeRule.TOUCHED_STEPS,
             fade=FadeRule.DECADE,
             resampling=MapResampling.LANCZOS,
+            softens_enlarged_edges=False,
         ),
     ),
 }

@@ -16,7 +16,7 @@ from engine.graphs.image_prompts import (
 )
 from engine.image_prompts.encoding import EncodedImagePrompt
 
-# Tells whether an image prompt acts at an evaluation, by its number from 0 and its timestep.
+# Tells whether an image prompt acts at an evaluation, by its number from 0 and its noise level.
 Acts = Callable[[int, float], bool]
 
 
@@ -54,10 +54,10 @@ class PassImagePrompts:
             for level, mask in one.masks[tile].items()
         }
 
-    def strengths_at(self, evaluation: int, timestep: float) -> NDArray[np.float32]:
+    def strengths_at(self, evaluation: int, sigma: float) -> NDArray[np.float32]:
         """Return the strength of each image prompt at each layer, float32 [prompts, layers]."""
         return np.stack(
-            [one.strengths * np.float32(one.acts(evaluation, timestep)) for one in self.prompts]
+            [one.strengths * np.float32(one.acts(evaluation, sigma)) for one in self.prompts]
         )
 
 
@@ -75,7 +75,7 @@ class ImagePromptPins:
     _strengths: NDArray[np.float32] | None = field(default=None, init=False)
     _tile: int | None = field(default=None, init=False)
 
-    def pin(self, negatives: tuple[bool, ...], evaluation: int, timestep: float) -> None:
+    def pin(self, negatives: tuple[bool, ...], evaluation: int, sigma: float) -> None:
         """Pin what an evaluation needs.
 
         `negatives` tells of each row whether it is evaluated under the negative prompt, and so sees
@@ -87,7 +87,7 @@ class ImagePromptPins:
             for place, one in enumerate(self.encoded):
                 self._pin(_keys_and_values(place, one, negatives))
             self._negatives = negatives
-        strengths = self.prompts.strengths_at(evaluation, timestep)
+        strengths = self.prompts.strengths_at(evaluation, sigma)
         if self._strengths is None or not np.array_equal(strengths, self._strengths):
             self._pin({STRENGTHS: strengths})
             self._strengths = strengths

@@ -10,7 +10,6 @@ import msgspec
 from PIL import Image
 
 from backends.base import Array
-from engine.api.control_rules import RangeRule
 from engine.api.conventions import ImagePrompting
 from engine.api.image_prompts import AdapterBlocks, ImagePrompt, ImagePromptReport
 from engine.api.record import ResolvedRequest
@@ -29,7 +28,7 @@ from engine.image_prompts.pictures import clip_pixels, no_pixels
 from engine.image_prompts.pinning import ImagePromptShape, PassImagePrompt, PassImagePrompts
 from engine.image_prompts.strengths import has_blocks, layer_strengths
 from engine.pipeline.canvas.pictures import read_mask, read_picture
-from engine.pipeline.control.strengths import StepCount, acts_at
+from engine.pipeline.control.acting import ActingSteps
 from engine.pipeline.network_lookup import looked_for
 from engine.pipeline.ranges import invalid
 from engine.pipeline.stages import Stages
@@ -84,7 +83,6 @@ class JobImagePrompts:
     warnings: tuple[ErrorInfo, ...] = ()
     attention: TextAttention | None = None
     rule: ImagePrompting = ImagePrompting.DIFFUSERS
-    range_rule: RangeRule = RangeRule.WHOLE_STEPS
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -94,7 +92,7 @@ class JobImagePrompts:
         return tuple({id(network): network for network in ran}.values())
 
     def in_pass(
-        self, size: tuple[int, int], cell: int, tiles: Sequence[Tile], count: StepCount
+        self, size: tuple[int, int], cell: int, tiles: Sequence[Tile], acting: ActingSteps
     ) -> PassImagePrompts:
         """Return the image prompts in a pass of this width and height, with cells so large.
 
@@ -108,7 +106,7 @@ class JobImagePrompts:
         def placed(one: ReadImagePrompt) -> PassImagePrompt:
             masks = tile_masks(one.mask, size, cell, tiles, levels, self.rule) if one.mask else ()
             strengths = one.prompt.weight * layer_strengths(one.prompt.blocks, layers)
-            acts = partial(acts_at, one.prompt.range, self.range_rule, count)
+            acts = partial(acting.acts, one.prompt.range)
             return PassImagePrompt(one.shape, strengths, masks, acts)
 
         return PassImagePrompts(tuple(map(placed, self.acting)))
@@ -187,7 +185,6 @@ def read_image_prompts(
         tuple(warnings),
         attention,
         rule,
-        request.convention.control.acting_steps,
     )
 
 

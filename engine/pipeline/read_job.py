@@ -15,9 +15,9 @@ from engine.families.network_changes import changes_of
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
+from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
 from engine.pipeline.control.lllites import led_within
-from engine.pipeline.control.strengths import StepCount
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.found_upscalers import needs_file, require_upscaler
@@ -208,11 +208,10 @@ def _with_image_prompts(job: ResolvedJob, one: DenoisingPass) -> DenoisingPass:
     refines = one.begins_with is PassStart.HANDOVER
     if not found.acting or refines or not attends:
         return one
-    own, evaluations = one.request, SAMPLERS[one.request.sampler].evaluations
-    count = StepCount(one.denoising.steps, evaluations)
+    own, acting = one.request, acting_steps(one.request, one.denoising)
     cell, size = one.checkpoint.latent.downscale, (own.width, own.height)
     tiles = [(tile.rows, tile.columns) for tile in one.tiles]
-    return replace(one, image_prompts=found.in_pass(size, cell, tiles, count))
+    return replace(one, image_prompts=found.in_pass(size, cell, tiles, acting))
 
 
 def _with_loras(

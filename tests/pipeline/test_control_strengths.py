@@ -4,20 +4,21 @@ import pytest
 
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.control_rules import ControlRules, FadeRule, RangeRule
-from engine.pipeline.control.strengths import (
-    StepCount,
-    acts_at,
-    leads_negative,
-    residual_weights,
-)
+from engine.api.values import ConventionName, SamplerName
+from engine.pipeline.control.acting import ActingSteps, StepCount, step_places
+from engine.pipeline.control.strengths import leads_negative, residual_weights
 
 USUAL = ControlRules()
 
 
+def counted(steps: int, sampler: SamplerName = SamplerName.EULER) -> StepCount:
+    return StepCount(steps, step_places(sampler, steps, ConventionName.DIFFUSERS))
+
+
 def acting(rule: RangeRule, ends: tuple[float, float], count: StepCount) -> list[int]:
-    """The evaluations at which a layer acts, at evenly spaced timesteps."""
-    last = count.all_evaluations
-    return [i for i in range(last) if acts_at(ends, rule, count, i, 999 * (1 - i / (last - 1)))]
+    """The evaluations at which a layer acts, at levels that fall evenly from 1 to 0."""
+    last, steps = len(count.places), ActingSteps(rule, count, lambda share: 1 - share)
+    return [i for i in range(last) if steps.acts(ends, i, 1 - i / max(last - 1, 1))]
 
 
 @pytest.mark.parametrize(
@@ -37,18 +38,15 @@ def acting(rule: RangeRule, ends: tuple[float, float], count: StepCount) -> list
 def test_a_range_is_the_tools(
     rule: RangeRule, ends: tuple[float, float], expected: list[int]
 ) -> None:
-    assert acting(rule, ends, StepCount(10, 1)) == expected
+    assert acting(rule, ends, counted(10)) == expected
 
 
-def test_a_layer_of_the_whole_run_always_acts() -> None:
-    for rule in RangeRule:
-        for count in (StepCount(10, 1), StepCount(10, 2), StepCount(1, 1)):
-            assert len(acting(rule, (0.0, 1.0), StepCount(10, 2))) == 19
-            assert acts_at((0.0, 1.0), rule, count, 0, 999.0)
-
-
-def test_the_second_evaluation_of_a_step_counts_the_step_as_finished() -> None:
-    assert acting(RangeRule.FINISHED, (0.0, 0.1), StepCount(10, 2)) == [0, 1, 2, 3, 4]
+@pytest.mark.parametrize("sampler", sorted(set(SamplerName) - {SamplerName.DPM_ADAPTIVE}))
+@pytest.mark.parametrize("rule", RangeRule)
+def test_a_layer_of_the_whole_run_always_acts(rule: RangeRule, sampler: SamplerName) -> None:
+    for steps in (1, 2, 10):
+        count = counted(steps, sampler)
+        assert acting(rule, (0.0, 1.0), count) == list(range(len(count.places)))
 
 
 def test_weights_fade_outwards_where_the_prompt_matters_more() -> None:

@@ -1,10 +1,9 @@
 """The control layers of a pass of denoising."""
 
+from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.control.layers import ReadLayers
 from engine.pipeline.control.running import ControlPass
-from engine.pipeline.control.strengths import StepCount
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart
-from engine.sampling.samplers import SAMPLERS
 
 
 def control_pass(layers: ReadLayers, one: DenoisingPass) -> ControlPass | None:
@@ -14,5 +13,4 @@ def control_pass(layers: ReadLayers, one: DenoisingPass) -> ControlPass | None:
     """
     if not layers.acting or one.begins_with is PassStart.HANDOVER:
         return None
-    evaluations = SAMPLERS[one.request.sampler].evaluations
-    return ControlPass.of(layers, one, StepCount(one.denoising.steps, evaluations))
+    return ControlPass.of(layers, one, acting_steps(one.request, one.denoising))

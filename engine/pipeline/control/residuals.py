@@ -14,7 +14,7 @@ from engine.control.network import ControlForm
 from engine.control.residuals import before, mask_inputs, residual_inputs
 from engine.pipeline.control.lllites import PassLllites
 from engine.pipeline.control.running import ControlPass
-from engine.pipeline.control.strengths import acts_at, leads_negative, residual_weights
+from engine.pipeline.control.strengths import leads_negative, residual_weights
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.stages import Stages
 from engine.weights.side_branches import STRENGTHS, pin_branches
@@ -31,7 +31,7 @@ class ControlInputs:
     """
 
     evaluation: int
-    timestep: float
+    sigma: float
     sample: Array
     texts: Mapping[str, Array]
     positives: int
@@ -113,8 +113,7 @@ class ControlRun:
         return sums if lllites is None else sums | self._of_lllites(lllites, given)
 
     def _acts(self, wanted: ControlLayer, given: ControlInputs) -> bool:
-        own, at = self._pass, (given.evaluation, given.timestep)
-        return acts_at(wanted.range, own.rules.acting_steps, own.count, *at)
+        return self._pass.acting.acts(wanted.range, given.evaluation, given.sigma)
 
     def _of_lllites(self, own: PassLllites, given: ControlInputs) -> dict[str, Array]:
         """Return the weights of ControlNet-LLLites; pin what they see of their maps in a tile.
@@ -162,7 +161,14 @@ class ControlRun:
             return
         count = len(loaded.session.outputs)
         adapts = layer.network.form is ControlForm.ADAPTER
-        own = residual_weights(layer.layer, rules, count, means=layer.means, adapts=adapts)
+        own = residual_weights(
+            layer.layer,
+            rules,
+            count,
+            means=layer.means,
+            adapts=adapts,
+            enlarged=self._pass.enlarges,
+        )
         weights = [own if row < led else (0.0,) * count for row in given.rows]
         # An adapter's images are the same for all contexts.
         seen = [row if row < led and not adapts else 0 for row in given.rows]

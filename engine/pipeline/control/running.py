@@ -17,14 +17,12 @@ from engine.api.values import Phase
 from engine.compile.network import Network
 from engine.control.model import ControlModel, control_model
 from engine.families.patches import ComponentPatches
+from engine.pipeline.control.acting import ActingSteps
 from engine.pipeline.control.fitting import fitted_map
 from engine.pipeline.control.layers import ReadLayer, ReadLayers
 from engine.pipeline.control.lllites import PassLllites
-from engine.pipeline.control.strengths import (
-    StepCount,
-)
 from engine.pipeline.control.units import ControlUnit, units_of
-from engine.pipeline.denoise.passes import DenoisingPass
+from engine.pipeline.denoise.passes import DenoisingPass, PassStart
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Stages
@@ -49,11 +47,12 @@ class ControlPass:
     units: tuple[ControlUnit, ...]
     models: tuple[ControlModel, ...]
     rules: ControlRules
-    count: StepCount
+    acting: ActingSteps
     size: tuple[int, int]
     seen: tuple[int, int]
     cell: int
     make_maps: MakeMaps
+    enlarges: bool = False
     lllites: PassLllites | None = None
     # For each unit, what its embedding network made of its maps.
     embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
@@ -68,7 +67,7 @@ class ControlPass:
         cls,
         read: ReadLayers,
         one: DenoisingPass,
-        count: StepCount,
+        acting: ActingSteps,
     ) -> "ControlPass":
         """Return the layers for a pass, whose checkpoint they fit."""
         convention = one.request.convention
@@ -76,8 +75,9 @@ class ControlPass:
         models = tuple(control_model(own.layers[0].network, one.checkpoint) for own in units)
         size, rules = (one.request.height, one.request.width), convention.control
         seen, cell = one.evaluated_size, one.checkpoint.latent.downscale
-        given = units, models, rules, count, size, seen, cell, read.make_maps
-        return cls(*given, PassLllites.of(models))
+        given = units, models, rules, acting, size, seen, cell, read.make_maps
+        enlarges = one.begins_with is PassStart.ENLARGED
+        return cls(*given, enlarges, PassLllites.of(models))
 
     def networks(
         self, denoiser: Network, loras: ComponentPatches | None = None

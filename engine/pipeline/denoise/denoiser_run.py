@@ -103,7 +103,8 @@ class DenoiserRun:
         predict.start(segment.first_evaluation, attempt.answers, one.end)
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction
-        network = ConditionedNetwork(predict, prediction, picture.conditioning.weights, predict)
+        weights = picture.conditioning.weights
+        network = ConditionedNetwork(predict, prediction, weights, predict, predict.tell)
         for step in begun.steps(network):
             x = step.x
             if not predict.replays:
@@ -142,7 +143,7 @@ class DenoiserRun:
     ) -> Predictor:
         asks_without_picture = self._denoising.asks_without_picture
         given = session, picture, self._model, self._stages.call, tiles, network.branches
-        free_u = self._denoising.timesteps_within(picture.request.denoiser_options.freeu_range)
+        free_u = self._denoising.levels_within(picture.request.denoiser_options.freeu_range)
         return Predictor(*given, asks_without_picture=asks_without_picture, free_u=free_u)
 
 

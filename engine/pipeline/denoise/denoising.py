@@ -1,7 +1,7 @@
 """From noise to a clean latent: a sampler's run on a denoiser, by the request's convention."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from engine.sampling.denoiser import Denoiser
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
 from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import A1111_BY_TIMESTEPS, plan_sampling
+from engine.sampling.telling import TellingDenoise
 from engine.sampling.types import (
     AttentivePredict,
     GuidedDenoise,
@@ -71,6 +72,8 @@ class ConditionedNetwork:
     prediction: PredictionType
     weights: tuple[float, ...]
     attentive: AttentivePredict | None = None
+    # Called with the level of each evaluation before it.
+    tell: Callable[[np.float32], None] | None = None
 
 
 class Denoising:
@@ -224,7 +227,7 @@ class Denoising:
         )
         if beginning.kept is not None and (keeping := self._keeping) is not None:
             denoise = MaskedDenoise(denoise, beginning.kept, keeping, self._plan.training)
-        return denoise
+        return denoise if network.tell is None else TellingDenoise(denoise, network.tell)
 
     def _attention_guidance(self, predict: AttentivePredict | None) -> AttentionGuidance | None:
         """Return the guidance by attention; None without one."""
@@ -242,18 +245,16 @@ class Denoising:
         in_predictions = self._request.convention.name is ConventionName.DIFFUSERS
         return AttentionGuidance(predict, perturbed, seen, in_predictions)
 
-    def timesteps_within(self, part: tuple[float, float]) -> tuple[float, float]:
-        """Return the lowest and highest timestep of the steps that begin within a part of the run.
+    def level_at(self, share: float) -> float:
+        """Return the noise level that has this share of the timesteps above it."""
+        return self._plan.training.level_at(share)
+
+    def levels_within(self, part: tuple[float, float]) -> tuple[float, float]:
+        """Return the lowest and highest level of the steps that begin within a part of the run.
 
         `part` is the part's start and end as shares of the steps, 0 to 1.
         """
-        timestep = self._plan.training.sigma_to_timestep
-        lowest, highest = (
-            level if level in (0.0, math.inf) else float(timestep(np.float32(level)))
-            for level in _guided_levels(self._plan.sigmas, part)
-        )
-        # The lowest level of all may have a timestep below 0.
-        return lowest or -math.inf, highest
+        return _guided_levels(self._plan.sigmas, part)
 
     def finish(self, x: Latent, kept: Kept | None) -> Latent:
         """Turn the latents of the last step into the latents to decode."""

@@ -96,8 +96,8 @@ class Predictor:
     """An `AttentivePredict`: the denoiser in `session`, with what is in effect at each evaluation.
 
     `asks_without_picture`: there is one more context, the last again, which is evaluated without
-    the picture that is edited. `free_u`: the timesteps between which FreeU acts, if the network has
-    it.
+    the picture that is edited. `free_u`: the noise levels between which FreeU acts, if the network
+    has it.
     """
 
     session: Session
@@ -111,6 +111,8 @@ class Predictor:
     asks_without_picture: bool = False
     control: ControlRun | None = None
     free_u: tuple[float, float] = (-math.inf, math.inf)
+    # The level of the evaluation that follows.
+    level: float = field(default=math.inf, init=False)
     # True while the answers of earlier stretches are replayed.
     replays: bool = field(default=False, init=False)
     _first: int = field(default=0, init=False)
@@ -139,6 +141,10 @@ class Predictor:
         """
         self._first = self._evaluated = first
         self._answers, self._end = answers, end
+
+    def tell(self, sigma: np.float32) -> None:
+        """Take the noise level of the evaluations that follow."""
+        self.level = float(sigma)
 
     def __call__(self, x: Latent, timestep: np.float32, guided: bool) -> Latent:
         """Return the network's predictions for latents [batch, C, H, W] at a timestep."""
@@ -198,8 +204,8 @@ class Predictor:
         self, x: Latent, timestep: np.float32, inputs: Mapping[str, Array], rows: _Rows
     ) -> Answer:
         self._pin(inputs, rows)
-        self._pin_factors(float(timestep))
-        self._images.pin(rows.negatives, self._evaluated - 1, float(timestep))
+        self._pin_factors()
+        self._images.pin(rows.negatives, self._evaluated - 1, self.level)
         level = self.model.timestep_inputs(float(timestep), self.picture.request.guidance)
         maps: list[Array] = []
 
@@ -208,7 +214,7 @@ class Predictor:
             latents = seen[: len(x), : x.shape[1]]
             told = ControlInputs(
                 self._evaluated - 1,
-                float(timestep),
+                self.level,
                 latents,
                 inputs,
                 len(self.picture.conditioning.weights) * len(x),
@@ -245,11 +251,11 @@ class Predictor:
             self.session.pin(PERTURBED, rows.marks)
         self._pinned = inputs, rows
 
-    def _pin_factors(self, timestep: float) -> None:
+    def _pin_factors(self) -> None:
         """Pin the factors of FreeU; outside its range all are 1."""
         if not self._takes(FREE_U_FACTORS):
             return
-        acts = self.free_u[0] <= timestep <= self.free_u[1]
+        acts = self.free_u[0] <= self.level <= self.free_u[1]
         own = self.picture.request.denoiser_options.freeu_factors
         factors = own if acts else (1.0,) * len(own)
         if factors != self._factors:

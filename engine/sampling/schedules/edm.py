@@ -48,6 +48,10 @@ class EdmSchedule(NoiseSchedule):
         """Return the network's time input for a level."""
         return np.float32(np.float32(0.25) * np.log(sigma))
 
+    def _level_below(self, share: float) -> float:
+        low, high = math.log(self.sigma_min), math.log(self.sigma_max)
+        return float(np.float32(math.exp((high - low) * (1.0 - share) + low)))
+
     def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
         """Return the levels of these time inputs."""
         return np.exp(timesteps / np.float32(0.25))

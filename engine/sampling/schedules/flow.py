@@ -56,6 +56,9 @@ class FlowSchedule(NoiseSchedule):
         times = timesteps.astype(np.float64) / _THOUSAND
         return shifted(times, self.shift).astype(np.float32)
 
+    def _level_below(self, share: float) -> float:
+        return float(np.float32(shifted(np.array(1.0 - share), self.shift)))
+
     def network_input(self, x: Latent, sigma: np.float32) -> Latent:
         """Return the latents unchanged."""
         return x

@@ -17,6 +17,7 @@ from engine.sampling.types import Latent, Sigmas
 # diffusers' own. Both leave at most a ten-thousandth of the picture's amplitude.
 _TINY_PRODUCT = 4.8973451890853435e-08
 _DIFFUSERS_TINY_PRODUCT = 2.0**-24
+_LAST_TIMESTEP = 999.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +124,19 @@ class NoiseSchedule:
     def handover_timestep(self, sigma: np.float32) -> np.float32:
         """Return a level's timestep or place, by which a run changes to another network."""
         return self.sigma_to_timestep(sigma) if self.has_timesteps else self.sigma_to_place(sigma)
+
+    def level_at(self, share: float) -> float:
+        """Return the level that has this share of the timesteps above it.
+
+        It is infinite for 0 and 0 for 1: all of a run (ComfyUI `percent_to_sigma`).
+        """
+        if share <= 0:
+            return math.inf
+        return 0.0 if share >= 1 else self._level_below(share)
+
+    def _level_below(self, share: float) -> float:
+        timesteps = np.array([(1.0 - share) * _LAST_TIMESTEP], np.float32)
+        return float(self.timestep_to_sigma(timesteps)[0])
 
     def network_input(self, x: Latent, sigma: np.float32) -> Latent:
         """Return the latents scaled to unit variance, as the network was trained on them."""

@@ -1,0 +1,113 @@
+"""The evaluations of a run in which a control layer or an image prompt acts."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.api.control_rules import RangeRule
+from engine.api.record import ResolvedRequest
+from engine.api.values import ConventionName, SamplerName
+from engine.pipeline.denoise.denoising import Denoising
+from engine.sampling.plan import A1111_BY_TIMESTEPS
+from engine.sampling.samplers import SAMPLERS
+
+# The most evaluations of one of DPM-Solver's steps, which DPM adaptive always takes.
+_DPM_ORDER = 3
+# Steps of DPM adaptive, which takes as many as it needs, that are counted one by one.
+_ADAPTIVE_STEPS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class StepCount:
+    """The steps of a run as a tool counts them.
+
+    `places` has the step of each evaluation of the denoiser. A step is `reported` to be finished
+    after its first evaluation or, if that is `late`, after its last.
+    """
+
+    steps: int
+    places: tuple[int, ...]
+    late: bool = False
+
+    def place(self, evaluation: int) -> int:
+        """Return the step of an evaluation, counted from 0."""
+        return self.places[min(evaluation, len(self.places) - 1)]
+
+    def reported(self, evaluation: int) -> int:
+        """Return the latest step that was reported before an evaluation; 0 for none."""
+        step = self.place(evaluation)
+        begins = evaluation == 0 or self.place(evaluation - 1) != step
+        return max(step - 1 if begins or self.late else step, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ActingSteps:
+    """Tells when a layer acts that is to act within a part of a run, by a tool's rule.
+
+    `level_at` returns the noise level at a share of the timesteps.
+    """
+
+    rule: RangeRule
+    count: StepCount
+    level_at: Callable[[float], float]
+
+    def acts(self, part: tuple[float, float], evaluation: int, sigma: float) -> bool:
+        """Tell whether an evaluation, counted from 0, at a noise level is in a part of the run.
+
+        `part` is the range of a control layer or an image prompt, as shares of the run.
+        """
+        (start, end), count = part, self.count
+        match self.rule:
+            case RangeRule.FINISHED:
+                return start <= count.reported(evaluation) / count.steps <= end
+            case RangeRule.LEVELS:
+                return self.level_at(end) <= sigma <= self.level_at(start)
+            case RangeRule.WHOLE_STEPS:
+                total = len(count.places)
+                return evaluation / total >= start and (evaluation + 1) / total <= end
+            case RangeRule.TOUCHED_STEPS:
+                first, last = math.floor(start * count.steps), math.ceil(end * count.steps)
+                return first <= count.place(evaluation) <= last
+
+
+def acting_steps(request: ResolvedRequest, denoising: Denoising) -> ActingSteps:
+    """Return the rule of a pass with this request."""
+    convention, sampler = request.convention, request.sampler
+    a1111 = convention.name is ConventionName.A1111
+    late = a1111 and sampler is SamplerName.DPM_ADAPTIVE
+    places = step_places(sampler, denoising.steps, convention.name)
+    total = _counted(request, denoising) if a1111 else denoising.steps
+    count = StepCount(max(total, 1), places, late)
+    return ActingSteps(convention.control.acting_steps, count, denoising.level_at)
+
+
+def step_places(sampler: SamplerName, steps: int, tool: ConventionName) -> tuple[int, ...]:
+    """Return the step of each evaluation in a run of so many steps.
+
+    PLMS evaluates twice in its first step, except in ComfyUI; A1111's UniPC once before its first
+    step and then at the end of each but the last. DPM fast takes steps of three evaluations.
+    """
+    match sampler:
+        case SamplerName.DPM_ADAPTIVE:
+            return tuple(place // _DPM_ORDER for place in range(_DPM_ORDER * _ADAPTIVE_STEPS))
+        case SamplerName.DPM_FAST:
+            whole, rest = divmod(steps, _DPM_ORDER)
+            orders = [_DPM_ORDER] * whole + [rest] if rest else [_DPM_ORDER] * (whole - 1) + [2, 1]
+            return tuple(place for place, order in enumerate(orders) for _ in range(order))
+        case SamplerName.PLMS if tool is not ConventionName.COMFY:
+            return (0, *range(steps))
+        case SamplerName.UNIPC | SamplerName.UNIPC_BH2 if tool is ConventionName.A1111:
+            return (0, *range(max(steps - 1, 0)))
+        case _:
+            times = SAMPLERS[sampler].evaluations
+            return (*(place for place in range(steps - 1) for _ in range(times)), max(steps - 1, 0))
+
+
+def _counted(request: ResolvedRequest, denoising: Denoising) -> int:
+    """Return the number of steps by which A1111 divides (`launch_sampling`).
+
+    Its samplers by timesteps take fewer.
+    """
+    if request.sampler not in A1111_BY_TIMESTEPS:
+        return denoising.steps
+    return denoising.steps + 2 if denoising.redraws else request.steps
