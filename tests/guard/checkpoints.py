@@ -28,6 +28,7 @@ from tests.families.listings import (
     VaeSizes,
     prefixed,
 )
+from tests.guard import leading
 from tests.guard.folders import write_folder, write_sdxl_folder
 from tests.guard.torch_zip import write_torch_zip
 from tests.guard.weights import Array, Arrays, drawn, write_safetensors
@@ -218,6 +219,9 @@ _FILES: Mapping[str, Write] = {
     ),
     "folder-lcm": partial(write_folder, _class_name="LCMScheduler"),
     "sdxl-folder": write_sdxl_folder,
+    "control.safetensors": leading.write_control_net,
+    "adapter.safetensors": leading.write_adapter,
+    "vision": leading.write_encoder,
     "folder-inpainting": partial(write_folder, in_channels=9),
 }
 

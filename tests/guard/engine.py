@@ -126,8 +126,13 @@ class Guarded:
         if refiner is not None and refiner.checkpoint is not None:
             path = checkpoints.write(refiner.checkpoint, self.folder)
             refiner = msgspec.structs.replace(refiner, checkpoint=str(path))
+        leading = {
+            "controls": tuple(self._with_files(one) for one in request.controls),
+            "image_prompts": tuple(self._with_files(one) for one in request.image_prompts),
+        }
         return msgspec.structs.replace(
             request,
+            **leading,
             checkpoint=str(checkpoints.write(request.checkpoint or "", self.folder)),
             components=msgspec.structs.replace(request.components, **named),
             refiner=refiner,
@@ -136,6 +141,16 @@ class Guarded:
                 for image in request.inputs
             ),
         )
+
+    def _with_files(self, one: Any) -> Any:
+        """A control layer or an image prompt, with the files of the folder for their names."""
+        found: dict[str, str] = {}
+        for field, name in msgspec.structs.asdict(one).items():
+            if field in {"image", "mask"} and name:
+                found[field] = str(self.folder / name)
+            if field in {"network", "adapter", "encoder"} and name:
+                found[field] = str(checkpoints.write(name, self.folder))
+        return msgspec.structs.replace(one, **found)
 
     def _settings(self, record: dict[str, Any]) -> dict[str, Any]:
         """A record without what is not a setting, its paths names again."""

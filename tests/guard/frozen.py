@@ -81,8 +81,14 @@ def _without_digest(line: Settings) -> Settings:
 
 
 def write(pictures: Sequence[Made]) -> None:
-    """Freeze these pictures; the usual record has what most of them have."""
-    usual = {name: _most_frequent(pictures, name) for name in pictures[0].settings}
+    """Freeze these pictures; the usual record has what most of them have.
+
+    Of settings that only some records have, such as control layers, nothing is usual.
+    """
+    shared = [
+        name for name in pictures[0].settings if all(name in one.settings for one in pictures)
+    ]
+    usual = {name: _most_frequent(pictures, name) for name in shared}
     lines = [
         f"{json.dumps(made.name)}: {json.dumps({_DIGEST: made.digest, **_other(made, usual)})}"
         for made in pictures
@@ -100,8 +106,10 @@ def _most_frequent(pictures: Sequence[Made], name: str) -> Any:
 
 
 def _other(made: Made, usual: Settings) -> Settings:
-    assert made.settings.keys() == usual.keys()
-    return {name: value for name, value in made.settings.items() if value != usual[name]}
+    missing = object()
+    return {
+        name: value for name, value in made.settings.items() if value != usual.get(name, missing)
+    }
 
 
 # --- comparing ---

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from tests.guard import canvas_cases, cases, family_cases, prompt_cases
+from tests.guard import canvas_cases, cases, family_cases, led_cases, prompt_cases
 from tests.guard.cases import Case
 
 _TABLES: tuple[Callable[[], Iterator[Case]], ...] = (
@@ -21,6 +21,11 @@ _TABLES: tuple[Callable[[], Iterator[Case]], ...] = (
     family_cases.sizes,
     family_cases.refiners,
     family_cases.parts,
+    led_cases.controls,
+    led_cases.image_prompts,
+    led_cases.second_passes,
+    led_cases.attention,
+    led_cases.edges,
 )
 # Of each table, one in so many is made by `make test`; the others are left to `make oracle`.
 _ONE_IN = 3
