@@ -191,7 +191,7 @@ def resize_words(resize: ControlResize) -> tuple[str, str]:
 
 def blocks_words(blocks: AdapterBlocks) -> tuple[str, str]:
     """Return the name of a choice of blocks, and a sentence about it."""
-    return {
+    named = {
         AdapterBlocks.ALL: (
             translate("layers", "All of it"),
             translate("layers", "Content, style and composition of the picture."),
@@ -207,6 +207,49 @@ def blocks_words(blocks: AdapterBlocks) -> tuple[str, str]:
         AdapterBlocks.STYLE_AND_COMPOSITION: (
             translate("layers", "Style and composition"),
             translate("layers", "Manner and places, without the other content."),
+        ),
+        AdapterBlocks.STRONG_STYLE: (
+            translate("layers", "Strong style"),
+            translate("layers", "Everything but the places of things."),
+        ),
+    }
+    return named.get(blocks) or _weighted_words(blocks)
+
+
+def _weighted_words(blocks: AdapterBlocks) -> tuple[str, str]:
+    """Return the words of a choice by which the weight differs from block to block."""
+    return {
+        AdapterBlocks.EASE_IN: (
+            translate("layers", "Fading"),
+            translate("layers", "Most in the first blocks of the model, hardly in the last."),
+        ),
+        AdapterBlocks.EASE_OUT: (
+            translate("layers", "Growing"),
+            translate("layers", "Hardly in the first blocks of the model, most in the last."),
+        ),
+        AdapterBlocks.EASE_IN_OUT: (
+            translate("layers", "Growing and fading"),
+            translate("layers", "Most in the middle blocks of the model."),
+        ),
+        AdapterBlocks.REVERSE_IN_OUT: (
+            translate("layers", "Fading and growing"),
+            translate("layers", "Most in the first and the last blocks of the model."),
+        ),
+        AdapterBlocks.WEAK_INPUT: (
+            translate("layers", "Weak beginning"),
+            translate("layers", "A fifth of the weight before the model's middle."),
+        ),
+        AdapterBlocks.WEAK_MIDDLE: (
+            translate("layers", "Weak middle"),
+            translate("layers", "A fifth of the weight in the model's middle."),
+        ),
+        AdapterBlocks.WEAK_OUTPUT: (
+            translate("layers", "Weak end"),
+            translate("layers", "A fifth of the weight after the model's middle."),
+        ),
+        AdapterBlocks.STRONG_MIDDLE: (
+            translate("layers", "Strong middle"),
+            translate("layers", "A fifth of the weight outside the model's middle."),
         ),
     }[blocks]
 

@@ -14,12 +14,27 @@ MAX_IMAGE_PROMPT_WEIGHT = 10.0
 
 
 class AdapterBlocks(StrEnum):
-    """The blocks of the denoiser that an image prompt acts on (Wang et al. 2024, InstantStyle)."""
+    """The blocks of the denoiser that an image prompt acts on, or how strongly on which.
+
+    Style and composition after InstantStyle (Wang et al. 2024); all are weight types of
+    ComfyUI_IPAdapter_plus.
+    """
 
     ALL = "all"
     STYLE = "style"
     COMPOSITION = "composition"
     STYLE_AND_COMPOSITION = "style_and_composition"
+    STRONG_STYLE = "strong_style"  # all but the composition's
+    # The weight falls, rises, or both, from the first block to the last.
+    EASE_IN = "ease_in"
+    EASE_OUT = "ease_out"
+    EASE_IN_OUT = "ease_in_out"
+    REVERSE_IN_OUT = "reverse_in_out"
+    # A fifth of the weight on the way down, in the middle, on the way up, or outside the middle.
+    WEAK_INPUT = "weak_input"
+    WEAK_MIDDLE = "weak_middle"
+    WEAK_OUTPUT = "weak_output"
+    STRONG_MIDDLE = "strong_middle"
 
 
 class ImagePrompt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from PIL import Image
 
 from backends.base import Array
 from engine.api.conventions import ImagePrompting
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt, ImagePromptReport
+from engine.api.image_prompts import ImagePrompt, ImagePromptReport
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import joined, sentence
 from engine.api.values import ErrorCode, ErrorInfo
@@ -207,7 +207,7 @@ class _Reader:
         attention, files = self._attention, self._files
         adapter = read_adapter(path, files.read)
         adapter.require_fitting(attention.layers, attention.context_width)
-        if prompt.blocks is not AdapterBlocks.ALL and not has_blocks(attention.layers):
+        if not has_blocks(prompt.blocks, attention.layers):
             raise invalid(
                 sentence("It is not known which blocks of this model make style or composition."),
                 sentence("Let the image prompt act on all blocks."),

@@ -1,5 +1,7 @@
 """Pictures shown to CLIP, masks at the levels of a denoiser, and strengths of blocks."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -16,6 +18,22 @@ from tests.graphs.networks import sd15_unet
 MEAN = np.array([0.48145466, 0.4578275, 0.40821073])
 DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711])
 WHITE = (1 - MEAN) / DEVIATION
+# The names in ComfyUI's nodes: see `freeze_weights`.
+WEIGHT_TYPES = {
+    "linear": AdapterBlocks.ALL,
+    "ease in": AdapterBlocks.EASE_IN,
+    "ease out": AdapterBlocks.EASE_OUT,
+    "ease in-out": AdapterBlocks.EASE_IN_OUT,
+    "reverse in-out": AdapterBlocks.REVERSE_IN_OUT,
+    "weak input": AdapterBlocks.WEAK_INPUT,
+    "weak middle": AdapterBlocks.WEAK_MIDDLE,
+    "weak output": AdapterBlocks.WEAK_OUTPUT,
+    "strong middle": AdapterBlocks.STRONG_MIDDLE,
+    "style transfer": AdapterBlocks.STYLE,
+    "composition": AdapterBlocks.COMPOSITION,
+    "strong style transfer": AdapterBlocks.STRONG_STYLE,
+    "style and composition": AdapterBlocks.STYLE_AND_COMPOSITION,
+}
 SDXL = tuple(AttendingLayer(f"layer_{i}", 64, 0, i // 2) for i in range(22))
 
 
@@ -84,4 +102,19 @@ def test_blocks_of_sdxl_are_those_of_instant_style() -> None:
     composition = layer_strengths(AdapterBlocks.COMPOSITION, SDXL)
     assert np.flatnonzero(style).tolist() == [12, 13]
     assert np.flatnonzero(composition).tolist() == [6, 7]
-    assert not has_blocks(SDXL[:4])
+    assert not has_blocks(AdapterBlocks.STYLE, SDXL[:4])
+    assert has_blocks(AdapterBlocks.EASE_IN, SDXL[:4])
+
+
+@pytest.mark.parametrize("family", ["sd1", "sdxl"])
+def test_weights_are_those_of_comfyuis_nodes(family: str) -> None:
+    before, after = {"sd1": (6, 9), "sdxl": (4, 6)}[family]
+    parts = ["down"] * before + ["mid"] + ["up"] * after
+    layers = [AttendingLayer(f"{part}_blocks", 64, 0, i) for i, part in enumerate(parts)]
+    with np.load(Path(__file__).parent / "frozen" / "weights.npz") as file:
+        theirs = {name.partition("/")[2]: file[name] for name in file if name.startswith(family)}
+    assert set(theirs) == set(WEIGHT_TYPES)
+    assert len(set(WEIGHT_TYPES.values())) == len(AdapterBlocks)
+    for kind, expected in theirs.items():
+        ours = np.float32(0.8) * layer_strengths(WEIGHT_TYPES[kind], layers)
+        np.testing.assert_allclose(ours, expected, rtol=1e-6, err_msg=kind)

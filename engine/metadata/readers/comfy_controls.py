@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from engine.api.control import MAX_CONTROLS, ControlLayer
-from engine.api.image_prompts import MAX_IMAGE_PROMPTS, ImagePrompt
+from engine.api.image_prompts import MAX_IMAGE_PROMPTS, AdapterBlocks, ImagePrompt
 from engine.api.preprocessors import (
     CannyOptions,
     ColorGridOptions,
@@ -42,6 +42,7 @@ from engine.metadata.readers.controls import (
     span_of,
     within_bounds,
 )
+from engine.metadata.readers.imported import plain
 from engine.metadata.readers.named_files import file_name
 
 _APPLYING = frozenset(
@@ -68,6 +69,8 @@ UNIONS = MappingProxyType(
         "repaint": ControlKind.INPAINT,
     }
 )
+# Ways to scale an image prompt, and to join several pictures, that are followed.
+_FOLLOWED = {"embeds_scaling": "V only", "combine_embeds": "concat"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,9 @@ def controls_of(graph: Graph, conditioning: Sequence[Node], model: Iterable[Node
     applied = [node for node in conditioning if node.kind in _APPLYING]
     adapters = [node for node in model if _is_adapter(graph, node)]
     layers = [_layer(graph, node, found) for node in reversed(applied)]
-    prompts = [_image_prompt(graph, node, found) for node in reversed(adapters)]
+    prompts = [
+        prompt for node in reversed(adapters) for prompt in _image_prompts(graph, node, found)
+    ]
     found.controls = tuple(layers[:MAX_CONTROLS])
     found.image_prompts = tuple(prompts[:MAX_IMAGE_PROMPTS])
     loaders = (node for node in model if node.kind.startswith("IPAdapterUnifiedLoader"))
@@ -191,12 +196,38 @@ def _options(graph: Graph, node: Node, known: NodePreprocessor) -> MapOptions:
 
 
 def _is_adapter(graph: Graph, node: Node) -> bool:
-    return node.kind.startswith("IPAdapter") and graph.source(node, "image") is not None
+    shown = any(graph.source(node, key) is not None for key in ("image", "image_style"))
+    return node.kind.startswith("IPAdapter") and shown
+
+
+def _image_prompts(graph: Graph, node: Node, found: GraphControls) -> tuple[ImagePrompt, ...]:
+    """Return a node's image prompt; two where style and composition have weights of their own."""
+    one = _image_prompt(graph, node, found)
+
+    def part(blocks: AdapterBlocks, key: str) -> ImagePrompt:
+        weight = within_bounds(ImagePrompt, "weight", graph.value(node, key), 1.0)
+        return msgspec.structs.replace(one, blocks=blocks, weight=weight)
+
+    if node.kind.startswith("IPAdapterStyleComposition"):
+        expands = graph.value(node, "expand_style") is True
+        style = AdapterBlocks.STRONG_STYLE if expands else AdapterBlocks.STYLE
+        return (
+            part(style, "weight_style"),
+            part(AdapterBlocks.COMPOSITION, "weight_composition"),
+        )
+    if one.blocks is AdapterBlocks.STYLE_AND_COMPOSITION:
+        # The node's weight is the style's; the composition's is always 1.
+        composition = part(AdapterBlocks.COMPOSITION, "weight_composition")
+        return part(AdapterBlocks.STYLE, "weight"), composition
+    return (one,)
 
 
 def _image_prompt(graph: Graph, node: Node, found: GraphControls) -> ImagePrompt:
     loader = graph.source(node, "ipadapter")
     name = file_name(graph.value(loader, "ipadapter_file")) if loader else ""
+    for key, followed in _FOLLOWED.items():
+        if (way := graph.value(node, key)) not in (None, followed):
+            found.remarks.append(f'"{plain(str(way))}" of an image prompt is not available.')
     return ImagePrompt(
         image="",
         adapter=name or None,

@@ -14,6 +14,20 @@ _BLOCKS = MappingProxyType(
         "style transfer": AdapterBlocks.STYLE,
         "composition": AdapterBlocks.COMPOSITION,
         "style and composition": AdapterBlocks.STYLE_AND_COMPOSITION,
+        "strong style transfer": AdapterBlocks.STRONG_STYLE,
+        "ease in": AdapterBlocks.EASE_IN,
+        "ease out": AdapterBlocks.EASE_OUT,
+        "ease in-out": AdapterBlocks.EASE_IN_OUT,
+        "reverse in-out": AdapterBlocks.REVERSE_IN_OUT,
+        "weak input": AdapterBlocks.WEAK_INPUT,
+        "weak middle": AdapterBlocks.WEAK_MIDDLE,
+        "weak output": AdapterBlocks.WEAK_OUTPUT,
+        "strong middle": AdapterBlocks.STRONG_MIDDLE,
+        # `IPAdapterSimple`'s, and SwarmUI's.
+        "prompt is more important": AdapterBlocks.EASE_OUT,
+        # They also take the other blocks' content away, which is told of.
+        "style transfer precise": AdapterBlocks.STYLE,
+        "composition precise": AdapterBlocks.COMPOSITION,
     }
 )
 
@@ -39,6 +53,10 @@ def blocks_of(weight_type: object, remarks: list[str]) -> AdapterBlocks:
         remarks.append(
             f'The weight type "{plain(str(weight_type))}" of an image prompt is not available; it '
             "acts on all blocks alike."
+        )
+    elif str(weight_type).endswith("precise"):
+        remarks.append(
+            f'Of the weight type "{plain(str(weight_type))}" the blocks are taken over alone.'
         )
     return found or AdapterBlocks.ALL
 

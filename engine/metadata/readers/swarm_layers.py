@@ -26,7 +26,6 @@ _FILE = "file:"
 _SUFFIXES = (".safetensors", ".bin", ".pth", ".pt")
 # Words in a network's name by which SwarmUI takes a preprocessor of what is installed.
 _AUTOMATIC = ("depth", "midas", "sketch", "scribble", "pose")
-_WEIGHT_TYPES = {"prompt is more important": "ease out"}
 _MULTIPLE = 64
 
 
@@ -78,7 +77,7 @@ def swarm_image_prompts(values: Values) -> tuple[ImagePrompt, ...]:
             adapter=file_name(adapter) or None if is_file else None,
             weight=within_bounds(ImagePrompt, "weight", weight, 1.0),
             range=span_of(start, end),
-            blocks=blocks_of(_WEIGHT_TYPES.get(str(kind), kind), values.warnings),
+            blocks=blocks_of(kind, values.warnings),
         ),
     )
 

@@ -289,6 +289,55 @@ def test_an_adapter_of_a_graph_is_an_image_prompt() -> None:
     assert found.unmapped == ()
 
 
+def _adapted(kind: str, **inputs: Any) -> Any:
+    shown = "image_style" if kind.startswith("IPAdapterStyle") else "image"
+    graph = _graph(
+        n30=_node("IPAdapterModelLoader", ipadapter_file="plus.safetensors"),
+        n31=_node("LoadImage", image="cat.png"),
+        n32=_node(kind, model=["1", 0], ipadapter=["30", 0], **{shown: ["31", 0]}, **inputs),
+        n5=_sampler(["2", 0], ["3", 0], ["32", 0]),
+    )
+    found = import_graph(graph)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "blocks"),
+    [
+        ("ease in-out", AdapterBlocks.EASE_IN_OUT),
+        ("strong style transfer", AdapterBlocks.STRONG_STYLE),
+        ("weak output", AdapterBlocks.WEAK_OUTPUT),
+        ("prompt is more important", AdapterBlocks.EASE_OUT),
+        ("composition precise", AdapterBlocks.COMPOSITION),
+    ],
+)
+def test_weight_types_are_blocks(kind: str, blocks: AdapterBlocks) -> None:
+    found = _adapted("IPAdapterAdvanced", weight=0.6, weight_type=kind)
+    assert [one.blocks for one in found.request.image_prompts] == [blocks]
+    told = any("precise" in warning for warning in found.warnings)
+    assert told == kind.endswith("precise")
+
+
+def test_style_and_composition_have_weights_of_their_own() -> None:
+    def parts(found: Any) -> list[tuple[AdapterBlocks, float]]:
+        return [(one.blocks, one.weight) for one in found.request.image_prompts]
+
+    style, composition = AdapterBlocks.STYLE, AdapterBlocks.COMPOSITION
+    both = _adapted("IPAdapterAdvanced", weight=0.6, weight_type="style and composition")
+    assert parts(both) == [(style, 0.6), (composition, 1.0)]
+    weights = {"weight_style": 0.7, "weight_composition": 0.4}
+    own = _adapted("IPAdapterStyleComposition", expand_style=False, **weights)
+    assert parts(own) == [(style, 0.7), (composition, 0.4)]
+    strong = _adapted("IPAdapterStyleComposition", expand_style=True, **weights)
+    assert parts(strong)[0] == (AdapterBlocks.STRONG_STYLE, 0.7)
+
+
+def test_other_ways_to_scale_an_image_prompt_are_named() -> None:
+    found = _adapted("IPAdapterAdvanced", weight=1.0, embeds_scaling="K+V")
+    assert '"K+V" of an image prompt is not available.' in found.warnings
+
+
 def test_a_preprocessor_that_is_unknown_here_is_named() -> None:
     graph = _graph(
         n10=_node("ControlNetApply", conditioning=["2", 0], control_net=["11", 0], image=["12", 0]),

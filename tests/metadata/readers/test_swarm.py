@@ -226,8 +226,8 @@ def test_gaps_in_swarmuis_layers_are_told() -> None:
         ipadapterweighttype="prompt is more important",
     )
     assert found.request.controls[0].preprocessor is None
-    assert found.request.image_prompts == (ImagePrompt(image=""),)
-    for words in ('map of "depth-xl"', '"PLUS (high strength)"', '"ease out"'):
+    assert found.request.image_prompts == (ImagePrompt(image="", blocks=AdapterBlocks.EASE_OUT),)
+    for words in ('map of "depth-xl"', '"PLUS (high strength)"'):
         assert any(words in one for one in found.warnings), words
 
 
