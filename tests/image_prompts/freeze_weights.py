@@ -74,7 +74,7 @@ def by_block(checkout: Path, kind: str, *, is_sdxl: bool) -> Any:
 
 
 def one(attention: Any, kind: str, weight: Any, place: int, block: str, family: str) -> float:
-    """What a block adds."""
+    """Return the share that a block adds."""
     keys = {"101_to_k_ip": None} if family == "sdxl" else {}
     project = keys | {"1_to_k_ip": torch.ones_like, "1_to_v_ip": torch.ones_like}
     adapter = SimpleNamespace(ip_layers=SimpleNamespace(to_kvs=project))

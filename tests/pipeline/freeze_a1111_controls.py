@@ -116,7 +116,7 @@ def main(webui: Path, controlnet: Path) -> None:
 
 
 def run(loop: Loop) -> Any:
-    """What is added in each evaluation of a run."""
+    """Return the numbers that are added in each evaluation of a run."""
     hooks, shared = sys.modules["scripts.hook"], sys.modules["modules.shared"]
     unet = UNet(9, (3, 5, 8)) if loop.sdxl else UNet(12, (2, 5, 8, 11))
     MODEL.is_sdxl = loop.sdxl

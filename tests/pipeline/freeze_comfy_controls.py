@@ -93,7 +93,7 @@ def samplings() -> dict[str, Any]:
 
 
 def run(loop: Loop, checkout: Path) -> Any:
-    """What is added in each evaluation of a run."""
+    """Return the numbers that are added in each evaluation of a run."""
     base = importlib.import_module("comfy.model_base")
     patcher = importlib.import_module("comfy.model_patcher")
     config = importlib.import_module("comfy.supported_models_base").BASE({"in_channels": 4})

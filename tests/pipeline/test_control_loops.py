@@ -134,7 +134,7 @@ def layer(led: Led, folder: Path = Path()) -> ControlLayer:
 
 
 def added(loop: Loop, tool: ConventionName, folder: Path) -> Numbers:
-    """What a run adds, [evaluations, rows, residuals]."""
+    """Run a request; return the numbers that it adds, [evaluations, rows, residuals]."""
     changes: dict[str, object] = {}
     if loop.strength < 1:
         changes["inputs"] = (InputImage(role=InputRole.INIT, path=str(folder / "init.png")),)
