@@ -47,7 +47,7 @@ def read(tensors: Tensors) -> UpscalerNetwork:
         partial(omni_sr, config=config),
         tensors.found,
         Needs(multiple=window, least=least, reach=_REACH, zeros=True, sees_all=True),
-        12 * width + 3 * _HEADS * window**2,
+        13 * width,
         overflows_f16=True,
     )
 
