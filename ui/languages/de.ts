@@ -1140,14 +1140,6 @@
    <source>Elsewhere</source>
    <translation>Anderswo</translation>
   </message>
-  <message>
-   <source>None yet</source>
-   <translation>Noch keines</translation>
-  </message>
-  <message>
-   <source>Not for this model</source>
-   <translation>Nicht für dieses Modell</translation>
-  </message>
  </context>
  <context>
   <name>FileNameField</name>
@@ -1577,6 +1569,10 @@
    <source>How it was made</source>
    <translation>Wie es entstand</translation>
   </message>
+  <message>
+   <source>{name} is in another folder than the chosen one.</source>
+   <translation>{name} liegt in einem anderen Ordner als dem gewählten.</translation>
+  </message>
  </context>
  <context>
   <name>GapPanel</name>
@@ -1712,10 +1708,6 @@
    <translation>Nur innerhalb</translation>
   </message>
   <message>
-   <source>The fitting one</source>
-   <translation>Der passende</translation>
-  </message>
-  <message>
    <source>The whole picture</source>
    <translation>Das ganze Bild</translation>
   </message>
@@ -1794,6 +1786,10 @@
    <translation>Von einem Bild ausgehen</translation>
   </message>
   <message>
+   <source>Start from it</source>
+   <translation>Davon ausgehen</translation>
+  </message>
+  <message>
    <source>Strength</source>
    <translation>Stärke</translation>
   </message>
@@ -1866,6 +1862,10 @@
  </context>
  <context>
   <name>LayerCard</name>
+  <message>
+   <source>Choose a picture, or drop one here</source>
+   <translation>Wählen Sie ein Bild, oder legen Sie eines hier ab</translation>
+  </message>
   <message>
    <source>Choose another picture for {name}</source>
    <translation>Ein anderes Bild für {name} wählen</translation>
@@ -1958,6 +1958,10 @@
    <translation>Es ist Platz für {n} davon.</translation>
   </message>
   <message>
+   <source>{name} follows a picture: choose it in the form.</source>
+   <translation>{name} folgt einem Bild: Wählen Sie es im Formular.</translation>
+  </message>
+  <message>
    <source>{name} is a prompt of the next picture.</source>
    <translation>{name} ist ein Prompt des nächsten Bildes.</translation>
   </message>
@@ -1968,6 +1972,14 @@
   <message>
    <source>{name} is used now.</source>
    <translation>{name} wird jetzt verwendet.</translation>
+  </message>
+  <message>
+   <source>{name} makes a prompt of a picture: choose it in the form.</source>
+   <translation>{name} macht aus einem Bild einen Prompt: Wählen Sie es im Formular.</translation>
+  </message>
+  <message>
+   <source>{name} reads the pictures of image prompts.</source>
+   <translation>{name} liest die Bilder der Bild-Prompts.</translation>
   </message>
  </context>
  <context>
@@ -2001,6 +2013,10 @@
    <translation>Steuern: den Linien oder der Tiefe eines Bildes folgen…</translation>
   </message>
   <message>
+   <source>Follow this picture</source>
+   <translation>Diesem Bild folgen</translation>
+  </message>
+  <message>
    <source>Image prompt: a picture as a prompt…</source>
    <translation>Bild-Prompt: ein Bild als Prompt…</translation>
   </message>
@@ -2013,8 +2029,20 @@
    <translation>Bilder ({endings})</translation>
   </message>
   <message>
+   <source>Replace the picture</source>
+   <translation>Das Bild ersetzen</translation>
+  </message>
+  <message>
    <source>The file for {name}</source>
    <translation>Die Datei für {name}</translation>
+  </message>
+  <message>
+   <source>Use as an image prompt</source>
+   <translation>Als Bild-Prompt verwenden</translation>
+  </message>
+  <message>
+   <source>Use this picture</source>
+   <translation>Dieses Bild verwenden</translation>
   </message>
  </context>
  <context>
@@ -2299,6 +2327,21 @@
   <message>
    <source>{name} was made with these very settings and this seed.</source>
    <translation>{name} entstand mit genau diesen Einstellungen und diesem Seed.</translation>
+  </message>
+ </context>
+ <context>
+  <name>MapSwitch</name>
+  <message>
+   <source>Map {n} of {count}: {name}</source>
+   <translation>Karte {n} von {count}: {name}</translation>
+  </message>
+  <message>
+   <source>No map</source>
+   <translation>Keine Karte</translation>
+  </message>
+  <message>
+   <source>Show the map of another control layer</source>
+   <translation>Die Karte einer anderen Steuerebene zeigen</translation>
   </message>
  </context>
  <context>
@@ -3605,16 +3648,8 @@
    <translation>Wie im ersten Durchgang.</translation>
   </message>
   <message>
-   <source>Choose a file…</source>
-   <translation>Eine Datei wählen…</translation>
-  </message>
-  <message>
    <source>Do not enlarge the picture</source>
    <translation>Das Bild nicht vergrößern</translation>
-  </message>
-  <message>
-   <source>Elsewhere</source>
-   <translation>Anderswo</translation>
   </message>
   <message>
    <source>Empty for as many as the first pass has.</source>
@@ -3677,14 +3712,6 @@
    <translation>Stärke</translation>
   </message>
   <message>
-   <source>The picture itself</source>
-   <translation>Das Bild selbst</translation>
-  </message>
-  <message>
-   <source>The same model</source>
-   <translation>Dasselbe Modell</translation>
-  </message>
-  <message>
    <source>The side of tiles that are redrawn one by one; empty for the whole.</source>
    <translation>Die Seite von Kacheln, die einzeln neu gemalt werden; leer für das Ganze.</translation>
   </message>
@@ -3713,10 +3740,6 @@
    <translation>Mit der Breite, anstelle des Faktors.</translation>
   </message>
   <message>
-   <source>Your upscalers</source>
-   <translation>Ihre Upscaler</translation>
-  </message>
-  <message>
    <source>in tiles</source>
    <translation>in Kacheln</translation>
   </message>
@@ -3738,6 +3761,10 @@
   <message>
    <source>The picture is not enlarged a second time.</source>
    <translation>Das Bild wird kein zweites Mal vergrößert.</translation>
+  </message>
+  <message>
+   <source>{name} enlarges the next pictures.</source>
+   <translation>{name} vergrößert die nächsten Bilder.</translation>
   </message>
  </context>
  <context>
@@ -4832,6 +4859,10 @@
    <translation>Speichern</translation>
   </message>
   <message>
+   <source>The text was too long to be pasted whole: an entry has room for {n} characters.</source>
+   <translation>Der Text war zu lang, um ganz eingefügt zu werden: Ein Eintrag hat Platz für {n} Zeichen.</translation>
+  </message>
+  <message>
    <source>There is a list of this name.</source>
    <translation>Eine Liste dieses Namens gibt es schon.</translation>
   </message>
@@ -5184,6 +5215,10 @@
    <translation>0 bewahrt das Bild, 1 zeichnet alles neu.</translation>
   </message>
   <message>
+   <source>1024 pixels, follows long prompts closely; large files, and much time.</source>
+   <translation>1024 Pixel, folgt langen Prompts genau; große Dateien und viel Zeit.</translation>
+  </message>
+  <message>
    <source>1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI.</source>
    <translation>1024 Pixel, mehr Details, mehr Zeit: auch Pony, Illustrious, NoobAI.</translation>
   </message>
@@ -5218,6 +5253,14 @@
   <message>
    <source>A canvas grows around a picture</source>
    <translation>Eine Leinwand wächst um ein Bild herum</translation>
+  </message>
+  <message>
+   <source>A control layer was left out: its picture is not known.</source>
+   <translation>Eine Steuerebene wurde weggelassen: Ihr Bild ist nicht bekannt.</translation>
+  </message>
+  <message>
+   <source>A control layer was left out: its picture is not known. Its network is {name}.</source>
+   <translation>Eine Steuerebene wurde weggelassen: Ihr Bild ist nicht bekannt. Ihr Netz ist {name}.</translation>
   </message>
   <message>
    <source>A copy of the weights in the cache was damaged; what was made with it was not kept, and was made again without it.</source>
@@ -5308,6 +5351,14 @@
    <translation>Ein Attribut in der Datei ist von unbekannter Art.</translation>
   </message>
   <message>
+   <source>An image prompt was left out: its picture is not known.</source>
+   <translation>Ein Bild-Prompt wurde weggelassen: Sein Bild ist nicht bekannt.</translation>
+  </message>
+  <message>
+   <source>An image prompt was left out: its picture is not known. Its adapter is {name}.</source>
+   <translation>Ein Bild-Prompt wurde weggelassen: Sein Bild ist nicht bekannt. Sein Adapter ist {name}.</translation>
+  </message>
+  <message>
    <source>Another Safelight is installing an update.</source>
    <translation>Ein anderes Safelight installiert gerade ein Update.</translation>
   </message>
@@ -5336,6 +5387,10 @@
    <translation>Beim Zeichen {number} des Prompts: {problem}: {place}.</translation>
   </message>
   <message>
+   <source>At most {max_count} can wait.</source>
+   <translation>Höchstens {max_count} können warten.</translation>
+  </message>
+  <message>
    <source>At most {max_count} can.</source>
    <translation>Höchstens {max_count} sind möglich.</translation>
   </message>
@@ -5356,6 +5411,10 @@
    <translation>Canny</translation>
   </message>
   <message>
+   <source>Canny or Depth, which takes a map beside the latent</source>
+   <translation>Canny oder Depth, das neben dem Latent eine Karte nimmt</translation>
+  </message>
+  <message>
    <source>Check DISPLAY. {without}</source>
    <translation>DISPLAY prüfen. {without}</translation>
   </message>
@@ -5366,6 +5425,10 @@
   <message>
    <source>Check the hardware again.</source>
    <translation>Die Hardware erneut prüfen.</translation>
+  </message>
+  <message>
+   <source>Choose Flux.1 dev, schnell or Krea, or what was trained from them.</source>
+   <translation>Wähle Flux.1 dev, schnell oder Krea oder daraus trainierte Modelle.</translation>
   </message>
   <message>
    <source>Choose a .safetensors file, or the folder that holds unet, vae and text_encoder.</source>
@@ -5412,8 +5475,16 @@
    <translation>Ein Modell wählen, das mit dem eigenen Rauschverlauf von Stable Diffusion trainiert wurde.</translation>
   </message>
   <message>
+   <source>Choose a model with Flux.1's usual network.</source>
+   <translation>Wähle ein Modell mit dem üblichen Netz von Flux.1.</translation>
+  </message>
+  <message>
    <source>Choose a model with Stable Diffusion's usual network.</source>
    <translation>Ein Modell mit dem üblichen Netz von Stable Diffusion wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a model with T5 v1.1 as its text encoder.</source>
+   <translation>Wählen Sie ein Modell mit T5 v1.1 als Textencoder.</translation>
   </message>
   <message>
    <source>Choose a model, or get the .safetensors version of this one.</source>
@@ -5492,6 +5563,10 @@
    <translation>Wählen Sie seine Datei in der Steuerebene.</translation>
   </message>
   <message>
+   <source>Choose its file, or put it back.</source>
+   <translation>Wählen Sie die Datei, oder legen Sie sie wieder dorthin.</translation>
+  </message>
+  <message>
    <source>Choose mid, down or up, or the beginning of a layer's name.</source>
    <translation>Wählen Sie mid, down oder up oder den Anfang eines Schichtnamens.</translation>
   </message>
@@ -5516,12 +5591,28 @@
    <translation>Wählen Sie die Datei des Adapters, oder legen Sie sie in den Ordner Ihrer Modelle.</translation>
   </message>
   <message>
+   <source>Choose the adapter's own file.</source>
+   <translation>Wählen Sie die eigene Datei des Adapters.</translation>
+  </message>
+  <message>
+   <source>Choose the kind of the map in its control layer.</source>
+   <translation>Wählen Sie die Art der Karte in ihrer Steuerebene.</translation>
+  </message>
+  <message>
    <source>Choose the model itself, or the folder that holds it.</source>
    <translation>Das Modell selbst wählen oder den Ordner, der es enthält.</translation>
   </message>
   <message>
    <source>Choose the original file of a picture made by Safelight, AUTOMATIC1111, ComfyUI or alike.</source>
    <translation>Die Originaldatei eines Bildes von Safelight, AUTOMATIC1111, ComfyUI oder ähnlichen wählen.</translation>
+  </message>
+  <message>
+   <source>Choose the picture that is the prompt.</source>
+   <translation>Wählen Sie das Bild, das der Prompt ist.</translation>
+  </message>
+  <message>
+   <source>Choose the picture that it follows.</source>
+   <translation>Wählen Sie das Bild, dem sie folgt.</translation>
   </message>
   <message>
    <source>Civitai finds it by the hash {hash}.</source>
@@ -5622,6 +5713,10 @@
   <message>
    <source>Files of this kind are programs. Get the .safetensors version.</source>
    <translation>Dateien dieser Art sind Programme. Die .safetensors-Version beschaffen.</translation>
+  </message>
+  <message>
+   <source>Fill, which takes a masked picture beside the latent</source>
+   <translation>Fill, das neben dem Latent ein maskiertes Bild nimmt</translation>
   </message>
   <message>
    <source>For the same picture as with the LoRAs, bake into the fp16 version of the model.</source>
@@ -5804,6 +5899,10 @@
    <translation>Sie ist ein FaceID-Adapter: er braucht ein Netz, das Gesichter erkennt (insightface), und das hat Safelight nicht.</translation>
   </message>
   <message>
+   <source>It is a UNet that was saved with an adapter in it.</source>
+   <translation>Es ist ein UNet, in dem ein Adapter mitgespeichert ist.</translation>
+  </message>
+  <message>
    <source>It is for Kolors, which is not run here.</source>
    <translation>Sie ist für Kolors, das hier nicht läuft.</translation>
   </message>
@@ -5900,12 +5999,20 @@
    <translation>Es hat mehr als {n} GB Speicher belegt.</translation>
   </message>
   <message>
+   <source>It was looked for in the folders of models.</source>
+   <translation>Gesucht wurde in den Modellordnern.</translation>
+  </message>
+  <message>
    <source>It was not looked at yet.</source>
    <translation>Es wurde noch nicht angesehen.</translation>
   </message>
   <message>
    <source>It was not tried yet.</source>
    <translation>Es wurde noch nicht erprobt.</translation>
+  </message>
+  <message>
+   <source>Its hash is {hash}, by which Civitai may find it.</source>
+   <translation>Der Hash ist {hash}; damit findet Civitai die Datei vielleicht.</translation>
   </message>
   <message>
    <source>Its results are correct: {results}.</source>
@@ -5988,6 +6095,10 @@
    <translation>MIGraphX führt {name} nicht auf</translation>
   </message>
   <message>
+   <source>Make a picture: its record has the seconds of each phase.</source>
+   <translation>Erzeugen Sie ein Bild: Seine Aufzeichnung nennt die Sekunden jeder Phase.</translation>
+  </message>
+  <message>
    <source>Make room on the disk of {folder}.</source>
    <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
   </message>
@@ -6038,6 +6149,10 @@
   <message>
    <source>No device can be used ({names}).</source>
    <translation>Kein Gerät kann verwendet werden ({names}).</translation>
+  </message>
+  <message>
+   <source>No file in the folders of models has its content, either.</source>
+   <translation>Auch in den Modellordnern hat keine Datei diesen Inhalt.</translation>
   </message>
   <message>
    <source>No model is chosen.</source>
@@ -6388,6 +6503,10 @@
    <translation>T2I-Adapter</translation>
   </message>
   <message>
+   <source>T5 text encoder, {layers} layers {width} wide</source>
+   <translation>T5-Textencoder, {layers} Schichten, {width} breit</translation>
+  </message>
+  <message>
    <source>Take 0 to keep the picture, or fewer steps.</source>
    <translation>0 nehmen, um das Bild zu bewahren, oder weniger Schritte.</translation>
   </message>
@@ -6506,6 +6625,14 @@
   <message>
    <source>The control network of {image} was not found; the picture was made without it.</source>
    <translation>Das Steuernetz zu {image} wurde nicht gefunden; das Bild entstand ohne es.</translation>
+  </message>
+  <message>
+   <source>The control network {name} was not found.</source>
+   <translation>Das Steuernetz {name} wurde nicht gefunden.</translation>
+  </message>
+  <message>
+   <source>The control network {name} was not found; the picture was made without it.</source>
+   <translation>Das Steuernetz {name} wurde nicht gefunden; das Bild entstand ohne es.</translation>
   </message>
   <message>
    <source>The copies of the weights in the cache are damaged whenever they are made.</source>
@@ -6672,12 +6799,20 @@
    <translation>Der Bild-Prompt-Adapter {adapter} ist für {family}; das Modell ist {model}.</translation>
   </message>
   <message>
+   <source>The image prompt adapter {name} was not found.</source>
+   <translation>Der Bild-Prompt-Adapter {name} wurde nicht gefunden.</translation>
+  </message>
+  <message>
    <source>The image prompt adapter {path} lacks some of its weights.</source>
    <translation>Dem Bild-Prompt-Adapter {path} fehlen einige seiner Gewichte.</translation>
   </message>
   <message>
    <source>The image prompt {image} was left out: its adapter was not found.</source>
    <translation>Der Bild-Prompt {image} wurde weggelassen: sein Adapter wurde nicht gefunden.</translation>
+  </message>
+  <message>
+   <source>The image prompt {image} was left out: its adapter {name} was not found.</source>
+   <translation>Der Bild-Prompt {image} wurde weggelassen: Sein Adapter {name} wurde nicht gefunden.</translation>
   </message>
   <message>
    <source>The levels of the schedule {label} do not fall from each step to the next.</source>
@@ -6760,12 +6895,20 @@
    <translation>Das Modell ist wahrscheinlich beschädigt: neu herunterladen oder eine andere VAE versuchen.</translation>
   </message>
   <message>
+   <source>The model {name} of a second pass was not found.</source>
+   <translation>Das Modell {name} eines zweiten Durchgangs wurde nicht gefunden.</translation>
+  </message>
+  <message>
    <source>The name {beginning!r} is longer than this system takes.</source>
    <translation>Der Name {beginning!r} ist länger, als dieses System zulässt.</translation>
   </message>
   <message>
    <source>The nearer, the brighter.</source>
    <translation>Je näher, desto heller.</translation>
+  </message>
+  <message>
+   <source>The networks of {family} are not timed one by one.</source>
+   <translation>Die Netze von {family} werden nicht einzeln gemessen.</translation>
   </message>
   <message>
    <source>The number of steps must be between 1 and {most}, not {steps}.</source>
@@ -6866,6 +7009,10 @@
   <message>
    <source>The queue cannot be saved in {folder}: {reason}. It goes on without.</source>
    <translation>Die Warteschlange lässt sich in {folder} nicht speichern: {reason}. Sie läuft ungespeichert weiter.</translation>
+  </message>
+  <message>
+   <source>The queue has no room for so many pictures more.</source>
+   <translation>Die Warteschlange hat keinen Platz für so viele weitere Bilder.</translation>
   </message>
   <message>
    <source>The queue in {path} cannot be read: {reason}.</source>
@@ -6972,6 +7119,10 @@
    <translation>Das Update wurde angehalten.</translation>
   </message>
   <message>
+   <source>The upscaler {name} was not found.</source>
+   <translation>Der Vergrößerer {name} wurde nicht gefunden.</translation>
+  </message>
+  <message>
    <source>The variable {name} can name a web address or a folder.</source>
    <translation>Die Variable {name} kann eine Webadresse oder einen Ordner nennen.</translation>
   </message>
@@ -6986,6 +7137,10 @@
   <message>
    <source>The weights that LoRAs change could not be replaced in the network compiled for {device}.</source>
    <translation>Die Gewichte, die LoRAs ändern, konnten im Netz für {device} nicht ersetzt werden.</translation>
+  </message>
+  <message>
+   <source>The weights {name} of a preprocessor were not found.</source>
+   <translation>Die Gewichte {name} einer Vorverarbeitung wurden nicht gefunden.</translation>
   </message>
   <message>
    <source>The working copy of the weights ({size:.1f} GB) cannot be written to {folder}: {strerror}.</source>
@@ -7004,6 +7159,10 @@
    <translation>{labels} passt nicht: vorhanden ist {found}, das UNet braucht {needed}.</translation>
   </message>
   <message>
+   <source>The {labels} does not fit: it is {found}, the transformer needs {needed}.</source>
+   <translation>{labels} passt nicht: gefunden {found}, der Transformer braucht {needed}.</translation>
+  </message>
+  <message>
    <source>The {label} of {path} has a part this version does not know: {name!r}.</source>
    <translation>{label} von {path}: Diese Version kennt den Teil {name!r} nicht.</translation>
   </message>
@@ -7014,6 +7173,10 @@
   <message>
    <source>The {label} of {path} scales {weight!r} in parts, which this version does not read.</source>
    <translation>{label} von {path}: {weight!r} wird in Teilen skaliert, was diese Version nicht liest.</translation>
+  </message>
+  <message>
+   <source>The {label} of {path} was saved with an IP-Adapter in it.</source>
+   <translation>{label} von {path}: Darin ist ein IP-Adapter mitgespeichert.</translation>
   </message>
   <message>
    <source>The {name} has {count:,} characters; at most {most:,} are accepted.</source>
@@ -7114,6 +7277,10 @@
   <message>
    <source>There is not enough memory.</source>
    <translation>Der Speicher reicht nicht.</translation>
+  </message>
+  <message>
+   <source>There is nothing at {path} any more.</source>
+   <translation>Unter {path} ist nichts mehr.</translation>
   </message>
   <message>
    <source>There is something else in the place of the list of updates.</source>
@@ -7238,6 +7405,10 @@
   <message>
    <source>Use the diffusers folder it came from, with its tokenizer.</source>
    <translation>Den diffusers-Ordner verwenden, aus dem es stammt, mit dem Tokenizer darin.</translation>
+  </message>
+  <message>
+   <source>Use the model without it, and its adapter's own file for an image prompt.</source>
+   <translation>Nutzen Sie das Modell ohne ihn, und für einen Bild-Prompt die eigene Datei des Adapters.</translation>
   </message>
   <message>
    <source>Use the strength to say how much of it is redrawn.</source>
@@ -7596,6 +7767,10 @@
    <translation>ein winziger VAE ({name})</translation>
   </message>
   <message>
+   <source>a variant with {more} channels more</source>
+   <translation>eine Variante mit {more} Kanälen mehr</translation>
+  </message>
+  <message>
    <source>a video VAE</source>
    <translation>ein Video-VAE</translation>
   </message>
@@ -7642,6 +7817,10 @@
   <message>
    <source>aesthetic score</source>
    <translation>Ästhetikwert</translation>
+  </message>
+  <message>
+   <source>all of its family are trained so</source>
+   <translation>alle seiner Familie so trainiert sind</translation>
   </message>
   <message>
    <source>an AnimateDiff motion module</source>
@@ -7774,6 +7953,10 @@
   <message>
    <source>denoiser (UNet)</source>
    <translation>Entrauscher (UNet)</translation>
+  </message>
+  <message>
+   <source>denoiser (transformer)</source>
+   <translation>Denoiser (Transformer)</translation>
   </message>
   <message>
    <source>depth</source>
@@ -7976,6 +8159,10 @@
    <translation>sie hat keine Operatoren</translation>
   </message>
   <message>
+   <source>it has no transformer of Flux.1</source>
+   <translation>es hat keinen Transformer von Flux.1</translation>
+  </message>
+  <message>
    <source>it has no {name}</source>
    <translation>{name} fehlt ihm</translation>
   </message>
@@ -8022,6 +8209,10 @@
   <message>
    <source>it holds {name!r} of the {label} under two names</source>
    <translation>sie enthält {name!r} unter zwei Namen ({label})</translation>
+  </message>
+  <message>
+   <source>it holds {name!r} under two names</source>
+   <translation>sie enthält {name!r} unter zwei Namen</translation>
   </message>
   <message>
    <source>it holds {name!r}, which no tiny VAE has</source>
@@ -8604,6 +8795,18 @@
    <translation>safetensors-Datei</translation>
   </message>
   <message>
+   <source>sampled as Krea, by its name</source>
+   <translation>wie Krea gesampelt, nach seinem Namen</translation>
+  </message>
+  <message>
+   <source>sampled as dev: guidance is an input of it</source>
+   <translation>wie dev gesampelt: Guidance ist eine Eingabe</translation>
+  </message>
+  <message>
+   <source>sampled as schnell: it takes no guidance</source>
+   <translation>wie schnell gesampelt: es nimmt keine Guidance</translation>
+  </message>
+  <message>
    <source>sampled as {title}, which is trained so</source>
    <translation>berechnet wie {title}, das so trainiert ist</translation>
   </message>
@@ -8630,6 +8833,10 @@
   <message>
    <source>second text encoder (OpenCLIP bigG)</source>
    <translation>Zweiter Textencoder (OpenCLIP bigG)</translation>
+  </message>
+  <message>
+   <source>second text encoder (T5-XXL)</source>
+   <translation>zweiter Textencoder (T5-XXL)</translation>
   </message>
   <message>
    <source>seed</source>
@@ -8762,6 +8969,10 @@
   <message>
    <source>text encoder</source>
    <translation>Textencoder</translation>
+  </message>
+  <message>
+   <source>text encoder (CLIP ViT-L)</source>
+   <translation>Textencoder (CLIP ViT-L)</translation>
   </message>
   <message>
    <source>text encoders of width {widths}</source>
@@ -8922,6 +9133,10 @@
   <message>
    <source>tiny VAE (TAESD), {channels} latent channels, {naming}</source>
    <translation>Kleines VAE (TAESD), {channels} latente Kanäle, {naming}</translation>
+  </message>
+  <message>
+   <source>transformer {width} wide with {double} double and {single} single blocks</source>
+   <translation>Transformer, {width} breit, mit {double} doppelten und {single} einfachen Blöcken</translation>
   </message>
   <message>
    <source>v-prediction</source>
@@ -9244,6 +9459,10 @@
    <translation>{name} startet und hat hier noch kein Gerät: {reason}.</translation>
   </message>
   <message>
+   <source>{network} follows several kinds of maps, and the kind of {image} is not known.</source>
+   <translation>{network} folgt mehreren Arten von Karten, und die Art von {image} ist nicht bekannt.</translation>
+  </message>
+  <message>
    <source>{node} may not be opened: add yourself to the group render and log in again</source>
    <translation>{node} darf nicht geöffnet werden: sich in die Gruppe render eintragen und neu anmelden</translation>
   </message>
@@ -9378,6 +9597,10 @@
   <message>
    <source>{path} has two weights in one place, and a LoRA changes one of them.</source>
    <translation>{path} hat zwei Gewichte an einer Stelle, und eine LoRA ändert eines davon.</translation>
+  </message>
+  <message>
+   <source>{path} is Flux.1 {kind}. It is not run yet.</source>
+   <translation>{path} ist Flux.1 {kind}. Das läuft noch nicht.</translation>
   </message>
   <message>
    <source>{path} is a ControlNet of a kind that is not run.</source>
@@ -10078,6 +10301,10 @@
    <translation>Zusammen</translation>
   </message>
   <message>
+   <source>Upscaled by</source>
+   <translation>Vergrößert mit</translation>
+  </message>
+  <message>
    <source>and {n} more</source>
    <translation>und {n} weitere</translation>
   </message>
@@ -10103,6 +10330,37 @@
   <message>
    <source>Something went wrong inside Safelight.</source>
    <translation>In Safelight ist etwas schiefgegangen.</translation>
+  </message>
+ </context>
+ <context>
+  <name>files</name>
+  <message>
+   <source>It is looked for among your files.</source>
+   <translation>Er wird unter Ihren Dateien gesucht.</translation>
+  </message>
+  <message>
+   <source>None yet</source>
+   <translation>Noch keines</translation>
+  </message>
+  <message>
+   <source>Not for this model</source>
+   <translation>Nicht für dieses Modell</translation>
+  </message>
+  <message>
+   <source>The fitting one</source>
+   <translation>Der passende</translation>
+  </message>
+  <message>
+   <source>The picture itself</source>
+   <translation>Das Bild selbst</translation>
+  </message>
+  <message>
+   <source>The same model</source>
+   <translation>Dasselbe Modell</translation>
+  </message>
+  <message>
+   <source>Your upscalers</source>
+   <translation>Ihre Upscaler</translation>
   </message>
  </context>
  <context>
@@ -10348,6 +10606,14 @@
   <message>
    <source>The starter does not know: {words}.</source>
    <translation>Das Startmodell kennt nicht: {words}.</translation>
+  </message>
+  <message>
+   <source>There are no IP-Adapters for this model: for image prompts choose one of Stable Diffusion 1.5 or SDXL.</source>
+   <translation>Für dieses Modell gibt es keine IP-Adapter: Wählen Sie für Bild-Prompts eines von Stable Diffusion 1.5 oder SDXL.</translation>
+  </message>
+  <message>
+   <source>This model follows no other pictures: for control layers and image prompts choose one of Stable Diffusion 1.5 or SDXL.</source>
+   <translation>Dieses Modell folgt keinen anderen Bildern: Wählen Sie für Steuerebenen und Bild-Prompts eines von Stable Diffusion 1.5 oder SDXL.</translation>
   </message>
   <message>
    <source>Unclosed “{sign}”</source>
@@ -10629,6 +10895,22 @@
  <context>
   <name>layers</name>
   <message>
+   <source>A fifth of the weight after the model's middle.</source>
+   <translation>Ein Fünftel des Gewichts nach der Mitte des Modells.</translation>
+  </message>
+  <message>
+   <source>A fifth of the weight before the model's middle.</source>
+   <translation>Ein Fünftel des Gewichts vor der Mitte des Modells.</translation>
+  </message>
+  <message>
+   <source>A fifth of the weight in the model's middle.</source>
+   <translation>Ein Fünftel des Gewichts in der Mitte des Modells.</translation>
+  </message>
+  <message>
+   <source>A fifth of the weight outside the model's middle.</source>
+   <translation>Ein Fünftel des Gewichts außerhalb der Mitte des Modells.</translation>
+  </message>
+  <message>
    <source>Above 1 the map is darker, below 1 it is lighter.</source>
    <translation>Über 1 ist die Karte dunkler, unter 1 heller.</translation>
   </message>
@@ -10721,8 +11003,20 @@
    <translation>Kanten in drei Stufen, die weniger vom Bild verbergen.</translation>
   </message>
   <message>
+   <source>Everything but the places of things.</source>
+   <translation>Alles außer den Plätzen der Dinge.</translation>
+  </message>
+  <message>
    <source>Faces</source>
    <translation>Gesichter</translation>
+  </message>
+  <message>
+   <source>Fading</source>
+   <translation>Abnehmend</translation>
+  </message>
+  <message>
+   <source>Fading and growing</source>
+   <translation>Ab- und zunehmend</translation>
   </message>
   <message>
    <source>Farther than this part of the depth, surfaces face you.</source>
@@ -10737,8 +11031,20 @@
    <translation>Gamma</translation>
   </message>
   <message>
+   <source>Growing</source>
+   <translation>Zunehmend</translation>
+  </message>
+  <message>
+   <source>Growing and fading</source>
+   <translation>Zu- und abnehmend</translation>
+  </message>
+  <message>
    <source>Hands</source>
    <translation>Hände</translation>
+  </message>
+  <message>
+   <source>Hardly in the first blocks of the model, most in the last.</source>
+   <translation>Kaum in den ersten Blöcken des Modells, am meisten in den letzten.</translation>
   </message>
   <message>
    <source>IP-Adapters need a CLIP vision encoder, and your folders have none. Put it into {folder}.</source>
@@ -10761,6 +11067,14 @@
    <translation>Weggelassen: seine Datei ist nicht in Ihren Ordnern.</translation>
   </message>
   <message>
+   <source>Left out: there are no IP-Adapters for this model.</source>
+   <translation>Weggelassen: Für dieses Modell gibt es keine IP-Adapter.</translation>
+  </message>
+  <message>
+   <source>Left out: there are no control networks for this model.</source>
+   <translation>Weggelassen: Für dieses Modell gibt es keine Steuernetze.</translation>
+  </message>
+  <message>
    <source>Left out: {reason}</source>
    <translation>Weggelassen: {reason}</translation>
   </message>
@@ -10777,8 +11091,24 @@
    <translation>Malweise und Orte, ohne den übrigen Inhalt.</translation>
   </message>
   <message>
+   <source>Most in the first and the last blocks of the model.</source>
+   <translation>Am meisten in den ersten und letzten Blöcken des Modells.</translation>
+  </message>
+  <message>
+   <source>Most in the first blocks of the model, hardly in the last.</source>
+   <translation>Am meisten in den ersten Blöcken des Modells, kaum in den letzten.</translation>
+  </message>
+  <message>
+   <source>Most in the middle blocks of the model.</source>
+   <translation>Am meisten in den mittleren Blöcken des Modells.</translation>
+  </message>
+  <message>
    <source>Needs {file}.</source>
    <translation>Braucht {file}.</translation>
+  </message>
+  <message>
+   <source>No picture yet</source>
+   <translation>Noch kein Bild</translation>
   </message>
   <message>
    <source>None</source>
@@ -10855,6 +11185,14 @@
   <message>
    <source>Strong edges from</source>
    <translation>Starke Kanten ab</translation>
+  </message>
+  <message>
+   <source>Strong middle</source>
+   <translation>Starke Mitte</translation>
+  </message>
+  <message>
+   <source>Strong style</source>
+   <translation>Starker Stil</translation>
   </message>
   <message>
    <source>Style and composition</source>
@@ -10945,12 +11283,28 @@
    <translation>Kachel</translation>
   </message>
   <message>
+   <source>Weak beginning</source>
+   <translation>Schwacher Anfang</translation>
+  </message>
+  <message>
    <source>Weak edges from</source>
    <translation>Schwache Kanten ab</translation>
   </message>
   <message>
+   <source>Weak end</source>
+   <translation>Schwaches Ende</translation>
+  </message>
+  <message>
+   <source>Weak middle</source>
+   <translation>Schwache Mitte</translation>
+  </message>
+  <message>
    <source>Weaker edges are left out; lower shows more of them.</source>
    <translation>Schwächere Kanten fallen weg; weniger zeigt mehr davon.</translation>
+  </message>
+  <message>
+   <source>Without effect until a picture is chosen.</source>
+   <translation>Ohne Wirkung, bis ein Bild gewählt ist.</translation>
   </message>
   <message>
    <source>Without effect until an IP-Adapter is chosen.</source>
@@ -11508,6 +11862,14 @@
    <translation>Embeddings</translation>
   </message>
   <message>
+   <source>Enlarge pictures with it</source>
+   <translation>Bilder damit vergrößern</translation>
+  </message>
+  <message>
+   <source>Follow a picture with it</source>
+   <translation>Einem Bild damit folgen</translation>
+  </message>
+  <message>
    <source>IP-Adapter</source>
    <translation>IP-Adapter</translation>
   </message>
@@ -11554,6 +11916,14 @@
   <message>
    <source>Upscalers</source>
    <translation>Upscaler</translation>
+  </message>
+  <message>
+   <source>Use for an image prompt</source>
+   <translation>Für einen Bild-Prompt verwenden</translation>
+  </message>
+  <message>
+   <source>Use for image prompts</source>
+   <translation>Für Bild-Prompts verwenden</translation>
   </message>
   <message>
    <source>Use this model</source>
