@@ -70,16 +70,16 @@ class Compiler:
             return self._prepared[key]
 
     def converted_bytes(self, weights: WeightSet, precision: Precision) -> int:
-        """Return the bytes of converted weights that binding `weights` in memory would hold.
-
-        None are held where a working copy is mapped instead.
-        """
+        """Return the bytes of converted weights that binding `weights` in memory would hold."""
         sources = weights.base.values()
         element = self._element(sources, precision)
         computed = [source for source in sources if source.slice_as(element) is None]
-        if computed and has_copy_of(weights, element, self._working_copies):
-            return 0
         return sum(source.elements for source in computed) * element.itemsize
+
+    def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
+        """Return True if converted `weights` would be mapped from a working copy that exists."""
+        element = self._element(weights.base.values(), precision)
+        return has_copy_of(weights, element, self._working_copies)
 
     def patched_bytes(
         self,

@@ -166,7 +166,9 @@ def _network_bytes(
     """Return the bytes of the weights of a network that is no component of a checkpoint."""
     precision, weights = network.precisions(offered)[0], network.weights
     packed = weights.elements * precision.dtype.itemsize
-    return ComponentBytes(packed, compiler.converted_bytes(weights, precision))
+    converted = compiler.converted_bytes(weights, precision)
+    mapped = converted * compiler.has_copy(weights, precision)
+    return ComponentBytes(packed, converted, mapped=mapped)
 
 
 def _component_bytes(
@@ -179,18 +181,20 @@ def _component_bytes(
 
     `variants` are a checkpoint with the LoRAs of different pictures: those that take most count.
     """
-    packed = converted = patched = 0
+    packed = converted = patched = mapped = 0
     for component in components:
         weights = variants[0].weights_of(component)
         packed += weights.elements * precision.dtype.itemsize
-        converted += compiler.converted_bytes(weights, precision)
+        computed = compiler.converted_bytes(weights, precision)
+        converted += computed
+        mapped += computed * compiler.has_copy(weights, precision)
         patched += max(
             compiler.patched_bytes(weights, patches.merged, precision) + patches.branch_bytes
             if patches is not None
             else 0
             for patches in (one.patches.get(component) for one in variants)
         )
-    return ComponentBytes(packed, converted, patched)
+    return ComponentBytes(packed, converted, patched, mapped)
 
 
 def _require_room(

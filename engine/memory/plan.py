@@ -46,20 +46,22 @@ class MemoryFacts:
 class ComponentBytes:
     """The bytes of a component's weights: packed by the runtime, and converted in memory.
 
-    `patched` are those of the weights that LoRAs change, which are always in memory.
+    `patched` are those of the weights that LoRAs change, which are always in memory; `mapped` are
+    those of the converted ones that a working copy has already.
     """
 
     packed: int
     converted: int
     patched: int = 0
+    mapped: int = 0
 
     def bytes(self, *, held: bool) -> int:
         """Return the bytes in memory; `held`: converted weights are in memory, not mapped."""
-        return self.packed + self.converted * held + self.patched
+        return self.packed + (self.converted - self.mapped) * held + self.patched
 
     def loading(self, *, held: bool) -> int:
         """Return the bytes that are in memory while the component is loaded ahead of its use."""
-        return (self.converted * held or self.packed) + self.patched
+        return ((self.converted - self.mapped) * held or self.packed) + self.patched
 
 
 def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
@@ -68,6 +70,7 @@ def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
         sum(one.packed for one in parts),
         sum(one.converted for one in parts),
         sum(one.patched for one in parts),
+        sum(one.mapped for one in parts),
     )
 
 

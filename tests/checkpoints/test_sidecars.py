@@ -127,7 +127,7 @@ def test_metadata(tmp_path: Path, metadata: dict[str, str], says: str, side: int
         ("SD 3.5 Medium", None),
         ("stable-diffusion-v3-medium", None),
         ("Pony V7", None),
-        ("Flux.1 D", None),
+        ("Flux.1 D", "flux1"),
         ("Other", None),
         ("", None),
     ],

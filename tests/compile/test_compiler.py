@@ -120,11 +120,12 @@ def test_others_are_converted_in_memory_or_in_a_copy(
     total = loading.compiler.converted_bytes(made.weights, precision)
     assert sum(ref.nbytes for ref in held.values()) == total
     assert loading.cached() == 0
+    assert not loading.compiler.has_copy(made.weights, precision)
     assert loading.reports[-1] == (total, total)
 
     copied = loading.load(made, precision, WORKING_COPY)
     assert loading.cached() == 1
-    assert loading.compiler.converted_bytes(made.weights, precision) == 0
+    assert loading.compiler.has_copy(made.weights, precision)
     for name, ref in copied.items():
         assert isinstance(ref, FileSlice)
         assert ref.path.parent == loading.copies.folder

@@ -139,6 +139,14 @@ def test_a_copy_on_disk_may_let_both_stay() -> None:
     assert (chosen.placement, chosen.together) == (WORKING_COPY, True)
 
 
+def test_weights_of_a_copy_that_exists_are_not_held() -> None:
+    parts = (DENOISER, VAE, TEXT)
+    now = plan(*(replace(one, mapped=one.converted) for one in parts))
+    assert now.peak_bytes == plan(*(replace(one, converted=0) for one in parts)).peak_bytes
+    # A damaged one is still written anew.
+    assert now.placement is plan().placement is MEMORY_THEN_COPY
+
+
 def test_each_plan_needs_less_than_the_one_before() -> None:
     peaks = [
         peak(pictures=2, placement=MEMORY, together=True),
