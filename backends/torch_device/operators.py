@@ -259,6 +259,11 @@ def _slice(x: Tensor, starts: Sequence[int], ends: Sequence[int], axes: Sequence
     return x.narrow(axis, start, end - start)
 
 
+def _unsqueeze(x: Tensor, axes: Sequence[int]) -> Tensor:
+    (axis,) = axes
+    return x.unsqueeze(axis)
+
+
 def _pixel_shuffle(*, blocksize: int, mode: str) -> Function:
     _require(mode == "CRD", f"mode {mode}")
     return lambda x: functional.pixel_shuffle(x, blocksize)
@@ -363,4 +368,5 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Tanh": _plain(torch.tanh),
     "Tile": _plain(_tile),
     "Transpose": lambda *, perm: lambda x: x.permute(perm),
+    "Unsqueeze": _plain(_unsqueeze),
 }

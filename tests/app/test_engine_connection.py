@@ -117,10 +117,11 @@ def test_the_event_loop_turns_while_a_flood_is_read(supervise: Supervise) -> Non
     timer = QTimer(interval=0)
     timer.timeout.connect(lambda: seen.append(len(engine.told.events)))
     timer.start()
-    # A pipe holds 64 KiB, so that more than a hundred turns pass until the backlog is too large.
-    engine.wait(lambda: len(seen) > 100)
+    # A pipe holds 64 KiB, so that more than a hundred turns pass until the backlog is too large. Of
+    # these a machine that is busy with other things may let the engine run at few.
+    engine.wait(lambda: len(set(seen)) > 10)
     timer.stop()
-    assert len(set(seen)) > 10
+    assert not engine.told.given_up
 
 
 def test_only_the_newest_waiting_preview_is_delivered_and_none_after_the_jobs_end(

@@ -19,8 +19,10 @@ from backends.torch_device.operators import ONNX_TYPES, OPERATORS, function_of  
 from backends.torch_device.plan import make_plan  # noqa: E402
 from benchmarks.ablation_steps import STEPS  # noqa: E402
 from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
+from engine.graphs.flux import FluxConfig, flux  # noqa: E402
 from engine.graphs.free_u import FreeU  # noqa: E402
 from engine.graphs.t2i_adapter import t2i_adapter  # noqa: E402
+from engine.graphs.t5 import position_buckets, t5_encoder  # noqa: E402
 from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from engine.graphs.unet_changes import NetworkChanges  # noqa: E402
 from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
@@ -37,6 +39,7 @@ from tests.graphs.networks import (  # noqa: E402
     small_unet,
     wide_unet,
 )
+from tests.graphs.test_t5 import SMALL as SMALL_T5  # noqa: E402
 from tests.upscalers.small import EMITS as UPSCALERS  # noqa: E402
 
 # Against ONNX Runtime in single precision, on the processor.
@@ -49,6 +52,10 @@ UNETS = {
     "linear_projection": small_unet(linear=True, depth=2),
     "two_layers": small_unet(layers=2),
 }
+SMALL_FLUX = FluxConfig(
+    in_channels=16, out_channels=16, width=48, heads=3, mlp_width=192, context_width=40,
+    pooled_width=24, double_blocks=1, single_blocks=1, axes=(4, 6, 6), takes_guidance=True,
+)  # fmt: skip
 # Height and width, and whether every level halves evenly.
 SIZES = {(16, 12): True, (13, 10): False}
 NETWORKS: dict[str, Emit] = {
@@ -175,6 +182,13 @@ def test_a_text_encoder_equals_onnx_runtimes(
     check(partial(clip_text, config=config, clip_skip=clip_skip), {"tokens": tokens}, target)
 
 
+@every_target
+def test_t5_equals_onnx_runtimes(target: Target) -> None:
+    tokens = RANDOM.integers(0, SMALL_T5.vocabulary, (2, 9))
+    feeds = {"tokens": tokens, "buckets": position_buckets(9)}
+    check(partial(t5_encoder, config=SMALL_T5), feeds, target)
+
+
 def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> None:
     backend = TorchBackend()
     own = backend.operators(backend.probe()[-1])
@@ -187,7 +201,8 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
     changes = NetworkChanges(free_u=free_u, shows_attention=True)
     changed = partial(unet, config=wide_unet(), changes=changes)
     adapter = partial(t2i_adapter, config=SMALL_ADAPTER)
-    for emit in (*emits, partial(unet, config=wide_unet()), changed, adapter):
+    of_flux = partial(flux, config=SMALL_FLUX), partial(t5_encoder, config=SMALL_T5)
+    for emit in (*emits, partial(unet, config=wide_unet()), changed, adapter, *of_flux):
         weights = random_weights(emit)
         for operators, elements in forms:
             for element in elements:
