@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -344,6 +345,14 @@ def walk_of(desk: Desk, theme: Theme) -> Walk:
         enter()
         QApplication.processEvents()
         walk.look(desk.window)
+    # What made a picture is read by another thread, and shown when that is done.
+    looks = 0
+    while "picture_model" not in shown_sources(walk) and (looks := looks + 1) < 200:
+        QTest.qWait(20)
+        for one in desk.session.gallery.snapshot:
+            desk.session.view.choose(one.path)
+            QTest.qWait(5)
+            walk.look(desk.window)
     for make in DIALOGS.values():
         dialog = make(desk, theme)
         dialog.show()
