@@ -30,6 +30,7 @@ from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
+from engine.weights.weight_set import WeightSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +165,15 @@ def _network_bytes(
     network: Network, compiler: Compiler, offered: tuple[Precision, ...]
 ) -> ComponentBytes:
     """Return the bytes of the weights of a network that is no component of a checkpoint."""
-    precision, weights = network.precisions(offered)[0], network.weights
-    packed = weights.elements * precision.dtype.itemsize
+    return _weight_bytes(network.weights, compiler, network.precisions(offered)[0])
+
+
+def _weight_bytes(weights: WeightSet, compiler: Compiler, precision: Precision) -> ComponentBytes:
+    """Return the bytes of a set of weights without patches."""
     converted = compiler.converted_bytes(weights, precision)
-    mapped = converted * compiler.has_copy(weights, precision)
-    return ComponentBytes(packed, converted, mapped=mapped)
+    has_copy = converted > 0 and compiler.has_copy(weights, precision)
+    packed = weights.elements * precision.dtype.itemsize
+    return ComponentBytes(packed, converted, mapped=converted if has_copy else 0)
 
 
 def _component_bytes(
@@ -181,20 +186,17 @@ def _component_bytes(
 
     `variants` are a checkpoint with the LoRAs of different pictures: those that take most count.
     """
-    packed = converted = patched = mapped = 0
+    found: list[ComponentBytes] = []
     for component in components:
         weights = variants[0].weights_of(component)
-        packed += weights.elements * precision.dtype.itemsize
-        computed = compiler.converted_bytes(weights, precision)
-        converted += computed
-        mapped += computed * compiler.has_copy(weights, precision)
-        patched += max(
+        patched = max(
             compiler.patched_bytes(weights, patches.merged, precision) + patches.branch_bytes
             if patches is not None
             else 0
             for patches in (one.patches.get(component) for one in variants)
         )
-    return ComponentBytes(packed, converted, patched, mapped)
+        found.append(replace(_weight_bytes(weights, compiler, precision), patched=patched))
+    return total_bytes(found)
 
 
 def _require_room(
