@@ -65,9 +65,9 @@ def load_static(
 
 
 def quiet_options() -> ort.SessionOptions:
-    """Return session options with errors only, and an arena that returns unused memory."""
+    """Return session options with errors only, and without an arena for the processor's nodes."""
     options = ort.SessionOptions()
     options.log_severity_level = 3
-    # Networks are large and run in turn: an arena would never release the peak memory of each.
+    # These compute little on the processor: an arena would only keep what their values took.
     options.enable_cpu_mem_arena = False
     return options

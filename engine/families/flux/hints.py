@@ -1,5 +1,7 @@
 """The usual settings of Flux.1's kinds of transformers."""
 
+from msgspec.structs import replace
+
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName, ScheduleName
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -15,20 +17,8 @@ _DEV = CheckpointHints(
     guidance=3.5,
     any_sampler=True,
 )
-_KREA = CheckpointHints(
-    sampler=SamplerName.EULER,
-    schedule=ScheduleName.SIMPLE,
-    steps=28,
-    guidance=4.5,
-    any_sampler=True,
-)
-_SCHNELL = CheckpointHints(
-    sampler=SamplerName.EULER,
-    schedule=ScheduleName.SIMPLE,
-    steps=4,
-    guidance=1.0,
-    any_sampler=True,
-)
+_KREA = replace(_DEV, steps=28, guidance=4.5)
+_SCHNELL = replace(_DEV, steps=4, guidance=1.0)
 
 
 def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
