@@ -5,13 +5,11 @@ from dataclasses import replace
 
 from backends.base import Array
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_configs import ControlNetConstants, ControlNetFile, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
 from engine.control.network import ControlNetSizes, ControlNetwork
 from engine.control.sizes import FIRST, control_net_config
-from engine.errors import EngineError
-from engine.families.shared.keys.shapes import check_claims
+from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.weights.derived import DerivedWeight
 from engine.weights.sources import WeightSource, as_source
@@ -28,18 +26,8 @@ def with_settings(network: ControlNetwork, part: FolderPart) -> ControlNetwork:
     if not isinstance(network.sizes, ControlNetSizes):
         return network
     file, stated = part.path / "config.json", part.config(ControlNetFile)
-    settings = unusual(stated, ControlNetConstants)
-    if settings:
-        raise EngineError(
-            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            sentence(
-                "{parent}/{file} asks for what this version does not run: {names}.",
-                parent=file.parent.name,
-                file=file.name,
-                names=", ".join(settings),
-            ),
-            sentence("Choose another version of the ControlNet."),
-        )
+    advice = sentence("Choose another version of the ControlNet.")
+    require_usual(file, unusual(stated, ControlNetConstants), advice)
     heads = stated.num_attention_heads or stated.attention_head_dim
     facts = UNetFacts(heads, stated.norm_num_groups, stated.norm_eps)
     config = control_net_config(network.weights, facts, part.index.path)

@@ -27,7 +27,7 @@ from engine.families.base import (
 from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
 from engine.families.flux.denoiser import MOST_TOKENS
-from engine.families.flux.folder import folder_source, tokenizer_of_folder
+from engine.families.flux.folder import folder_source
 from engine.families.flux.hints import learnt_hints
 from engine.families.flux.keys import LABELS
 from engine.families.flux.reading import described, read_components, sorted_keys
@@ -37,6 +37,7 @@ from engine.families.latents import LatentFormat
 from engine.families.recognition import Listing
 from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
+from engine.families.shared.stable_diffusion.folder_parts import tokenizer_of_folder
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.flux import PATCH, FluxConfig
@@ -198,7 +199,7 @@ class Flux1(Family):
             sum(one.ignored for one in found),
             _denoiser_facts(sources.get(Component.DENOISER)),
             VaeFacts(vae.scaling_factor, vae.shift_factor) if vae else VaeFacts(),
-            TextFacts(tokenizer_of_folder(folder)),
+            TextFacts(tokenizer_of_folder(folder, "tokenizer")),
         )
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:

@@ -1,29 +1,18 @@
 """Components of a diffusers folder of Flux.1, with sizes checked against `config.json`."""
 
-from pathlib import Path
-
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_configs import FluxConstants, FluxFile, VaeFile, unusual
-from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
-from engine.errors import EngineError
+from engine.checkpoints.diffusers_folder import FolderPart
 from engine.families.base import Component, ComponentSource
 from engine.families.flux.reading import KEY_LAYOUT
 from engine.families.flux.sizes import flux_config
-from engine.families.shared.keys.shapes import check_claims
+from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.stable_diffusion.folder_parts import (
     FolderSource,
     clip_text_source,
     vae_source,
 )
 from engine.families.shared.t5.folder import t5_source
-
-
-def tokenizer_of_folder(folder: DiffusersFolder) -> Path | None:
-    """Return the folder of CLIP's tokenizer: beside its weights, or a subfolder; or None."""
-    encoder = folder.parts.get("text_encoder")
-    places = (encoder.path if encoder else None, folder.path / "tokenizer")
-    return next(filter(None, (find_tokenizer(place) for place in places if place)), None)
 
 
 def folder_source(component: Component, part: FolderPart) -> FolderSource:
@@ -43,18 +32,8 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     """Read the transformer of a folder, and check its configuration. Raises EngineError."""
     path, stated = part.index.path, part.config(FluxFile)
     file = path.parent / "config.json"
-    odd = unusual(stated, FluxConstants)
-    if odd:
-        raise EngineError(
-            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            sentence(
-                "{parent}/{file} asks for what this version does not run: {names}.",
-                parent=file.parent.name,
-                file=file.name,
-                names=", ".join(odd),
-            ),
-            sentence("Choose a model with Flux.1's usual network."),
-        )
+    advice = sentence("Choose a model with Flux.1's usual network.")
+    require_usual(file, unusual(stated, FluxConstants), advice)
     named = KEY_LAYOUT.canonical(Component.DENOISER, part.index.tensors, path)
     config = flux_config(named.weights, path, stated.axes_dims_rope)
     check_claims(

@@ -10,7 +10,7 @@ from engine.families.flux.keys import BARE, FLUX_KEYS, LABELS, PREFIXES, UNUSED
 from engine.families.flux.sizes import flux_config
 from engine.families.shared.clip.keys import CLIP_KEYS
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
-from engine.families.shared.keys.layout import KeyLayout, SortedKeys
+from engine.families.shared.keys.layout import CanonicalWeights, KeyLayout, SortedKeys
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.stable_diffusion import evidence
@@ -47,16 +47,12 @@ def read_components(
 
     Raises EngineError as `KeyLayout.canonical` does, and for inconsistent shapes.
     """
-    keys = sorted_keys(index)
-    sources: dict[Component, ComponentSource] = {}
-    ignored = keys.ignored
-    for component in LABELS:
-        if component in wanted and component in keys.components:
-            named = KEY_LAYOUT.canonical(component, keys.components[component], index.path)
-            config = _config(component, named.weights, index.path)
-            sources[component] = ComponentSource(component, config, named.weights)
-            ignored += named.ignored
-    return sources, ignored
+
+    def config_of(component: Component, named: CanonicalWeights) -> object:
+        return _config(component, named.weights, index.path)
+
+    in_order = (one for one in LABELS if one in wanted)
+    return KEY_LAYOUT.sources(sorted_keys(index), in_order, config_of, index.path)
 
 
 def described(sources: Mapping[Component, ComponentSource]) -> tuple[Sentence, ...]:

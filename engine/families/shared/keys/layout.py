@@ -6,7 +6,7 @@ is an error that names the key, since dropping its weight would change the pictu
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from backends.base import DType, FileSlice
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.base import Component, ComponentSource
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.scaling import with_scales
 from engine.weights.sources import StoredWeight
@@ -156,6 +156,27 @@ class KeyLayout:
                 raise _unreadable_type(label, tensor, path)
             weights[canonical] = keys.shaped(canonical, tensor)
         return CanonicalWeights(weights, ignored)
+
+    def sources(
+        self,
+        keys: SortedKeys,
+        wanted: Iterable[Component],
+        config_of: Callable[[Component, CanonicalWeights], object],
+        path: Path,
+    ) -> tuple[dict[Component, ComponentSource], int]:
+        """Return those of the wanted components that a file has, and the number of unused tensors.
+
+        Raises EngineError as `canonical` and `config_of` do, which reads the sizes of one.
+        """
+        found: dict[Component, ComponentSource] = {}
+        ignored = keys.ignored
+        for component in wanted:
+            if component in keys.components:
+                named = self.canonical(component, keys.components[component], path)
+                config = config_of(component, named)
+                found[component] = ComponentSource(component, config, named.weights)
+                ignored += named.ignored
+        return found, ignored
 
     def _bare_component(self, tensors: Collection[str], text: Component) -> Component | None:
         """Return the component whose keys have no prefix in this file, the denoiser first."""

@@ -1,9 +1,9 @@
 """Shapes of weights under canonical names, and checks of a configuration against the shapes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.keys.numbering import Numbering, damaged
@@ -54,6 +54,25 @@ class Shapes:
         if not count:
             raise damaged(self.path, sentence("it lacks {value!r}", value=f"{prefix}.0.{first}"))
         return count
+
+
+def require_usual(file: Path, unusual: Sequence[str], advice: Sentence) -> None:
+    """Raise EngineError(CHECKPOINT_UNKNOWN_FAMILY) where a configuration has unusual settings.
+
+    `unusual` are the settings that are not run, as `diffusers_configs.unusual` lists them; `advice`
+    says what to choose instead.
+    """
+    if unusual:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            sentence(
+                "{parent}/{file} asks for what this version does not run: {names}.",
+                parent=file.parent.name,
+                file=file.name,
+                names=", ".join(unusual),
+            ),
+            advice,
+        )
 
 
 def check_claims(file: Path, claims: Iterable[tuple[str, object, object]]) -> None:

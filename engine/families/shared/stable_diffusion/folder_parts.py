@@ -5,12 +5,10 @@ of the weights, because folders assembled by hand sometimes mix the configuratio
 with the weights of another.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_configs import (
     ClipTextFile,
     UNetConstants,
@@ -20,14 +18,15 @@ from engine.checkpoints.diffusers_configs import (
     unusual,
 )
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
-from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
-from engine.families.shared.keys.shapes import check_claims
+from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
 from engine.families.shared.unet.sizes import UNetFacts, unet_config
 from engine.graphs.clip_text import Activation
+
+_ADVICE = sentence("Choose a model with Stable Diffusion's usual network.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +54,10 @@ def sample_size(unet: FolderPart | None) -> int | None:
     return next(iter(size), None) if isinstance(size, tuple) else size
 
 
-def tokenizer_of_folder(folder: DiffusersFolder) -> Path | None:
-    """Return the tokenizer's folder: beside a text encoder's weights, or a subfolder; or None.
-
-    The refiner's folder has only `tokenizer_2`, which differs from `tokenizer` in its padding.
-    """
+def tokenizer_of_folder(folder: DiffusersFolder, *subfolders: str) -> Path | None:
+    """Return the folder of CLIP's tokenizer: beside its weights, or a subfolder; or None."""
     encoder = folder.parts.get("text_encoder")
-    places = (
-        encoder.path if encoder else None,
-        folder.path / "tokenizer",
-        folder.path / "tokenizer_2",
-    )
+    places = (encoder.path if encoder else None, *(folder.path / one for one in subfolders))
     return next(filter(None, (find_tokenizer(place) for place in places if place)), None)
 
 
@@ -73,8 +65,8 @@ def unet_source(part: FolderPart) -> FolderSource:
     """Read the UNet of a folder, and check its configuration. Raises EngineError."""
     path, stated = part.index.path, part.config(UNetFile)
     file = path.parent / "config.json"
-    _refuse(file, unusual(stated, UNetConstants))
-    _refuse(file, _unknown_parts(stated))
+    require_usual(file, unusual(stated, UNetConstants), _ADVICE)
+    require_usual(file, _unknown_parts(stated), _ADVICE)
     named = KEY_LAYOUT.canonical(Component.DENOISER, part.index.tensors, path)
     heads = stated.num_attention_heads or stated.attention_head_dim
     facts = UNetFacts(heads, stated.norm_num_groups, stated.norm_eps)
@@ -102,7 +94,7 @@ def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
     """Read the VAE of a folder, and check its configuration `stated`. Raises EngineError."""
     path = part.index.path
     file = path.parent / "config.json"
-    _refuse(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)))
+    require_usual(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)), _ADVICE)
     named = KEY_LAYOUT.canonical(Component.VAE, part.index.tensors, path)
     config = vae_config(named.weights, stated.norm_num_groups, path)
     check_claims(
@@ -121,7 +113,7 @@ def clip_text_source(part: FolderPart, component: Component) -> FolderSource:
     path, stated = part.index.path, part.config(ClipTextFile)
     file = path.parent / "config.json"
     if stated.hidden_act not in set(Activation):
-        _refuse(file, (f"hidden_act = {stated.hidden_act!r}",))
+        require_usual(file, (f"hidden_act = {stated.hidden_act!r}",), _ADVICE)
     named = KEY_LAYOUT.canonical(component, part.index.tensors, path)
     facts = ClipTextFacts(
         stated.num_attention_heads, Activation(stated.hidden_act), stated.layer_norm_eps
@@ -162,17 +154,3 @@ def _unknown_parts(stated: UNetFile) -> tuple[str, ...]:
 
 def _per_level(value: int | tuple[int, ...], levels: int) -> tuple[int, ...]:
     return value if isinstance(value, tuple) else (value,) * levels
-
-
-def _refuse(file: Path, settings: Sequence[str]) -> None:
-    if settings:
-        raise EngineError(
-            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            sentence(
-                "{parent}/{file} asks for what this version does not run: {names}.",
-                parent=file.parent.name,
-                file=file.name,
-                names=", ".join(settings),
-            ),
-            sentence("Choose a model with Stable Diffusion's usual network."),
-        )

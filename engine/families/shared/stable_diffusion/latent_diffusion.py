@@ -259,14 +259,12 @@ class LatentDiffusion(Family):
         texts = [one for one in self.text_encoders if one in wanted]
         lone = texts[0] if len(texts) == 1 else Component.TEXT_ENCODER
         keys = KEY_LAYOUT.sort(index.tensors, index.path, lone)
-        sources: dict[Component, ComponentSource] = {}
-        ignored = keys.ignored
-        for component in self.components:
-            if component in wanted and component in keys.components:
-                named = KEY_LAYOUT.canonical(component, keys.components[component], index.path)
-                config = self._config(component, named, index.path)
-                sources[component] = ComponentSource(component, config, named.weights)
-                ignored += named.ignored
+
+        def config_of(component: Component, named: CanonicalWeights) -> object:
+            return self._config(component, named, index.path)
+
+        in_order = (one for one in self.components if one in wanted)
+        sources, ignored = KEY_LAYOUT.sources(keys, in_order, config_of, index.path)
         foreign = [one for one in keys.components if one in wanted and one not in self.components]
         ignored += sum(len(keys.components[one]) for one in foreign)
         return Parts(
@@ -323,7 +321,8 @@ class LatentDiffusion(Family):
                 vae.shift_factor if vae else None,
                 configuration_that_fits_f16(vae),
             ),
-            TextFacts(tokenizer_of_folder(folder)),
+            # The refiner has only `tokenizer_2`, which differs from `tokenizer` in its padding.
+            TextFacts(tokenizer_of_folder(folder, "tokenizer", "tokenizer_2")),
         )
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:

@@ -1,25 +1,22 @@
 """The T5 text encoder of a diffusers folder, with sizes checked against `config.json`."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_configs import T5Constants, T5File, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
-from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource
 from engine.families.shared.keys.layout import KeyLayout
-from engine.families.shared.keys.shapes import check_claims
+from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.t5.sizes import t5_config
+
+_ADVICE = sentence("Choose a model with T5 v1.1 as its text encoder.")
 
 
 def t5_source(part: FolderPart, component: Component, keys: KeyLayout) -> FolderSource:
     """Read the T5 encoder of a folder by the family's `keys`. Raises EngineError."""
     path, stated = part.index.path, part.config(T5File)
     file = path.parent / "config.json"
-    _refuse(file, unusual(stated, T5Constants))
+    require_usual(file, unusual(stated, T5Constants), _ADVICE)
     named = keys.canonical(component, part.index.tensors, path)
     config = t5_config(named.weights, path, stated.layer_norm_epsilon)
     check_claims(
@@ -39,17 +36,3 @@ def t5_source(part: FolderPart, component: Component, keys: KeyLayout) -> Folder
         ),
     )
     return FolderSource(ComponentSource(component, config, named.weights), named.ignored)
-
-
-def _refuse(file: Path, settings: Sequence[str]) -> None:
-    if settings:
-        raise EngineError(
-            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            sentence(
-                "{parent}/{file} asks for what this version does not run: {names}.",
-                parent=file.parent.name,
-                file=file.name,
-                names=", ".join(settings),
-            ),
-            sentence("Choose a model with T5 v1.1 as its text encoder."),
-        )
