@@ -22,7 +22,7 @@ _PATHS = "".join(f"../../../../{path}\n" for path in IMPORT_PATHS)
 # Libraries below site/ with symbols for debuggers.
 _STRIPPED = (
     "PIL/*.so", "PySide6/Qt/lib/libicui18n.so.*", "PySide6/Qt/lib/libicuuc.so.*",
-    "_cffi_backend.*.so", "google/_upb/*.so", "msgspec/*.so", "nacl/_sodium.*.so",
+    "google/_upb/*.so", "msgspec/*.so",
     "numpy.libs/libscipy_openblas*.so", "numpy/_core/_multiarray_umath.*.so", "numpy/fft/*.so",
     "numpy/linalg/*.so", "numpy/random/*.so", "tokenizers/tokenizers.*.so",
 )  # fmt: skip

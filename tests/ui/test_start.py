@@ -97,7 +97,7 @@ def test_no_reader_of_pictures_is_loaded_before_there_is_a_picture() -> None:
 
 def test_no_code_of_packs_or_connections_is_loaded_at_the_start() -> None:
     found = loaded(run(OPEN))
-    parts = {"app.packs.installation", "app.packs.catalogue", "tomllib", "urllib3", "ssl", "nacl"}
+    parts = {"app.packs.installation", "app.packs.catalogue", "tomllib", "urllib3", "ssl"}
     assert found & parts == set()
 
 
