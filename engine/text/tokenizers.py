@@ -163,7 +163,7 @@ def load_clip_tokenizer() -> ClipTokenizer:
     asset = resources.files("engine.text") / "assets" / "clip" / "merges.txt.gz"
     merges = _parse_merges(gzip.decompress(asset.read_bytes()).decode("utf-8"))
     # The order that gives CLIP its ids: bytes, bytes at the end of a word, merges, special tokens.
-    letters = _byte_letters()
+    letters = byte_letters()
     tokens = [
         *letters,
         *(letter + _END_OF_WORD for letter in letters),
@@ -174,7 +174,7 @@ def load_clip_tokenizer() -> ClipTokenizer:
     return ClipTokenizer({token: index for index, token in enumerate(tokens)}, merges)
 
 
-def _byte_letters() -> list[str]:
+def byte_letters() -> list[str]:
     """Return a letter for each byte: itself if it is printable, else one from U+0100 on (GPT-2)."""
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = 256 - len(printing)
