@@ -1,0 +1,96 @@
+"""Masked pictures of Flux.1 beside diffusers' pipelines: the same weights, prompts and noise."""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.oracle
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+
+from engine.api.masks import MaskedContent, MaskOptions  # noqa: E402
+from engine.api.request import InputImage  # noqa: E402
+from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    check,
+    opened,
+    our_pixels,
+    their_pixels,
+    write_init,
+)
+from tests.oracle.flux_folder import write_pipeline  # noqa: E402
+from tests.pipeline.jobs import psnr  # noqa: E402
+from tests.tiny_checkpoint import SIDE  # noqa: E402
+
+SIZE = {"width": SIDE, "height": SIDE}
+PROMPT = "a red horse, blue house by the sea"
+OURS = {**SIZE, "steps": 7, "guidance": 3.5, "prompt": PROMPT, "schedule": ScheduleName.SIMPLE}
+THEIRS = {**SIZE, "num_inference_steps": 7, "guidance_scale": 3.5, "prompt": PROMPT}
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("dev"))
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory) -> tuple[InputImage, InputImage]:
+    """A picture of soft colours, and a mask with a hole whose edges lie anywhere."""
+    folder = tmp_path_factory.mktemp("pictures")
+    write_init(folder / "init.png")
+    levels = np.zeros((SIDE, SIDE), np.uint8)
+    levels[13:41, 21:55] = 255
+    levels[20:24, 30:33] = 90
+    Image.fromarray(levels).save(folder / "mask.png")
+    return (
+        InputImage(role=InputRole.INIT, path=str(folder / "init.png")),
+        InputImage(role=InputRole.MASK, path=str(folder / "mask.png")),
+    )
+
+
+def pair(inputs: tuple[InputImage, InputImage]) -> dict[str, Image.Image]:
+    return {"image": Image.open(inputs[0].path), "mask_image": Image.open(inputs[1].path)}
+
+
+@pytest.mark.parametrize("strength", [0.6, 1.0])
+def test_inpainting_by_dev_equals_diffusers(dev: Path, inputs, strength: float) -> None:
+    pipe = opened(diffusers.FluxInpaintPipeline, dev)
+    expected = their_pixels(pipe, **THEIRS, **pair(inputs), strength=strength)
+    made = our_pixels(dev, **OURS, inputs=inputs, strength=strength)
+    check(made, expected)
+    assert psnr(made, our_pixels(dev, **OURS, inputs=inputs[:1], strength=strength)) < 40
+
+
+def test_inpainting_by_schnell_equals_diffusers(inputs, tmp_path: Path) -> None:
+    schnell = write_pipeline(tmp_path, takes_guidance=False)
+    pipe = opened(diffusers.FluxInpaintPipeline, schnell)
+    asked = {"strength": 0.8, "max_sequence_length": 256}
+    expected = their_pixels(pipe, **THEIRS, **pair(inputs), **asked)
+    changed = {**OURS, "guidance": 1.0}
+    check(our_pixels(schnell, **changed, inputs=inputs, strength=0.8), expected)
+
+
+def test_inpainting_only_the_masked_part_equals_diffusers(dev: Path, inputs) -> None:
+    pipe = opened(diffusers.FluxInpaintPipeline, dev)
+    arguments = {**pair(inputs), "strength": 0.8, "padding_mask_crop": 6, "output_type": "pil"}
+    expected = np.asarray(
+        pipe(**THEIRS, **arguments, generator=torch.Generator("cpu").manual_seed(7)).images[0]
+    )
+    options = MaskOptions(only_masked=True, padding=6)
+    made = our_pixels(dev, **OURS, inputs=inputs, mask_options=options, strength=0.8)
+    check(made, expected)
+    assert psnr(made, our_pixels(dev, **OURS, inputs=inputs, strength=0.8)) < 40
+
+
+@pytest.mark.parametrize("content", list(MaskedContent))
+def test_each_content_of_the_masked_part_changes_the_picture(
+    dev: Path, inputs, content: MaskedContent
+) -> None:
+    options = MaskOptions(content=content)
+    made = our_pixels(dev, **OURS, inputs=inputs, mask_options=options, strength=0.6)
+    original = our_pixels(dev, **OURS, inputs=inputs, strength=0.6)
+    assert np.array_equal(made, original) == (content is MaskedContent.ORIGINAL)
