@@ -18,6 +18,13 @@ class ConcatChannels(StrEnum):
     PICTURE = "picture"
     # A mask of the area to paint, and the latent of the picture with that area blanked.
     MASK = "mask"
+    # The latent of the picture with the area to paint blanked, and the mask's pixels of each cell.
+    FILL = "fill"
+
+    @property
+    def takes_mask(self) -> bool:
+        """True if the denoiser is shown a mask, and the picture with the masked area blanked."""
+        return self in (ConcatChannels.MASK, ConcatChannels.FILL)
 
 
 class GuidanceKind(StrEnum):

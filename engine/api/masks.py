@@ -78,8 +78,6 @@ def default_strength(concat: ConcatChannels, options: MaskOptions, *, masked: bo
     a mask and for a growing canvas.
     """
     from_noise = (
-        concat is ConcatChannels.PICTURE
-        or (concat is ConcatChannels.MASK and masked)
-        or options.expands
+        concat is ConcatChannels.PICTURE or (concat.takes_mask and masked) or options.expands
     )
     return 1.0 if from_noise else 0.75

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.api.features import ConcatChannels
 from engine.api.values import Phase
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.control.passes import control_pass
@@ -92,6 +91,6 @@ def _enlarging(second: SecondRun, vae: VaeNetworks, enlargement: Enlargement) ->
         cells = enlargement.encoding.cells
         yield Run(Phase.ENLARGE, each=True, size=cells[0] * cells[1])
     features = second.checkpoint.architecture.features
-    pictures += features.concat_channels is ConcatChannels.MASK
+    pictures += features.concat_channels.takes_mask
     if pictures:
         yield from enlargement.encoding.encoding(pictures, each=True)

@@ -25,25 +25,36 @@ DEV = {
 SCHNELL = {"shift": 1.0, "use_dynamic_shifting": False}
 
 
-def write_pipeline(folder: Path, *, takes_guidance: bool = True) -> Path:
-    """The whole pipeline of dev, or of schnell without guidance as an input."""
+def write_pipeline(
+    folder: Path,
+    kind: type = diffusers.FluxPipeline,
+    *,
+    takes_guidance: bool = True,
+    in_channels: int = 64,
+) -> Path:
+    """The whole pipeline of dev, or of schnell without guidance as an input.
+
+    Variants of dev take a picture beside the latent: their pipelines are of another `kind`, and a
+    token has more numbers.
+    """
     torch.manual_seed(0)
-    pipe = diffusers.FluxPipeline(
+    pipe = kind(
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**DEV if takes_guidance else SCHNELL),
         vae=_vae(),
         text_encoder=text_model(NARROW, projects=False),
         tokenizer=_words(folder / "words"),
         text_encoder_2=_t5(),
         tokenizer_2=_pieces(),
-        transformer=_transformer(takes_guidance=takes_guidance),
+        transformer=_transformer(takes_guidance=takes_guidance, in_channels=in_channels),
     )
     pipe.save_pretrained(folder / "flux")
     return folder / "flux"
 
 
-def _transformer(*, takes_guidance: bool):
+def _transformer(*, takes_guidance: bool, in_channels: int):
     module = diffusers.FluxTransformer2DModel(
-        in_channels=64,
+        in_channels=in_channels,
+        out_channels=64,
         num_layers=2,
         num_single_layers=2,
         attention_head_dim=32,

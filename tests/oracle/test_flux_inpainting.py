@@ -15,6 +15,7 @@ diffusers = pytest.importorskip("diffusers")
 from engine.api.masks import MaskedContent, MaskOptions  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
 from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     check,
     opened,
@@ -94,3 +95,26 @@ def test_each_content_of_the_masked_part_changes_the_picture(
     made = our_pixels(dev, **OURS, inputs=inputs, mask_options=options, strength=0.6)
     original = our_pixels(dev, **OURS, inputs=inputs, strength=0.6)
     assert np.array_equal(made, original) == (content is MaskedContent.ORIGINAL)
+
+
+@pytest.fixture(scope="module")
+def fill(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("fill")
+    return write_pipeline(folder, diffusers.FluxFillPipeline, in_channels=384)
+
+
+@pytest.mark.parametrize("strength", [0.6, 1.0])
+def test_filling_equals_diffusers(fill: Path, inputs, strength: float) -> None:
+    assert identify(fill).variant == "fill"
+    pipe = opened(diffusers.FluxFillPipeline, fill)
+    expected = their_pixels(pipe, **THEIRS, **pair(inputs), strength=strength)
+    made = our_pixels(fill, **OURS, inputs=inputs, strength=strength)
+    check(made, expected)
+    assert psnr(made, our_pixels(fill, **OURS, inputs=inputs[:1], strength=strength)) < 40
+
+
+def test_filling_starts_from_noise_with_a_guidance_of_30(fill: Path, inputs) -> None:
+    changes = {name: value for name, value in OURS.items() if name != "guidance"}
+    made = our_pixels(fill, **changes, guidance=None, inputs=inputs)
+    given = {**OURS, "guidance": 30.0}
+    assert np.array_equal(made, our_pixels(fill, **given, inputs=inputs, strength=1.0))

@@ -141,6 +141,9 @@ def test_cells_of_a_mask(downscale: int) -> None:
         assert found.blended.shape == (1, 1, *cells)
         np.testing.assert_allclose(found.blended[0, 0], blended, rtol=0, atol=1e-6)
         np.testing.assert_array_equal(found.channel[0, 0], seen)
+        levels = pixels / 255 if masking is Masking.COMFY else pixels >= 127.5
+        last = np.asarray(levels, np.float32)[downscale - 1 :: downscale, 1::downscale]
+        np.testing.assert_array_equal(found.pixels[0, (downscale - 1) * downscale + 1], last)
 
 
 @pytest.mark.parametrize("margins", [(8, 0, 0, 0), (0, 16, 24, 0), (8, 8, 8, 8)])

@@ -7,7 +7,7 @@ from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_L
 from engine.families.architecture import Architecture
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.flux.denoiser import FluxDenoiser
+from engine.families.flux.denoiser import FluxDenoiser, concat_channels
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
@@ -58,6 +58,7 @@ def _features(checkpoint: IdentifiedCheckpoint, *, takes_guidance: bool) -> Feat
     return Features(
         negative_prompt=not takes_guidance,
         guidance=(GuidanceKind.EMBEDDED if takes_guidance else GuidanceKind.CFG,),
+        concat_channels=concat_channels(checkpoint),
         # Two cells of the latent are a token's side.
         size_multiple=2 * checkpoint.latent.downscale,
         texts=(

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from backends.base import Array
+from engine.api.features import ConcatChannels
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -25,6 +28,21 @@ _THOUSAND = 1000
 _MOST_PATCHES = 128 * 128
 
 _Shape = tuple[int, int, int, int, int]
+
+
+def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
+    """Return the kind of channels beside the latent's, from the numbers of a token."""
+    source = checkpoint.components.get(Component.DENOISER)
+    config = source.config if source else None
+    if not isinstance(config, FluxConfig):
+        return ConcatChannels.NONE
+    is_fill = config.in_channels == fill_channels(config, checkpoint.latent.downscale)
+    return ConcatChannels.FILL if is_fill else ConcatChannels.NONE
+
+
+def fill_channels(config: FluxConfig, downscale: int) -> int:
+    """Return the numbers of a token of Fill: two latents, and the mask's pixels in its cells."""
+    return 2 * config.out_channels + PATCH**2 * downscale**2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +106,15 @@ class FluxDenoiser:
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
     ) -> Latent | None:
-        """Return None: the variants that are run have no such channels."""
-        return None
+        """Return Fill's channels: the picture with its painted part blanked, and the mask's pixels.
+
+        Without a mask all of a grey picture is painted (ComfyUI `model_base.Flux.concat_cond`).
+        """
+        if concat_channels(self.checkpoint) is not ConcatChannels.FILL or hidden is None:
+            return None
+        pixels = self.checkpoint.latent.downscale**2
+        shown = np.ones_like(hidden[:, :1]).repeat(pixels, axis=1) if mask is None else mask
+        return np.concatenate([hidden, shown], axis=1)
 
     @property
     def _config(self) -> FluxConfig:

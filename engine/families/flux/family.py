@@ -26,7 +26,7 @@ from engine.families.base import (
 )
 from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
-from engine.families.flux.denoiser import MOST_TOKENS
+from engine.families.flux.denoiser import MOST_TOKENS, fill_channels
 from engine.families.flux.folder import folder_source
 from engine.families.flux.hints import learnt_hints
 from engine.families.flux.keys import LABELS
@@ -76,9 +76,8 @@ _OTHERS = (
 # By the channels of a token beside those of the latent (landscape of released variants).
 _WITH_PICTURES = {
     64: sentence("Canny or Depth, which takes a map beside the latent"),
-    320: sentence("Fill, which takes a masked picture beside the latent"),
 }
-_PIPELINE = re.compile(r"Flux(Img2Img|Inpaint|Kontext)?Pipeline")
+_PIPELINE = re.compile(r"Flux(Img2Img|Inpaint|Fill|Kontext)?Pipeline")
 _CALLED = re.compile(r"(black-forest-labs/)?flux[ .]?1")
 _LONE_PARTS = {
     LonePart.VAE: (Component.VAE,),
@@ -208,11 +207,10 @@ class Flux1(Family):
         if isinstance(transformer, FluxConfig):
             _require_text_to_picture(transformer, path)
             _require_fitting(parts, transformer)
-        takes_guidance = isinstance(transformer, FluxConfig) and transformer.takes_guidance
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
-            variant="dev" if takes_guidance else "schnell",
+            variant=_variant(transformer),
             latent=_latent_format(parts),
             default_size=1024,
             missing=tuple(one for one in LABELS if one not in parts.sources),
@@ -239,6 +237,13 @@ def _config(parts: Parts, component: Component) -> object:
     return source.config if source else None
 
 
+def _variant(transformer: object) -> str:
+    if not isinstance(transformer, FluxConfig) or not transformer.takes_guidance:
+        return "schnell"
+    is_fill = transformer.in_channels == fill_channels(transformer, DOWNSCALE)
+    return "fill" if is_fill else "dev"
+
+
 def _latent_format(parts: Parts) -> LatentFormat:
     vae = _config(parts, Component.VAE)
     if isinstance(vae, TinyVaeConfig):
@@ -255,15 +260,15 @@ def _latent_format(parts: Parts) -> LatentFormat:
 
 
 def _require_text_to_picture(transformer: FluxConfig, path: Path) -> None:
-    """Refuse a variant that takes a picture beside the latent, which is not run yet."""
+    """Refuse a variant whose channels beside the latent are not known, or are not run yet."""
     more = transformer.in_channels - transformer.out_channels
-    if more == 0:
+    if transformer.in_channels in (transformer.out_channels, fill_channels(transformer, DOWNSCALE)):
         return
     kind = _WITH_PICTURES.get(more, sentence("a variant with {more} channels more", more=more))
     raise EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         sentence("{path} is Flux.1 {kind}. It is not run yet.", path=path.name, kind=kind),
-        sentence("Choose Flux.1 dev, schnell or Krea, or what was trained from them."),
+        sentence("Choose Flux.1 dev, schnell, Krea or Fill, or what was trained from them."),
     )
 
 

@@ -17,6 +17,8 @@ _DEV = CheckpointHints(
     guidance=3.5,
     any_sampler=True,
 )
+# huggingface.co/black-forest-labs/FLUX.1-Fill-dev: 30, and 50 steps; ComfyUI's template has 20.
+_FILL = replace(_DEV, guidance=30.0)
 _KREA = replace(_DEV, steps=28, guidance=4.5)
 _SCHNELL = replace(_DEV, steps=4, guidance=1.0)
 
@@ -28,6 +30,8 @@ def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
         return None
     if not source.config.takes_guidance:
         return LearntHints(_SCHNELL, sentence("sampled as schnell: it takes no guidance"))
+    if checkpoint.variant == "fill":
+        return LearntHints(_FILL, sentence("sampled as Fill: it takes a masked picture"))
     cards = checkpoint.parts.denoiser.cards
     names = (*(card.base_model for card in cards), checkpoint.path.stem)
     if any("krea" in name.casefold() for name in names):

@@ -52,7 +52,7 @@ def canvas_pictures(
     picture.
     """
     hidden = None
-    if channels is ConcatChannels.MASK:
+    if channels.takes_mask:
         hidden = canvas.hidden if canvas else np.zeros((1, 3, *size), np.float32)
     if canvas is None:
         return CanvasPictures(hidden=hidden)

@@ -144,11 +144,13 @@ class CellMask:
     """A mask in cells of the latent: float32 [1, 1, height, width], 1 in the painted part.
 
     `blended` is for blending the kept part into the latents; `channel` is the mask channel of an
-    inpainting denoiser's input.
+    inpainting denoiser's input. `pixels` [1, downscale * downscale, height, width] has the pixels
+    of each cell, row by row, for a denoiser that takes all of them.
     """
 
     blended: Latent
     channel: Latent
+    pixels: Latent
 
 
 def is_painted(mask: Image.Image) -> NDArray[np.bool_]:
@@ -162,24 +164,33 @@ def cell_mask(mask: Image.Image, masking: Masking, downscale: int) -> CellMask:
     A1111 blends by Pillow's bicubic reduction, rounded (`StableDiffusionProcessingImg2Img.init`),
     and gives the denoiser each cell's top left pixel. ComfyUI interpolates linearly, which is the
     mean around each cell's centre (`reshape_mask`), and rounds it for the denoiser. diffusers takes
-    each cell's top left pixel for both (`prepare_mask_latents`).
+    each cell's top left pixel for both (`prepare_mask_latents`). Single pixels are painted
+    or kept, but ComfyUI does not round them (`model_base.Flux.concat_cond`).
     """
-    corners = is_painted(mask)[::downscale, ::downscale].astype(np.float32)
+    painted = is_painted(mask).astype(np.float32)
+    corners, pixels = painted[::downscale, ::downscale], _by_cell(painted, downscale)
     match masking:
         case Masking.A1111:
             size = mask.width // downscale, mask.height // downscale
             reduced = mask.resize(size, Image.Resampling.BICUBIC)
-            return CellMask(_as_latent(np.around(_shares(reduced))), _as_latent(corners))
+            return CellMask(_as_latent(np.around(_shares(reduced))), _as_latent(corners), pixels)
         case Masking.COMFY:
-            middle = _middles(_shares(mask), downscale)
-            return CellMask(_as_latent(middle), _as_latent(np.around(middle)))
+            middle, pixels = _middles(_shares(mask), downscale), _by_cell(_shares(mask), downscale)
+            return CellMask(_as_latent(middle), _as_latent(np.around(middle)), pixels)
         case Masking.DIFFUSERS:
-            return CellMask(_as_latent(corners), _as_latent(corners))
+            return CellMask(_as_latent(corners), _as_latent(corners), pixels)
 
 
 def _shares(mask: Image.Image) -> Latent:
     """Return the mask's values scaled to 0 to 1."""
     return np.asarray(mask, np.float32) / np.float32(255)
+
+
+def _by_cell(pixels: Latent, downscale: int) -> Latent:
+    """Return the pixels of each cell as channels: [1, downscale * downscale, height, width]."""
+    rows, columns = pixels.shape[0] // downscale, pixels.shape[1] // downscale
+    split = pixels.reshape(rows, downscale, columns, downscale).transpose(1, 3, 0, 2)
+    return np.ascontiguousarray(split.reshape(1, downscale**2, rows, columns))
 
 
 def _as_latent(cells: Latent) -> Latent:

@@ -24,6 +24,7 @@ from engine.sampling.denoiser import Denoiser
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
 from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import A1111_BY_TIMESTEPS, plan_sampling
+from engine.sampling.schedules import FlowSchedule
 from engine.sampling.telling import TellingDenoise
 from engine.sampling.types import (
     AttentivePredict,
@@ -145,7 +146,7 @@ class Denoising:
     @property
     def encodes_init(self) -> bool:
         """True if the latent of the picture to redraw is needed."""
-        blends = self._masks and self._concat is not ConcatChannels.MASK
+        blends = self._masks and not self._concat.takes_mask
         return self.redraws and (
             blends or self._concat is ConcatChannels.PICTURE or not self._from_noise
         )
@@ -179,7 +180,7 @@ class Denoising:
         kept = None
         if canvas.mask is not None and latent is not None:
             kept = Kept(latent, canvas.mask.blended, noise.first, plan.sigmas[0])
-        mask = None if canvas.mask is None else canvas.mask.channel
+        mask = None if canvas.mask is None else self._shown(canvas.mask)
         concatenated = self._model.concatenated(canvas.init, hidden, mask)
         return Beginning(x, source, kept, concatenated)
 
@@ -273,7 +274,7 @@ class Denoising:
             case Masking.COMFY:
                 return Keeping.SHOWN_AND_PICTURE
             case Masking.DIFFUSERS:
-                return None if self._concat is ConcatChannels.MASK else Keeping.SHOWN_LATER
+                return None if self._concat.takes_mask else Keeping.SHOWN_LATER
             case Masking.A1111:
                 by_timesteps = self._request.sampler in A1111_BY_TIMESTEPS
                 a1111s = convention.name is ConventionName.A1111
@@ -282,12 +283,17 @@ class Denoising:
     @property
     def _from_noise(self) -> bool:
         """True if the first latents are pure noise, without the picture."""
-        if self._request.strength < 1:
+        # A flow's first level leaves nothing of the picture, and its pipelines encode it.
+        if self._request.strength < 1 or isinstance(self._plan.training, FlowSchedule):
             return False
         tool = self._request.convention.name
         edits = self._concat is ConcatChannels.PICTURE and tool is not ConventionName.A1111
         # InvokeAI starts from the noised picture in both cases.
         return edits or (self._masks and tool is ConventionName.DIFFUSERS)
+
+    def _shown(self, mask: CellMask) -> Latent:
+        """Return the mask as the denoiser's input channels have it."""
+        return mask.pixels if self._concat is ConcatChannels.FILL else mask.channel
 
     def _with_content(self, request: ResolvedRequest, latent: Latent, mask: CellMask) -> Latent:
         """Return the latent with its masked part filled as the request's `content` says.

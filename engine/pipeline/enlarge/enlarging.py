@@ -7,7 +7,6 @@ import numpy as np
 
 from backends.base import Array
 from engine import result_checks
-from engine.api.features import ConcatChannels
 from engine.api.second_passes import LatentUpscaler, Resampling
 from engine.api.second_sizes import Size
 from engine.api.values import ConventionName, ErrorCode, Phase
@@ -83,7 +82,7 @@ class Enlarging:
         pictures: list[Array] = []
         if not second.enlarges_latent:
             pictures.append(self._picture(second, vae.decode(latent, result_checks.numbers)))
-        takes_mask = second.checkpoint.architecture.features.concat_channels is ConcatChannels.MASK
+        takes_mask = second.checkpoint.architecture.features.concat_channels.takes_mask
         if takes_mask:
             # All of the picture is painted anew: grey takes its place.
             pictures.append(np.zeros((1, 3, *encoded_size(second)), np.float32))

@@ -85,9 +85,7 @@ def test_norms_may_be_called_weights(tmp_path: Path, prefix: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("channels", "kind"), [(128, "Canny or Depth"), (384, "Fill"), (100, "36 channels more")]
-)
+@pytest.mark.parametrize(("channels", "kind"), [(128, "Canny or Depth"), (100, "36 channels more")])
 def test_a_variant_that_takes_a_picture_is_named_and_refused(
     tmp_path: Path, channels: int, kind: str
 ) -> None:

@@ -5,11 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
 from engine.api.features import GuidanceKind
-from engine.api.values import SamplerName, ScheduleName
+from engine.api.request import InputImage
+from engine.api.values import InputRole, SamplerName, ScheduleName
 from engine.families import identify
 from tests.checkpoints.arrays import write_arrays
 from tests.families import listings
@@ -39,8 +41,8 @@ def t5_encoder(width: int, heads: int = 4, head: int = 8, layers: int = 2) -> Li
     return names | {bias: (32, heads)}
 
 
-def write_checkpoint(path: Path, *, guidance: bool = True) -> Path:
-    sizes = FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 1, guidance=guidance)
+def write_checkpoint(path: Path, *, guidance: bool = True, channels: int = 64) -> Path:
+    sizes = FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 1, channels, guidance=guidance)
     vae = {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}
     clip = listings.clip_text(ClipSizes(width=CLIP, layers=1))
     whole = {
@@ -98,3 +100,20 @@ def test_prompt_guidance_and_seed_change_a_picture(dev: Path, convention: str) -
     for changes in ({"prompt": "a horse"}, {"guidance": 30.0}, {"seed": 8}):
         changed = picture(dev, convention=convention, **changes)
         assert not np.array_equal(changed, first)
+
+
+def test_fill_sees_each_pixel_of_a_mask(tmp_path: Path) -> None:
+    fill = write_checkpoint(tmp_path / "fill.safetensors", channels=384)
+    checkpoint = identify(fill)
+    assert (checkpoint.variant, checkpoint.hints.guidance) == ("fill", 30.0)
+    drawn = np.random.default_rng(0).integers(0, 256, (64, 96, 3), np.uint8)
+    Image.fromarray(drawn).save(tmp_path / "init.png")
+    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
+    made: list[NDArray[np.uint8]] = []
+    for edge in (48, 50):
+        levels = np.zeros((64, 96), np.uint8)
+        levels[:, :edge] = 255
+        Image.fromarray(levels).save(tmp_path / f"{edge}.png")
+        mask = InputImage(role=InputRole.MASK, path=str(tmp_path / f"{edge}.png"))
+        made.append(picture(fill, inputs=(init, mask), convention="comfy"))
+    assert not np.array_equal(made[0], made[1])
