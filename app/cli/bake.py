@@ -5,6 +5,7 @@ import argparse
 import msgspec
 
 from app.cli import loras, overrides
+from app.cli.spelling import one_of
 from app.cli.terminal import ByteBar, Usage, print_error, print_json, write_path
 from app.library.checkpoints import find_checkpoint
 from app.model_folders import named_folders
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     loras.add_arguments(parser)
     parser.add_argument(
         "--convention",
-        type=ConventionName,
+        type=one_of(ConventionName),
         choices=list(ConventionName),
         default=ConventionName.A1111,
         help="the tool by whose rules LoRAs are applied; default: a1111",

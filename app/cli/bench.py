@@ -6,7 +6,7 @@ import msgspec
 
 from app.cli.component_timings import ComponentTiming, time_components
 from app.cli.devices import check_hardware
-from app.cli.spelling import parse_size
+from app.cli.spelling import one_of, parse_size, parse_whole_number
 from app.cli.terminal import print_json, print_table, say
 from app.library.checkpoints import find_checkpoint
 from app.model_folders import named_folders
@@ -51,10 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
     parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
-    parser.add_argument("--steps", type=int, default=20, metavar="N", help="of a whole picture")
+    parser.add_argument(
+        "--steps", type=parse_whole_number, default=20, metavar="N", help="of a whole picture"
+    )
     parser.add_argument("--backend", default="auto", metavar="B")
     parser.add_argument(
-        "--precision", type=PrecisionName, choices=list(PrecisionName), default=PrecisionName.AUTO
+        "--precision",
+        type=one_of(PrecisionName),
+        choices=list(PrecisionName),
+        default=PrecisionName.AUTO,
     )
     parser.add_argument("--json", action="store_true")
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from app.cli.option_group import OptionGroup
+from app.cli.spelling import one_of, parse_number, parse_whole_number
 from app.cli.terminal import Usage
 from app.paths import typed_path
 from engine.api.masks import Margins, MaskedContent, MaskOptions
@@ -24,13 +26,15 @@ _OF_A_MASK = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: OptionGroup) -> None:
     """Declare the options."""
     parser.add_argument("--init", metavar="FILE", help="a picture to start from")
-    parser.add_argument("--strength", type=float, metavar="X", help="0 keeps --init, 1 ignores it")
+    parser.add_argument(
+        "--strength", type=parse_number, metavar="X", help="0 keeps --init, 1 ignores it"
+    )
     parser.add_argument(
         "--image-guidance",
-        type=float,
+        type=parse_number,
         metavar="X",
         help="how strictly --init is followed, by models that edit by instruction",
     )
@@ -43,25 +47,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--feather",
-        type=int,
+        type=parse_whole_number,
         metavar="PIXELS",
         help="how far --expand paints into --init, ever less: 40 unless given",
     )
 
 
-def _add_mask(parser: argparse.ArgumentParser) -> None:
+def _add_mask(parser: OptionGroup) -> None:
     parser.add_argument(
         "--mask",
         metavar="FILE",
         help="which part of --init is painted: where this picture is white, or opaque",
     )
-    parser.add_argument("--mask-blur", type=int, metavar="PIXELS", help="soften its edges")
+    parser.add_argument(
+        "--mask-blur", type=parse_whole_number, metavar="PIXELS", help="soften its edges"
+    )
     parser.add_argument(
         "--mask-invert", action="store_true", default=None, help="paint where it is black"
     )
     parser.add_argument(
         "--mask-content",
-        type=MaskedContent,
+        type=one_of(MaskedContent),
         choices=list(MaskedContent),
         help="what the masked part starts from",
     )
@@ -72,7 +78,10 @@ def _add_mask(parser: argparse.ArgumentParser) -> None:
         help="paint only around the mask, at --size, and put that back into --init",
     )
     parser.add_argument(
-        "--mask-padding", type=int, metavar="PIXELS", help="how far around: 32 unless given"
+        "--mask-padding",
+        type=parse_whole_number,
+        metavar="PIXELS",
+        help="how far around: 32 unless given",
     )
 
 

@@ -1,13 +1,14 @@
 """`--control IMAGE` and the options after it: pictures that a ControlNet or an adapter follows."""
 
 import argparse
-from collections.abc import Callable, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from app.cli.option_group import OptionGroup
 from app.cli.preprocessor_options import chosen_options
+from app.cli.spelling import one_of
 from app.cli.terminal import Usage
 from app.paths import file_or_name, typed_path
 from engine.api.control import ControlLayer, ControlMode, ControlReport, ControlResize
@@ -41,18 +42,16 @@ def _weight(text: str) -> float:
     return weight
 
 
-def _one_of(kind: type[StrEnum]) -> Callable[[str], StrEnum]:
-    """Return what reads a value of an enumeration from the command line."""
-
-    def read(text: str) -> StrEnum:
-        if text not in tuple(kind):
-            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(kind)}")
-        return kind(text)
-
-    return read
-
-
 _NONE = "none"
+
+
+def _preprocessor(text: str) -> str:
+    names = _NONE, *PreprocessorName
+    if text not in names:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(names)}")
+    return text
+
+
 _PREPROCESSOR = "preprocessor"
 _OPTIONS = "preprocessor_options"
 # Options of a layer by the field that they set.
@@ -69,17 +68,17 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "help": "the part of the run in which it acts, as 0,0.6",
     },
     "mode": {
-        "type": _one_of(ControlMode),
+        "type": one_of(ControlMode),
         "choices": list(ControlMode),
         "help": "whether the prompt or the control matters more",
     },
     "resize": {
-        "type": _one_of(ControlResize),
+        "type": one_of(ControlResize),
         "choices": list(ControlResize),
         "help": "how a picture of another shape becomes the map; default: crop",
     },
     "kind": {
-        "type": _one_of(ControlKind),
+        "type": one_of(ControlKind),
         "choices": list(ControlKind),
         "help": "what the map shows, for networks that take several kinds",
     },
@@ -89,7 +88,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "help": "a picture that is white where it acts",
     },
     _PREPROCESSOR: {
-        "choices": [_NONE, *(name.value for name in PreprocessorName)],
+        "type": _preprocessor,
         "metavar": "NAME",
         "help": "what makes the map of the picture; `safelight map --list` lists them",
     },
@@ -130,7 +129,7 @@ class _OfLastLayer(argparse.Action):
             layers[-1][self.dest] = values
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: OptionGroup) -> None:
     """Declare the options."""
     parser.set_defaults(wanted_controls=None)
     parser.add_argument(
@@ -139,7 +138,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=_OfLastLayer,
         default=argparse.SUPPRESS,
         metavar="IMAGE",
-        help="a picture to follow; the options below are about it; may be repeated with them",
+        help="a picture; the options below are about it; may be repeated with them",
     )
     for field, about in _FIELDS.items():
         given = dict(about)

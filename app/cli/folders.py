@@ -1,13 +1,10 @@
 """Options that name further folders to look for files in."""
 
-import argparse
-
+from app.cli.option_group import OptionGroup
 from app.paths import typed_path
 
 
-def add_folders_argument(
-    parser: argparse.ArgumentParser, option: str, dest: str, files: str
-) -> None:
+def add_folders_argument(parser: OptionGroup, option: str, dest: str, files: str) -> None:
     """Declare an option that may be repeated; `files` is what is looked for."""
     parser.add_argument(
         option,

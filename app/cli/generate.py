@@ -14,7 +14,15 @@ import msgspec
 from app.cli import canvas, controls, hires, image_prompts, loras, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.folders import add_folders_argument
-from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
+from app.cli.spelling import (
+    names_of,
+    one_of,
+    parse_method,
+    parse_number,
+    parse_schedule,
+    parse_size,
+    parse_whole_number,
+)
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.library.checkpoints import find_checkpoint
 from app.model_folders import named_folders
@@ -100,27 +108,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--negative", dest="negative_prompt", metavar="TEXT", help=avoid)
     parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
     overrides.add_arguments(parser)
-    parser.add_argument("--steps", type=int, metavar="N")
+    parser.add_argument("--steps", type=parse_whole_number, metavar="N")
     strictness = "guidance: how strictly to follow"
-    parser.add_argument("--cfg", dest="guidance", type=float, metavar="X", help=strictness)
+    parser.add_argument("--cfg", dest="guidance", type=parse_number, metavar="X", help=strictness)
     samplers = names_of(SamplerName)
     parser.add_argument("--sampler", dest="method", type=parse_method, metavar="S", help=samplers)
     parser.add_argument("--schedule", type=parse_schedule, metavar="S", help=names_of(ScheduleName))
-    parser.add_argument("--seed", dest="wanted_seed", type=int, metavar="N", help="-1 chooses one")
-    parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
-    parser.add_argument("--count", type=int, metavar="N", help="pictures, with seeds N, N + 1, ...")
-    parser.add_argument("--clip-skip", type=int, metavar="N", help="1 runs the whole text encoder")
-    canvas.add_arguments(parser)
-    hires.add_arguments(parser)
     parser.add_argument(
-        "--from",
-        dest="source",
-        metavar="PICTURE",
-        help="make it again: a PNG, JPEG or WebP file of any of the popular tools",
+        "--seed", dest="wanted_seed", type=parse_whole_number, metavar="N", help="-1 chooses one"
     )
-    parser.add_argument("--backend", metavar="B", help="a name `safelight devices` lists, or auto")
-    parser.add_argument("--precision", type=PrecisionName, choices=list(PrecisionName))
-    parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))
+    parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
+    parser.add_argument(
+        "--count", type=parse_whole_number, metavar="N", help="pictures, with seeds N, N + 1, ..."
+    )
+    parser.add_argument(
+        "--clip-skip", type=parse_whole_number, metavar="N", help="1 runs the whole text encoder"
+    )
+    canvas.add_arguments(parser.add_argument_group("the picture to start from"))
+    hires.add_arguments(parser.add_argument_group("a second pass, larger (hires fix)"))
+    _add_running(parser)
     settings.add_argument(parser)
     _add_memory(parser)
     _add_files(parser)
@@ -129,12 +135,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
+def _add_running(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="PICTURE",
+        help="make it again: a PNG, JPEG or WebP file of any of the popular tools",
+    )
+    parser.add_argument("--backend", metavar="B", help="a name `safelight devices` lists, or auto")
+    parser.add_argument("--precision", type=one_of(PrecisionName), choices=list(PrecisionName))
+    parser.add_argument("--convention", type=one_of(ConventionName), choices=list(ConventionName))
+
+
 def _add_memory(parser: argparse.ArgumentParser) -> None:
     tile = "decode in tiles of N pixels a side, for less memory; default: where it is short"
     parser.add_argument(
         "--vae-tiling",
         dest="vae_tile",
-        type=int,
+        type=parse_whole_number,
         nargs="?",
         const=DEFAULT_TILE,
         metavar="N",
@@ -150,11 +168,19 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         "--refiner", dest="refiner_file", metavar="FILE", help="a model that finishes the picture"
     )
     parser.add_argument(
-        "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
+        "--refiner-at",
+        type=parse_number,
+        metavar="X",
+        help="after which part of the run; default: 0.8",
     )
     loras.add_arguments(parser)
-    controls.add_arguments(parser)
-    image_prompts.add_arguments(parser)
+    followed = (
+        "pictures that are followed",
+        "a ControlNet, a control-LoRA or a T2I-Adapter for each",
+    )
+    controls.add_arguments(parser.add_argument_group(*followed))
+    prompting = "pictures as prompts", "an IP-Adapter for each"
+    image_prompts.add_arguments(parser.add_argument_group(*prompting))
     add_folders_argument(parser, "--embeddings", "embedding_folders", "embeddings")
     for part in fields_of(ComponentFiles).values():
         option = f"--{part.name.replace('_', '-')}"

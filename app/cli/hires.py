@@ -5,7 +5,15 @@ from typing import Any
 
 import msgspec
 
-from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
+from app.cli.option_group import OptionGroup
+from app.cli.spelling import (
+    names_of,
+    parse_method,
+    parse_number,
+    parse_schedule,
+    parse_size,
+    parse_whole_number,
+)
 from app.cli.terminal import Usage
 from app.cli.upscaler_files import find_upscaler
 from app.library.checkpoints import find_checkpoint
@@ -24,32 +32,32 @@ _PREFIX = "hires_"
 _LATENT = {name.removeprefix("Latent").strip(" ()"): name for name in LATENT_UPSCALERS}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: OptionGroup) -> None:
     """Declare the options."""
     add = parser.add_argument
     scale = "enlarge the picture so many times, and draw it once more"
-    add("--hires", dest="hires_scale", type=float, metavar="X", help=scale)
+    add("--hires", dest="hires_scale", type=parse_number, metavar="X", help=scale)
     size = "exactly this size, in place of --hires"
     add("--hires-size", type=parse_size, metavar="WxH", help=size)
     add("--no-hires", action="store_true", help="leave out second passes of a --from picture")
     part = "how much of the enlarged picture is drawn anew: 0 to 1; default: 0.7"
-    add("--hires-strength", type=float, metavar="X", help=part)
+    add("--hires-strength", type=parse_number, metavar="X", help=part)
     upscaler = (
         "an upscaler's file or its name, lanczos or area; or latent, latent-bicubic, "
         "latent-nearest and others for the latent itself; default: latent"
     )
     add("--hires-upscaler", metavar="M", help=upscaler)
-    add("--hires-steps", type=int, metavar="N", help="default: --steps")
-    add("--hires-cfg", dest="hires_guidance", type=float, metavar="X", help="default: --cfg")
+    add("--hires-steps", type=parse_whole_number, metavar="N", help="default: --steps")
+    add("--hires-cfg", dest="hires_guidance", type=parse_number, metavar="X", help="default: --cfg")
     samplers = names_of(SamplerName)
     add("--hires-sampler", type=parse_method, metavar="S", help=f"default: --sampler; {samplers}")
     add("--hires-schedule", type=parse_schedule, metavar="S", help=names_of(ScheduleName))
     add("--hires-prompt", metavar="TEXT", help="default: the prompt")
     add("--hires-negative-prompt", metavar="TEXT", help="default: --negative")
     add("--hires-checkpoint", metavar="M", help="draw the second time with this model")
-    add("--hires-seed", type=int, metavar="N", help="default: --seed")
+    add("--hires-seed", type=parse_whole_number, metavar="N", help="default: --seed")
     tile = "draw in tiles of N pixels a side that blend into each other, for large pictures"
-    add("--hires-tile", type=int, metavar="N", help=tile)
+    add("--hires-tile", type=parse_whole_number, metavar="N", help=tile)
 
 
 def with_hires(

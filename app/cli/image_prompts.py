@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from app.cli.option_group import OptionGroup
 from app.cli.terminal import Usage
 from app.paths import file_or_name, typed_path
 from engine.api.fields import bounds_of
@@ -36,7 +37,7 @@ class _OfAnImagePrompt(argparse.Action):
         setattr(namespace, _WANTED, begun)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: OptionGroup) -> None:
     """Declare the options; all but the first belong to the --image-prompt before them."""
 
     def add(option: str, field: str, metavar: str, words: str, **more: Any) -> None:
@@ -50,7 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             **more,
         )
 
-    add("--image-prompt", "image", "FILE", "a picture as a prompt; may be repeated")
+    add(
+        "--image-prompt",
+        "image",
+        "FILE",
+        "a picture; the options below are about it; may be repeated",
+    )
     add("--adapter", "adapter", "FILE", "the IP-Adapter that reads the picture, a file or a name")
     weight = "how strongly the picture acts; default: 1"
     add("--adapter-weight", "weight", "X", weight, type=_weight)

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 from app.cli.folders import add_folders_argument
+from app.cli.option_group import OptionGroup
 from app.model_folders import named_folders
 from app.paths import Paths, typed_path, typed_text
 from engine.api.fields import bounds_of
@@ -16,7 +17,7 @@ _BOUNDS = bounds_of(LoraChoice, "strength")
 _MOST_STRENGTHS = 2
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: OptionGroup) -> None:
     """Declare the options."""
     parser.add_argument(
         "--lora",

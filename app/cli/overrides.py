@@ -4,8 +4,8 @@ import argparse
 
 import msgspec
 
+from app.cli.spelling import one_of
 from engine.api.request import DECLARABLE_PREDICTIONS, NO_OVERRIDE, CheckpointOverride
-from engine.api.values import PredictionType
 from engine.families.registry import FAMILIES
 
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--prediction",
-        type=PredictionType,
+        type=one_of(DECLARABLE_PREDICTIONS),
         choices=list(DECLARABLE_PREDICTIONS),
         help="what its denoiser predicts, where its files do not say or say it wrong",
     )

@@ -1,6 +1,8 @@
-"""Parses samplers, schedules and sizes as users of any tool spell them."""
+"""Parses samplers, schedules, sizes and numbers as users of any tool spell them."""
 
 import argparse
+from collections.abc import Callable, Iterable
+from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from engine.api.values import SamplerName, ScheduleName
@@ -14,6 +16,7 @@ from engine.metadata.readers.names import (
 from engine.metadata.size_text import read_size
 
 Name = TypeVar("Name", SamplerName, ScheduleName)
+Word = TypeVar("Word", bound=StrEnum)
 
 
 class Method(NamedTuple):
@@ -54,6 +57,34 @@ def parse_size(text: str) -> tuple[int, int]:
     if size is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512x768")
     return size
+
+
+def parse_number(text: str) -> float:
+    """Return a number; its bounds are those of the setting, which the request checks."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
+def parse_whole_number(text: str) -> int:
+    """Return a whole number; its bounds are those of the setting, which the request checks."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
+def one_of(words: Iterable[Word]) -> Callable[[str], Word]:
+    """Return a parser of the words of an enumeration, which names them all for another one."""
+    by_text = {word.value: word for word in words}
+
+    def parse(text: str) -> Word:
+        if text not in by_text:
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(by_text)}")
+        return by_text[text]
+
+    return parse
 
 
 def names_of(values: type[SamplerName] | type[ScheduleName]) -> str:

@@ -5,11 +5,12 @@ import argparse
 import msgspec
 
 from app.cli.devices import check_hardware
-from app.cli.spelling import parse_size
+from app.cli.picture_files import typed_pictures
+from app.cli.spelling import one_of, parse_size
 from app.cli.terminal import ByteBar, Usage, print_error, print_json, write_path
 from app.cli.upscaler_files import find_upscaler
 from app.model_folders import named_folders
-from app.paths import Paths, find_paths, typed_path, typed_text
+from app.paths import Paths, find_paths, typed_text
 from app.settings.reading import FILE, read_settings
 from engine.api.second_passes import Resampling
 from engine.api.values import ErrorInfo
@@ -54,7 +55,10 @@ class UpscaleOutput(msgspec.Struct, frozen=True):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "pictures", metavar="PICTURE", nargs="+", help="a PNG, JPEG or WebP file; one or more"
+        "pictures",
+        metavar="PICTURE",
+        nargs="+",
+        help="a PNG, JPEG or WebP file, a folder of them or a pattern as *.png; one or more",
     )
     parser.add_argument(
         "--model",
@@ -62,6 +66,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="an upscaler's file, its name in your folder of upscalers, lanczos or area",
     )
+    _add_size(parser)
+    parser.add_argument(
+        "--tile",
+        type=_tile,
+        metavar="N",
+        help="run in tiles of N pixels a side; default: as large as memory allows",
+    )
+    parser.add_argument(
+        "--backend",
+        default="auto",
+        metavar="B",
+        help="a name `safelight devices` lists, or auto",
+    )
+    parser.add_argument(
+        "--output", "--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def _add_size(parser: argparse.ArgumentParser) -> None:
     size = parser.add_mutually_exclusive_group()
     size.add_argument(
         "--scale", type=_scale, metavar="X", help="as 2 or 1.5; default: the upscaler's own"
@@ -71,20 +95,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--resample",
-        type=Resampling,
+        type=one_of(Resampling),
         choices=list(Resampling),
         default=Resampling.LANCZOS,
         help="what brings an upscaler's picture to the exact size; default: lanczos",
     )
-    parser.add_argument(
-        "--tile",
-        type=_tile,
-        metavar="N",
-        help="run in tiles of N pixels a side; default: as large as memory allows",
-    )
-    parser.add_argument("--backend", default="auto", metavar="B")
-    parser.add_argument("--output", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -121,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
 def _job(options: argparse.Namespace, paths: Paths) -> UpscaleJob:
     """Return the job that the options ask for; an upscaler's file is read. Raises Usage."""
     saving = read_settings(paths.config / FILE).settings.saving
-    pictures = tuple(map(typed_path, options.pictures))
+    pictures = typed_pictures(options.pictures)
     target = Destination(paths.output)
     if options.output:
         target = destination(typed_text(options.output), len(pictures))

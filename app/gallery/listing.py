@@ -7,8 +7,8 @@ import msgspec
 
 from app.gallery.rows import Root
 from app.gallery.writing import Found
+from engine.api.saving import PICTURE_SUFFIXES
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 SIDECAR_SUFFIX = ".xmp"
 
 
@@ -35,7 +35,7 @@ def list_folder(folder: str) -> Listing:
             name = entry.name.lower()
             if name.startswith("."):
                 continue
-            if name.endswith(SUFFIXES):
+            if name.endswith(PICTURE_SUFFIXES):
                 pictures.append(entry)
             elif name.endswith(SIDECAR_SUFFIX):
                 sidecars[entry.name] = _modified_ns(entry)

@@ -10,8 +10,8 @@ import msgspec
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from app.background import Background
+from engine.api.saving import PICTURE_SUFFIXES
 
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 # Changes to the folder come in bursts: a picture is a temporary file, a rename and a sync.
 _SETTLE_MS = 100
 # Beyond this many separate places, or rows, a list is filled anew rather than patched.
@@ -39,7 +39,7 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 
 def is_picture(path: Path) -> bool:
     """Return True if a file has the suffix of a picture."""
-    return path.suffix.lower() in _SUFFIXES
+    return path.suffix.lower() in PICTURE_SUFFIXES
 
 
 class GalleryStore(QObject):
@@ -170,7 +170,7 @@ def _pictures(folder: Path) -> Iterator[Picture]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith(".") or not entry.name.lower().endswith(_SUFFIXES):
+                if entry.name.startswith(".") or not entry.name.lower().endswith(PICTURE_SUFFIXES):
                     continue
                 picture = _picture(entry)
                 if picture is not None:

@@ -9,6 +9,8 @@ from engine.api.fields import within
 
 DEFAULT_NAME = "{counter}-{seed}-{prompt}"
 DEFAULT_QUALITY = 92
+# The suffixes of files that hold pictures which are read and written.
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 QUALITY = within(1, 100, "quality of the pictures")
 
 

@@ -37,6 +37,10 @@ def open_picture(
         raise PictureFault(
             "it is no PNG, JPEG or WebP file, or its beginning is damaged"
         ) from error
+    except FileNotFoundError as error:
+        raise PictureFault("it is not there") from error
+    except IsADirectoryError as error:
+        raise PictureFault("it is a folder") from error
     # Errors that Pillow raises for damaged files.
     except (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None

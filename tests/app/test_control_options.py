@@ -77,6 +77,7 @@ def test_a_layer_that_lacks_a_part_is_refused(arguments: tuple[str, ...]) -> Non
         ("--control", "a.png", "--control-range", "0.6"),
         ("--control", "a.png", "--control-range", "0.6,0.2"),
         ("--control", "a.png", "--control-mode", "both"),
+        ("--control", "a.png", "--control-preprocessor", "lines"),
     ],
 )
 def test_an_option_without_sense_ends_the_command(
@@ -87,6 +88,19 @@ def test_an_option_without_sense_ends_the_command(
     told = capsys.readouterr().err
     assert "--control" in told
     assert "invalid" not in told
+
+
+def test_a_picture_or_a_mask_that_is_not_there_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint = write_checkpoint(tmp_path / "tiny")
+    net = write_control_net(tmp_path / "net.safetensors", checkpoint)
+    shown = write_map(tmp_path / "map.png")
+    chosen = ("generate", "a", "--model", str(checkpoint), "--size", "64x64", "--backend", "cpu")
+    gone = str(tmp_path / "gone.png")
+    for control in (("--control", gone), ("--control", str(shown), "--control-mask", gone)):
+        assert run([*chosen, *control, "--control-model", str(net)]) == 1
+        assert "gone.png cannot be read: it is not there." in capsys.readouterr().err
 
 
 def test_a_led_picture_is_made_again_from_itself(

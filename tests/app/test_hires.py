@@ -78,3 +78,25 @@ def test_options_change_the_first_pass_of_a_picture() -> None:
 def test_options_that_make_no_sense_are_refused(arguments: tuple[str, ...]) -> None:
     with pytest.raises(Usage):
         passes(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--hires", "'much' is no number"),
+        ("--hires-strength", "'much' is no number"),
+        ("--hires-cfg", "'much' is no number"),
+        ("--hires-steps", "'much' is no whole number"),
+        ("--hires-seed", "'much' is no whole number"),
+        ("--hires-tile", "'much' is no whole number"),
+        ("--hires-size", "'much' is no size"),
+        ("--hires-sampler", "'much' is none of euler"),
+        ("--hires-schedule", "'much' is none of normal"),
+    ],
+)
+def test_a_value_of_another_kind_is_told_in_words(
+    option: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        passes("--hires", "2", option, "much")
+    assert f"argument {option}: {words}" in capsys.readouterr().err

@@ -85,6 +85,50 @@ def test_json_tells_each_picture_and_what_enlarged_it(
         assert image.mode == "RGBA"
 
 
+@pytest.mark.parametrize("typed", ["{folder}", "{folder}/*.png", "{folder}/cat.png {folder}"])
+def test_a_folder_and_a_pattern_stand_for_their_pictures(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], typed: str
+) -> None:
+    Image.fromarray(pixels(7, 9)).save(tmp_path / "dog.png")
+    (tmp_path / "notes.txt").write_text("no picture")
+    (tmp_path / "folder.png").mkdir()
+    wanted = typed.format(folder=source.parent).split()
+    made = tmp_path / "made"
+    arguments = ["upscale", *wanted, "--model", "area", "--scale", "2", "--output", str(made)]
+    assert run([*arguments, "--json"]) == 0
+    found = told(capsys)
+    assert [one["source"] for one in found["images"]] == [
+        str(tmp_path / "cat.png"),
+        str(tmp_path / "dog.png"),
+    ]
+    assert sorted(path.name for path in made.iterdir()) == ["cat-upscaled.png", "dog-upscaled.png"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("", "has no PNG, JPEG or WebP file"),
+        ("*.webp", "matches no PNG, JPEG or WebP file"),
+        ("cat[1].png", "matches no PNG, JPEG or WebP file"),
+    ],
+)
+def test_a_folder_or_pattern_without_pictures_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], typed: str, words: str
+) -> None:
+    arguments = ["upscale", f"{tmp_path}/{typed}", "--model", "area", "--scale", "2"]
+    with pytest.raises(SystemExit):
+        run(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_brackets_in_the_name_of_a_picture_are_no_pattern(source: Path, tmp_path: Path) -> None:
+    source.rename(tmp_path / "cat [1].png")
+    target = tmp_path / "made" / ""
+    arguments = ["upscale", str(tmp_path / "cat [1].png"), "--model", "area", "--scale", "2"]
+    assert run([*arguments, "--out", f"{target}/"]) == 0
+    assert [path.name for path in target.iterdir()] == ["cat [1]-upscaled.png"]
+
+
 @pytest.mark.parametrize("method", ["lanczos", "area"])
 def test_a_method_needs_no_file_and_no_device(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str
@@ -158,6 +202,7 @@ def test_a_transparent_picture_is_on_white_in_a_jpeg(tmp_path: Path) -> None:
         (("--model", "area", "--scale", "nan"), 2, "is no scale"),
         (("--model", "area", "--scale", "2", "--size", "9x9"), 2, "not allowed with"),
         (("--model", "area", "--scale", "2", "--tile", "3"), 2, "no side of a tile"),
+        (("--model", "area", "--scale", "2", "--resample", "best"), 2, "is none of lanczos, area"),
         (("--model", "gone.pth"), 1, "gone.pth is not in"),
         (("--model", "lanczos", "--size", "20000x20000"), 1, "89 million pixels is the most"),
         (("--model", "lanczos", "--scale", "2", "--output", "x.tiff"), 1, "not as .tiff"),
