@@ -15,8 +15,8 @@ _PAUSE_MS = 700
 class UnknownWordState(QObject):
     """The words of the prompt that the starter was never trained on; none for other models.
 
-    `text` is the prompt that they were found in. New ones wait for a pause in typing, others go at
-    once.
+    `text` is the prompt that they were found in. New ones wait for a pause in typing; those
+    that the prompt has no more go at once.
     """
 
     words_changed = Signal(object)
@@ -35,14 +35,11 @@ class UnknownWordState(QObject):
 
     def _on_typed(self) -> None:
         self._pause.start()
-        if len(self._find()) <= len(self.words):
-            self._show()
+        prompt = self._form.prompt
+        # A key must not wait until all words of a long prompt are looked up.
+        self.words = tuple(word for word in self.words if word.word in prompt)
 
     def _show(self) -> None:
         self.text = self._form.prompt
-        self.words = self._find()
-
-    def _find(self) -> tuple[UnknownWord, ...]:
-        if self._form.checkpoint != self._starter:
-            return ()
-        return unknown_words(self._form.prompt[:MOST_CHARACTERS])
+        is_starter = self._form.checkpoint == self._starter
+        self.words = unknown_words(self.text[:MOST_CHARACTERS]) if is_starter else ()

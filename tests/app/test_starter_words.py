@@ -12,7 +12,7 @@ from app.form.generation import (
     SizeFit,
     size_fit,
 )
-from app.form.starter_words import unknown_words
+from app.form.starter_words import UnknownWord, unknown_words
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
@@ -60,6 +60,22 @@ def test_words_are_told_of_after_a_pause_and_go_at_once(staged: Staged) -> None:
     staged.wait(lambda: [one.word for one in unknown.words] == ["woman"])
     form.prompt = "a boat"
     assert unknown.words == ()
+
+
+def test_words_are_looked_up_once_for_many_keys(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+
+    def look_up(prompt: str) -> tuple[UnknownWord, ...]:
+        looked_up.append(prompt)
+        return ()
+
+    monkeypatch.setattr("app.form.unknown_words.unknown_words", look_up)
+    for length in range(1, 8):
+        staged.session.generation.prompt = "a woman"[:length]
+    assert looked_up == []
+    staged.wait(lambda: looked_up == ["a woman"])
 
 
 def test_other_models_are_not_said_to_know_or_not(staged: Staged) -> None:
