@@ -224,6 +224,10 @@ class GalleryPage(QWidget):
             self.comparison.show_rows(rows)
             self._show(self.comparison)
             self._refresh()
+        else:
+            self._session.notices.tell(
+                self.tr("Choose two, three or four pictures to compare them.")
+            )
 
     def browse(self) -> None:
         if isinstance(self._shown, Viewer):
@@ -274,7 +278,7 @@ class GalleryPage(QWidget):
         self.foot.show_browsing(browsing=is_browsing)
         if self.isVisible():
             self._deeds.enable(len(meant))
-            self._actions[ActionName.COMPARE].setEnabled(is_browsing and len(meant) in COMPARED)
+            self._actions[ActionName.COMPARE].setEnabled(is_browsing and bool(meant))
         if isinstance(self._shown, Viewer):
             self._refresh_viewer()
         self._refresh_details(rows, len(meant))

@@ -118,6 +118,15 @@ def test_compared_pictures_move_together_and_differ_in_prompt_and_seed(shown: Sh
     assert shown.grid.isVisible()
 
 
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_number_of_pictures_that_cannot_be_compared_is_told(shown: Shown, count: int) -> None:
+    shown.choose(*PROMPTS[:count])
+    assert not shown.session.notices.notices
+    QTest.keyClick(shown.grid, KEY.Key_C)
+    assert "two, three or four" in shown.session.notices.notices[-1].message
+    assert shown.grid.isVisible()
+
+
 def test_only_settings_that_differ_are_compared() -> None:
     one = (Fact("Model", "a"), Fact("Seed", "1"), Fact("Steps", "20"))
     other = (Fact("Model", "a"), Fact("Seed", "2"))
