@@ -1,6 +1,6 @@
 """The window's actions and their keyboard shortcuts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -295,6 +295,8 @@ class Actions(QObject):
         super().__init__(window)
         self._actions = {name: self._make(name, entry) for name, entry in _ENTRIES.items()}
         self._chosen = dict(chosen)
+        # Titles of menus by the keys that open them.
+        self._menus: dict[str, str] = {}
         self._set_keys()
         for name, action in self._actions.items():
             entry = _ENTRIES[name]
@@ -315,12 +317,24 @@ class Actions(QObject):
     def use_keys(self, chosen: Mapping[str, str]) -> None:
         """Use other keys than the usual ones: portable texts by an action's name, "" for none.
 
-        A key that another action has, or that is none, is passed over; so is an unknown name.
+        A key that another action or a menu has, or that is none, is passed over; so is an unknown
+        name.
         """
         if chosen != self._chosen:
             self._chosen = dict(chosen)
             self._set_keys()
             self.keys_changed.emit()
+
+    def leave_to_menus(self, titles: Sequence[str]) -> None:
+        """Leave the keys that open menus to them: those of the letters after & in their titles."""
+        keys = {portable(QKeySequence.mnemonic(title)): title.replace("&", "") for title in titles}
+        self._menus = {key: title for key, title in keys.items() if key}
+        if any(portable(QKeySequence(key)) in self._menus for key in self._chosen.values()):
+            self._set_keys()
+
+    def opened_by(self, key: QKeySequence) -> str:
+        """Return the title of the menu that a key opens; empty if it opens none."""
+        return self._menus.get(portable(key), "")
 
     def owner(self, key: QKeySequence, wanting: ActionName) -> ActionName | None:
         """Return the action that has this key where `wanting` would work; None if it is free."""
@@ -338,7 +352,8 @@ class Actions(QObject):
             wanted = usual_keys(name) if chosen is None else (QKeySequence(chosen),)
             keys: list[str] = []
             for key in map(portable, filter(is_key, wanted)):
-                if not any(meet(name, other) for other in taken.get(key, ())):
+                is_free = key not in self._menus
+                if is_free and not any(meet(name, other) for other in taken.get(key, ())):
                     keys.append(key)
                     taken.setdefault(key, []).append(name)
             self[name].setShortcuts([same for key in keys for same in with_keypad(key)])

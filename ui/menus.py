@@ -66,6 +66,7 @@ class MenuBar(QMenuBar):
         self.masks = self._add(self.tr("&Mask"), _MASK)
         self.tools = self._add(self.tr("&Tools"), _TOOLS)
         self.help = self._add(self.tr("&Help"), (ActionName.SHORTCUTS, ActionName.UPDATES))
+        actions.leave_to_menus([menu.title() for menu in self.findChildren(QMenu)])
 
     def _add(self, title: str, names: tuple[ActionName | None, ...]) -> QMenu:
         menu = self.addMenu(title)

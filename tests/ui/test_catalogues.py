@@ -1,13 +1,14 @@
 """The catalogues of languages are complete, and the window speaks them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 import shiboken6
 from PySide6.QtCore import QLocale, Qt, QTranslator
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from app.notices.wording import worded, worded_reason
 from app.settings.values import Language
@@ -23,9 +24,15 @@ from tests.ui.conftest import MakeDesk
 from tests.ui.gallery.conftest import PROMPTS, Shown
 from tests.ui.test_languages import words
 from ui.languages.use import use_language
+from ui.places import Place
 
 PLACE = re.compile(r"\{[^}]*\}|%n|&(?=\w)")
 CATALOGUES = sorted(LANGUAGES.glob("*.ts"))
+
+
+def mnemonics(texts: Iterable[str]) -> list[str]:
+    """Return the keys of the letters after & in texts, without those that have none."""
+    return [key for text in texts if (key := QKeySequence.mnemonic(text).toString())]
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +81,23 @@ def test_the_window_in_german_has_no_english_left(qapp: QApplication, make_desk:
     shown |= {action.text() for action in desk.window.actions_by_name.all()}
     assert "Erzeugen" in shown
     assert shown & english == set()
+
+
+@pytest.mark.parametrize("language", [Language.ENGLISH, Language.GERMAN])
+def test_no_two_things_in_sight_have_the_same_mnemonic(
+    qapp: QApplication, make_desk: MakeDesk, language: Language
+) -> None:
+    use_language(qapp, language, {})
+    desk = make_desk()
+    menus = [action.text() for action in desk.window.menuBar().actions()]
+    assert len(set(mnemonics(menus))) == len(menus)
+    for place in Place:
+        desk.window.places.open(place)
+        shown = [one for one in desk.window.findChildren(QWidget) if one.isVisible()]
+        buttons = [one.text() for one in shown if isinstance(one, QAbstractButton)]
+        labels = [one.text() for one in shown if isinstance(one, QLabel) and one.buddy()]
+        found = mnemonics([*menus, *buttons, *labels])
+        assert len(set(found)) == len(found), place
 
 
 def test_no_button_below_the_pictures_is_cut_off(qapp: QApplication, make_desk: MakeDesk) -> None:

@@ -144,7 +144,7 @@ class ShortcutRow(SettingRow):
         self._tell("")
 
     def want(self, key: QKeySequence) -> None:
-        """Use a key for the action, unless it is for typing or another action has it."""
+        """Use a key for the action, unless it is for typing, or a menu or another action has it."""
         self._wanted = key
         owner = self._actions.owner(key, self.name) if not key.isEmpty() else None
         if owner is self.name:
@@ -152,6 +152,9 @@ class ShortcutRow(SettingRow):
         elif not key.isEmpty() and (not is_key(key) or _is_typed(key, self.name)):
             words = self.tr("{key} alone is for typing and moving about. Add Ctrl or Alt to it.")
             self._tell(words.format(key=shown_key(key)))
+        elif menu := self._actions.opened_by(key):
+            words = self.tr("{key} opens the menu “{menu}”.")
+            self._tell(words.format(key=shown_key(key), menu=menu))
         elif owner is not None:
             words = self.tr("{key} is the key of “{action}”.")
             action = self._actions[owner].text()

@@ -79,6 +79,17 @@ def test_a_key_may_have_two_meanings_in_two_places(desk: Desk, page: SettingsPag
     assert keys_of(actions, ActionName.FAVOURITE) == ["B"]
 
 
+def test_the_key_of_a_menu_is_refused(desk: Desk, page: SettingsPage) -> None:
+    press(page, ActionName.REVEAL, Qt.Key.Key_H, Qt.KeyboardModifier.AltModifier)
+    clash = page.shortcuts.rows[ActionName.REVEAL].clash
+    assert clash is not None
+    assert "Help" in clash.problem.text()
+    assert desk.session.settings.now.shortcuts == {}
+    # In the file, or with a language whose menu has another key, it is passed over.
+    desk.window.actions_by_name.use_keys({"reveal": "Alt+H"})
+    assert keys_of(desk.window.actions_by_name, ActionName.REVEAL) == []
+
+
 def test_keys_for_typing_are_refused(desk: Desk, page: SettingsPage) -> None:
     for key in (Qt.Key.Key_G, Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Tab):
         press(page, ActionName.REVEAL, key)
