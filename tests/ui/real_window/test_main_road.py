@@ -85,6 +85,8 @@ def paint_a_mask(window: RealWindow) -> None:
     window.wait_for(f"{PAINT} is not None and not {PAINT}.layer.mask.isNull()")
     window.wait_for(f"{PAINT}.view.hasFocus()")
     x, y = window.place(f"{PAINT}.view")
+    # What is told of the deeds before may lie over it for some seconds.
+    window.wait_for(f"application.widgetAt({x - 60}, {y}) is {PAINT}.view")
     window.drag((x - 60, y), (x + 60, y + 20))
     window.let_go()
     window.wait_for("len(state.inputs) == 2")
