@@ -15,6 +15,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.rotations import angles, turned_neighbours
 
 # The side of a token in latent cells.
 PATCH = 2
@@ -106,11 +107,13 @@ def rotations(config: FluxConfig, cells: tuple[int, int]) -> dict[str, Array]:
     places = np.zeros((3, rows, columns))
     places[1] = np.arange(rows)[:, np.newaxis]
     places[2] = np.arange(columns)
-    angles = [
-        np.outer(place.ravel(), _ROTATION_BASE ** (-np.arange(0, width, 2) / width))
-        for place, width in zip(places, config.axes, strict=True)
-    ]
-    every = np.repeat(np.concatenate(angles, axis=1), 2, axis=1)
+    every = np.concatenate(
+        [
+            angles(place.ravel(), width, _ROTATION_BASE)
+            for place, width in zip(places, config.axes, strict=True)
+        ],
+        axis=1,
+    )
     return {
         "cosines": np.cos(every).astype(np.float32),
         "sines": np.sin(every).astype(np.float32),
@@ -285,18 +288,10 @@ class _FluxWriter:
         return g.attention(q, k, v, config.heads, config.head_width)
 
     def _turned(self, x: Value) -> Value:
-        """Turn each pair of neighbours (a, b): (a cos - b sin, b cos + a sin)."""
-        g, config = self.g, self.config
-        pairs = g.integers([0, 0, config.heads, config.head_width // 2, 2])
-        split = g.op("Reshape", x, pairs)
-        first, second = (
-            g.op("Slice", split, g.integers([i]), g.integers([i + 1]), g.integers([4]))
-            for i in (0, 1)
+        config = self.config
+        return turned_neighbours(
+            self.g, x, config.heads, config.head_width, self._cosines, self._sines
         )
-        crossed = g.op("Concat", g.op("Neg", second), first, axis=4)
-        crossed = g.op("Reshape", crossed, g.integers([0, 0, config.heads, config.head_width]))
-        kept, moved = g.op("Mul", x, self._cosines), g.op("Mul", crossed, self._sines)
-        return g.op("Add", kept, moved)
 
     def _within_f16(self, x: Value) -> Value:
         """Limit the residual stream to float16's range where it is held so, as diffusers does."""
