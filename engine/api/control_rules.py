@@ -36,7 +36,7 @@ class MapResampling(StrEnum):
 
     # sd-webui-controlnet: by what the map shows: few colours, two, or many.
     BY_CONTENT = "by_content"
-    NEAREST = "nearest"  # the nearest pixel's centre: ComfyUI
+    NEAREST = "nearest"  # the nearest pixel's centre, after the map is cropped: ComfyUI
     LANCZOS = "lanczos"  # diffusers
 
 

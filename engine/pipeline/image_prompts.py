@@ -13,8 +13,8 @@ from backends.base import Array
 from engine.api.conventions import ImagePrompting
 from engine.api.image_prompts import ImagePrompt, ImagePromptReport
 from engine.api.record import ResolvedRequest
-from engine.api.sentences import joined, sentence
-from engine.api.values import ErrorCode, ErrorInfo
+from engine.api.sentences import sentence
+from engine.api.values import ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
 from engine.families.architecture import TextAttention
@@ -29,7 +29,7 @@ from engine.image_prompts.pinning import ImagePromptShape, PassImagePrompt, Pass
 from engine.image_prompts.strengths import has_blocks, layer_strengths
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.acting import ActingSteps
-from engine.pipeline.network_lookup import looked_for
+from engine.pipeline.left_out import image_prompt_left_out
 from engine.pipeline.ranges import invalid
 from engine.pipeline.stages import Stages
 
@@ -167,13 +167,13 @@ def read_image_prompts(
     reports: list[ImagePromptReport] = []
     warnings: list[ErrorInfo] = []
     for prompt in request.image_prompts:
-        path = reader.adapter_of(prompt)
-        if path is None:
+        lack = image_prompt_left_out(prompt)
+        if lack is not None:
             listed.append(prompt)
-            warnings.append(_missing(prompt))
+            warnings.append(lack)
             reports.append(ImagePromptReport(name=prompt.adapter or "", weight=prompt.weight))
             continue
-        one = reader.read(prompt, path)
+        one = reader.read(prompt, Path(prompt.adapter or ""))
         listed.append(one.prompt)
         reports.append(one.report)
         if prompt.weight != 0:
@@ -196,11 +196,6 @@ class _Reader:
     ) -> None:
         self._attention, self._rule, self._files = attention, rule, files
         self._networks: dict[tuple[str, bool], Network] = {}
-
-    def adapter_of(self, prompt: ImagePrompt) -> Path | None:
-        """Return the file of an adapter; None if it was not found, or has no picture."""
-        path = Path(prompt.adapter or "")
-        return path if path.is_absolute() and prompt.image else None
 
     def read(self, prompt: ImagePrompt, path: Path) -> ReadImagePrompt:
         """Read an image prompt with this adapter. Raises EngineError."""
@@ -266,31 +261,3 @@ def _alike(networks: Iterable[Network]) -> list[list[int]]:
     for place, network in enumerate(networks):
         places.setdefault(id(network), []).append(place)
     return list(places.values())
-
-
-def _missing(prompt: ImagePrompt) -> ErrorInfo:
-    name = prompt.adapter
-    if not prompt.image:
-        return ErrorInfo(
-            ErrorCode.NOT_AVAILABLE,
-            sentence(
-                "An image prompt was left out: its picture is not known. Its adapter is {name}.",
-                name=Path(name).name,
-            )
-            if name
-            else sentence("An image prompt was left out: its picture is not known."),
-            sentence("Choose the picture that is the prompt."),
-        )
-    what = sentence(
-        "The image prompt {image} was left out: its adapter was not found.",
-        image=Path(prompt.image).name,
-    )
-    if name:
-        what = sentence(
-            "The image prompt {image} was left out: its adapter {name} was not found.",
-            image=Path(prompt.image).name,
-            name=name,
-        )
-    choose = sentence("Choose the adapter's file, or put it into the folder of your models.")
-    hints = (*looked_for(name, prompt.hash), choose)
-    return ErrorInfo(ErrorCode.NOT_AVAILABLE, what, joined(hints, " "))

@@ -1,12 +1,27 @@
 """Maps brought to a picture's size: which part is seen, and which colours stay."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from engine.api.control import ControlResize
 from engine.api.control_rules import MapResampling
-from engine.pipeline.control.fitting import fitted_map, otsu_threshold
+from engine.pipeline.control.fitting import fitted_map, fitted_painting, otsu_threshold
+from engine.pipeline.control.residuals import area_at
 from engine.preprocessors.scales import Pixels
+from tests.pipeline.fitting_cases import (
+    AREA,
+    AREA_SIZES,
+    CASES,
+    MAPS,
+    MODES,
+    PAINTED,
+    PAINTED_MASK,
+    PAINTED_SIZES,
+    SIZES,
+)
 
 BY_CONTENT = MapResampling.BY_CONTENT
 
@@ -68,3 +83,55 @@ def test_few_colours_and_binary_maps_get_no_others() -> None:
 def test_the_threshold_is_between_two_classes() -> None:
     grey = np.array([[10, 12, 11, 10], [200, 210, 205, 199]], np.uint8)
     assert 12 <= otsu_threshold(grey) < 199
+
+
+_GREYS = ("many", "drawing")
+FROZEN = np.load(Path(__file__).parent / "frozen" / "fitting.npz")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_maps_are_fitted_as_by_sd_webui_controlnet(case: str) -> None:
+    name, mode, size = CASES[case]
+    made, wanted = fitted_map(MAPS[name], size, mode, BY_CONTENT), FROZEN[f"a1111/{case}"]
+    away = np.abs(made.astype(int) - wanted)
+    # In enlarged pictures a level is a half within float32's error here and there, and is rounded
+    # otherwise; in one picture a line's pixel depends on such a level.
+    assert np.count_nonzero(away) <= (made.size // 200 if name in _GREYS else 6)
+    assert away.max() <= 1 or name == "thin drawing"
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("name", MAPS)
+def test_maps_are_cropped_as_by_comfyui(name: str, size: tuple[int, int]) -> None:
+    made = fitted_map(MAPS[name], size, ControlResize.CROP, MapResampling.NEAREST)
+    assert np.array_equal(made, FROZEN[f"comfyui/{name}/{size[0]}x{size[1]}"])
+
+
+@pytest.mark.parametrize("size", PAINTED_SIZES, ids=str)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_painted_part_goes_with_its_picture(mode: ControlResize, size: tuple[int, int]) -> None:
+    mask = Image.fromarray(PAINTED_MASK)
+    levels, painted = fitted_painting(PAINTED, mask, size, mode, BY_CONTENT)
+    wanted = FROZEN[f"a1111/inpaint/{mode}/{size[0]}x{size[1]}"].astype(np.float32)
+    assert np.array_equal(painted, wanted[:, :, 3] > 127)
+    assert np.abs(levels - wanted[:, :, :3]).max() < 0.13  # half a step of float16 below 256
+    hidden, where = fitted_painting(PAINTED, mask, size, mode, MapResampling.NEAREST)
+    whole = np.concatenate([PAINTED, PAINTED_MASK[:, :, None]], 2)
+    expected = fitted_map(whole, size, mode, MapResampling.NEAREST)
+    if mode is not ControlResize.FILL:
+        assert np.array_equal(hidden, expected[:, :, :3])
+        assert np.array_equal(where, expected[:, :, 3] > 127)
+
+
+def test_a_mask_of_another_size_is_brought_to_its_picture() -> None:
+    small = Image.fromarray(PAINTED_MASK).resize((66, 50))
+    size = PAINTED.shape[1::-1]
+    levels, painted = fitted_painting(PAINTED, small, size, ControlResize.CROP, BY_CONTENT)
+    assert np.array_equal(levels, PAINTED)
+    assert np.mean(painted != (PAINTED_MASK > 127)) < 0.02
+
+
+@pytest.mark.parametrize("size", AREA_SIZES, ids=str)
+def test_a_layers_mask_is_interpolated_as_by_sd_webui_controlnet(size: tuple[int, int]) -> None:
+    made = area_at(AREA[:, :, None].astype(np.float32) / 255, size[1], size[0])
+    assert np.allclose(made, FROZEN[f"area/{size[0]}x{size[1]}"], atol=1e-6)

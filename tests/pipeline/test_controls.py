@@ -1,6 +1,7 @@
 """Pictures led by ControlNets on the tiny checkpoint; the oracle tests see to their numbers."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ from PIL import Image
 from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.preprocessors import CannyOptions, ControlKind
+from engine.api.second_passes import SecondPass
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families import identify
 from engine.graphs.control_net import UnionConfig
+from engine.pipeline.control import running
+from engine.pipeline.control.fitting import fitted_map
 from tests.guard.folders import write_sdxl_folder
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.counting import CountingBackend
@@ -101,6 +105,24 @@ def test_a_map_is_embedded_once_for_all_pictures(folder: Path) -> None:
     (report,) = reports[0]
     assert (report.name, report.path) == ("net0", str(folder / "net0.safetensors"))
     assert len(report.map_sha256) == len(report.image_sha256) == 64
+
+
+def test_a_map_is_made_once_for_the_first_pass_and_brought_to_later_ones(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[int, ...]] = []
+
+    def fitted(pixels: Pixels, size: tuple[int, int], *others: Any) -> Pixels:
+        made.append((*pixels.shape[1::-1], *size))
+        return fitted_map(pixels, size, *others)
+
+    monkeypatch.setattr(running, "fitted_map", fitted)
+    Image.fromarray(np.tile(np.arange(256, dtype=np.uint8), (256, 1))).save(folder / "wide.png")
+    edges = CannyOptions(resolution=None)
+    led = layer(folder, image=str(folder / "wide.png"), preprocessor=edges)
+    picture(folder, led, second_passes=(SecondPass(scale=1.5, strength=0.5),))
+    large = SIDE * 3 // 2
+    assert made == [(SIDE, SIDE, SIDE, SIDE), (SIDE, SIDE, large, large)]
 
 
 def test_the_denoiser_is_the_same_with_and_without(folder: Path) -> None:

@@ -25,7 +25,11 @@ from engine.metadata.readers.imported import (
     made_with_vae,
 )
 from engine.metadata.readers.invoke_controls import KEYS as CONTROL_KEYS
-from engine.metadata.readers.invoke_controls import invoke_controls, invoke_image_prompts
+from engine.metadata.readers.invoke_controls import (
+    invoke_control_remarks,
+    invoke_controls,
+    invoke_image_prompts,
+)
 from engine.metadata.readers.invoke_upscales import with_high_resolution, with_upscaling
 from engine.metadata.readers.loras import chosen, lora_choice
 from engine.metadata.readers.names import INVOKE_SAMPLERS, sampler_of
@@ -161,6 +165,7 @@ def _remarks(fields: Mapping[str, object], request: GenerateRequest) -> tuple[st
         remarks.append(MADE_FROM_A_PICTURE)
     if request.controls or request.image_prompts:
         remarks.append(PICTURES_MISSING)
+    remarks += invoke_control_remarks(fields)
     if isinstance(device, str) and not device.startswith(("cpu", "cuda")):
         remarks.append("Its noise is that of a card of another kind; the picture will differ.")
     return tuple(remarks)

@@ -19,6 +19,7 @@ from engine.metadata.readers.named_files import file_name, hash_digits
 KEYS = ("controlnets", "t2iAdapters", "ipAdapters", "canvas_v2_metadata", "ref_images")
 # Those of Stable Diffusion; a control LoRA there is one for Flux.
 _CANVAS_KINDS = frozenset({"controlnet", "t2i_adapter"})
+_UNBALANCED = "unbalanced"
 _MODES = MappingProxyType({"more_prompt": ControlMode.PROMPT, "more_control": ControlMode.CONTROL})
 _RESIZES = MappingProxyType(
     {
@@ -46,6 +47,27 @@ def invoke_controls(fields: Mapping[str, object]) -> tuple[ControlLayer, ...]:
 def invoke_image_prompts(fields: Mapping[str, object]) -> tuple[ImagePrompt, ...]:
     """Return the IP-Adapters."""
     return tuple(islice(chain(_adapters(fields), _references(fields)), MAX_IMAGE_PROMPTS))
+
+
+def invoke_control_remarks(fields: Mapping[str, object]) -> tuple[str, ...]:
+    """Return remarks about the settings of control layers that no request has.
+
+    InvokeAI's mode "unbalanced" leads the prompt alone at full weights (`cfg_injection` without
+    `soft_injection` in `shared_invokeai_diffusion.py`).
+    """
+    canvas = as_object(fields.get("canvas_v2_metadata"))
+    layers = map(as_object, as_list(canvas.get("controlLayers")))
+    modes = chain(
+        (as_object(one).get("control_mode") for one in as_list(fields.get("controlnets"))),
+        (
+            as_object(layer.get("controlAdapter")).get("controlMode")
+            for layer in layers
+            if layer.get("isEnabled") is not False
+        ),
+    )
+    if _UNBALANCED not in modes:
+        return ()
+    return (f'The control mode "{_UNBALANCED}" is not available; "balanced" is used.',)
 
 
 def _adapters(fields: Mapping[str, object]) -> Iterator[ImagePrompt]:

@@ -10,7 +10,7 @@ from PIL import Image
 from engine.api.control import ControlLayer, ControlReport
 from engine.api.preprocessors import PREPROCESSORS, ControlKind, name_of
 from engine.api.record import ResolvedRequest
-from engine.api.sentences import joined, sentence
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
@@ -20,7 +20,8 @@ from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
-from engine.pipeline.network_lookup import content_digest, looked_for
+from engine.pipeline.left_out import control_left_out
+from engine.pipeline.network_lookup import content_digest
 from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.preprocessors.scales import Pixels
 
@@ -86,12 +87,16 @@ class ReadLayer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadLayers:
-    """The layers of a request that act, and warnings about those that do not, or hardly."""
+    """The layers of a request that act, and warnings about those that do not, or hardly.
+
+    `size` is the height and width of the request's picture in its first pass, in pixels.
+    """
 
     acting: tuple[ReadLayer, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
     left_out: tuple[ControlReport, ...] = ()
     make_maps: MakeMaps = plain_maps
+    size: tuple[int, int] | None = None
 
 
 NO_LAYERS = ReadLayers()
@@ -112,7 +117,7 @@ def read_layers(
     warnings: list[ErrorInfo] = []
     left_out: list[ControlReport] = []
     for layer in request.controls:
-        lack = _lack(layer)
+        lack = control_left_out(layer)
         if lack is not None:
             warnings.append(lack)
             left_out.append(ControlReport(name=layer.network or "", weight=layer.weight))
@@ -127,7 +132,8 @@ def read_layers(
         acting.append(one)
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
             warnings.append(_black(one))
-    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out), make_maps)
+    size = request.height, request.width
+    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out), make_maps, size)
 
 
 def _read(
@@ -187,45 +193,6 @@ def _require_whole(layer: ControlLayer, network: ControlNetwork) -> None:
             ),
             sentence("Take the mask off its control layer."),
         )
-
-
-def _lack(layer: ControlLayer) -> ErrorInfo | None:
-    """Return the warning about a layer that lacks its network or its picture; None for a whole one.
-
-    A name that is no whole path was looked for in vain.
-    """
-    name = layer.network
-    if name is not None and Path(name).is_absolute() and layer.image:
-        return None
-    if not layer.image:
-        return ErrorInfo(
-            ErrorCode.NOT_AVAILABLE,
-            sentence(
-                "A control layer was left out: its picture is not known. Its network is {name}.",
-                name=Path(name).name,
-            )
-            if name
-            else sentence("A control layer was left out: its picture is not known."),
-            sentence("Choose the picture that it follows."),
-        )
-    return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
-        sentence(
-            "The control network {name} was not found; the picture was made without it.", name=name
-        )
-        if name
-        else sentence(
-            "The control network of {image} was not found; the picture was made without it.",
-            image=Path(layer.image).name,
-        ),
-        joined(
-            (
-                *looked_for(name, layer.hash),
-                sentence("Choose its file in the control layer."),
-            ),
-            " ",
-        ),
-    )
 
 
 def _black(one: ReadLayer) -> ErrorInfo:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from PIL import Image
 
 from backends.base import Array, Feed, Feeds, Session
 from engine.api.control import ControlLayer
@@ -17,6 +16,7 @@ from engine.pipeline.control.running import ControlPass
 from engine.pipeline.control.strengths import leads_negative, residual_weights
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.stages import Stages
+from engine.preprocessors.opencv.resizing import resize_linear
 from engine.weights.side_branches import STRENGTHS, pin_branches
 
 
@@ -179,17 +179,29 @@ class ControlRun:
     def _masks(self, place: int, tile: Tile | None) -> dict[str, Array]:
         """Return where a layer acts in what the denoiser sees, at each size of its residuals."""
         own = self._pass
-        layer = self._leaders[place]
-        mask = layer.mask if layer.acts_in_part else None
+        mask = own.area(place)
         if mask is not None and tile is not None:
-            down, across = mask.height / own.cells[0], mask.width / own.cells[1]
-            left, right = (tile.columns.start * across, tile.columns.stop * across)
-            mask = mask.crop((left, tile.rows.start * down, right, tile.rows.stop * down))
+            mask = _shown(mask, own.cells, tile)
         inputs = self._loaded[place].session.inputs
         if mask is None:
             return mask_inputs(inputs, own.seen_cells(place))
-        return mask_inputs(inputs, own.seen_cells(place), partial(_resized, mask))
+        return mask_inputs(inputs, own.seen_cells(place), partial(area_at, mask))
 
 
-def _resized(mask: Image.Image, height: int, width: int) -> Array:
-    return np.asarray(mask.resize((width, height), Image.Resampling.BILINEAR), np.float32) / 255
+def _shown(mask: Array, cells: tuple[int, int], tile: Tile) -> Array:
+    """Return the part of a mask [height, width, 1] of the whole latents that a tile shows."""
+    down, across = mask.shape[0] / cells[0], mask.shape[1] / cells[1]
+    top, bottom = (round(end * down) for end in (tile.rows.start, tile.rows.stop))
+    left, right = (round(end * across) for end in (tile.columns.start, tile.columns.stop))
+    # A mask of fewer pixels than tiles still has one for each.
+    top, left = min(top, mask.shape[0] - 1), min(left, mask.shape[1] - 1)
+    return mask[top : max(bottom, top + 1), left : max(right, left + 1)]
+
+
+def area_at(mask: Array, height: int, width: int) -> Array:
+    """Return a mask [rows, columns, 1] at the size of residuals, float32 [height, width].
+
+    Interpolated without antialiasing: `apply_effective_region_mask`, and `prepare_mask_batch` of
+    Advanced-ControlNet.
+    """
+    return resize_linear(mask, width, height)[:, :, 0]

@@ -7,18 +7,18 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from numpy.typing import NDArray
 
 from backends.base import Array, Cancellation, Session
 from engine import result_checks
 from engine.api.control import ControlReport
-from engine.api.control_rules import ControlRules
+from engine.api.control_rules import ControlRules, MapResampling
 from engine.api.values import Phase
 from engine.compile.network import Network
 from engine.control.model import ControlModel, control_model
 from engine.families.patches import ComponentPatches
 from engine.pipeline.control.acting import ActingSteps
-from engine.pipeline.control.fitting import fitted_map
+from engine.pipeline.control.fitting import fitted_map, fitted_painting
 from engine.pipeline.control.layers import ReadLayer, ReadLayers
 from engine.pipeline.control.lllites import PassLllites
 from engine.pipeline.control.units import ControlUnit, units_of
@@ -27,12 +27,25 @@ from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Stages
 from engine.preprocessors.map_maker import MakeMaps, MapOrder, WantedMap
+from engine.preprocessors.opencv.resizing import resize_linear
 from engine.preprocessors.scales import Pixels
 
-# The least level of a mask where an inpainting network paints.
-_PAINTED = 128
-# What an inpainting network sees there.
+# The sample that an inpainting network sees where it paints.
 _HIDDEN = -1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FittedMap:
+    """A map at its network's size: levels from 0 to 255 [height, width, 3], and what is painted."""
+
+    levels: NDArray[np.uint8] | NDArray[np.float32]
+    painted: NDArray[np.bool_] | None = None
+
+    @property
+    def sha256(self) -> str:
+        """A hash of the levels in 8 bits."""
+        levels = np.clip(np.rint(self.levels), 0, 255).astype(np.uint8)
+        return sha256(levels.tobytes()).hexdigest()
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +54,8 @@ class ControlPass:
 
     `models` has that of each unit. `size` is the height and width of the pass's pictures, `seen`
     that of what the denoiser sees at once: a tile, or all; `cell` is the side of a latent's cell.
-    All are in pixels.
+    `first` is the height and width in the job's first pass: tools make a map once, for that size,
+    and bring it to those of later passes. All are in pixels.
     """
 
     units: tuple[ControlUnit, ...]
@@ -51,6 +65,7 @@ class ControlPass:
     size: tuple[int, int]
     seen: tuple[int, int]
     cell: int
+    first: tuple[int, int]
     make_maps: MakeMaps
     enlarges: bool = False
     lllites: PassLllites | None = None
@@ -75,7 +90,8 @@ class ControlPass:
         models = tuple(control_model(own.layers[0].network, one.checkpoint) for own in units)
         size, rules = (one.request.height, one.request.width), convention.control
         seen, cell = one.evaluated_size, one.checkpoint.latent.downscale
-        given = units, models, rules, acting, size, seen, cell, read.make_maps
+        first = read.size or size
+        given = units, models, rules, acting, size, seen, cell, first, read.make_maps
         enlarges = one.begins_with is PassStart.ENLARGED
         return cls(*given, enlarges, PassLllites.of(models))
 
@@ -146,30 +162,51 @@ class ControlPass:
             work = partial(_called, stages, {"map": np.concatenate(samples), **told})
             made = stages.run(Phase.ENCODE, self._embedding(place), work, _problem)
             self.embeddings.append({**model.embedded(made), **model.step_inputs(unit.kinds)})
-        for key, pixels in maps.items():
-            self._map_sha256[key] = sha256(pixels.tobytes()).hexdigest()
+        for key, one in maps.items():
+            self._map_sha256[key] = one.sha256
 
-    def _maps(self, places: Sequence[int], cancel: Cancellation) -> dict[int, Pixels]:
-        """Return the maps of the layers of units, uint8 [height, width, 3], by their ids."""
-        sized = {
-            id(layer): (layer, self._map_size(place))
-            for place in places
-            for layer in self.units[place].layers
+    def _maps(self, places: Sequence[int], cancel: Cancellation) -> dict[int, _FittedMap]:
+        """Return the maps of the layers of units, by the layers' ids."""
+        placed = {
+            id(layer): (layer, place) for place in places for layer in self.units[place].layers
         }
-        wanted = {key: _wanted_map(*one) for key, one in sized.items()}
+        wanted = {
+            key: _wanted_map(layer, self._map_size(place, self.first))
+            for key, (layer, place) in placed.items()
+        }
         asked = {key: one for key, one in wanted.items() if one is not None}
         made = dict(zip(asked, self.make_maps(tuple(asked.values()), cancel), strict=True))
         return {
-            key: fitted_map(
-                made.get(key, layer.picture), size, layer.layer.resize, self.rules.resampling
-            )
-            for key, (layer, size) in sized.items()
+            key: self._fitted(layer, made.get(key, layer.picture), place)
+            for key, (layer, place) in placed.items()
         }
 
-    def _map_size(self, place: int) -> tuple[int, int]:
-        """Return the width and height of the maps of a unit."""
-        height, width = self.models[place].map_size(*self.size)
+    def _fitted(self, layer: ReadLayer, pixels: Pixels, place: int) -> _FittedMap:
+        """Return a layer's map at the pass's size."""
+        size, mode = self._map_size(place, self.size), layer.layer.resize
+        resampling = self.rules.resampling
+        if layer.paints and layer.mask is not None:
+            return _FittedMap(*fitted_painting(pixels, layer.mask, size, mode, resampling))
+        return _FittedMap(fitted_map(pixels, size, mode, resampling))
+
+    def _map_size(self, place: int, picture: tuple[int, int]) -> tuple[int, int]:
+        """Return the width and height of a unit's maps for a picture of this height and width."""
+        height, width = self.models[place].map_size(*picture)
         return width, height
+
+    def area(self, place: int) -> Array | None:
+        """Return where a unit's residuals act, float32 [height, width, 1]; None for everywhere.
+
+        ComfyUI's Advanced-ControlNet brings a mask to the picture's size before the residuals';
+        sd-webui-controlnet takes it as it is.
+        """
+        layer = self.units[place].leader
+        if layer.mask is None or not layer.acts_in_part:
+            return None
+        grey = np.asarray(layer.mask, np.float32)[:, :, np.newaxis] / np.float32(255)
+        if self.rules.resampling is MapResampling.NEAREST:
+            return resize_linear(grey, self.size[1], self.size[0])
+        return grey
 
     def reports(self, layers: Sequence[ReadLayer]) -> tuple[ControlReport, ...]:
         """Return what a record tells of its layers, once their maps are made."""
@@ -205,15 +242,13 @@ def _problem(made: Mapping[str, Array]) -> str | None:
     return next(filter(None, map(result_checks.numbers, made.values())), None)
 
 
-def _samples(layer: ReadLayer, pixels: Pixels) -> Array:
+def _samples(layer: ReadLayer, made: _FittedMap) -> Array:
     """Return a map as its network takes it: float32 [1, 3, height, width] in [0, 1].
 
     What an inpainting network paints is -1 there (diffusers' `make_inpaint_condition`), and black
     for a union of kinds.
     """
-    samples = pixels.astype(np.float32) / 255
-    if layer.paints and layer.mask is not None:
-        mask = layer.mask.resize(pixels.shape[1::-1], Image.Resampling.BILINEAR)
-        hidden = 0.0 if layer.network.kinds else _HIDDEN
-        samples[np.asarray(mask) >= _PAINTED] = hidden
+    samples = made.levels.astype(np.float32) / 255
+    if made.painted is not None:
+        samples[made.painted] = 0.0 if layer.network.kinds else _HIDDEN
     return np.ascontiguousarray(samples.transpose(2, 0, 1)[None])

@@ -85,7 +85,7 @@ def resize_linear_levels(image: NDArray[np.uint8], width: int, height: int) -> N
 def resize_nearest(image: Array, width: int, height: int) -> Array:
     """Resize a picture by repeating or leaving out pixels (INTER_NEAREST)."""
     columns, rows = (
-        np.minimum((np.arange(after) * (before / after)).astype(np.int64), before - 1)
+        np.minimum((np.arange(after) * _step(before, after)).astype(np.int64), before - 1)
         for before, after in _sizes(image, width, height)
     )
     return image[rows][:, columns]
@@ -107,9 +107,27 @@ def resize_area(image: NDArray[np.uint8], width: int, height: int) -> NDArray[np
     return _rounded(_along_both(image, across, down))
 
 
+def resize_area_numbers(image: NDArray[np.float32], width: int, height: int) -> Array:
+    """Resize float32 numbers by the mean of the area under each pixel (INTER_AREA).
+
+    Where they grow along an axis, they are interpolated by coverage, as in OpenCV.
+    """
+    sizes = _sizes(image, width, height)
+    if any(after > before for before, after in sizes):
+        across, down = (_coverage(*one) for one in sizes)
+    else:
+        across, down = (_area(*one) for one in sizes)
+    return _along_both(image, across, down)
+
+
 def _sizes(image: Array, width: int, height: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the sizes before and after, along x and along y."""
     return (image.shape[1], width), (image.shape[0], height)
+
+
+def _step(before: int, after: int) -> float:
+    """Return the old pixels from one new pixel to the next, rounded as OpenCV rounds it."""
+    return 1.0 / (after / before)
 
 
 def _along_both(image: Array, across: _Taps, down: _Taps) -> Array:
@@ -137,7 +155,7 @@ def _centres(
     before: int, after: int, kind: DTypeLike = np.float64
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]:
     """Return the pixel at or before the centre of each new pixel, and the way to the next one."""
-    at = ((np.arange(after) + 0.5) * (before / after) - 0.5).astype(kind)
+    at = ((np.arange(after) + 0.5) * _step(before, after) - 0.5).astype(kind)
     first = np.floor(at)
     return first.astype(np.int64), at - first
 
@@ -161,14 +179,16 @@ def _between(first: NDArray[np.int64], x: NDArray[np.floating[Any]], before: int
 
 def _covered(image: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
     """Enlarge by the share of each new pixel that the next old one covers."""
-    taps: list[_Taps] = []
-    for before, after in _sizes(image, width, height):
-        new = np.arange(after)
-        first = np.floor(new * (before / after)).astype(np.int64)
-        x = ((new + 1) - (first + 1) * (after / before)).astype(np.float32)
-        x = np.where(x <= 0, np.float32(0), x - np.floor(x))
-        taps.append(_between(first, x, before))
-    return _along_both_fixed(image, *taps)
+    across, down = (_coverage(*one) for one in _sizes(image, width, height))
+    return _along_both_fixed(image, across, down)
+
+
+def _coverage(before: int, after: int) -> _Taps:
+    """Return the weights of two pixels by the share of each new one that the second covers."""
+    new = np.arange(after)
+    first = np.floor(new * _step(before, after)).astype(np.int64)
+    x = ((new + 1) - (first + 1) * (after / before)).astype(np.float32)
+    return _between(first, np.where(x <= 0, np.float32(0), x - np.floor(x)), before)
 
 
 def _along_both_fixed(image: NDArray[np.uint8], across: _Taps, down: _Taps) -> NDArray[np.uint8]:
@@ -199,7 +219,7 @@ def _block_means(image: NDArray[np.uint8], x: int, y: int) -> NDArray[np.uint8]:
 
 def _area(before: int, after: int) -> _Taps:
     """Return the shares of old pixels under each new one; those beyond the last weigh nothing."""
-    scale = before / after
+    scale = _step(before, after)
     start = np.arange(after) * scale
     end = start + scale
     cell = np.minimum(scale, before - start)

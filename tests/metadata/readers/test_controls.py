@@ -394,6 +394,28 @@ def test_invokes_controls_are_read() -> None:
     assert found.unmapped == ()
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_told"),
+    [
+        ({"controlnets": [{"control_mode": "unbalanced"}]}, True),
+        ({"controlnets": [{"control_mode": "balanced"}]}, False),
+        (
+            {
+                "canvas_v2_metadata": {
+                    "controlLayers": [{"controlAdapter": {"controlMode": "unbalanced"}}]
+                }
+            },
+            True,
+        ),
+    ],
+)
+def test_invokes_unbalanced_mode_is_told_of(fields: dict[str, object], is_told: bool) -> None:
+    text = msgspec.json.encode({"positive_prompt": "a house", "steps": 20} | fields).decode()
+    found = from_invoke((TextChunk("invokeai_metadata", text),))
+    assert found is not None
+    assert any('"unbalanced"' in remark for remark in found.warnings) is is_told
+
+
 def test_swarms_controls_are_read() -> None:
     parameters = {
         "prompt": "a house",
