@@ -113,7 +113,7 @@ def _by_keys(file: LoraFile) -> LoraPurpose | None:
     listing = listing_of(file)
     other = next((one for one in OTHER_LORAS if one.matches(listing)), None)
     if other is not None:
-        return LoraPurpose(f"a LoRA for {other.title}")
+        return LoraPurpose(f"a LoRA for {other.title}", other.families)
     claims = [(family, family.lora_evidence(listing)) for family in FAMILIES]
     fitting = [(family, words) for family, words in claims if words]
     if not fitting:

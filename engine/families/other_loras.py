@@ -1,4 +1,4 @@
-"""Rules that recognise LoRA files for families that are not run, by names and sizes of layers.
+"""Rules that recognise LoRA files for transformers, by names and sizes of layers.
 
 Names are those of kohya's sd-scripts and musubi-tuner (the original layouts) and of diffusers, in
 the spelling of `engine.lora.listing`. Specific rows come before general ones.
@@ -15,20 +15,22 @@ from dataclasses import dataclass
 class OtherLora:
     """A family's title as in "a LoRA for Flux.1", and the rule that its listings match.
 
-    `text` is in all listings that match `pattern`, and is found faster.
+    `text` is in all listings that match `pattern`, and is found faster. `families` are the names of
+    the families here that such a file may be for; without any, its family is not run.
     """
 
     title: str
     text: str
     pattern: re.Pattern[str]
+    families: tuple[str, ...] = ()
 
     def matches(self, listing: str) -> bool:
         """Return True if a listing is of this family; earlier rows take precedence."""
         return self.text in listing and self.pattern.search(listing) is not None
 
 
-def _row(title: str, text: str, pattern: str) -> OtherLora:
-    return OtherLora(title, text, re.compile(pattern))
+def _row(title: str, text: str, pattern: str, *families: str) -> OtherLora:
+    return OtherLora(title, text, re.compile(pattern), families)
 
 
 _STREAMS = r"(?:double|single)_blocks_\d+_"
@@ -52,6 +54,8 @@ OTHER_LORAS = (
     _row("HunyuanVideo", "_mlp_fc", rf"{_STREAMS}(?:img|txt)_mlp_fc[12] "),
     _row("HunyuanVideo", "_linear ", rf"{_STREAMS}(?:img_mod|txt_mod|modulation)_linear "),
     _row("HunyuanVideo", "token_refiner_", r"(?:individual|context_embedder)_token_refiner_"),
+    # A control-LoRA's input has a map beside the latent, and norms of its own.
+    _row("Flux.1 with a map beside the latent (Canny or Depth)", "img_in ", r"img_in \[\d+,128\]"),
     # Flux.1 is 3072 wide in all its sizes; two sizes of Flux.2 are wider.
     _row("Flux.2", "le_blocks_", rf"{_STREAMS}(?:img|txt)_attn_proj \[(?:4096|6144),"),
     _row("Flux.2", "le_blocks_", rf"{_STREAMS}linear2 \[(?:4096|6144),"),
@@ -59,6 +63,7 @@ OTHER_LORAS = (
         "Flux.1",
         "le_blocks_",
         rf"{_STREAMS}(?:img_|txt_|linear[12] |modulation_lin |norm_|processor_)",
+        "flux1",
     ),
     _row("Qwen-Image", "_mod_1 ", r"transformer_blocks_\d+_(?:img|txt)_mod_1 "),
     _row("Qwen-Image", "_mlp_net_", r"transformer_blocks_\d+_(?:img|txt)_mlp_net_\d"),
@@ -70,11 +75,16 @@ OTHER_LORAS = (
     ),
     _row("AuraFlow", "_blocks_", r"joint_transformer_blocks_\d+_"),
     _row("AuraFlow", "le_layers_", r"(?:double|single)_layers_\d+_"),
-    _row("Flux.1", "single_", rf"{_SINGLE}(?:proj_mlp|proj_out|norm_linear|attn_to_[qkv]) "),
+    _row(
+        "Flux.1",
+        "single_",
+        rf"{_SINGLE}(?:proj_mlp|proj_out|norm_linear|attn_to_[qkv]) ",
+        "flux1",
+    ),
     _row("SD 3", "joint_blocks_", r"joint_blocks_\d+_(?:x|context)_block_"),
     _row("SD 3", "add_", rf"{_JOINT} \[(?:1536|2432|\?),"),
-    _row(_SHARED, "add_", rf"{_JOINT} \[3072,"),
-    _row(_SHARED, "_attn_to_", rf"{_BLOCK}_attn_(?:to_[qkv]|to_out_0) \[3072,"),
+    _row(_SHARED, "add_", rf"{_JOINT} \[3072,", "flux1"),
+    _row(_SHARED, "_attn_to_", rf"{_BLOCK}_attn_(?:to_[qkv]|to_out_0) \[3072,", "flux1"),
     _row("HiDream", "_stream_blocks_", r"(?:double|single)_stream_blocks_\d+_"),
     # Transformers with one stream.
     _row(

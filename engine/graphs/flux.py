@@ -142,15 +142,17 @@ class _FluxWriter:
         width, kernel = config.width, (PATCH, PATCH)
         shape = (width, config.in_channels // PATCH**2, *kernel)
         stored = (width, config.in_channels)
+        x = g.cast_to_element(sample)
+        window = {"kernel_shape": kernel, "strides": kernel, "pads": (0, 0, 0, 0)}
         cut = g.op(
             "Conv",
-            g.cast_to_element(sample),
+            x,
             g.weight_as("x_embedder.weight", stored, shape, "patches"),
             g.weight("x_embedder.bias", (width,)),
-            kernel_shape=kernel,
-            strides=kernel,
-            pads=(0, 0, 0, 0),
+            domain="",
+            **window,
         )
+        cut = g.beside_conv(cut, x, "x_embedder", (shape[1], width), window, planes=True)
         grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, width, -1]))
         tokens = g.op("Transpose", flat, perm=[0, 2, 1])

@@ -46,6 +46,8 @@ _SIDES = {"A": "lora_down", "B": "lora_up", "down": "lora_down", "up": "lora_up"
 _DIFFUSERS = re.compile(
     r"(?P<layer>.+?)(?:\.lora|_lora|\.lora_linear_layer)\.(?P<side>down|up)\.weight"
 )
+# xlabs, whose attention's processors have a change for each of two streams.
+_XLABS = re.compile(r"(?P<layer>.+\.processor\.\w+_lora[12])\.(?P<side>down|up)\.weight")
 _MAGNITUDE = re.compile(r"(?P<layer>.+)\.lora_magnitude_vector(?:\.[^.]+)??(?:\.weight)?")
 # Kohya's parts without the last word, as some converters write them.
 _SHORT = re.compile(r"(?P<layer>.+)\.lora_(?P<side>up|down)")
@@ -71,7 +73,7 @@ def split_key(key: str) -> SplitKey | None:
             return SplitKey(layer, ".".join(part))
     if match := _PEFT.fullmatch(key):
         return _known(match["layer"], _SIDES[match["side"]] + (match["kind"] or ".weight"))
-    if match := _DIFFUSERS.fullmatch(key) or _SHORT.fullmatch(key):
+    if match := _DIFFUSERS.fullmatch(key) or _XLABS.fullmatch(key) or _SHORT.fullmatch(key):
         return _known(match["layer"], f"{_SIDES[match['side']]}.weight")
     if match := _MAGNITUDE.fullmatch(key):
         return _known(match["layer"], "lora_magnitude_vector")

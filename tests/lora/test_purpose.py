@@ -132,7 +132,7 @@ _MIDDLE = "controlnet.mid_block.attentions.0.transformer_blocks.0.attn2.to_k"
 OTHERS = [
     (XLABS, "Flux.1"),
     (XLABS_SINGLE, "Flux.1"),
-    (CONTROL, "Flux.1"),
+    (CONTROL, "Flux.1 with a map beside the latent (Canny or Depth)"),
     (by_row(_MIDDLE, 1280, 768), "a ControlNet"),
     *((low_rank(layer, out, into), title) for layer, (out, into, title) in KOHYA.items()),
     *((by_row(layer, out, into), title) for layer, (out, into, title) in PEFT.items()),

@@ -8,6 +8,7 @@ from engine.embeddings.embedding import CLIP_L
 from engine.families.architecture import Architecture
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.flux.denoiser import FluxDenoiser, concat_channels
+from engine.families.flux.lora_layers import flux_lora_layers
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
@@ -50,6 +51,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
         memory=MEMORY,
+        lora_layers=flux_lora_layers(checkpoint),
     )
 
 

@@ -29,7 +29,7 @@ _GRAMMAR = re.compile(
     r"|single_transformer_blocks\.\d+\.attn\.norm_[qk]\.weight"
 )
 # The beginnings of names in the original layout, and diffusers'.
-_MODULES = {
+MODULES = {
     "img_in.": "x_embedder.",
     "txt_in.": "context_embedder.",
     "time_in.in_layer.": "time_text_embed.timestep_embedder.linear_1.",
@@ -43,11 +43,11 @@ _MODULES = {
     "final_layer.linear.": "proj_out.",
     "final_layer.adaLN_modulation.1.": "norm_out.",
 }
-_MODULE = re.compile("^(?:" + "|".join(map(re.escape, _MODULES)) + ")")
+_MODULE = re.compile("^(?:" + "|".join(map(re.escape, MODULES)) + ")")
 # Some files call the scale of a norm its weight.
 _NORM = re.compile(r"(?<=_norm\.)weight$")
 # The names of layers within blocks.
-_LAYERS = {
+LAYERS = {
     ".img_mod.lin.": ".norm1.linear.",
     ".txt_mod.lin.": ".norm1_context.linear.",
     ".img_attn.qkv.": ".attn.to_qkv.",
@@ -67,15 +67,15 @@ _LAYERS = {
     ".norm.key_norm.scale": ".attn.norm_k.weight",
     ".linear2.": ".proj_out.",
 }
-_LAYER = re.compile("|".join(map(re.escape, sorted(_LAYERS, key=len, reverse=True))))
+_LAYER = re.compile("|".join(map(re.escape, sorted(LAYERS, key=len, reverse=True))))
 _ORIGINAL = "double_blocks."
 # Layers that are cut into rows, each with the names of its parts.
-_JOINED = {
+JOINED = {
     ".attn.to_qkv.": (".attn.to_q.", ".attn.to_k.", ".attn.to_v."),
     ".attn.add_qkv_proj.": (".attn.add_q_proj.", ".attn.add_k_proj.", ".attn.add_v_proj."),
     ".linear1.": (".attn.to_q.", ".attn.to_k.", ".attn.to_v.", ".proj_mlp."),
 }
-_JOINT = re.compile("|".join(map(re.escape, _JOINED)))
+_JOINT = re.compile("|".join(map(re.escape, JOINED)))
 
 
 def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, StoredWeight]:
@@ -96,8 +96,8 @@ def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, S
 def _diffusers_name(name: str) -> str:
     """Return diffusers' name of a layer in the original layout; joined layers keep one name."""
     name = _NORM.sub("scale", name)
-    renamed = _MODULE.sub(lambda match: _MODULES[match[0]], name)
-    return _LAYER.sub(lambda match: _LAYERS[match[0]], renamed, count=1)
+    renamed = _MODULE.sub(lambda match: MODULES[match[0]], name)
+    return _LAYER.sub(lambda match: LAYERS[match[0]], renamed, count=1)
 
 
 def _parts(
@@ -106,8 +106,8 @@ def _parts(
     """Yield the weights that a tensor holds, each with its name."""
     joint = _JOINT.search(name)
     if original and joint is not None:
-        names = [name.replace(joint[0], part) for part in _JOINED[joint[0]]]
-        rest = len(names) == len(_JOINED[".linear1."])
+        names = [name.replace(joint[0], part) for part in JOINED[joint[0]]]
+        rest = len(names) == len(JOINED[".linear1."])
         yield from _rows(names, name, tensor, width, path, rest=rest)
         return
     begins = "norm_out." if original else "norm_out.linear."
