@@ -73,10 +73,16 @@ class FileSlice:
     @property
     def nbytes(self) -> int:
         """The slice's length in bytes."""
-        return self.elements * self.dtype.itemsize
+        return self.dtype.bytes_of(self.elements)
 
     def rows(self, start: int, stop: int) -> "FileSlice":
-        """Return a slice of the tensor along its first axis."""
+        """Return a slice of the tensor along its first axis.
+
+        Raises ValueError where rows of a quantised type are no whole blocks.
+        """
+        block = self.dtype.block
+        if block is not None and self.elements // self.shape[0] % block.elements:
+            raise ValueError(f"rows of {self.shape} do not end with a block of {self.dtype}")
         row = self.nbytes // self.shape[0]
         shape = (stop - start, *self.shape[1:])
         return FileSlice(self.path, self.offset + start * row, self.dtype, shape)

@@ -13,8 +13,10 @@ from engine.file_paths import is_folder
 
 # Suffixes of weights, in lower case; `.sft` is a safetensors file's, too.
 SAFETENSORS_SUFFIXES = frozenset({".safetensors", ".sft"})
+# llama.cpp's format of quantised weights.
+GGUF_SUFFIX = ".gguf"
 # PyTorch's suffixes; .pt and .bin files are usually not checkpoints.
-CHECKPOINT_SUFFIXES = SAFETENSORS_SUFFIXES | {".ckpt"}
+CHECKPOINT_SUFFIXES = SAFETENSORS_SUFFIXES | {".ckpt", GGUF_SUFFIX}
 # Folders of other programs' layouts whose files are not checkpoints, in lower case.
 ADAPTER_FOLDERS = frozenset(
     {

@@ -12,12 +12,15 @@ from pathlib import Path
 import msgspec
 
 from backends.base import FileSlice
+from engine.api.sentences import sentence
+from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.faults import unreadable
-from engine.checkpoints.files import is_archive
+from engine.checkpoints.files import is_archive, is_gguf
 from engine.checkpoints.header import LENGTH_BYTES, METADATA
 from engine.checkpoints.index import FileState
 from engine.checkpoints.safetensors import read_metadata
+from engine.errors import EngineError
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,16 @@ class BaseFile:
 
 
 def read_base(path: Path, read: ReadIndex) -> BaseFile:
-    """Read the layout of a file of weights. Raises EngineError."""
+    """Read the layout of a file of weights.
+
+    Raises EngineError, with NOT_AVAILABLE for a GGUF file: changed numbers fit no blocks.
+    """
     index = read(path)
     assert index.state is not None, "a single file has a state"
     tensors = index.tensors
     try:
+        if is_gguf(path):
+            raise _in_blocks(path)
         archive = is_archive(path)
         metadata = {} if archive else read_metadata(path)
     except OSError as error:
@@ -71,3 +79,11 @@ def read_base(path: Path, read: ReadIndex) -> BaseFile:
     else:
         order = sorted(tensors, key=lambda key: (tensors[key].offset, tensors[key].nbytes))
     return BaseFile(path, tensors, tuple(order), metadata, index.digest, index.state)
+
+
+def _in_blocks(path: Path) -> EngineError:
+    return EngineError(
+        ErrorCode.NOT_AVAILABLE,
+        sentence("{path} is a GGUF file, which LoRAs cannot be written into.", path=path.name),
+        sentence("Use the same model as a .safetensors file, or the LoRA beside the model."),
+    )

@@ -7,6 +7,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
 DOWNLOAD_AGAIN = sentence("Download it again.")
+_UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 
 def not_found(path: Path) -> EngineError:
@@ -42,3 +43,30 @@ def corrupt(path: Path, what: Sentence, detail: str = "") -> EngineError:
 def quoted(text: str) -> str:
     """Return a name from a file, safe to print and of bounded length."""
     return ascii(text if len(text) <= 80 else text[:77] + "...")
+
+
+def require_size(path: Path, size: int, end: int) -> None:
+    """Raise EngineError(CHECKPOINT_TRUNCATED) for a file of `size` bytes that needs `end`."""
+    if size < end:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_TRUNCATED,
+            sentence("{path} is incomplete: the file is {of}.", path=path.name, of=_of(size, end)),
+            DOWNLOAD_AGAIN,
+        )
+
+
+def amount(size: int) -> Sentence:
+    """Return a number of bytes in the largest unit that it fills."""
+    for unit, factor in _UNITS:
+        if size >= factor:
+            return sentence("{size:.1f} {unit}", size=size / factor, unit=unit)
+    return sentence("{size} bytes", size=size)
+
+
+def _of(part: int, whole: int) -> Sentence:
+    """Return "3.1 of 6.9 GB", in the largest unit that distinguishes the two."""
+    for unit, factor in _UNITS:
+        have, want = part / factor, whole / factor
+        if whole >= factor and f"{have:.1f}" != f"{want:.1f}":
+            return sentence("{part:.1f} of {whole:.1f} {unit}", part=have, whole=want, unit=unit)
+    return sentence("{part} of {whole} bytes", part=part, whole=whole)

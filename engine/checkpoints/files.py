@@ -4,20 +4,28 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.checkpoints import safetensors, torch_file
+from engine.checkpoints import gguf, safetensors, torch_file
+from engine.checkpoints.gguf_header import MAGIC as GGUF_MAGIC
 from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.opening import Recall, nothing_known, read_steadily
 from engine.checkpoints.torch_stream import MAGIC
 
 # An archive's beginning, and that of PyTorch files of before 2020.
 _BEGINNINGS = (b"PK\x03\x04", MAGIC)
+_LONGEST = max(map(len, (*_BEGINNINGS, GGUF_MAGIC)))
 
 
 def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
-    """Return the tensors of a safetensors or PyTorch file. Raises EngineError if it is unsound."""
+    """Return the tensors of a safetensors, GGUF or PyTorch file.
+
+    Raises EngineError if it is unsound.
+    """
 
     def read(file: BinaryIO, facts: os.stat_result) -> TensorIndex:
-        reader = torch_file if _begins_as_torchs(file) else safetensors
+        beginning = file.read(_LONGEST)
+        is_gguf = beginning.startswith(GGUF_MAGIC)
+        others = torch_file if beginning.startswith(_BEGINNINGS) else safetensors
+        reader = gguf if is_gguf else others
         file.seek(0)
         return reader.index_of(path, recall, file, facts)
 
@@ -27,8 +35,10 @@ def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
 def is_archive(path: Path) -> bool:
     """Tell whether a file is PyTorch's, by its beginning: an archive, or older. Raises OSError."""
     with path.open("rb") as file:
-        return _begins_as_torchs(file)
+        return file.read(_LONGEST).startswith(_BEGINNINGS)
 
 
-def _begins_as_torchs(file: BinaryIO) -> bool:
-    return file.read(max(map(len, _BEGINNINGS))).startswith(_BEGINNINGS)
+def is_gguf(path: Path) -> bool:
+    """Tell whether a file is a GGUF file, by its beginning. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(_LONGEST).startswith(GGUF_MAGIC)

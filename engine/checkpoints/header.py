@@ -28,7 +28,7 @@ MAX_METADATA_ENTRIES = 1000
 MAX_METADATA_CHARS = 32_768
 
 METADATA = "__metadata__"
-_FORMATS = {dtype.value: (dtype, dtype.itemsize) for dtype in DType}
+_FORMATS = {dtype.value: (dtype, dtype.itemsize) for dtype in DType if dtype.block is None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
-from engine.checkpoints.faults import DOWNLOAD_AGAIN, corrupt
+from engine.checkpoints.faults import DOWNLOAD_AGAIN, amount, corrupt, require_size
 from engine.checkpoints.header import LENGTH_BYTES, parse_header, whole_metadata
 from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
 from engine.checkpoints.opening import Recall, nothing_known, read_steadily
@@ -106,7 +106,7 @@ def _header_bytes(file: BinaryIO, path: Path, size: int) -> bytes:
             sentence(
                 "{path} ends within its header, after {amount}.",
                 path=path.name,
-                amount=_amount(size),
+                amount=amount(size),
             ),
             DOWNLOAD_AGAIN,
         )
@@ -118,14 +118,9 @@ def _header_bytes(file: BinaryIO, path: Path, size: int) -> bytes:
 
 
 def _check_size(path: Path, size: int, end: int) -> None:
-    if size < end:
-        raise EngineError(
-            ErrorCode.CHECKPOINT_TRUNCATED,
-            sentence("{path} is incomplete: the file is {of}.", path=path.name, of=_of(size, end)),
-            DOWNLOAD_AGAIN,
-        )
+    require_size(path, size, end)
     if size > end:
-        raise corrupt(path, sentence("{amount} follow its last tensor", amount=_amount(size - end)))
+        raise corrupt(path, sentence("{amount} follow its last tensor", amount=amount(size - end)))
 
 
 def _not_safetensors(path: Path, start: bytes) -> EngineError:
@@ -145,22 +140,3 @@ def _not_safetensors(path: Path, start: bytes) -> EngineError:
         sentence("{path} is not a {kind}.", path=path.name, kind=kind),
         sentence("Choose another model, or download it again."),
     )
-
-
-_UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
-
-
-def _amount(size: int) -> Sentence:
-    for unit, factor in _UNITS:
-        if size >= factor:
-            return sentence("{size:.1f} {unit}", size=size / factor, unit=unit)
-    return sentence("{size} bytes", size=size)
-
-
-def _of(part: int, whole: int) -> Sentence:
-    """Return "3.1 of 6.9 GB", in the largest unit that distinguishes the two."""
-    for unit, factor in _UNITS:
-        have, want = part / factor, whole / factor
-        if whole >= factor and f"{have:.1f}" != f"{want:.1f}":
-            return sentence("{part:.1f} of {whole:.1f} {unit}", part=have, whole=want, unit=unit)
-    return sentence("{part} of {whole} bytes", part=part, whole=whole)

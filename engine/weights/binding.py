@@ -30,11 +30,11 @@ def element_type(
         return precision.dtype
     stored = Counter[DType]()
     for source in weights:
-        stored[source.dtype] += source.elements * source.dtype.itemsize
+        stored[source.dtype] += source.dtype.bytes_of(source.elements)
     common = stored.most_common(1)[0][0] if stored else DType.F32
     for candidate in (common, precision.dtype):
-        loses = candidate.itemsize < precision.dtype.itemsize
-        if candidate in operators.elements and not loses:
+        taken = candidate in operators.elements
+        if taken and candidate.itemsize >= precision.dtype.itemsize:
             return candidate
     return DType.F32
 

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from backends.base import FileSlice
+from engine.weights.dequantization import dequantized
 from engine.weights.sources import WeightSource
 
 SAMPLE_BYTES = 4096
@@ -37,5 +38,9 @@ def not_a_number(weights: Mapping[str, WeightSource]) -> str | None:
 def _begins_with_nan(file: BinaryIO, part: FileSlice) -> bool:
     file.seek(part.offset)
     raw = file.read(min(SAMPLE_BYTES, part.nbytes))
+    if part.dtype.block is not None:
+        whole = len(raw) - len(raw) % part.dtype.block.nbytes
+        blocks = np.frombuffer(raw[:whole], np.uint8)
+        return bool(np.isnan(dequantized(blocks, part.dtype)).any())
     whole = len(raw) - len(raw) % part.dtype.itemsize
     return bool(np.isnan(np.frombuffer(raw[:whole], part.dtype.numpy).astype(np.float32)).any())

@@ -1,7 +1,8 @@
 """Sources of weights: the protocol, and the sources that read a file's numbers as stored or scaled.
 
 `engine.weights.derived` computes a weight from others, `engine.weights.patched` adds differences to
-a weight. A further kind, such as blocks of 4 bits with scales, is another class with these methods.
+a weight. A further kind is another class with these methods. Numbers in a quantised type, blocks of
+small integers with scales, are dequantised when they are read (`engine.weights.dequantization`).
 
 An fp8 file may hold each weight divided by a scale, so that it fills fp8's range. The weight is the
 product, computed in float32 and rounded once, as in ComfyUI's `comfy/quant_ops.py`.
@@ -15,7 +16,8 @@ from typing import Protocol, Self
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
-from engine.weights.conversion import converted
+from engine.weights.conversion import convert, converted
+from engine.weights.dequantization import PIECE, dequantized
 
 # The description of a weight, as input of a digest: lists, texts and integers, for JSON.
 Description = list[object]
@@ -108,7 +110,10 @@ class FileWeight:
         return self
 
     def rows(self, start: int, stop: int) -> Self:
-        """Return rows `start` to `stop` of the tensor's first axis."""
+        """Return rows `start` to `stop` of the tensor's first axis.
+
+        Raises ValueError where rows of a quantised type are no whole blocks.
+        """
         return replace(self, slice=self.slice.rows(start, stop))
 
     def reshaped(self, shape: tuple[int, ...]) -> Self:
@@ -116,8 +121,9 @@ class FileWeight:
         return replace(self, slice=self.slice.reshaped(shape))
 
     def read(self) -> Array:
-        """Return the numbers: a view of the file, or float32 if they are stored as fp8."""
-        return self.read_as(DType.F32) if self.dtype in _FLOAT8 else mapped(self.slice)
+        """Return the numbers: a view of the file; float32 for fp8 and blocks."""
+        widens = self.dtype in _FLOAT8 or self.dtype.block is not None
+        return self.read_as(DType.F32) if widens else mapped(self.slice)
 
     def read_as(self, element: DType) -> Array:
         """Return the numbers in `element` type, rounded to nearest."""
@@ -233,11 +239,17 @@ def as_sources(weights: Mapping[str, FileSlice | WeightSource]) -> dict[str, Wei
 
 def mapped(ref: FileSlice) -> Array:
     """Return a memory-mapped view of a slice; its file is read when the view is used."""
-    flat = np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
-    return flat.view(ref.dtype.numpy).reshape(ref.shape)
+    return mapped_bytes(ref).view(ref.dtype.numpy).reshape(ref.shape)
+
+
+def mapped_bytes(ref: FileSlice) -> Array:
+    """Return a memory-mapped view of a slice's bytes, of any type: uint8 [nbytes]."""
+    return np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
 
 
 def _converted(stored: FileSlice, scale: Array | None, element: DType) -> Array:
+    if stored.dtype.block is not None:
+        return _dequantized(stored, scale, element)
     if stored.dtype in _FLOAT8:
         # Converting only fp8's 256 values and indexing them takes a third of a cast's time.
         every = np.arange(256, dtype=np.uint8).view(stored.dtype.numpy)
@@ -249,3 +261,15 @@ def _converted(stored: FileSlice, scale: Array | None, element: DType) -> Array:
 
 def _scaled(values: Array, scale: Array | None) -> Array:
     return values if scale is None else values.astype(np.float32) * scale.astype(np.float32).item()
+
+
+def _dequantized(stored: FileSlice, scale: Array | None, element: DType) -> Array:
+    """Return the numbers of blocks, computed in pieces that stay in a processor's cache."""
+    block = stored.dtype.block
+    assert block is not None
+    raw, found = np.asarray(mapped_bytes(stored)), np.empty(stored.elements, element.numpy)
+    for first in range(0, stored.elements, PIECE):
+        start, out = first // block.elements * block.nbytes, found[first : first + PIECE]
+        piece = raw[start : start + stored.dtype.bytes_of(out.size)]
+        convert(_scaled(dequantized(piece, stored.dtype), scale), out)
+    return found.reshape(stored.shape)

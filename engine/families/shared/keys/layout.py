@@ -152,7 +152,7 @@ class KeyLayout:
                         "it holds {name!r} of the {label} under two names", name=name, label=label
                     ),
                 )
-            if tensor.dtype not in _READABLE:
+            if tensor.dtype not in _READABLE and tensor.dtype.block is None:
                 raise _unreadable_type(label, tensor, path)
             weights[canonical] = keys.shaped(canonical, tensor)
         return CanonicalWeights(weights, ignored)

@@ -6,6 +6,7 @@ those of ComfyUI (`comfy/supported_models.py`, SDXL.model_type), the schedulers 
 
 import numpy as np
 
+from backends.base import DType
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_configs import SchedulerFile
@@ -13,7 +14,7 @@ from engine.checkpoints.index import TensorIndex
 from engine.families.latents import LatentStatistics
 from engine.families.shared.keys.numbering import damaged
 from engine.sampling.schedules.edm import EdmLevels
-from engine.weights.sources import mapped
+from engine.weights.sources import as_source
 
 _MEAN, _DEVIATION = "edm_mean", "edm_std"
 _HIGHEST, _LOWEST = "edm_vpred.sigma_max", "edm_vpred.sigma_min"
@@ -114,7 +115,7 @@ def _numbers(index: TensorIndex, key: str) -> tuple[float, ...]:
         raise damaged(
             index.path, sentence("{key} has the shape {list}", key=key, list=list(tensor.shape))
         )
-    values = mapped(tensor).astype(np.float32).reshape(-1)
+    values = as_source(tensor).read_as(DType.F32).reshape(-1)
     if not np.isfinite(values).all():
         raise damaged(index.path, sentence("{key} holds what is no number", key=key))
     return tuple(float(value) for value in values)

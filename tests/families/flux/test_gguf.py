@@ -1,0 +1,123 @@
+"""Flux.1 from GGUF files: the transformer under Black Forest Labs' names, T5 under llama.cpp's."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import Array, DType
+from engine.api.request import ComponentFiles
+from engine.checkpoints.files import read_index
+from engine.checkpoints.known_files import KnownFiles
+from engine.families import identify
+from engine.families.parts_index import PartsIndex
+from engine.weights.sources import as_source
+from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.gguf_files import Stored, blocks, plain, quantized, write_gguf
+from tests.families import listings
+from tests.families.flux import files
+from tests.families.flux.files import FluxSizes
+from tests.families.flux.test_pictures import picture, t5_encoder
+from tests.families.listings import ClipSizes, VaeSizes
+
+# Rows of 256 numbers, so that every type has whole blocks of them.
+SIZES = FluxSizes(256, 32, 512, 256, 64, 1, 1)
+_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
+_BLOCK_NAMES = {
+    "layer.0.SelfAttention.relative_attention_bias": "attn_rel_b",
+    "layer.0.SelfAttention.": "attn_",
+    "layer.0.layer_norm": "attn_norm",
+    "layer.1.layer_norm": "ffn_norm",
+    "layer.1.DenseReluDense.wi_0": "ffn_gate",
+    "layer.1.DenseReluDense.wi_1": "ffn_up",
+    "layer.1.DenseReluDense.wo": "ffn_down",
+    "encoder.block.": "enc.blk.",
+    "encoder.final_layer_norm": "enc.output_norm",
+    "shared.": "token_embd.",
+}
+_NAMED = re.compile("|".join(map(re.escape, sorted(_BLOCK_NAMES, key=len, reverse=True))))
+
+
+def stored_as(numbers: Mapping[str, Array], dtype: DType) -> dict[str, Stored]:
+    """Matrices in blocks, the rest as it is; converters leave matrices of few columns, too."""
+
+    def one(name: str, array: Array) -> Stored:
+        block = dtype.block
+        if block is None or array.ndim != 2 or array.shape[1] % block.elements:
+            return plain(array)
+        if dtype in (DType.Q8_0, DType.Q4_0):
+            return quantized(array, dtype)
+        return blocks(dtype, array.shape, len(name), scale=0.003)
+
+    return {name: one(name, array) for name, array in numbers.items()}
+
+
+def llama_cpps_name(name: str) -> str:
+    return _NAMED.sub(lambda match: _BLOCK_NAMES[match[0]], name)
+
+
+def write_pair(folder: Path, dtype: DType) -> tuple[Path, Path, Path]:
+    """Write a transformer and a T5 as GGUF, and a whole checkpoint of their numbers."""
+    transformer, t5 = files.drawn(files.original(SIZES)), files.drawn(t5_encoder(256), 1)
+    flux = write_gguf(
+        folder / f"flux-{dtype}.gguf",
+        stored_as(transformer, dtype),
+        {"general.architecture": "flux"},
+    )
+    renamed = {llama_cpps_name(name): array for name, array in t5.items()}
+    encoder = write_gguf(
+        folder / f"t5-{dtype}.gguf",
+        stored_as(renamed, dtype),
+        {"general.architecture": "t5encoder"},
+    )
+    whole: dict[str, Array] = {}
+    for name, prefix, listing in (
+        ("vae", "vae.", {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}),
+        (
+            "clip",
+            "text_encoders.clip_l.transformer.",
+            listings.clip_text(ClipSizes(width=64, layers=1)),
+        ),
+    ):
+        numbers = files.drawn(listing, 2)
+        write_arrays(folder / f"{name}.safetensors", numbers)
+        whole |= {prefix + key: array for key, array in numbers.items()}
+    for path, prefix in (
+        (flux, "model.diffusion_model."),
+        (encoder, "text_encoders.t5xxl.transformer."),
+    ):
+        for name, tensor in read_index(path).tensors.items():
+            whole[prefix + name] = as_source(tensor).read_as(DType.F32)
+    write_arrays(folder / "whole.safetensors", whole)
+    return flux, encoder, folder / "whole.safetensors"
+
+
+@pytest.mark.parametrize("dtype", [DType.Q4_0, DType.Q6_K])
+def test_a_picture_is_that_of_the_dequantised_weights(dtype: DType, tmp_path: Path) -> None:
+    flux, encoder, whole = write_pair(tmp_path, dtype)
+    parts = ComponentFiles(
+        vae=str(tmp_path / "vae.safetensors"),
+        text_encoder=str(tmp_path / "clip.safetensors"),
+        text_encoder_2=str(encoder),
+    )
+    found, expected = picture(flux, components=parts), picture(whole)
+    assert np.array_equal(found, expected)
+    assert found.std() > 1
+
+
+def test_gguf_files_are_recognised_and_fill_gaps(tmp_path: Path) -> None:
+    flux, encoder, _ = write_pair(tmp_path, DType.Q8_0)
+    (tmp_path / "whole.safetensors").unlink()
+    checkpoint = identify(flux)
+    assert (checkpoint.family, checkpoint.variant) == ("flux1", "dev")
+    index = PartsIndex(tmp_path, KnownFiles(tmp_path / "known"))
+    gaps = {
+        gap.component: [Path(fit.path).name for fit in gap.fits] for gap in index.gaps(checkpoint)
+    }
+    assert gaps == {
+        "text_encoder": ["clip.safetensors"],
+        "text_encoder_2": [encoder.name],
+        "vae": ["vae.safetensors"],
+    }
