@@ -111,7 +111,7 @@ def _require_one_part(path: Path, header: GgufHeader) -> None:
         raise EngineError(
             ErrorCode.CHECKPOINT_UNREADABLE,
             sentence("{path} is one of {parts} parts of a model.", path=path.name, parts=parts),
-            sentence("Join them with llama-gguf-split --merge, or get the model in one file."),
+            sentence("Join them by llama.cpp's program for it, or get the model in one file."),
         )
 
 
