@@ -57,8 +57,8 @@ class GalleryPage(QWidget):
         self._session, self._theme, self._actions = session, theme, actions
         self._index, self._habits = session.gallery_index, session.gallery_habits
         self._tiles = TileStore(self._index.thumbnails, self)
-        self._loader = PictureLoader(self)
-        for worker in (self._tiles, self._loader):
+        self.loader = PictureLoader(self)
+        for worker in (self._tiles, self.loader):
             worker.failed.connect(session.notices.tell_error)
         self.folders = FoldersPane(self._index, theme)
         self.browser = Browser(self._index, self._tiles, self._habits, theme)
@@ -84,7 +84,7 @@ class GalleryPage(QWidget):
     @cached_property
     def viewer(self) -> Viewer:
         """The viewer of one picture, which is made when it is first wanted."""
-        viewer = Viewer(self._loader, self._theme, self._actions)
+        viewer = Viewer(self.loader, self._theme, self._actions)
         self._middle.addWidget(viewer)
         viewer.stepped.connect(self.browser.step)
         viewer.jumped.connect(self._jump)
@@ -97,7 +97,7 @@ class GalleryPage(QWidget):
     @cached_property
     def comparison(self) -> Comparison:
         """The comparison of pictures, which is made when it is first wanted."""
-        comparison = Comparison(self._loader, self._theme, self._actions)
+        comparison = Comparison(self.loader, self._theme, self._actions)
         self._middle.addWidget(comparison)
         comparison.closed.connect(self.browse)
         comparison.focus_moved.connect(self._refresh)
@@ -141,7 +141,7 @@ class GalleryPage(QWidget):
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
         self._tiles.close()
-        self._loader.close()
+        self.loader.close()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Look for what changed meanwhile, and take the actions on pictures over."""
@@ -234,6 +234,7 @@ class GalleryPage(QWidget):
             self._shown.leave_full_screen()
         if isinstance(self._shown, Comparison):
             self._shown.clear()
+        self.loader.rest()
         self._show(self.browser)
         self.browser.grid.setFocus()
         self._refresh()
@@ -290,7 +291,7 @@ class GalleryPage(QWidget):
             return
         self.viewer.show_row(rows[0], number, self.browser.count)
         beside = (self.browser.model.row(number + 1), self.browser.model.row(number - 1))
-        self._loader.expect([row.path for row in beside if row is not None])
+        self.loader.expect([row.path for row in beside if row is not None])
 
     def _refresh_details(self, rows: list[GalleryRow], count: int) -> None:
         self._detailed += 1

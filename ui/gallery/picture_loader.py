@@ -42,9 +42,11 @@ class PictureLoader(QObject):
         self._kept: OrderedDict[str, LoadedPicture] = OrderedDict()
         self._waiting: OrderedDict[str, list[Callable[[LoadedPicture], None]]] = OrderedDict()
         self._busy = False
+        self._wanted = ""
 
     def want(self, path: str, then: Callable[[LoadedPicture], None]) -> None:
         """Call `then` with a picture, at once if it is kept."""
+        self._wanted = path
         kept = self._kept.get(path)
         if kept is not None:
             self._kept.move_to_end(path)
@@ -66,6 +68,17 @@ class PictureLoader(QObject):
     def forget(self, path: str) -> None:
         """Read a picture anew when it is wanted again."""
         self._kept.pop(path, None)
+
+    def rest(self) -> None:
+        """Keep no picture but the one wanted last: nobody goes from one to the next any more."""
+        self.expect(())
+        for path in [path for path in self._kept if path != self._wanted]:
+            del self._kept[path]
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The paths of the pictures in memory."""
+        return tuple(self._kept)
 
     def close(self) -> None:
         """Wait for the decoding thread."""

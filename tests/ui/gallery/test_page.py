@@ -88,6 +88,19 @@ def test_the_viewer_goes_through_the_pictures_and_back(shown: Shown) -> None:
     assert shown.grid.rows() == [0]
 
 
+def test_the_grid_holds_no_picture_but_the_one_that_was_seen_last(shown: Shown) -> None:
+    shown.grid.choose(1)
+    QTest.keyClick(shown.grid, KEY.Key_Space)
+    viewer, loader = shown.page.viewer, shown.page.loader
+    shown.desk.wait(lambda: len(loader.kept) == 3)
+    QTest.keyClick(viewer.view, KEY.Key_Right)
+    shown.desk.wait(lambda: len(loader.kept) == 4)
+    row = shown.browser.model.row(2)
+    QTest.keyClick(viewer.view, KEY.Key_Escape)
+    assert row is not None
+    assert loader.kept == (row.path,)
+
+
 @pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_viewer_fills_the_screen_and_leaves_it(shown: Shown) -> None:
     shown.grid.choose(0)
