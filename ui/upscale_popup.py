@@ -228,7 +228,10 @@ class UpscalePopup(QFrame):
 
     def _place(self) -> None:
         """Lie beside the anchor: below it where there is room, else above, within the screen."""
-        self.adjustSize()
+        layout = self.layout()
+        assert layout is not None
+        # All that it needs: adjustSize() stops at two thirds of the screen, and cuts rows off.
+        self.resize(self.width(), layout.totalHeightForWidth(self.width()))
         anchor = self._anchor
         room = self.screen().availableGeometry()
         height = self.height()

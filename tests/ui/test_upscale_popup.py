@@ -55,6 +55,21 @@ def keep(widget: UpscalePopup, name: str) -> None:
         widget.grab().save(f"{folder}/{name}.png")
 
 
+def test_nothing_is_cut_off_on_a_low_screen(desk: Desk) -> None:
+    # Qt makes windows no higher than two thirds of the screen: 240 of 360 pixels at 200 %.
+    popup = opened(desk)
+    desk.wait(popup.start.isEnabled)
+    popup.pictures.setText("a name of many words " * 150)
+    popup.open_for([str(desk.session.view.path)] * 2, popup.geometry())
+    popup.pictures.setText("a name of many words " * 150)
+    popup.sizes.kinds.setCurrentIndex(1)
+    desk.wait(popup.start.isEnabled)
+    low = popup.screen().availableGeometry().height() * 2 // 3
+    assert popup.sizeHint().height() > low or popup.heightForWidth(popup.width()) > low
+    assert popup.sizes.height() >= popup.sizes.kinds.height()
+    assert popup.pictures.height() >= popup.pictures.heightForWidth(popup.pictures.width())
+
+
 def test_a_picture_is_upscaled_from_the_canvas(desk: Desk, tmp_path: Path) -> None:
     popup = opened(desk)
     assert popup.pictures.text() == "cat.png"
