@@ -3,15 +3,26 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from app.form.generation import EffectiveSettings, settings_of
 from app.library.gallery import Picture
+from engine.api.control import ControlLayer
 from engine.api.conventions import choice_of, convention_of
+from engine.api.image_prompts import ImagePrompt
 from engine.api.request import GenerateRequest
+from engine.api.second_passes import SecondPass
 from engine.errors import EngineError
 
+NamingT = TypeVar("NamingT", ControlLayer, ImagePrompt, SecondPass)
+_HASHES = frozenset(
+    {
+        *("hash", "digest", "preprocessor_digest", "encoder_digest"),
+        *("upscaler_digest", "checkpoint_digest"),
+    }
+)
 # Paths by seeds.
 Repeats = dict[int, str]
 # The seed in the names that the engine gives.
@@ -61,7 +72,12 @@ def _seed_if_same(path: str, wanted: GenerateRequest, digest: str | None) -> int
     except EngineError:
         return None
     record = imported.record
-    if record is None or (digest is not None and record.checkpoint_digest != digest):
+    # An enlarged picture is not the one that these settings make.
+    if (
+        record is None
+        or record.upscales
+        or (digest is not None and record.checkpoint_digest != digest)
+    ):
         return None
     if _comparable(imported.request) != _comparable(wanted):
         return None
@@ -78,4 +94,13 @@ def _comparable(request: GenerateRequest) -> GenerateRequest:
         count=1,
         refiner=refiner if refiner is not None and refiner.checkpoint else None,
         convention=choice_of(convention_of(settings.convention)),
+        controls=tuple(map(_by_path, settings.controls)),
+        image_prompts=tuple(map(_by_path, settings.image_prompts)),
+        second_passes=tuple(map(_by_path, settings.second_passes)),
     )
+
+
+def _by_path(one: NamingT) -> NamingT:
+    """Return a layer or a pass without the hashes by which a record names its files, too."""
+    hashes = {name: None for name in one.__struct_fields__ if name in _HASHES}
+    return msgspec.structs.replace(one, **hashes)
