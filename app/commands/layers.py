@@ -27,6 +27,9 @@ class LayerCommands(QObject):
         self._form, self._notices, self._view = state.form, state.notices, state.view
         self.list, self._changes = layers, changes
         self.kind: LayerKind = layers.kind
+        # Layers that were added while the user's files were not known yet.
+        self._begun: list[Layer] = []
+        layers.listing_changed.connect(self._on_listing)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -51,9 +54,10 @@ class LayerCommands(QObject):
         """Add a picture; the only file that suits the checkpoint is chosen for it."""
         self.list.list_files()
         layer = self.kind.make(image=picture)
-        suited = [info for info in self.list.offered if self.list.suits(info)]
-        if len(suited) == 1:
-            layer = self._with_info(layer, suited[0])
+        if self.list.is_known:
+            layer = self._with_only_file(layer)
+        else:
+            self._begun.append(layer)
         self._append(layer)
 
     def use_model(self, info: ModelInfo) -> None:
@@ -123,6 +127,19 @@ class LayerCommands(QObject):
             layers.insert(to, layers.pop(at))
             self._hide_map()
             self._put(tuple(layers))
+
+    def _on_listing(self, _is_listing: bool) -> None:
+        """Choose the only file that suits for layers that waited for the list as they are."""
+        if not (self._begun and self.list.is_known):
+            return
+        begun, self._begun = self._begun, []
+        for at, layer in enumerate(self.layers):
+            if any(layer is one for one in begun):
+                self.replace(at, self._with_only_file(layer))
+
+    def _with_only_file(self, layer: Layer) -> Layer:
+        suited = [info for info in self.list.offered if self.list.suits(info)]
+        return self._with_info(layer, suited[0]) if len(suited) == 1 else layer
 
     def _hide_map(self) -> None:
         """Take the map off the canvas: it is known by its layer's place, which changes."""

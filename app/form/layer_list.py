@@ -55,6 +55,8 @@ class LayerList(QObject):
     rows_changed = Signal(object)
     # The files that can be chosen, or the order of them, are others.
     offered_changed = Signal()
+    # True while the user's files are listed or opened.
+    listing_changed = Signal(bool)
 
     rows = Field[tuple[LayerRow, ...]](())
 
@@ -82,6 +84,7 @@ class LayerList(QObject):
         ):
             signal.connect(self._refresh)
         store.changed.connect(self._on_files)
+        store.listing_changed.connect(self._on_listing)
         self._on_files()
 
     @property
@@ -105,6 +108,11 @@ class LayerList(QObject):
     def is_listed(self) -> bool:
         """False until the list of the user's files is complete."""
         return self._store.is_listed
+
+    @property
+    def is_known(self) -> bool:
+        """True while the list of the user's files is complete and all of them are read."""
+        return self._store.is_listed and not self._store.is_listing
 
     def suits(self, info: ModelInfo) -> bool:
         """Return False for a file that cannot be used, or is for another family."""
@@ -141,6 +149,11 @@ class LayerList(QObject):
         wanted = _bare(file_name(stated))
         named = (one for one in self._offered if _bare(file_name(one.path)) == wanted)
         return next(named, None)
+
+    def _on_listing(self, is_listing: bool) -> None:
+        # The last files may not have been shown yet.
+        self._on_files()
+        self.listing_changed.emit(is_listing)
 
     def _on_files(self) -> None:
         offered = tuple(one for one in self._store.models if one.kind is self.kind.files)

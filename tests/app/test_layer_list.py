@@ -76,6 +76,29 @@ def test_the_only_suiting_file_is_chosen_for_a_new_picture(staged: Staged) -> No
     assert staged.session.generation.build_request().image_prompts == expected
 
 
+def test_the_only_suiting_file_is_chosen_once_the_files_are_known(staged: Staged) -> None:
+    # A first picture is what has the user's files listed.
+    store = staged.session.models.store
+    store.refresh_if_asked_for()
+    assert store.is_listing
+    staged.session.image_prompt.add("/pictures/style.png")
+    staged.session.image_prompt.add("/pictures/other.png")
+    staged.session.image_prompt.change(1, weight=0.5)
+    staged.wait(lambda: not store.is_listing)
+    adapters = [one.adapter for one in staged.session.generation.image_prompts]
+    assert adapters == [ADAPTER.path, None]
+
+
+def test_the_first_picture_gets_the_only_suiting_file(tmp_path: Path, qtbot: QtBot) -> None:
+    one = Staged(tmp_path, qtbot, fake_command(Plan(models=MODELS)), QUICK)
+    one.start()
+    choose(one, "sd1")
+    one.session.image_prompt.add("/pictures/style.png")
+    one.wait(lambda: one.session.image_prompt_list.is_known)
+    assert one.session.generation.image_prompts[0].adapter == ADAPTER.path
+    one.end()
+
+
 def test_a_network_brings_the_preprocessor_of_its_kind_unless_one_serves_it(
     staged: Staged,
 ) -> None:
