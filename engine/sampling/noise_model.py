@@ -19,7 +19,7 @@ from engine.sampling.schedules.edm import EdmLevels, EdmSchedule
 from engine.sampling.schedules.flow import FlowSchedule
 from engine.sampling.schedules.training import NoiseSchedule
 
-# Samplers that integrate dx/dt = (x - picture) / t without adding noise.
+# Samplers that integrate dx/dt = (x - picture) / t, then those that add noise on straight paths.
 FLOW_SAMPLERS = (
     SamplerName.EULER,
     SamplerName.HEUN,
@@ -28,6 +28,12 @@ FLOW_SAMPLERS = (
     SamplerName.DPMPP_2M,
     SamplerName.RES_MULTISTEP,
     SamplerName.DEIS,
+    SamplerName.EULER_ANCESTRAL,
+    SamplerName.DPMPP_2S_ANCESTRAL,
+    SamplerName.DPMPP_SDE,
+    SamplerName.DPMPP_2M_SDE,
+    SamplerName.DPMPP_2M_SDE_HEUN,
+    SamplerName.DPMPP_3M_SDE,
 )
 # Schedules spaced by training levels or times.
 FLOW_SCHEDULES = (

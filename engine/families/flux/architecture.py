@@ -69,5 +69,5 @@ def _features(checkpoint: IdentifiedCheckpoint, *, takes_guidance: bool) -> Feat
         ),
         samplers=FLOW_SAMPLERS,
         schedules=FLOW_SCHEDULES,
-        options=tiles,
+        options=(OptionalSetting.SECOND_PASSES, *tiles),
     )

@@ -28,6 +28,7 @@ from engine.sampling.samplers.dpmpp_sde import dpmpp_sde
 from engine.sampling.samplers.euler import euler
 from engine.sampling.samplers.euler_ancestral import euler_ancestral
 from engine.sampling.samplers.euler_cfg_pp import euler_ancestral_cfg_pp, euler_cfg_pp
+from engine.sampling.samplers.flow import FlowSde, flow_dpmpp_2s_ancestral, flow_euler_ancestral
 from engine.sampling.samplers.heun import heun
 from engine.sampling.samplers.lcm import lcm
 from engine.sampling.samplers.lms import lms
@@ -36,7 +37,7 @@ from engine.sampling.samplers.res_multistep import res_multistep
 from engine.sampling.samplers.restart import restart
 from engine.sampling.samplers.tcd import tcd
 from engine.sampling.samplers.unipc import UniPcVariant, unipc
-from engine.sampling.schedules import NoiseSchedule
+from engine.sampling.schedules import FlowSchedule, NoiseSchedule
 from engine.sampling.types import GuidedSampler, Sampler
 
 __all__ = [
@@ -93,7 +94,9 @@ class SamplerInfo:
     calls it once. `uses_noise` is true if the sampler draws noise beyond the initial latents when
     no option is set. A `brownian` sampler takes its noise from a Brownian path in tools that have
     one. `ends_only` means that only the schedule's first level, its last above 0 and its number of
-    steps count. `function` is k-diffusion's; `variants` are other tools' versions by convention.
+    steps count. `function` is k-diffusion's; `variants` are other tools' versions by convention,
+    `flow` is the one for the straight paths of rectified flow, if it is another one. A `brownian`
+    sampler runs on these paths as `FlowSde`.
     Its options are in `engine.api.method_options`.
     """
 
@@ -106,6 +109,7 @@ class SamplerInfo:
     variants: Mapping[ConventionName, Sampler | GuidedSampler] = field(
         default_factory=dict[ConventionName, "Sampler | GuidedSampler"]
     )
+    flow: Sampler | None = None
 
 
 _NORMAL = SamplerDefaults(ScheduleName.NORMAL)
@@ -140,7 +144,9 @@ _FOUR_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=4, guidance=1.0)
 # of LCM-LoRA (2 to 8 steps, guidance from 1 to 2) and TCD-LoRA.
 SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.EULER: SamplerInfo(euler, False, 1, _NORMAL),
-    SamplerName.EULER_ANCESTRAL: SamplerInfo(euler_ancestral, True, 1, _NORMAL),
+    SamplerName.EULER_ANCESTRAL: SamplerInfo(
+        euler_ancestral, True, 1, _NORMAL, flow=flow_euler_ancestral
+    ),
     SamplerName.HEUN: SamplerInfo(heun, False, 2, _NORMAL),
     SamplerName.LMS: SamplerInfo(lms, False, 1, _NORMAL, variants=_COMFY_LMS),
     SamplerName.DPM2: SamplerInfo(dpm2, False, 2, _KARRAS),
@@ -151,7 +157,9 @@ SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.DPM_ADAPTIVE: SamplerInfo(
         dpm_adaptive, False, 1, _NORMAL, ends_only=True, variants=_A1111_ADAPTIVE
     ),
-    SamplerName.DPMPP_2S_ANCESTRAL: SamplerInfo(dpmpp_2s_ancestral, True, 2, _KARRAS),
+    SamplerName.DPMPP_2S_ANCESTRAL: SamplerInfo(
+        dpmpp_2s_ancestral, True, 2, _KARRAS, flow=flow_dpmpp_2s_ancestral
+    ),
     SamplerName.DPMPP_2M: SamplerInfo(dpmpp_2m, False, 1, _KARRAS),
     SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, True, 2, _KARRAS, brownian=True),
     SamplerName.DPMPP_2M_SDE: SamplerInfo(dpmpp_2m_sde, True, 1, _EXPONENTIAL, brownian=True),
@@ -172,6 +180,8 @@ SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, variants=_OTHER_TCD),
 }
 
+# The share of the times that lie above the level by which SDE samplers replace noise alone.
+_ABOVE_FIRST = 1e-4
 # Far beyond what any tool offers, and far below float32's limit.
 _MOST = 10_000.0
 
@@ -221,7 +231,11 @@ def bind_options(
     for option, value in given.items():
         _check_option(name, option, value)
     function = info.function if convention is None else info.variants.get(convention, info.function)
+    flows = isinstance(training, FlowSchedule)
+    if flows and info.flow is not None:
+        function = info.flow
     arguments: dict[str, Any] = {**given}
     if name is SamplerName.TCD and training is not None:
         arguments["training"] = training
-    return cast("Sampler", partial(function, **arguments)) if arguments else function
+    bound = cast("Sampler", partial(function, **arguments) if arguments else function)
+    return FlowSde(bound, training.level_at(_ABOVE_FIRST)) if flows and info.brownian else bound

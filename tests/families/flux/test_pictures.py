@@ -9,8 +9,9 @@ from PIL import Image
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
-from engine.api.features import GuidanceKind
+from engine.api.features import GuidanceKind, OptionalSetting
 from engine.api.request import InputImage
+from engine.api.second_passes import LatentUpscaler, SecondPass
 from engine.api.values import InputRole, SamplerName, ScheduleName
 from engine.families import identify
 from tests.checkpoints.arrays import write_arrays
@@ -117,3 +118,21 @@ def test_fill_sees_each_pixel_of_a_mask(tmp_path: Path) -> None:
         mask = InputImage(role=InputRole.MASK, path=str(tmp_path / f"{edge}.png"))
         made.append(picture(fill, inputs=(init, mask), convention="comfy"))
     assert not np.array_equal(made[0], made[1])
+
+
+@pytest.mark.parametrize("upscaler", [LatentUpscaler.BILINEAR, "lanczos"])
+def test_a_second_pass_enlarges_and_redraws(dev: Path, upscaler: str) -> None:
+    assert OptionalSetting.SECOND_PASSES in identify(dev).architecture.features.options
+    made = [
+        picture(dev, second_passes=(SecondPass(scale=1.5, upscaler=upscaler, strength=strength),))
+        for strength in (0.3, 0.7)
+    ]
+    assert made[0].shape == (96, 144, 3)
+    assert not np.array_equal(made[0], made[1])
+
+
+@pytest.mark.parametrize("sampler", [SamplerName.EULER_ANCESTRAL, SamplerName.DPMPP_2M_SDE])
+def test_samplers_with_noise_make_a_picture_of_their_own(dev: Path, sampler: SamplerName) -> None:
+    made = picture(dev, sampler=sampler, convention="comfy")
+    assert made.std() > 5
+    assert not np.array_equal(made, picture(dev, convention="comfy"))

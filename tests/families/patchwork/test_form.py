@@ -42,7 +42,7 @@ def test_a_form_offers_what_the_chosen_model_has(desk: Desk, tmp_path: Path) -> 
     assert form.checkpoint.about.text().startswith("Patchwork · ")
     samplers = offered(form.advanced.method.sampler)
     assert SamplerName.EULER in samplers
-    assert SamplerName.EULER_ANCESTRAL not in samplers
+    assert SamplerName.LCM not in samplers
     assert state.build_request().negative_prompt == ""
 
 
