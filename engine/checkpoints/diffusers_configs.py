@@ -175,6 +175,56 @@ class T5File(T5Constants, frozen=True, kw_only=True):
     layer_norm_epsilon: Positive = 1e-6
 
 
+class Qwen3Constants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a Qwen3 decoder of which our graphs support only the default."""
+
+    hidden_act: str = "silu"
+    attention_bias: bool = False
+    use_sliding_window: bool = False
+
+
+class Qwen3File(Qwen3Constants, frozen=True, kw_only=True):
+    """`text_encoder/config.json` of a Qwen3Model or Qwen3ForCausalLM."""
+
+    vocab_size: Count = 151_936
+    hidden_size: Count = 4096
+    head_dim: Count = 128
+    intermediate_size: Count = 22_016
+    num_attention_heads: Count = 32
+    num_key_value_heads: Count = 32
+    num_hidden_layers: Count = 32
+    rms_norm_eps: Positive = 1e-6
+    # transformers 5 states it among `rope_parameters`.
+    rope_theta: Positive | None = None
+    rope_parameters: dict[str, object] | None = None
+
+
+class ZImageConstants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a ZImageTransformer2DModel of which our graphs support only the default."""
+
+    all_patch_size: tuple[int, ...] = (2,)
+    all_f_patch_size: tuple[int, ...] = (1,)
+    norm_eps: float = 1e-5
+    qk_norm: bool = True
+    siglip_feat_dim: int | None = None
+    rope_theta: float = 256.0
+    t_scale: float = 1000.0
+
+
+class ZImageFile(ZImageConstants, frozen=True, kw_only=True):
+    """`transformer/config.json` of a ZImageTransformer2DModel."""
+
+    in_channels: Count = 16
+    dim: Count = 3840
+    n_layers: Count = 30
+    n_refiner_layers: Count = 2
+    n_heads: Count = 30
+    n_kv_heads: Count = 30
+    cap_feat_dim: Count = 2560
+    # The parts of a head that turn with each coordinate of a token.
+    axes_dims: tuple[Count, Count, Count] = (32, 48, 48)
+
+
 class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):
     """The noise levels that Stable Diffusion was trained with; no others are supported."""
 

@@ -15,6 +15,7 @@ class LonePart(Enum):
     TINY_VAE = auto()
     CLIP_TEXT_ENCODER = auto()
     T5_TEXT_ENCODER = auto()
+    QWEN3_TEXT_ENCODER = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ _BY_PART = {
     LonePart.TINY_VAE: ModelKind.VAE,
     LonePart.CLIP_TEXT_ENCODER: ModelKind.TEXT_ENCODER,
     LonePart.T5_TEXT_ENCODER: ModelKind.TEXT_ENCODER,
+    LonePart.QWEN3_TEXT_ENCODER: ModelKind.TEXT_ENCODER,
 }
 _BY_COMPONENT = {
     Component.VAE: ModelKind.VAE,

@@ -135,12 +135,6 @@ CHECKPOINTS = (
     _checkpoint("an OmniGen2 model", "ref_image_refiner.0."),
     _checkpoint("a NewBie model", "clip_text_pooled_proj."),
     _checkpoint(
-        "a Z-Image model",
-        "cap_pad_token [",
-        "all_x_embedder.2-1.",
-        ("cap_embedder.1.weight [3840,", "noise_refiner.0."),
-    ),
-    _checkpoint(
         "a Lumina 2 model",
         ("cap_embedder.1.weight [", "noise_refiner.0."),
         ("time_caption_embed.caption_embedder.", "noise_refiner.0."),

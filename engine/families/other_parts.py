@@ -233,6 +233,13 @@ PARTS = (
         part=LonePart.T5_TEXT_ENCODER,
     ),
     Kind("a BERT text encoder", ("embeddings.word_embeddings.weight [",)),
+    # Queries are normalised by head in Qwen3 and its relatives; Gemma 3 has norms around its MLPs.
+    Kind(
+        "a Qwen3 text encoder",
+        (("layers.0.self_attn.q_norm.weight [", "layers.0.mlp.gate_proj.weight ["),),
+        without=("pre_feedforward_layernorm.", "vision", "visual"),
+        part=LonePart.QWEN3_TEXT_ENCODER,
+    ),
     Kind(
         "a language model",
         (

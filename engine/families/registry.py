@@ -23,6 +23,7 @@ _MODULES = (
     "engine.families.sdxl",
     "engine.families.sdxl_refiner",
     "engine.families.flux",
+    "engine.families.zimage",
 )
 
 _LOG = logging.getLogger(__name__)

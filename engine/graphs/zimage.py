@@ -151,7 +151,9 @@ class _ZImageWriter:
         self.of_text = _Tokens(cosines[1], sines[1], modulated=False, score_bias=bias)
         both = [g.op("Concat", *one, axis=1) for one in (cosines, sines)]
         self.of_both = _Tokens(both[0], both[1], beside=self._beside_keys(hidden))
+        # The height and width of the latent in tokens, and their number.
         self._grid: Value = ""
+        self._patches: Value = ""
 
     def text(self) -> Value:
         """Return the tokens of the text, filled up: [contexts, tokens, width]."""
@@ -189,6 +191,7 @@ class _ZImageWriter:
         )
         self._grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, config.width, -1]))
+        self._patches = g.op("Shape", flat, start=2, end=3)
         tokens = g.op("Transpose", flat, perm=[0, 2, 1])
         batch = g.op("Shape", self._sample, start=0, end=1)
         filler = g.op("Reshape", g.weight("x_pad_token", (1, config.width)),
@@ -214,9 +217,7 @@ class _ZImageWriter:
         """Emit the last layer, and put the cells of each token in their places."""
         g, config = self.g, self.config
         numbers = PATCH**2 * config.channels
-        patches = g.op("Mul", *(g.op("Slice", self._grid, g.integers([i]), g.integers([i + 1]),
-                                     g.integers([0])) for i in (0, 1)))  # fmt: skip
-        x = g.op("Slice", x, g.integers([0]), patches, g.integers([1]))
+        x = g.op("Slice", x, g.integers([0]), self._patches, g.integers([1]))
         scale = g.linear(
             g.silu(self._embedding),
             f"{_LAST}.adaLN_modulation.1",

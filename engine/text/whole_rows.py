@@ -51,7 +51,7 @@ class WholeRows:
         found = tokens_of(self.tokenizer, parts)
         room = self.length - 1
         if len(found) > room and not self.cuts:
-            raise _too_long(len(found))
+            raise too_long(len(found))
         return self._row(found[:room], len(found), 1)
 
     def empty(self, count: int = 1) -> TokenChunks:
@@ -151,7 +151,8 @@ def phrases_of(reading: PromptReading) -> set[tuple[PromptPart, ...]]:
     }
 
 
-def _too_long(tokens: int) -> EngineError:
+def too_long(tokens: int) -> EngineError:
+    """Return the error for a prompt of more than the most positions."""
     return EngineError(
         ErrorCode.REQUEST_INVALID,
         sentence(

@@ -17,6 +17,7 @@ from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.flux import files as flux
 from tests.families.listings import PRUNED_SDXL, SD1, SD2, SDXL, UNET, VAE, Listing
+from tests.families.zimage import files as zimage
 
 TEXTS = ("cond_stage_model.", "conditioner.")
 _INPUTS = {"base": 4, "inpainting": 9, "instruct-pix2pix": 8}
@@ -101,6 +102,7 @@ def _entries() -> Iterator[tuple[str, Entry]]:
         yield f"{name} bare", Entry(bare, "sdxl", name, gaps)
     yield from _stated()
     yield from _flux()
+    yield from _zimage()
 
 
 def _flux() -> Iterator[tuple[str, Entry]]:
@@ -114,6 +116,15 @@ def _flux() -> Iterator[tuple[str, Entry]]:
             whole = Entry(names, "flux1", variant, gaps, prediction=flow)
             yield title, whole
             yield f"{title} fp8", replace(whole, dtype=DType.F8_E4M3)
+
+
+def _zimage() -> Iterator[tuple[str, Entry]]:
+    """Transformers of Z-Image, with the gaps that such files have."""
+    gaps = (Component.TEXT_ENCODER, Component.VAE)
+    for name, names in (("", zimage.diffusers()), (" original", zimage.original())):
+        whole = Entry(names, "zimage", "turbo", gaps, prediction=PredictionType.FLOW)
+        yield f"Z-Image{name}", whole
+        yield f"Z-Image{name} fp8", replace(whole, dtype=DType.F8_E4M3)
 
 
 def _layouts(family: str) -> Iterator[tuple[str, Entry]]:

@@ -42,6 +42,7 @@ _LEFT_OUT = {
     "diffusers.UNet1DModel",
     "diffusers.UNet2DConditionModel",
     "diffusers.UNetSpatioTemporalConditionModel",
+    "diffusers.ZImageTransformer2DModel",
     "spandrel.Compact",
     "spandrel.DnCNN",
     "spandrel.MixDehazeNet",

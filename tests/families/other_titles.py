@@ -92,7 +92,6 @@ TITLES: dict[str, tuple[str, ...]] = {
         "diffusers.AutoencoderKLQwenImage21",
         "diffusers.AutoencoderKLWan",
     ),
-    "a Z-Image model": ("diffusers.ZImageTransformer2DModel",),
     "a colouriser (DDColor)": ("spandrel.DDColor",),
     "a consistency decoder": ("diffusers.ConsistencyDecoderVAE",),
     "a diffusion model without text (DDPM)": ("diffusers.UNet2DModel",),
@@ -250,10 +249,6 @@ NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("model.diffusion_model.audio_adaln_single.linear.weight", "vocoder.conv_pre.weight"),
     ),
     ("a Lumina 2 model", ("cap_embedder.1.weight", "noise_refiner.0.attention.k_norm.weight")),
-    (
-        "a Z-Image model",
-        ("cap_embedder.1.weight", "cap_pad_token", "noise_refiner.0.attention.k_norm.weight"),
-    ),
     ("a PixArt model", ("t_block.1.weight", "y_embedder.y_proj.fc1.weight")),
     (
         "a Sana model",

@@ -10,10 +10,12 @@ from engine.families import ComponentSource, IdentifiedCheckpoint, identify
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.flux import FluxConfig, flux
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.qwen3 import Qwen3Config, qwen3_encoder
 from engine.graphs.t5 import T5Config, t5_encoder
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
+from engine.graphs.zimage import ZImageConfig, zimage
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.folders import write_folder
@@ -46,6 +48,10 @@ def used(source: ComponentSource) -> set[str]:
             emit(lambda g: clip_text(g, config))
         case FluxConfig() as config:
             emit(lambda g: flux(g, config))
+        case ZImageConfig() as config:
+            emit(lambda g: zimage(g, config))
+        case Qwen3Config() as config:
+            emit(lambda g: qwen3_encoder(g, config, (config.layers,)))
         case T5Config() as config:
             emit(lambda g: t5_encoder(g, config))
         case _:

@@ -27,6 +27,7 @@ from tests.families.listings import (
     UNetSizes,
     prefixed,
 )
+from tests.families.zimage import files as zimage
 
 SD1_FILES: dict[str, Listing] = {
     "original": listings.original(),
@@ -59,6 +60,8 @@ FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
     "SDXL refiner": ("sdxl_refiner", "base", listings.sdxl_refiner()),
     "Flux.1 dev": ("flux1", "dev", flux.original()),
     "Flux.1 schnell": ("flux1", "schnell", prefixed(UNET, flux.original(flux.SCHNELL))),
+    "Z-Image": ("zimage", "turbo", zimage.diffusers()),
+    "Z-Image, original": ("zimage", "turbo", prefixed(UNET, zimage.original())),
     **{name: ("sdxl", name, listings.sdxl(sizes)) for name, sizes in PRUNED_SDXL.items()},
 }
 OTHERS: dict[str, tuple[str, Listing]] = {
@@ -135,7 +138,7 @@ def test_the_error_says_what_it_is(tmp_path: Path, layout: str) -> None:
 def test_a_chroma_checkpoint_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         identify(write_sparse(tmp_path / "f.safetensors", other_listings.chroma()))
-    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1"
+    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image"
     assert caught.value.message == "f.safetensors is a Chroma model, which is not run yet."
     assert caught.value.hint == f"Choose a model of one of these: {runs}."
 

@@ -41,7 +41,7 @@ def failure(path: Path) -> EngineError:
 @pytest.mark.usefixtures("broken")
 def test_other_families_work_beside_a_broken_one(tmp_path: Path) -> None:
     assert identify(write_sparse(tmp_path / "x.safetensors", SMALL)).family == "sd1"
-    assert FAMILIES.names == ("sd1", "sd2", "sdxl", "sdxl_refiner", "flux1")
+    assert FAMILIES.names == ("sd1", "sd2", "sdxl", "sdxl_refiner", "flux1", "zimage")
     assert [(one.name, one.reason) for one in FAMILIES.broken] == [("broken_family", REASON)]
 
 
@@ -84,10 +84,10 @@ def test_errors_name_the_families_that_are_registered(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", {"blocks.0.weight": (4, 4)})
     assert (
         failure(path).hint
-        == "Choose a model of one of these: SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1."
+        == "Choose a model of one of these: SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image."
     )
     with FAMILIES.added("tests.families.pebble"):
-        assert failure(path).hint.endswith("SDXL refiner, Flux.1, Pebble.")
+        assert failure(path).hint.endswith("SDXL refiner, Flux.1, Z-Image, Pebble.")
 
 
 # --- a family that brings keys, folders and components of its own ---

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.api.prompts import PromptQuestion
-from engine.api.remedies import SupplyParts
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.diffusers_configs import VaeFile
@@ -33,10 +32,11 @@ from engine.families.flux.keys import LABELS
 from engine.families.flux.reading import described, read_components, sorted_keys
 from engine.families.hints import LearntHints
 from engine.families.kind import Kind, LonePart
-from engine.families.latents import LatentFormat
 from engine.families.recognition import Listing
 from engine.families.shared.clip.vocabulary import require_words
+from engine.families.shared.kl_vae.flux_latents import DOWNSCALE, flux_latent_format
 from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
+from engine.families.shared.stable_diffusion.fitting import transformer_misfit
 from engine.families.shared.stable_diffusion.folder_parts import tokenizer_of_folder
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.graphs.clip_text import ClipTextConfig
@@ -47,7 +47,6 @@ from engine.graphs.vae import VaeConfig
 from engine.text.counting import TokenCount
 from engine.text.t5_counting import count_t5_tokens
 
-DOWNSCALE = 8
 # Tensors that Flux.1's transformers have, in the original layout and in diffusers', by listings.
 _SIGNS = (
     (
@@ -211,7 +210,7 @@ class Flux1(Family):
             path=path,
             family=self.name,
             variant=_variant(transformer),
-            latent=_latent_format(parts),
+            latent=flux_latent_format(_config(parts, Component.VAE), parts.vae),
             default_size=1024,
             missing=tuple(one for one in LABELS if one not in parts.sources),
             evidence=(*parts.evidence, *self._conclusion(parts)),
@@ -244,21 +243,6 @@ def _variant(transformer: object) -> str:
     return "fill" if is_fill else "dev"
 
 
-def _latent_format(parts: Parts) -> LatentFormat:
-    vae = _config(parts, Component.VAE)
-    if isinstance(vae, TinyVaeConfig):
-        return LatentFormat(
-            vae.latent_channels, DOWNSCALE, 1.0, preview=FLUX.preview, space=FLUX.name
-        )
-    channels = vae.latent_channels if isinstance(vae, VaeConfig) else len(FLUX.preview.weights)
-    downscale = vae.downscale if isinstance(vae, VaeConfig) else DOWNSCALE
-    scale = FLUX.scale if parts.vae.scale is None else parts.vae.scale
-    shift = FLUX.shift if parts.vae.shift is None else parts.vae.shift
-    is_usual = channels == len(FLUX.preview.weights) and (scale, shift) == (FLUX.scale, FLUX.shift)
-    preview, name = (FLUX.preview, FLUX.name) if is_usual else (None, "")
-    return LatentFormat(channels, downscale, scale, shift, preview, name)
-
-
 def _require_text_to_picture(transformer: FluxConfig, path: Path) -> None:
     """Refuse a variant whose channels beside the latent are not known, or are not run yet."""
     more = transformer.in_channels - transformer.out_channels
@@ -279,7 +263,9 @@ def _require_fitting(parts: Parts, transformer: FluxConfig) -> None:
     channels = transformer.out_channels // PATCH**2
     if isinstance(vae, VaeConfig | TinyVaeConfig) and vae.latent_channels != channels:
         found = sentence("for {channels} latent channels", channels=vae.latent_channels)
-        raise _misfit(Component.VAE, found, sentence("one for {channels}", channels=channels))
+        raise transformer_misfit(
+            LABELS, Component.VAE, found, sentence("one for {channels}", channels=channels)
+        )
     for component, width, needed in (
         (
             Component.TEXT_ENCODER,
@@ -294,18 +280,6 @@ def _require_fitting(parts: Parts, transformer: FluxConfig) -> None:
     ):
         if width not in (None, needed):
             found = sentence("{width} wide", width=width)
-            raise _misfit(component, found, sentence("one {width} wide", width=needed))
-
-
-def _misfit(component: Component, found: Sentence, needed: Sentence) -> EngineError:
-    return EngineError(
-        ErrorCode.CHECKPOINT_MISMATCH,
-        sentence(
-            "The {labels} does not fit: it is {found}, the transformer needs {needed}.",
-            labels=LABELS[component],
-            found=found,
-            needed=needed,
-        ),
-        sentence("Another one is needed, made for this model's family."),
-        remedies=(SupplyParts(components=(component.value,)),),
-    )
+            raise transformer_misfit(
+                LABELS, component, found, sentence("one {width} wide", width=needed)
+            )

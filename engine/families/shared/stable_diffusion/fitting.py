@@ -146,3 +146,20 @@ def misfit(component: Component, found: Sentence, needed: Sentence) -> EngineErr
         sentence("Another one is needed, made for this model's family."),
         remedies=(SupplyParts(components=(component.value,)),),
     )
+
+
+def transformer_misfit(
+    labels: Mapping[Component, Sentence], component: Component, found: Sentence, needed: Sentence
+) -> EngineError:
+    """Return the error for a component that is `found` where the transformer needs `needed`."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        sentence(
+            "The {labels} does not fit: it is {found}, the transformer needs {needed}.",
+            labels=labels[component],
+            found=found,
+            needed=needed,
+        ),
+        sentence("Another one is needed, made for this model's family."),
+        remedies=(SupplyParts(components=(component.value,)),),
+    )

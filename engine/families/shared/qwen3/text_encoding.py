@@ -1,0 +1,194 @@
+"""Encoding prompts with the Qwen3 encoder of a checkpoint: tokenizing first, then running."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backends.base import Array, Session
+from engine.api.record import ResolvedRequest
+from engine.api.values import ErrorInfo, Phase
+from engine.compile.network import Network
+from engine.embeddings.embedding import Embedding
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
+from engine.families.architecture import Conditioning, Texts, distinct_texts
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.running import NetworkRunner
+from engine.families.shared.component_network import config_of
+from engine.families.shared.prompts.conditioning import PromptConditioning
+from engine.families.shared.prompts.prompt_embeddings import (
+    EncoderOutput,
+    PromptEmbeddings,
+    encode,
+    first_problem,
+)
+from engine.families.shared.prompts.prompt_tokens import (
+    AttentionMask,
+    Insertions,
+    PromptTokens,
+    TokenIds,
+    plan_rows,
+)
+from engine.families.shared.qwen3.network import qwen3_network
+from engine.graphs.qwen3 import Qwen3Config, place_inputs
+from engine.text.chat_rows import chat_convention, chat_rows_for
+from engine.text.qwen_tokenizer import QwenTokenizer
+from engine.text.reading import PromptReading, read_prompt
+from engine.text.tags import NetworkTag
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Qwen3Text:
+    """A `TextEncoding` of a Qwen3 decoder, which reads each prompt as a person's question.
+
+    `multiple`: each text's tokens are filled up to a multiple of so many.
+    """
+
+    checkpoint: IdentifiedCheckpoint
+    multiple: int
+    component: Component = Component.TEXT_ENCODER
+    # Networks are kept, so that a loaded network is recognised by identity.
+    _networks: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The encoder, if the checkpoint has one."""
+        return (self.component,) if self.component in self.checkpoint.components else ()
+
+    def read(
+        self,
+        requests: Sequence[ResolvedRequest],
+        embeddings: Embeddings = NO_EMBEDDINGS,
+        drawn: int | None = None,
+    ) -> "Qwen3TextPlan":
+        """Tokenize the prompts of requests; see `TextEncoding.read`. It takes no embeddings."""
+        request = requests[0]
+        convention = chat_convention(request.convention)
+        readings = {texts: _readings(texts, request) for texts in distinct_texts(requests)}
+        every = [one for pair in readings.values() for one in pair if one is not None]
+        layout = chat_rows_for(every, convention)
+        prompts = {
+            texts: plan_rows(*pair, layout, convention, wants_empty=False)
+            for texts, pair in readings.items()
+        }
+        return Qwen3TextPlan(self, layout.length, prompts)
+
+    def network(self, positions: int) -> Network:
+        """Return the network for rows of usually so many positions, the same object each time."""
+        if positions not in self._networks:
+            self._networks[positions] = qwen3_network(self.checkpoint, self.component, positions)
+        return self._networks[positions]
+
+
+def _readings(texts: Texts, request: ResolvedRequest) -> tuple[PromptReading, PromptReading | None]:
+    """Read both prompts; the negative one only where it has an effect."""
+    convention = chat_convention(request.convention)
+    reading = read_prompt(texts[0], convention, request.steps)
+    if request.guidance == 1:
+        return reading, None
+    return reading, read_prompt(texts[1], convention, request.steps, negative=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Qwen3TextPlan:
+    """A `TextPlan`: the tokens of each pair of prompts in rows of `positions`."""
+
+    encoding: Qwen3Text
+    positions: int
+    prompts: Mapping[Texts, PromptTokens]
+
+    @property
+    def tags(self) -> tuple[NetworkTag, ...]:
+        """The extra networks, such as LoRAs, that the prompts name, without duplicates."""
+        return tuple(dict.fromkeys(tag for one in self.prompts.values() for tag in one.tags))
+
+    @property
+    def warnings(self) -> tuple[ErrorInfo, ...]:
+        """Nothing: names of embeddings are words."""
+        return ()
+
+    def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
+        """Return nothing: names of embeddings are words."""
+        return {}
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The network of the encoder."""
+        return (self.encoding.network(self.positions),)
+
+    def shape(self, texts: Texts, *, guided: bool) -> tuple[int, int]:
+        """Return the number of contexts of a pair of prompts, and the tokens of each."""
+        return self.prompts[texts].shape(guided=guided)
+
+    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
+        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.run` does."""
+        encoding = self.encoding
+        config = config_of(encoding.checkpoint, encoding.component, Qwen3Config)
+
+        def work(session: Session) -> dict[Texts, PromptEmbeddings]:
+            def run_encoder(
+                ids: TokenIds, _mask: AttentionMask | None, _places: Insertions | None
+            ) -> EncoderOutput:
+                feeds = {"tokens": ids, **place_inputs(config, ids.shape[1])}
+                states = runner.call(session, feeds)["states"]
+                return EncoderOutput(np.where(_tokens(ids)[..., np.newaxis], states, 0))
+
+            return {
+                texts: encode(read, run_encoder, rows_at_once=1, weighs_apart=True)
+                for texts, read in self.prompts.items()
+            }
+
+        found = runner.run(Phase.ENCODE, self.networks[0], work, first_problem)
+        return {
+            texts: TextsOfOwnLengths(PromptConditioning((states,)), encoding.multiple)
+            for texts, states in found.items()
+        }
+
+
+def _tokens(ids: TokenIds) -> AttentionMask:
+    """Mark the tokens of each row, which end before its padding."""
+    is_padding = ids == QwenTokenizer.pad_id
+    return np.logical_or.accumulate(~is_padding[:, ::-1], axis=1)[:, ::-1]
+
+
+@dataclass(slots=True, eq=False)
+class TextsOfOwnLengths:
+    """A `Conditioning` of texts that differ in length, in rows of one length.
+
+    States of zeros at the end of a row are no tokens.
+    """
+
+    states: PromptConditioning
+    multiple: int
+    _inputs: tuple[object, Mapping[str, Array]] | None = field(default=None, init=False)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each positive prompt."""
+        return self.states.weights
+
+    def inputs(
+        self, evaluation: int, request: ResolvedRequest, *, guided: bool
+    ) -> Mapping[str, Array]:
+        """Return `context`, and marks of the tokens of each text and of what fills it up.
+
+        is_token and is_seen are float32 [contexts, tokens], frame int64 [contexts, 1].
+        """
+        context = self.states.context(evaluation, guided=guided)
+        known = self._inputs
+        if known is None or known[0] is not context:
+            known = self._inputs = (context, self._marked(context))
+        return known[1]
+
+    def _marked(self, context: NDArray[np.float32]) -> Mapping[str, Array]:
+        numbers = np.arange(int(context.shape[1]), dtype=np.int64)
+        last = np.where((context != 0).any(axis=2), numbers, 0).max(axis=1, keepdims=True)
+        lengths = last + 1
+        filled = lengths + -lengths % self.multiple
+        return {
+            "context": context,
+            "is_token": (numbers < lengths).astype(np.float32),
+            "is_seen": (numbers < filled).astype(np.float32),
+            "frame": filled + 1,
+        }

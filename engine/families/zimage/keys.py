@@ -1,0 +1,101 @@
+"""The keys of Z-Image's files, in the original layout, which ComfyUI has too, and in diffusers'.
+
+Canonical are diffusers' names. Queries, keys and values, which the original layout holds in one
+layer, are cut into rows of the file, so that nothing is copied.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.families.base import Component
+from engine.families.shared.keys.layout import NetworkKeys, Rename
+from engine.families.shared.keys.numbering import damaged
+from engine.weights.sources import StoredWeight
+
+_BLOCK = (
+    r"attention\.(to_[qkv]|to_out\.0|norm_[qk])\.weight|feed_forward\.w[123]\.weight"
+    r"|(attention|ffn)_norm[12]\.weight|adaLN_modulation\.0\.(weight|bias)"
+)
+_GRAMMAR = re.compile(
+    r"(all_x_embedder\.2-1|all_final_layer\.2-1\.(linear|adaLN_modulation\.1)"
+    r"|t_embedder\.mlp\.[02]|cap_embedder\.1)\.(weight|bias)"
+    r"|cap_embedder\.0\.weight|(x|cap)_pad_token"
+    rf"|(layers|noise_refiner|context_refiner)\.\d+\.({_BLOCK})"
+)
+# Names in the original layout, and diffusers'.
+_NAMES = {
+    "x_embedder.": "all_x_embedder.2-1.",
+    "final_layer.": "all_final_layer.2-1.",
+    ".attention.out.": ".attention.to_out.0.",
+    ".attention.q_norm.": ".attention.norm_q.",
+    ".attention.k_norm.": ".attention.norm_k.",
+}
+_NAME = re.compile("|".join(rf"(?:^|(?<=\d)){re.escape(name)}" for name in _NAMES))
+_JOINED = ".attention.qkv."
+_PARTS = tuple(f".attention.to_{part}." for part in "qkv")
+
+
+def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, StoredWeight]:
+    """Cut layers that hold queries, keys and values, which are equally wide."""
+    found: dict[str, StoredWeight] = {}
+    for name, tensor in tensors.items():
+        parts = [name]
+        if _JOINED in name:
+            parts = [name.replace(_JOINED, part) for part in _PARTS]
+            if not tensor.shape or tensor.shape[0] % len(parts):
+                shape = list(tensor.shape)
+                raise damaged(
+                    path, sentence("{name!r} has the shape {list}", name=name, list=shape)
+                )
+        rows = tensor.shape[0] // len(parts) if len(parts) > 1 else 0
+        for number, part in enumerate(parts):
+            if part in found:
+                raise damaged(path, sentence("it holds {name!r} under two names", name=part))
+            found[part] = tensor.rows(rows * number, rows * (number + 1)) if rows else tensor
+    return found
+
+
+def _renaming(names: Collection[str], path: Path) -> Rename:
+    return lambda name: _NAME.sub(lambda match: _NAMES[match[0]], name)
+
+
+ZIMAGE_KEYS = NetworkKeys(
+    grammar=_GRAMMAR,
+    # A norm that no released code applies.
+    leftovers=re.compile(r"(model_ema|loss|norm_final)\."),
+    renaming=_renaming,
+    unpacked=_unpacked,
+)
+LABELS: Mapping[Component, Sentence] = {
+    Component.TEXT_ENCODER: sentence("text encoder (Qwen3-4B)"),
+    Component.DENOISER: sentence("denoiser (transformer)"),
+    Component.VAE: as_it_is("VAE"),
+}
+PREFIXES: Mapping[str, Component] = {
+    "model.diffusion_model.": Component.DENOISER,
+    "diffusion_model.": Component.DENOISER,
+    "vae.": Component.VAE,
+    "first_stage_model.": Component.VAE,
+    "text_encoders.qwen3_4b.transformer.": Component.TEXT_ENCODER,
+    "text_encoder.": Component.TEXT_ENCODER,
+}
+BARE = (
+    (
+        Component.DENOISER,
+        re.compile(
+            r"(x_embedder|final_layer|all_x_embedder|all_final_layer|t_embedder|cap_embedder"
+            r"|noise_refiner|context_refiner|layers\.\d+\.(attention|feed_forward|adaLN_modulation"
+            r"|ffn_norm[12])|layers\.\d+\.attention_norm[12])\.|(x|cap)_pad_token$"
+        ),
+    ),
+    (
+        Component.TEXT_ENCODER,
+        re.compile(
+            r"model\.(embed_tokens|layers|norm)\.|embed_tokens\.|layers\.\d+\.(self_attn|mlp)\."
+        ),
+    ),
+    (Component.VAE, re.compile(r"(encoder|decoder)\.")),
+)
+UNUSED = re.compile(r"(scaled_fp8|logit_scale|position_ids|norm_final\.weight)$")

@@ -1,0 +1,85 @@
+"""Whole prompts as a person's question to a language model, in one row of tokens each.
+
+ComfyUI (`comfy/text_encoders/z_image.py`) and diffusers (`pipelines/z_image/pipeline_z_image.py`,
+by the tokenizer's template) write the same words around a prompt for Z-Image. Every character of it
+is text: no tool reads weights there. diffusers and InvokeAI cut at 512 positions.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from engine.api.conventions import Convention, Emphasis, PromptGrammar
+from engine.text.chunks import NO_PART, TokenChunks
+from engine.text.prompt import PromptPart, WeightedText
+from engine.text.qwen_tokenizer import QwenTokenizer, load_qwen_tokenizer
+from engine.text.reading import PromptReading
+from engine.text.whole_rows import MAX_POSITIONS, cuts_rows, phrases_of, too_long, whole_texts
+
+# The words around a prompt (Qwen3's template of chats, with an answer that begins).
+BEFORE, AFTER = "<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"
+# Positions at which diffusers and InvokeAI cut.
+CUT_POSITIONS = 512
+# Rows have a multiple of so many positions, so that similar prompts have one shape.
+MULTIPLE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRows:
+    """A `TokenLayout` of one row for each prompt: its tokens, then padding.
+
+    Every row has `length` positions; a longer prompt is cut if `cuts`, else refused.
+    """
+
+    tokenizer: QwenTokenizer
+    length: int
+    cuts: bool
+
+    def laid_out(self, parts: Sequence[PromptPart]) -> TokenChunks:
+        """Return a prompt as one row. Raises EngineError(REQUEST_INVALID) if it is too long."""
+        found = chat_tokens(self.tokenizer, parts)
+        if len(found) > self.length and not self.cuts:
+            raise too_long(len(found))
+        return self._rows(found, 1)
+
+    def empty(self, count: int = 1) -> TokenChunks:
+        """Return `count` rows of the empty prompt."""
+        return self._rows(chat_tokens(self.tokenizer, ()), count)
+
+    def _rows(self, tokens: Sequence[int], count: int) -> TokenChunks:
+        shape, end = (count, self.length), min(len(tokens), self.length)
+        ids = np.full(shape, self.tokenizer.pad_id, np.int64)
+        ids[:, :end] = tokens[:end]
+        parts = np.full(shape, NO_PART, np.int32)
+        return TokenChunks(ids, np.ones(shape, np.float32), parts, len(tokens))
+
+
+def chat_tokens(tokenizer: QwenTokenizer, parts: Sequence[PromptPart]) -> list[int]:
+    """Return a prompt's tokens with those of the words around it.
+
+    Far beyond the most positions they may be wrong.
+    """
+    return tokenizer.encode_up_to(f"{BEFORE}{chat_text(parts)}{AFTER}", MAX_POSITIONS)
+
+
+def chat_text(parts: Sequence[PromptPart]) -> str:
+    """Return the text of a prompt."""
+    return "".join(part.text for part in parts if isinstance(part, WeightedText))
+
+
+def chat_convention(convention: Convention) -> Convention:
+    """Return a convention as its tool has it for chats: every character is text."""
+    return msgspec.structs.replace(
+        whole_texts(convention), grammar=PromptGrammar.LITERAL, emphasis=Emphasis.NONE
+    )
+
+
+def chat_rows_for(readings: Iterable[PromptReading], convention: Convention) -> ChatRows:
+    """Return a layout in which all of these prompts have a row of one length."""
+    tokenizer, cuts = load_qwen_tokenizer(), cuts_rows(convention)
+    phrases = {phrase for reading in readings for phrase in phrases_of(reading)}
+    longest = max(len(chat_tokens(tokenizer, phrase)) for phrase in phrases)
+    length = longest + -longest % MULTIPLE
+    return ChatRows(tokenizer, min(length, CUT_POSITIONS if cuts else MAX_POSITIONS), cuts)

@@ -1,0 +1,1 @@
+"""Tests of the family of Z-Image."""

@@ -1,0 +1,111 @@
+"""Pictures by a tiny Z-Image in ComfyUI's layout: one file with transformer, encoder and VAE."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backends.base import Precision
+from backends.cpu import CpuBackend
+from engine.api.features import GuidanceKind
+from engine.api.values import ErrorCode, SamplerName, ScheduleName
+from engine.errors import EngineError
+from engine.families import Component, identify
+from engine.families.zimage.hints import variant_of
+from engine.weights.sources import as_source
+from tests.checkpoints.arrays import write_arrays
+from tests.families import listings
+from tests.families.flux.files import drawn
+from tests.families.listings import VaeSizes, prefixed
+from tests.families.zimage import files
+from tests.pipeline.jobs import a_request, run
+
+_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
+
+
+def write_checkpoint(path: Path, context: int = files.SMALL.context) -> Path:
+    vae = {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}
+    whole = {
+        **prefixed("model.diffusion_model.", files.original(files.SMALL)),
+        **prefixed("text_encoders.qwen3_4b.transformer.", files.qwen3(context)),
+        **prefixed("vae.", vae),
+    }
+    write_arrays(path, drawn(whole))
+    return path
+
+
+@pytest.fixture(scope="module")
+def turbo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("zimage") / "z_image_turbo.safetensors")
+
+
+def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
+    fields: dict[str, object] = {
+        "width": 96,
+        "height": 64,
+        "steps": 2,
+        "seed": 7,
+        "prompt": "a red house by the sea",
+        "sampler": SamplerName.EULER,
+        "schedule": ScheduleName.SIMPLE,
+        "guidance": 1.0,
+    }
+    request = a_request(path, **(fields | changes))
+    return np.asarray(run(request, CpuBackend(), (Precision.F32,)).pixels[0])
+
+
+def test_one_file_holds_all_parts(turbo: Path) -> None:
+    checkpoint = identify(turbo)
+    assert (checkpoint.family, checkpoint.variant, checkpoint.missing) == ("zimage", "turbo", ())
+    assert (checkpoint.hints.steps, checkpoint.hints.guidance) == (8, 1.0)
+    features = checkpoint.architecture.features
+    assert (features.guidance, features.size_multiple) == ((GuidanceKind.CFG,), 16)
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("z_image_turbo_bf16", "turbo"),
+        ("z_image_bf16", "base"),
+        ("Z-Image-Base", "base"),
+        ("Z-Image", "base"),
+        ("some_mix_v2", "turbo"),
+    ],
+)
+def test_base_is_told_by_its_name(name: str, variant: str) -> None:
+    assert variant_of(name, ()) == variant
+
+
+@pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers", "invoke"])
+def test_prompt_and_seed_change_a_picture(turbo: Path, convention: str) -> None:
+    first = picture(turbo, convention=convention)
+    assert first.shape == (64, 96, 3)
+    np.testing.assert_array_equal(picture(turbo, convention=convention), first)
+    for changes in ({"prompt": "a horse"}, {"guidance": 4.0}, {"seed": 8}):
+        assert not np.array_equal(picture(turbo, convention=convention, **changes), first)
+
+
+def test_a_negative_prompt_acts_with_guidance_alone(turbo: Path) -> None:
+    first, without = picture(turbo, guidance=4.0), picture(turbo)
+    negative = {"negative_prompt": "a blur"}
+    assert not np.array_equal(picture(turbo, guidance=4.0, **negative), first)
+    np.testing.assert_array_equal(picture(turbo, **negative), without)
+
+
+def test_an_encoder_of_another_width_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EngineError) as caught:
+        identify(write_checkpoint(tmp_path / "z.safetensors", context=24))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+    assert "the transformer needs one 40 wide" in caught.value.message
+
+
+def test_layouts_have_the_same_weights(tmp_path: Path) -> None:
+    numbers = drawn(files.original(files.SMALL))
+    write_arrays(tmp_path / "original.safetensors", numbers)
+    found = identify(tmp_path / "original.safetensors").components[Component.DENOISER].weights
+    assert {name: weight.shape for name, weight in found.items()} == files.diffusers(files.SMALL)
+    joined = numbers["layers.1.attention.qkv.weight"]
+    for part, rows in zip("qkv", np.split(joined, 3), strict=True):
+        weight = as_source(found[f"layers.1.attention.to_{part}.weight"]).read()
+        np.testing.assert_array_equal(weight, rows)

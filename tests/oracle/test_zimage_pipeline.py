@@ -1,0 +1,87 @@
+"""Whole pictures of Z-Image beside diffusers' pipelines: the same weights, prompts and noise."""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+
+from backends.base import Array  # noqa: E402
+from engine.api.request import InputImage  # noqa: E402
+from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.families import identify  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    check,
+    opened,
+    our_pixels,
+    their_pixels,
+    write_init,
+)
+from tests.oracle.zimage_folder import write_pipeline  # noqa: E402
+from tests.pipeline.jobs import psnr  # noqa: E402
+
+backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
+PROMPT = "a red horse, (blue house:1.3) by the sea; \u4e00\u53ea\u732b"
+# Seven steps do not divide a thousand levels; the sides are not equal.
+OURS = {
+    "width": 96,
+    "height": 64,
+    "steps": 7,
+    "convention": "diffusers",
+    "schedule": ScheduleName.SIMPLE,
+    "guidance": 1.0,
+    "prompt": PROMPT,
+}
+# diffusers counts guidance from 0.
+THEIRS = {
+    "width": 96,
+    "height": 64,
+    "num_inference_steps": 7,
+    "guidance_scale": 0.0,
+    "prompt": PROMPT,
+}
+
+
+@pytest.fixture(scope="module")
+def turbo(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("turbo"))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("base"), "Z-Image")
+
+
+def their_picture(folder: Path, **arguments) -> Array:
+    return their_pixels(opened(diffusers.ZImagePipeline, folder), **{**THEIRS, **arguments})
+
+
+@backends
+def test_text_to_picture_by_turbo_equals_diffusers(turbo: Path, backend_name: str) -> None:
+    assert identify(turbo).variant == "turbo"
+    ours = our_pixels(turbo, backend_name, **OURS)
+    check(ours, their_picture(turbo))
+    assert psnr(ours, their_picture(turbo, prompt="a cat")) < 45
+
+
+@pytest.mark.parametrize("negative", ["", "a blur " * 40])
+def test_base_with_a_negative_prompt_equals_diffusers(base: Path, negative: str) -> None:
+    assert identify(base).variant == "base"
+    ours = our_pixels(base, **{**OURS, "guidance": 5.0}, negative_prompt=negative)
+    expected = their_picture(base, guidance_scale=4.0, negative_prompt=negative)
+    check(ours, expected)
+    assert psnr(ours, their_picture(base)) < 45
+
+
+@pytest.mark.parametrize("strength", [0.3, 0.6, 1.0])
+def test_redrawing_equals_diffusers(turbo: Path, tmp_path: Path, strength: float) -> None:
+    pixels = write_init(tmp_path / "init.png")
+    pipe = opened(diffusers.ZImageImg2ImgPipeline, turbo)
+    size = {"width": 64, "height": 64}
+    expected = their_pixels(pipe, **{**THEIRS, **size}, image=pixels, strength=strength)
+    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
+    check(our_pixels(turbo, **{**OURS, **size}, inputs=(init,), strength=strength), expected)
