@@ -20,6 +20,7 @@ from backends.errors import RefitError as RefitError
 from backends.errors import RunCancelled as RunCancelled
 from backends.forms import (
     AttentionForm,
+    BlockForm,
     GegluForm,
     GeluForm,
     GroupNormForm,
@@ -174,6 +175,8 @@ class OperatorSet:
     layer_norm: LayerNormForm = LayerNormForm.STANDARD
     geglu: GegluForm = GegluForm.HALVES
     residual: ResidualForm = ResidualForm.ADD
+    # The form in which quantised weights of linear layers stay small in the runtime's memory.
+    blocks: BlockForm = BlockForm.NONE
 
     def __post_init__(self) -> None:
         planes = self.layout is Layout.PLANES

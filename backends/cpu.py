@@ -15,6 +15,7 @@ from backends.base import (
     Artifact,
     AttentionForm,
     Backend,
+    BlockForm,
     Cancellation,
     Device,
     GeluForm,
@@ -33,6 +34,7 @@ _OPERATORS = OperatorSet(
     attention=AttentionForm.MULTI_HEAD,
     gelu=GeluForm.STANDARD,
     linear=LinearForm.FUSED_MATMUL,
+    blocks=BlockForm.MATMUL_N_BITS,
 )
 
 

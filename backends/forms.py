@@ -72,3 +72,10 @@ class UpsamplingForm(StrEnum):
     RESIZE = "resize"  # Resize, Conv
     # One ConvTranspose with a 4x4 kernel of summed weights: 4/9 of the arithmetic.
     TRANSPOSED = "transposed"
+
+
+class BlockForm(StrEnum):
+    """Forms of linear layers whose weights are stored in blocks of small integers with scales."""
+
+    NONE = "none"  # weights have the graph's element type
+    MATMUL_N_BITS = "matmul_n_bits"  # com.microsoft MatMulNBits, which holds 4 or 8 bits

@@ -196,8 +196,8 @@ class MainWindow(QMainWindow):
             self.tr("Open a model or a picture"),
             nearest_folder(self.session.checkpoints.models),
             self.tr(
-                "Models and pictures (*.safetensors *.sft *.ckpt *.pt *.png *.jpg *.jpeg *.webp)"
-                ";;All files (*)"
+                "Models and pictures (*.safetensors *.sft *.gguf *.ckpt *.pt "
+                "*.png *.jpg *.jpeg *.webp);;All files (*)"
             ),
         )
         if name:

@@ -11,7 +11,7 @@ from engine.untrusted_json import decode_json
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _MOST_TEXT = 200
-_WEIGHTS = (".safetensors", ".sft", ".ckpt", ".pt", ".pth", ".bin")
+_WEIGHTS = (".safetensors", ".sft", ".gguf", ".ckpt", ".pt", ".pth", ".bin")
 _CIVITAI_KINDS = {
     "Checkpoint": ModelKind.CHECKPOINT,
     "LORA": ModelKind.LORA,

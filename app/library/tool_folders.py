@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.api.lora_names import LORA_SUFFIXES
+from engine.api.model_files import MODEL_SUFFIXES
 from engine.file_paths import is_folder
 from engine.folders import folders_of_models, weights_below
 from engine.regular_file import read_bounded
@@ -76,7 +76,7 @@ def find_tools(
 def count_files(folder: Path) -> int:
     """Return the number of files of weights in a named folder, at most `MOST_COUNTED`."""
     folders = folders_of_models(None, [folder])
-    below = chain.from_iterable(weights_below(one, LORA_SUFFIXES) for one in folders)
+    below = chain.from_iterable(weights_below(one, MODEL_SUFFIXES) for one in folders)
     return sum(1 for _ in islice(below, MOST_COUNTED))
 
 

@@ -38,7 +38,7 @@ _OF_FILES = {
     ),
     ErrorCode.CHECKPOINT_NOT_SAFETENSORS: ErrorKind(
         QT_TRANSLATE_NOOP("errors", "This file is no model"),
-        QT_TRANSLATE_NOOP("errors", "Models are .safetensors or .ckpt files, or folders."),
+        QT_TRANSLATE_NOOP("errors", "Models are .safetensors, .gguf or .ckpt files, or folders."),
         (_A.CHOOSE_CHECKPOINT,),
     ),
     ErrorCode.CHECKPOINT_TRUNCATED: ErrorKind(

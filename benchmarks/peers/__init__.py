@@ -35,6 +35,7 @@ PEERS: Mapping[str, PeerReference] = {
         "benchmarks.peers.control_diffusers", "ControlDiffusers", "diffusers"
     ),
     "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
+    "quantized": PeerReference("benchmarks.peers.quantized", "QuantizedStep", "numpy"),
     "engine jobs": PeerReference("benchmarks.peers.engine_jobs", "EngineJobs", "numpy"),
     "lora diffusers": PeerReference("benchmarks.peers.lora_diffusers", "LoraDiffusers", "peft"),
     "upscaler": PeerReference("benchmarks.peers.upscaler", "Upscaler", "numpy"),

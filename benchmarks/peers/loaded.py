@@ -37,15 +37,15 @@ class Loaded:
         self._folder = tempfile.TemporaryDirectory(dir=Path(checkpoint).parent)
         compiler = Compiler(made, device, WorkingCopies(Path(self._folder.name)))
         given = network, Precision(precision), WeightPlacement(placement)
-        before = _held()
+        before = held_bytes()
         start = perf_counter()
         session = compiler.load(*given, lambda _done, _total: None, CancelToken())
-        self._seconds, loaded = perf_counter() - start, _held()
+        self._seconds, loaded = perf_counter() - start, held_bytes()
         session.run(_feeds(session))
-        ran = _held()
+        ran = held_bytes()
         cached = WorkingCopies(Path(self._folder.name)).listed()
         self._memory = {
-            "stored": sum(one.elements * one.dtype.itemsize for one in network.weights.values()),
+            "stored": sum(one.dtype.bytes_of(one.elements) for one in network.weights.values()),
             "load_private": loaded[0] - before[0],
             "run_private": ran[0] - before[0],
             "mapped": ran[1] - before[1],
@@ -77,7 +77,7 @@ def _feeds(session: Session) -> dict[str, np.ndarray]:
     return feeds
 
 
-def _held() -> tuple[int, int]:
+def held_bytes() -> tuple[int, int]:
     """Return private and mapped resident bytes of this process."""
     lines = Path("/proc/self/status").read_text().splitlines()
     fields = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Rss")}

@@ -17,6 +17,7 @@ from benchmarks.sections.memory import memory
 from benchmarks.sections.models import models
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
+from benchmarks.sections.quantized import quantized
 from benchmarks.sections.sdxl import sdxl
 from benchmarks.sections.setting import Setting
 from benchmarks.sections.shapes import shapes
@@ -57,6 +58,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "tiles": tiles,
     "upscale": upscale,
     "weights": weights,
+    "quantized": quantized,
 }
 
 # Measured only on request: they answer a single question, or take long.
@@ -74,4 +76,5 @@ ASKED_FOR = (
     "tiles",
     "upscale",
     "weights",
+    "quantized",
 )

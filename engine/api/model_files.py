@@ -4,7 +4,11 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.api.lora_names import LORA_SUFFIXES
 from engine.api.sentences import Text
+
+# The suffixes of the files in a list of models, in lower case.
+MODEL_SUFFIXES = LORA_SUFFIXES | {".gguf"}
 
 
 class ModelKind(StrEnum):

@@ -10,6 +10,7 @@ from backends.base import (
     DType,
     FileSlice,
     MemoryInfo,
+    OperatorSet,
     Precision,
     Session,
 )
@@ -20,6 +21,7 @@ from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
+from engine.weights.packing import bound_bytes
 from engine.weights.sources import WeightSource, as_sources
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -72,14 +74,19 @@ class Compiler:
     def converted_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of converted weights that binding `weights` in memory would hold."""
         sources = weights.base.values()
-        element = self._element(sources, precision)
+        element, form = self._element(sources, precision), self._operators.blocks
         computed = [source for source in sources if source.slice_as(element) is None]
-        return sum(source.elements for source in computed) * element.itemsize
+        return sum(bound_bytes(source, element, form) for source in computed)
+
+    def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
+        """Return the bytes of `weights` as the runtime packs them for its kernels."""
+        form = self._operators.blocks
+        return sum(bound_bytes(one, precision.dtype, form) for one in weights.values())
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""
         element = self._element(weights.base.values(), precision)
-        return has_copy_of(weights, element, self._working_copies)
+        return has_copy_of(weights, element, self._working_copies, self._operators.blocks)
 
     def patched_bytes(
         self,
@@ -93,7 +100,11 @@ class Compiler:
         return sum(sources[name].elements for name in patched) * element.itemsize
 
     def _element(self, sources: Collection[WeightSource], precision: Precision) -> DType:
-        return element_type(sources, self.backend.operators(self.device), precision)
+        return element_type(sources, self._operators, precision)
+
+    @property
+    def _operators(self) -> OperatorSet:
+        return self.backend.operators(self.device)
 
     def require_sound(self, cancel: Cancellation) -> None:
         """Wait until the working copies that were loaded are checked.

@@ -19,12 +19,13 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.network import Network, Preparation
-from engine.compile.weight_binding import WeightBinding, copy_key
+from engine.compile.weight_binding import WeightBinding
 from engine.errors import Cancelled
 from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
+from engine.weights.packing import bound_bytes
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -75,10 +76,11 @@ class PreparedNetwork:
 
     def weight_bytes(self) -> int:
         """Return about the bytes that a session's weights take, packed and converted."""
-        weights, element = self.network.weights, self._element
-        computed = [one for one in weights.values() if one.slice_as(element) is None]
-        return weights.elements * self.precision.dtype.itemsize + (
-            sum(one.elements for one in computed) * element.itemsize
+        weights, element = self.network.weights.values(), self._element
+        computed = [one for one in weights if one.slice_as(element) is None]
+        form, packed = self._operators.blocks, self.precision.dtype
+        return sum(bound_bytes(one, packed, form) for one in weights) + (
+            sum(bound_bytes(one, element, form) for one in computed)
         )
 
     def preparation(self) -> Preparation:
@@ -88,7 +90,7 @@ class PreparedNetwork:
         weights, element = self.network.weights.base.values(), self._element
         if not any(source.needs_conversion(element) for source in weights):
             return Preparation.LOAD
-        has_copy = self._copies.has(copy_key(self.network, element))
+        has_copy = self._copies.has(self._emit()[1].copy_key)
         return Preparation.LOAD if has_copy else Preparation.CONVERT
 
     def is_prepared(self) -> bool:

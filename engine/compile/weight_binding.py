@@ -8,7 +8,7 @@ wanted again and again are kept in the cache, too.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from backends.base import Cancellation, DType, WeightRef
+from backends.base import BlockForm, Cancellation, DType, WeightRef
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.compile.network import Network
@@ -17,19 +17,20 @@ from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, bind
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.nan_check import not_a_number
+from engine.weights.packing import PackedWeight, bound_bytes, packing_of
 from engine.weights.sources import FileWeight, WeightSource
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
 
-def copy_key(network: Network, element: DType) -> str:
-    """Return the name of the working copy in `element` type of the weights without patches."""
-    return _key(network.weights.base, network.name, element)
+def has_copy_of(weights: WeightSet, element: DType, copies: WorkingCopies, form: BlockForm) -> bool:
+    """Return True if some network's working copy holds a set of weights, without its patches.
 
-
-def has_copy_of(weights: WeightSet, element: DType, copies: WorkingCopies) -> bool:
-    """Return True if some network's working copy holds a set of weights, without its patches."""
-    return copies.has_any(_key(weights.base, "*", element))
+    `form` is the form of the weights that stay in blocks.
+    """
+    base = weights.base
+    packs = any(packing_of(source, form) for source in base.values())
+    return copies.has_any(_key(base, "*", element) + ("-packed*" if packs else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,17 @@ class WeightBinding:
     @property
     def nbytes(self) -> int:
         """The bytes of the bound weights."""
-        return sum(source.elements for source in self.used.values()) * self.element.itemsize
+        return sum(bound_bytes(source, self.element) for source in self.used.values())
+
+    @property
+    def copy_key(self) -> str:
+        """The name of the working copy of the weights without patches.
+
+        Graphs with and without patched weights have other numbers of packed ones.
+        """
+        packed = sum(isinstance(source, PackedWeight) for source in self.used.values())
+        key = _key(self.network.weights.base, self.network.name, self.element)
+        return f"{key}-packed{packed}" if packed else key
 
     @property
     def base(self) -> "WeightBinding":
@@ -71,7 +82,7 @@ class WeightBinding:
         patched = {name: self.used[name] for name in sorted(self.patched)}
         converts = any(source.needs_conversion(self.element) for source in base.values())
         # An existing copy is the fastest way, whatever the memory plan.
-        key = copy_key(self.network, self.element)
+        key = self.copy_key
         copy = _find(self.copies, key, base, awaited) if converts else None
         # The other weights were checked for NaN when the copy was made.
         self._require_numbers(self.used if copy is None else patched)

@@ -20,8 +20,9 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.weights.derived import Derive, DerivedWeight
+from engine.weights.packing import Field, PackedWeight, Packing, bound_type
 from engine.weights.side_branches import SideBranches
-from engine.weights.sources import WeightSource, as_source
+from engine.weights.sources import FileWeight, WeightSource, as_source
 
 # A value flowing through the graph, by its ONNX name.
 Value = str
@@ -32,6 +33,7 @@ ONNX_TYPES: Mapping[DType, int] = {
     DType.F16: TensorProto.FLOAT16,
     DType.BF16: TensorProto.BFLOAT16,
     DType.I64: TensorProto.INT64,
+    DType.U8: TensorProto.UINT8,
 }
 # Understood by every version of ONNX that has the opsets used here.
 _IR_VERSION = 10
@@ -192,6 +194,13 @@ class NodeWriter:
         self.used[view] = self.source(name, shape).reshaped(other)
         return view
 
+    def packed_weight(self, weight: FileWeight, packing: Packing, name: str) -> tuple[Value, ...]:
+        """Use a weight in blocks as the inputs of MatMulNBits: integers, scales, perhaps zeros."""
+        fields = [Field.INTEGERS, Field.SCALES, *([Field.ZEROS] if packing.has_zeros else [])]
+        for one in fields:
+            self.used[f"{name}:{one}"] = PackedWeight(weight, packing, one)
+        return tuple(f"{name}:{one}" for one in fields)
+
     def derived_weight(
         self,
         names: Sequence[str],
@@ -281,7 +290,7 @@ class NodeWriter:
         """Return an initializer with external data; its location is its own name (`Graph`)."""
         tensor = TensorProto(
             name=name,
-            data_type=ONNX_TYPES[self.element],
+            data_type=ONNX_TYPES[bound_type(self.used[name], self.element)],
             dims=self.used[name].shape,
             data_location=TensorProto.EXTERNAL,
         )

@@ -172,7 +172,7 @@ def _weight_bytes(weights: WeightSet, compiler: Compiler, precision: Precision) 
     """Return the bytes of a set of weights without patches."""
     converted = compiler.converted_bytes(weights, precision)
     has_copy = converted > 0 and compiler.has_copy(weights, precision)
-    packed = weights.elements * precision.dtype.itemsize
+    packed = compiler.packed_bytes(weights, precision)
     return ComponentBytes(packed, converted, mapped=converted if has_copy else 0)
 
 

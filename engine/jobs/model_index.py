@@ -10,8 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.api.lora_names import LORA_SUFFIXES
-from engine.api.model_files import ModelInfo
+from engine.api.model_files import MODEL_SUFFIXES, ModelInfo
 from engine.checkpoints.index import Stamp
 from engine.control.reading import __name__ as controls
 from engine.families.holdings import recognition_rules
@@ -115,7 +114,7 @@ def _listed(folder: Folder) -> Iterator[ListedLora]:
         yield _as_one(folder)
         return
     folder.below[:] = (entry for entry in folder.below if not entry.name.startswith("."))
-    yield from files_of(folder.path, folder.root, folder.entries, LORA_SUFFIXES)
+    yield from files_of(folder.path, folder.root, folder.entries, MODEL_SUFFIXES)
 
 
 def _as_one(folder: Folder) -> ListedLora:

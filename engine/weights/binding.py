@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from backends.base import Array, ComputedArray, DType, OperatorSet, Precision, WeightRef
+from engine.weights.packing import bound_bytes, bound_type
 from engine.weights.sources import WeightSource
 
 Report = Callable[[int, int], None]
@@ -42,25 +43,27 @@ def element_type(
 def bind(
     weights: Mapping[str, WeightSource], element: DType, report: Report | None = None
 ) -> dict[str, WeightRef]:
-    """Bind every weight in `element` type: by reference if a file stores it so, else converted.
+    """Bind every weight: by reference if a file stores it in its type, else converted.
+
+    The type is `element`, but that of its own for a packed weight.
 
     `report(done, total)` counts converted bytes and may raise to stop.
     """
 
     def read(source: WeightSource) -> Array:
-        return source.read_as(element)
+        return source.read_as(bound_type(source, element))
 
     slices = {name: source.slice_as(element) for name, source in weights.items()}
     bound: dict[str, WeightRef] = {name: ref for name, ref in slices.items() if ref is not None}
     pending = {name: source for name, source in weights.items() if name not in bound}
-    total, done = sum(source.elements for source in pending.values()) * element.itemsize, 0
+    total, done = sum(bound_bytes(source, element) for source in pending.values()), 0
     # NumPy releases the interpreter lock while it converts. More threads than processors evict each
     # other's numbers: patched weights took twice as long with the default's four more.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         computed = pool.map(read, pending.values())
         try:
-            for name, array in zip(pending, computed, strict=True):
-                bound[name] = ComputedArray(array, element)
+            for (name, source), array in zip(pending.items(), computed, strict=True):
+                bound[name] = ComputedArray(array, bound_type(source, element))
                 done += array.nbytes
                 if report:
                     report(done, total)

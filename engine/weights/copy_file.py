@@ -10,7 +10,7 @@ from threading import Event
 
 import numpy as np
 
-from backends.base import Array, DType, WeightRef
+from backends.base import Array, ComputedArray, DType, FileSlice, WeightRef
 from engine.cache_folder import unfinished
 from engine.checkpoints.header import LENGTH_BYTES
 from engine.checkpoints.index import TensorIndex
@@ -18,6 +18,7 @@ from engine.checkpoints.safetensors import read_index
 from engine.durable import put_in_place
 from engine.errors import EngineError
 from engine.weights.block_sums import DIGITS, BlockSums, blocks_in, sum_text, sums_of
+from engine.weights.packing import bound_type
 from engine.weights.sources import WeightSource
 
 # Keys of the metadata: the network's and the checkpoint's name, for people, and the checksums: of
@@ -40,7 +41,7 @@ def copy_header(
     for name, ref in weights.items():
         end = offset + converted_bytes(ref, element)
         entries[name] = {
-            "dtype": element.value,
+            "dtype": _stored_type(ref, element).value,
             "shape": list(ref.shape),
             "data_offsets": [offset, end],
         }
@@ -51,8 +52,14 @@ def copy_header(
 
 
 def converted_bytes(source: WeightSource | WeightRef, element: DType) -> int:
-    """Return the size of a weight in `element` type, in bytes."""
-    return math.prod(source.shape) * element.itemsize
+    """Return the size of a weight in `element` type, or its own where it is packed, in bytes."""
+    return math.prod(source.shape) * _stored_type(source, element).itemsize
+
+
+def _stored_type(source: WeightSource | WeightRef, element: DType) -> DType:
+    if isinstance(source, FileSlice | ComputedArray):
+        return source.dtype
+    return bound_type(source, element)
 
 
 def write_copy(path: Path, header: bytes, arrays: Iterator[Array]) -> None:

@@ -35,6 +35,7 @@ from engine.weights.copy_file import (
     has_sums,
     write_copy,
 )
+from engine.weights.packing import bound_type
 from engine.weights.sources import WeightSource, mapped
 
 CAP_BYTES = 24 << 30
@@ -318,7 +319,7 @@ def _converted(
     """Yield the weights in `element` type, in order, converted in batches of 8."""
 
     def read(source: WeightSource) -> Array:
-        return source.read_as(element)
+        return source.read_as(bound_type(source, element))
 
     sources = list(weights.values())
     total, done = sum(converted_bytes(source, element) for source in sources), 0

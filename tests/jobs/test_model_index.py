@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backends.base import DType
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.checkpoints.index import TensorIndex
 from engine.families.holdings import read_header
@@ -18,9 +19,11 @@ from engine.lora.files_below import ListedLora
 from engine.lora.known_loras import KnownLoras
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
+from tests.checkpoints.gguf_files import plain, quantized, write_gguf
 from tests.control.layouts import original_control_net
 from tests.control.small import adapter_arrays, control_net_arrays, small_control_net
 from tests.families import listings
+from tests.families.flux.files import SMALL, drawn, original
 from tests.graphs.networks import sd15_unet
 from tests.image_prompts.files import adapter_arrays as image_adapter_arrays
 from tests.image_prompts.files import flat, write_adapter, write_encoder
@@ -248,3 +251,18 @@ def test_only_the_folders_of_models_of_a_tool_are_looked_into(tmp_path: Path) ->
         webui / "embeddings",
         plain,
     )
+
+
+def test_a_gguf_file_is_listed_with_its_types(models: Path, reader: Reader, tmp_path: Path) -> None:
+    numbers = drawn(original(SMALL))
+    tensors = {
+        name: quantized(array, DType.Q8_0) if array.shape[-1] % 32 == 0 else plain(array)
+        for name, array in numbers.items()
+        if array.ndim == 2
+    }
+    rest = {name: plain(array) for name, array in numbers.items() if array.ndim == 1}
+    write_gguf(models / "flux-Q8_0.gguf", {**tensors, **rest}, {"general.architecture": "flux"})
+    found = listed(tmp_path, reader, models)["flux-Q8_0"]
+    assert (found.kind, found.families, found.variant) == (ModelKind.DENOISER, ("flux1",), "dev")
+    assert found.precisions == ("f32", "q8_0")
+    assert not found.problem

@@ -18,8 +18,7 @@ from app.library.model_notes import MOST_CHARACTERS
 from app.notices.wording import worded_both
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.lora_names import LORA_SUFFIXES
-from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.model_files import MODEL_SUFFIXES, ModelInfo, ModelKind
 from engine.folders import has_suffix
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
 from ui.labels import file_size, size_label, steps_label, variant_label, when
@@ -226,7 +225,7 @@ class ModelDetails(QWidget):
         is_checkpoint = model.kind is ModelKind.CHECKPOINT
         self.own_settings.show_model(Path(model.path) if is_checkpoint else None)
         percent = session.models.store.hashed_percent(model.path)
-        is_file = has_suffix(model.path, LORA_SUFFIXES)
+        is_file = has_suffix(model.path, MODEL_SUFFIXES)
         self.hash.setVisible(not model.sha256 and model.size > 0 and is_file)
         self.hash.setEnabled(percent is None)
         self.unhashed.setVisible(session.models.store.is_unhashed(model.path))

@@ -90,7 +90,7 @@ class CheckpointPanel(QWidget):
             self,
             self.tr("Find {name}").format(name=name[:80]),
             nearest_folder(self._session.checkpoints.models),
-            self.tr("Models (*.safetensors *.sft *.ckpt);;All files (*)"),
+            self.tr("Models (*.safetensors *.sft *.gguf *.ckpt);;All files (*)"),
         )
         if found:
             self._session.checkpoint.open(Path(found))

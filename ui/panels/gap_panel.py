@@ -17,7 +17,7 @@ from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 
-_FILTER = "*.safetensors *.sft *.ckpt"
+_FILTER = "*.safetensors *.sft *.gguf *.ckpt"
 
 
 class GapPanel(QWidget):

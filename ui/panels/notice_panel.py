@@ -205,7 +205,7 @@ class NoticePanel(QWidget):
     def _asked_model(self, title: str) -> str:
         """Return the file that the user chose; empty if none."""
         before = nearest_folder(self._session.checkpoints.models)
-        models = self.tr("Models (*.safetensors *.sft *.ckpt *.pt);;All files (*)")
+        models = self.tr("Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)")
         return QFileDialog.getOpenFileName(self, title, before, models)[0]
 
     def _on_chosen(self, *_: object) -> None:

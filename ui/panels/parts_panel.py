@@ -18,7 +18,7 @@ _SECOND = "text_encoder_2"
 OTHER_PARTS = ("text_encoder", _SECOND, "denoiser")
 # The folders below that of the models where tools keep VAEs.
 _VAE_FOLDERS = ("VAE", "vae")
-_FILTER = "*.safetensors *.sft *.ckpt *.pt"
+_FILTER = "*.safetensors *.sft *.gguf *.ckpt *.pt"
 
 
 class PartsPanel(QWidget):

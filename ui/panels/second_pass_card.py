@@ -36,7 +36,7 @@ from ui.widgets.slider_field import SliderField
 # The ranges of the sliders; the fields accept more.
 _USUAL_SCALE, _USUAL_STRENGTH = (1, 4), (0, 1)
 _WEIGHTS = "*.safetensors *.sft *.pth *.pt"
-_CHECKPOINTS = "*.safetensors *.sft *.ckpt *.pt"
+_CHECKPOINTS = "*.safetensors *.sft *.gguf *.ckpt *.pt"
 _PROMPT_LINES = (2, 6)
 # Fields that a row is made for from their bounds, all of them folded but the first.
 _NUMBERS = ("steps", "guidance", "width", "height", "tile", "seed")

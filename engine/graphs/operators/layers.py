@@ -10,6 +10,8 @@ from engine.graphs.builder import Value
 from engine.graphs.operators import limits
 from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
 from engine.graphs.operators.side_branches import BranchWriter
+from engine.weights.packing import packing_of
+from engine.weights.sources import FileWeight
 
 
 class LayerWriter(BranchWriter):
@@ -17,16 +19,34 @@ class LayerWriter(BranchWriter):
 
     def linear(self, x: Value, name: str, widths: tuple[int, int], *, bias: bool = True) -> Value:
         """Emit x W^T + b from widths[0] to widths[1]; W is [out, in], as in every checkpoint."""
-        weight = self.weight(f"{name}.weight", (widths[1], widths[0]))
         shift = self.weight(f"{name}.bias", (widths[1],)) if bias else ""
         held = self.holds_sums and shift
         x = self.settled(x) if held else x
 
         def product(shift: Value) -> Value:
-            y = self.beside_linear(self.times_transposed(x, weight), x, name, widths)
+            y = self.beside_linear(self._times_weight(x, name, widths), x, name, widths)
             return self.op("Add", y, shift) if shift else y
 
         return self.hold(Sum(product, shift, linear=True)) if held else product(shift)
+
+    def _times_weight(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
+        """Emit x W^T for a weight of the checkpoint, which stays in blocks where it can."""
+        shape = widths[1], widths[0]
+        source = self.source(f"{name}.weight", shape)
+        packing = packing_of(source, self.operators.blocks)
+        if packing is None or not isinstance(source, FileWeight):
+            return self.times_transposed(x, self.weight(f"{name}.weight", shape))
+        packed = self.packed_weight(source, packing, f"{name}.weight")
+        return self.op(
+            "MatMulNBits",
+            x,
+            *packed,
+            domain=MICROSOFT,
+            N=widths[1],
+            K=widths[0],
+            bits=packing.bits,
+            block_size=packing.block,
+        )
 
     def times_transposed(self, x: Value, weight: Value) -> Value:
         """Emit x W^T."""

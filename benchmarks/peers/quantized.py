@@ -1,0 +1,76 @@
+"""A few blocks of Flux.1 on a backend: the memory for their weights, a step's time, its result."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from backends import registry
+from backends.base import Array, Precision
+from benchmarks.child import Answer
+from benchmarks.peers.loaded import held_bytes
+from engine.cancel import CancelToken
+from engine.compile.compiler import Compiler
+from engine.families import identify
+from engine.memory.plan import WeightPlacement
+from engine.weights.working_copies import WorkingCopies
+
+TOKENS, TIMESTEP = 256, 700.0
+
+
+class QuantizedStep:
+    """The transformer of a file, loaded from a working copy for pictures of `side` pixels."""
+
+    def __init__(self, checkpoint: str, backend: str, precision: str, side: int) -> None:
+        reference = registry.find(backend)
+        if reference is None:
+            raise ValueError(f"no backend {backend}")
+        made = reference.create()
+        device = next(one for one in made.probe() if one.usable)
+        path = Path(checkpoint)
+        denoiser = identify(path).architecture.denoiser
+        self._folder = tempfile.TemporaryDirectory(dir=path.parent)
+        copies = WorkingCopies(Path(self._folder.name))
+        compiler = Compiler(made, device, copies)
+        network = denoiser.network(side, side, tokens=TOKENS)
+        given = network, Precision(precision), WeightPlacement.WORKING_COPY
+        # The first load makes the copy; the second is that of every later start.
+        compiler.load(*given, lambda _done, _total: None, CancelToken()).close()
+        self._before = held_bytes()[0]
+        start = perf_counter()
+        self._session = compiler.load(*given, lambda _done, _total: None, CancelToken())
+        self._seconds = perf_counter() - start
+        self._loaded = held_bytes()[0]
+        self._cached = sum(one.bytes for one in copies.listed())
+        inputs = denoiser.timestep_inputs(TIMESTEP, 3.5) | denoiser.size_inputs(
+            side // 8, side // 8
+        )
+        self._feeds = {
+            spec.name: inputs[spec.name] if spec.name in inputs else _drawn(spec.shape, side // 8)
+            for spec in self._session.inputs
+            if not spec.optional
+        }
+
+    def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
+        """Run a step. The result is written to the file `result`, if one is named."""
+        start = perf_counter()
+        found = self._session.run(self._feeds)["prediction"]
+        seconds = perf_counter() - start
+        if options.get("result"):
+            np.save(options["result"], found)
+        return {
+            "seconds": seconds,
+            "load_s": self._seconds,
+            "loaded": self._loaded - self._before,
+            "ran": held_bytes()[0] - self._before,
+            "cached": self._cached,
+        }
+
+
+def _drawn(shape: tuple[int | str, ...], cells: int) -> Array:
+    sizes = {"batch": 1, "contexts": 1, "tokens": TOKENS, "height": cells, "width": cells}
+    whole = [sizes[side] if isinstance(side, str) else side for side in shape]
+    return np.random.default_rng(3).standard_normal(whole).astype(np.float32)

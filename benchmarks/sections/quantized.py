@@ -1,0 +1,117 @@
+"""Blocks of Flux.1 from GGUF files: memory, time and error of each backend and type."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from backends.base import Array, DType
+from backends.registry import BACKENDS
+from benchmarks.child import Child, PeerError
+from benchmarks.report import Cell, Findings, Table
+from benchmarks.sections.parity import relative_error
+from benchmarks.sections.setting import Setting
+from engine.checkpoints.files import read_index
+from engine.weights.dequantization import dequantized
+from engine.weights.sources import as_source
+from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.gguf_files import Stored, blocks, plain, write_gguf
+from tests.families.flux import files
+from tests.families.flux.files import FluxSizes
+
+_COLUMNS = (
+    "backend, precision",
+    "type",
+    "in the file GB",
+    "in the cache GB",
+    "private, loaded GB",
+    "private, after a step GB",
+    "load s",
+    "step s",
+    "error against float32",
+)
+_SIDE = 256
+_SIZES = FluxSizes(double=1, single=1)
+_SMALL = FluxSizes(512, 128, 1024, 512, 256, 1, 1)
+_TYPES = (DType.Q8_0, DType.Q4_0, DType.Q4_K, DType.Q5_K, DType.Q6_K)
+_STEPS = 2
+# The standard deviation of a full-size transformer's random weights.
+_DEVIATION = 0.018
+_REFERENCE = ("cpu", "f32")
+
+
+def quantized(setting: Setting) -> Findings:
+    """Measure a double and a single block of full size, each type in a process of its own."""
+    rows: list[tuple[Cell, ...]] = []
+    setting.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=setting.folder) as scratch:
+        folder = Path(scratch)
+        for dtype in _TYPES[:1] if setting.quick else _TYPES:
+            sizes = _SMALL if setting.quick else _SIZES
+            stored, wide = _written(folder, sizes, dtype), folder / "wide.safetensors"
+            _widen(stored, wide)
+            expected = folder / "expected.npy"
+            setting.say(f"  {dtype}: weights of 32 bits")
+            rows.append(_row(wide, f"{dtype} as F32", _REFERENCE, expected, expected))
+            wide.unlink()
+            for way in _ways():
+                setting.say(f"  {dtype}: {' '.join(way)}")
+                rows.append(_row(stored, dtype.value, way, folder / "found.npy", expected))
+            stored.unlink()
+    note = (
+        f"One context of 256 tokens, {_SIDE} x {_SIDE} pixels, best of {_STEPS} steps. Private: "
+        "anonymous memory that a second start from the working copy added. The error is that of "
+        "the prediction beside the processor's with weights of 32 bits."
+    )
+    return Findings((Table("Flux.1's blocks in GGUF", _COLUMNS, tuple(rows), note),))
+
+
+def _ways() -> list[tuple[str, str]]:
+    """List this machine's backends on the processor, each with its first precision."""
+    found: list[tuple[str, str]] = []
+    for reference in BACKENDS:
+        if reference.name in ("cpu", "intel_openvino"):
+            device = next((one for one in reference.create().probe() if one.usable), None)
+            found += [(reference.name, device.precisions[0].value)] if device else []
+    return found
+
+
+def _written(folder: Path, sizes: FluxSizes, dtype: DType) -> Path:
+    """Write a transformer whose matrices are random blocks."""
+    columns = dtype.block.elements if dtype.block else 1
+    spread = _numbers(blocks(dtype, (256, 256), scale=1.0)).std()
+    scale = _DEVIATION / float(spread)
+    tensors: dict[str, Stored] = {}
+    for number, (name, shape) in enumerate(files.original(sizes).items()):
+        if len(shape) == 2 and not shape[1] % columns:
+            tensors[name] = blocks(dtype, shape, number, scale)
+        else:
+            tensors[name] = plain(files.drawn({name: shape}, number)[name])
+    return write_gguf(folder / "blocks.gguf", tensors, {"general.architecture": "flux"})
+
+
+def _numbers(stored: Stored) -> Array:
+    return dequantized(np.frombuffer(stored.raw, np.uint8), stored.dtype)
+
+
+def _widen(stored: Path, path: Path) -> None:
+    """Write the numbers of a file in float32."""
+    tensors = read_index(stored).tensors
+    write_arrays(path, {name: as_source(one).read_as(DType.F32) for name, one in tensors.items()})
+
+
+def _row(
+    path: Path, name: str, way: tuple[str, str], result: Path, expected: Path
+) -> tuple[Cell, ...]:
+    backend, precision = way
+    label = " ".join(way)
+    options = {"backend": backend, "precision": precision, "side": _SIDE}
+    try:
+        with Child("quantized", checkpoint=str(path), **options) as child:
+            answers = [child.ask("step", result=str(result)) for _ in range(_STEPS)]
+    except PeerError as error:
+        return (label, name, *["-"] * 6, str(error).splitlines()[-1][:60])
+    last, seconds = answers[-1], min(one["seconds"] for one in answers)
+    memory = (path.stat().st_size, last["cached"], last["loaded"], last["ran"])
+    error = relative_error(np.load(result), np.load(expected))
+    return (label, name, *(one / 1e9 for one in memory), last["load_s"], seconds, error)

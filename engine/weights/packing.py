@@ -1,0 +1,202 @@
+"""Quantised weights as com.microsoft's MatMulNBits takes them: integers of 4 or 8 bits, scales.
+
+The operator computes x W^T with W = scale * (integer - zero) in blocks of 16 or 32 along a row
+(ONNX Runtime, `docs/ContribOperators.md`). Types whose numbers have that form are repacked without
+loss. Q5_1 and Q5_K, integers of 5 bits with an offset, have not: the operator takes offsets beside
+4 bits only, so their numbers are rounded to 8 bits anew.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from backends.base import Array, DType, FileSlice
+from backends.forms import BlockForm
+from engine.weights.dequantization import PIECE, Runs, runs_of
+from engine.weights.sources import Description, FileWeight, Place, WeightSource, mapped_bytes
+
+
+class Packing(NamedTuple):
+    """The form of a type's numbers: bits of an integer, integers of a block, and two properties.
+
+    `has_zeros`: the operator is given the zero of each block. `rounds`: numbers are rounded anew.
+    """
+
+    bits: int
+    block: int
+    has_zeros: bool = False
+    rounds: bool = False
+
+    @property
+    def middle(self) -> int:
+        """The zero of blocks that have none of their own."""
+        return 1 << (self.bits - 1)
+
+
+_PACKINGS: Mapping[DType, Packing] = {
+    DType.Q4_0: Packing(4, 32),
+    DType.Q4_1: Packing(4, 32, has_zeros=True),
+    DType.Q5_0: Packing(8, 32),
+    DType.Q5_1: Packing(8, 32, rounds=True),
+    DType.Q8_0: Packing(8, 32),
+    DType.Q2_K: Packing(4, 16, has_zeros=True),
+    DType.Q3_K: Packing(4, 16),
+    DType.Q4_K: Packing(4, 32, has_zeros=True),
+    DType.Q5_K: Packing(8, 32, rounds=True),
+    DType.Q6_K: Packing(8, 16),
+}
+_LARGEST = np.float32(127)
+
+
+class Field(StrEnum):
+    """The operator's inputs that stand for a weight."""
+
+    INTEGERS = "integers"
+    SCALES = "scales"
+    ZEROS = "zeros"
+
+
+def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
+    """Return the form in which the weight of a linear layer stays; None for 16 or 32 bits.
+
+    Patched weights are numbers that fit no blocks.
+    """
+    stays = form is BlockForm.MATMUL_N_BITS and isinstance(weight, FileWeight)
+    return _PACKINGS.get(weight.dtype) if stays and len(weight.shape) == 2 else None
+
+
+@dataclass(frozen=True, slots=True)
+class PackedWeight:
+    """One of the operator's inputs that stand for `weight`, a matrix [out, in] in blocks."""
+
+    weight: FileWeight
+    packing: Packing
+    field: Field
+
+    @property
+    def held(self) -> DType:
+        """The element type that the input has in every graph."""
+        return DType.U8 if self.field is Field.INTEGERS else DType.F32
+
+    @property
+    def dtype(self) -> DType:
+        """The type that the weight is stored in."""
+        return self.weight.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The input's shape: [out, blocks, bytes], or [out, blocks] for one number a block."""
+        rows, columns = self.weight.shape
+        blocks = columns // self.packing.block
+        whole = self.packing.block * self.packing.bits // 8
+        return (rows, blocks, whole) if self.field is Field.INTEGERS else (rows, blocks)
+
+    @property
+    def elements(self) -> int:
+        """The number of the input's elements."""
+        return int(np.prod(self.shape))
+
+    @property
+    def base(self) -> "PackedWeight":
+        """The weight itself: it has no patches."""
+        return self
+
+    def rows(self, start: int, stop: int) -> "PackedWeight":
+        """Return the same input for rows `start` to `stop` of the weight."""
+        return PackedWeight(self.weight.rows(start, stop), self.packing, self.field)
+
+    def reshaped(self, shape: tuple[int, ...]) -> "PackedWeight":
+        """Return the input itself. Raises ValueError for another shape, which no operator takes."""
+        if shape != self.shape:
+            raise ValueError(f"packed weights have the shape {self.shape}, not {shape}")
+        return self
+
+    def read(self) -> Array:
+        """Return the input's numbers."""
+        return self.read_as(self.held)
+
+    def read_as(self, element: DType) -> Array:
+        """Return the input's numbers, made of the file's in pieces; `element` is `held`."""
+        assert element is self.held, "no other type stands for the blocks"
+        stored, block = self.weight.slice, self.dtype.block
+        assert block is not None
+        raw, found = np.asarray(mapped_bytes(stored)), np.empty(self.elements, element.numpy)
+        piece = PIECE // block.elements * block.nbytes
+        share = piece // block.nbytes * block.elements * self.elements // stored.elements
+        for number, first in enumerate(range(0, raw.size, piece)):
+            packed = _packed(runs_of(raw[first : first + piece], self.dtype), self.packing)
+            found[number * share : (number + 1) * share] = packed[self.field].reshape(-1)
+        return found.reshape(self.shape)
+
+    def slice_as(self, element: DType) -> FileSlice | None:
+        """Return None: the file has integers and scales in turn."""
+        return None
+
+    def needs_conversion(self, element: DType) -> bool:
+        """Return True: the file has integers and scales in turn."""
+        return True
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the slice of the weight."""
+        return self.weight.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the field and the place of the weight."""
+        return ["packed", self.field.value, *self.packing, self.weight.describe(place)]
+
+
+def bound_type(source: WeightSource, element: DType) -> DType:
+    """Return the element type that a weight is bound in, in a graph of `element` type."""
+    return source.held if isinstance(source, PackedWeight) else element
+
+
+def bound_bytes(source: WeightSource, element: DType, form: BlockForm = BlockForm.NONE) -> int:
+    """Return the bytes of a weight that is bound in a graph of `element` type.
+
+    With `form`, a weight in blocks counts as if it were that of a linear layer.
+    """
+    packing = packing_of(source, form)
+    if packing is None:
+        return source.elements * bound_type(source, element).itemsize
+    numbers = DType.F32.itemsize * (1 + packing.has_zeros)
+    return source.elements * packing.bits // 8 + source.elements // packing.block * numbers
+
+
+def _packed(runs: Runs, packing: Packing) -> Mapping[Field, Array]:
+    """Return integers, scales and zeros of runs, in the operator's order."""
+    integers, zero, scales, offsets = runs
+    zeros = scales
+    if packing.rounds:
+        integers, scales = _rounded(runs)
+    elif offsets is not None:
+        integers, scales, zeros = _with_zeros(integers, scales, offsets)
+    else:
+        integers = integers + np.uint8(packing.middle - zero)
+    if packing.bits == 4:
+        integers = integers[:, ::2] | (integers[:, 1::2] << np.uint8(4))
+    return {Field.INTEGERS: integers, Field.SCALES: scales, Field.ZEROS: zeros}
+
+
+def _with_zeros(integers: Array, scales: Array, offsets: Array) -> tuple[Array, Array, Array]:
+    """Return runs whose offsets are multiples of their scales, as zeros.
+
+    A run with the scale 0 is its offset alone: it gets the offset as its scale, and integers of 0.
+    """
+    flat = scales == 0
+    steps = np.where(flat, offsets, scales)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        zeros = np.where(flat, np.float32(1), offsets / steps)
+    return np.where(flat, np.uint8(0), integers), steps, zeros
+
+
+def _rounded(runs: Runs) -> tuple[Array, Array]:
+    """Return the numbers of runs rounded to 255 steps about 0, with the scale of each."""
+    integers, zero, scales, offsets = runs
+    numbers = scales * (integers.astype(np.float32) - np.float32(zero))
+    numbers = numbers if offsets is None else numbers - offsets
+    steps = np.abs(numbers).max(axis=1, keepdims=True) / _LARGEST
+    whole = np.rint(numbers / np.where(steps == 0, np.float32(1), steps))
+    return (whole + np.float32(128)).astype(np.uint8), steps

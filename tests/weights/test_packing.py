@@ -1,0 +1,105 @@
+"""Quantised weights as the inputs of MatMulNBits: the numbers they stand for, bound and copied."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import Array, BlockForm, DType, Precision
+from backends.cpu import CpuBackend
+from engine.cancel import CancelToken
+from engine.graphs.operators import GraphBuilder
+from engine.weights.binding import bind
+from engine.weights.dequantization import PIECE
+from engine.weights.packing import Field, PackedWeight, bound_bytes, packing_of
+from engine.weights.patched import FullDifference, PatchedWeight
+from engine.weights.sources import FileWeight
+from engine.weights.working_copies import WorkingCopies
+from tests.checkpoints.gguf_files import QUANTIZED, blocks
+from tests.weights.test_dequantization import written
+
+FORM = BlockForm.MATMUL_N_BITS
+types = pytest.mark.parametrize("dtype", QUANTIZED)
+ROUNDED = {DType.Q5_1, DType.Q5_K}
+
+
+def unpacked(weight: FileWeight) -> Array:
+    """The numbers that integers, scales and zeros stand for, by the operator's definition."""
+    packing = packing_of(weight, FORM)
+    assert packing is not None
+    fields = {field: PackedWeight(weight, packing, field).read() for field in Field}
+    integers = fields[Field.INTEGERS]
+    if packing.bits == 4:
+        halves = (integers & np.uint8(15), integers >> np.uint8(4))
+        integers = np.stack(halves, axis=-1).reshape(*integers.shape[:2], -1)
+    own = fields[Field.ZEROS][..., None] if packing.has_zeros else np.float32(packing.middle)
+    numbers = fields[Field.SCALES][..., None] * (integers.astype(np.float32) - own)
+    return numbers.reshape(weight.shape)
+
+
+@types
+def test_packed_weights_stand_for_the_numbers_of_the_file(dtype: DType, tmp_path: Path) -> None:
+    """Exact without offsets, within float32's rounding with them; 8 bits where rounded anew."""
+    weight = written(tmp_path, blocks(dtype, (3 * PIECE // 512 + 1, 512)))
+    numbers, packing = weight.read(), packing_of(weight, FORM)
+    assert packing is not None
+    found = unpacked(weight)
+    if packing.rounds:
+        assert dtype in ROUNDED
+        error = np.linalg.norm(found - numbers) / np.linalg.norm(numbers)
+        assert 0 < error < 0.005
+    elif packing.has_zeros:
+        np.testing.assert_allclose(found, numbers, rtol=1e-4, atol=1e-6)
+    else:
+        assert (found == numbers).all()
+
+
+def test_a_run_with_the_scale_zero_is_its_offset(tmp_path: Path) -> None:
+    stored = blocks(DType.Q4_1, (1, 32))
+    halves = np.array([0, -0.5], np.float16).tobytes()
+    weight = written(tmp_path, type(stored)(stored.dtype, (1, 32), halves + stored.raw[4:]))
+    assert (unpacked(weight) == np.float32(-0.5)).all()
+
+
+@types
+def test_rows_of_packed_weights_are_those_of_the_whole(dtype: DType, tmp_path: Path) -> None:
+    weight = written(tmp_path, blocks(dtype, (6, 512)))
+    packing = packing_of(weight, FORM)
+    assert packing is not None
+    for field in Field:
+        packed = PackedWeight(weight, packing, field)
+        assert (packed.rows(2, 5).read() == packed.read()[2:5]).all()
+
+
+@types
+def test_a_linear_layer_in_blocks_computes_as_with_numbers(dtype: DType, tmp_path: Path) -> None:
+    weight = written(tmp_path, blocks(dtype, (48, 512)))
+    backend = CpuBackend()
+    device = backend.probe()[0]
+    operators = backend.operators(device)
+    g = GraphBuilder("test", {"a.weight": weight}, operators, DType.F32, Precision.F32)
+    x = g.input("x", DType.F32, ("rows", 512))
+    g.output(g.linear(x, "a", (512, 48), bias=False), "y", DType.F32, ("rows", 48))
+    assert b"MatMulNBits" in g.build({}).model
+    assert "a.weight" not in g.used
+    copies = WorkingCopies(tmp_path / "copies")
+    bound = copies.make("key", g.used, DType.F32, lambda _done, _total: None)
+    assert {ref.dtype for ref in bound.values()} == {DType.U8, DType.F32}
+    assert sum(ref.nbytes for ref in bound.values()) == bound_bytes(weight, DType.F32, FORM)
+    numbers = np.random.default_rng(0).standard_normal((5, 512)).astype(np.float32)
+    for refs in (bound, bind(g.used, DType.F32)):
+        graph = g.build(refs)
+        session = backend.load(graph, None, device, lambda _done: None, CancelToken())
+        found = session.run({"x": numbers})["y"]
+        session.close()
+        expected = numbers @ weight.read().T
+        error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+        assert error < (0.006 if dtype in ROUNDED else 1e-5)
+
+
+def test_patched_weights_and_other_shapes_are_not_packed(tmp_path: Path) -> None:
+    weight = written(tmp_path, blocks(DType.Q8_0, (8, 64)))
+    patched = PatchedWeight(weight, (FullDifference(weight, 0.5),))
+    assert packing_of(patched, FORM) is None
+    assert packing_of(weight.reshaped((8, 2, 32)), FORM) is None
+    assert packing_of(weight, BlockForm.NONE) is None
