@@ -5,6 +5,7 @@
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("torch")
@@ -12,6 +13,7 @@ diffusers = pytest.importorskip("diffusers")
 
 from backends.base import Array  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
+from engine.api.second_passes import SecondPass  # noqa: E402
 from engine.api.values import InputRole, ScheduleName  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
@@ -103,3 +105,16 @@ def test_redrawing_by_schnell_equals_diffusers(schnell: Path, tmp_path: Path) ->
     init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
     changes = {**OURS, **size, "guidance": 1.0}
     check(our_pixels(schnell, **changes, inputs=(init,), strength=0.6), expected)
+
+
+def test_a_second_pass_equals_redrawing_the_enlarged_picture_by_diffusers(dev: Path) -> None:
+    first, again = (
+        opened(kind, dev) for kind in (diffusers.FluxPipeline, diffusers.FluxImg2ImgPipeline)
+    )
+    enlarged = Image.fromarray(their_pixels(first, **THEIRS)).resize(
+        (144, 96), Image.Resampling.LANCZOS
+    )
+    size = {"width": 144, "height": 96}
+    expected = their_pixels(again, **{**THEIRS, **size}, image=enlarged, strength=0.6)
+    wanted = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
+    check(our_pixels(dev, **OURS, second_passes=(wanted,)), expected)
