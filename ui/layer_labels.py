@@ -10,7 +10,12 @@ from app.notices.wording import worded
 from app.session import Session
 from engine.api.control import ControlMode, ControlResize
 from engine.api.fields import RequestField
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.image_prompts import (
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    PictureCombination,
+)
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.preprocessors import PREPROCESSORS, ControlKind, PreprocessorName
 from ui.method_labels import QT_TRANSLATE_NOOP
@@ -214,6 +219,54 @@ def blocks_words(blocks: AdapterBlocks) -> tuple[str, str]:
         ),
     }
     return named.get(blocks) or _weighted_words(blocks)
+
+
+def scaling_words(scaling: AdapterScaling) -> tuple[str, str]:
+    """Return the name of what a weight multiplies, and a sentence about it."""
+    return {
+        AdapterScaling.VALUES: (
+            translate("layers", "What it adds"),
+            translate("layers", "As in every other tool: half the weight adds half as much."),
+        ),
+        AdapterScaling.KEYS_AND_VALUES: (
+            translate("layers", "Attention, too"),
+            translate("layers", "The model also looks more at the picture, or less: K+V."),
+        ),
+        AdapterScaling.KEYS_AND_VALUES_BY_WIDTH: (
+            translate("layers", "Attention, less in fine layers"),
+            translate("layers", "Weaker where the model works on details: K+V with a penalty."),
+        ),
+        AdapterScaling.KEYS_AND_MEAN_BY_WIDTH: (
+            translate("layers", "Attention and the mean"),
+            translate("layers", "Differences within the picture stay: K+mean(V) with a penalty."),
+        ),
+    }[scaling]
+
+
+def combination_words(way: PictureCombination) -> tuple[str, str]:
+    """Return the name of a way to join pictures, and a sentence about it."""
+    return {
+        PictureCombination.CONCAT: (
+            translate("layers", "Side by side"),
+            translate("layers", "The model looks at all of them together."),
+        ),
+        PictureCombination.ADD: (
+            translate("layers", "Sum"),
+            translate("layers", "What is in any of them, stronger where they agree."),
+        ),
+        PictureCombination.SUBTRACT: (
+            translate("layers", "Difference"),
+            translate("layers", "The first without what is in the others."),
+        ),
+        PictureCombination.AVERAGE: (
+            translate("layers", "Average"),
+            translate("layers", "What they have in common."),
+        ),
+        PictureCombination.NORM_AVERAGE: (
+            translate("layers", "Even average"),
+            translate("layers", "The average in which no picture outweighs another."),
+        ),
+    }[way]
 
 
 def _weighted_words(blocks: AdapterBlocks) -> tuple[str, str]:

@@ -1,8 +1,9 @@
 """`--image-prompt IMAGE --adapter FILE ...`: pictures as prompts, each with its adapter."""
 
 import argparse
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -10,9 +11,16 @@ from app.cli.option_group import OptionGroup
 from app.cli.terminal import Usage
 from app.paths import file_or_name, typed_path
 from engine.api.fields import bounds_of
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt, ImagePromptReport
+from engine.api.image_prompts import (
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    ImagePromptReport,
+    PictureCombination,
+)
 
 _WEIGHT = bounds_of(ImagePrompt, "weight")
+_Choice = TypeVar("_Choice", bound=StrEnum)
 _WANTED = "wanted_image_prompts"
 
 
@@ -33,7 +41,8 @@ class _OfAnImagePrompt(argparse.Action):
             begun.append({})
         elif not begun:
             parser.error(f"{option_string} belongs to a picture: give --image-prompt before it")
-        begun[-1] = {**begun[-1], field: values}
+        value = (*begun[-1].get(field, ()), values) if field == "further" else values
+        begun[-1] = {**begun[-1], field: value}
         setattr(namespace, _WANTED, begun)
 
 
@@ -65,7 +74,13 @@ def add_arguments(parser: OptionGroup) -> None:
     encoder = "the CLIP vision encoder; default: the fitting one among your models"
     add("--adapter-encoder", "encoder", "FILE", encoder)
     blocks = f"on which blocks: {', '.join(AdapterBlocks)}; default: all"
-    add("--adapter-blocks", "blocks", "BLOCKS", blocks, type=_blocks)
+    add("--adapter-blocks", "blocks", "BLOCKS", blocks, type=_one_of(AdapterBlocks))
+    also = "a further picture that is seen together with the first; may be repeated"
+    add("--adapter-also", "further", "FILE", also)
+    ways = f"how several pictures become one: {', '.join(PictureCombination)}; default: concat"
+    add("--adapter-combine", "combination", "WAY", ways, type=_one_of(PictureCombination))
+    scaling = f"what the weight multiplies: {', '.join(AdapterScaling)}; default: values"
+    add("--adapter-scaling", "scaling", "WHAT", scaling, type=_one_of(AdapterScaling))
     add("--adapter-mask", "mask", "FILE", "where it acts: where this picture is white")
 
 
@@ -87,7 +102,8 @@ def changed(
             names.append(f"The image prompt adapter {new.name}")
         if old.encoder_digest and old.encoder_digest != new.encoder_digest:
             names.append(f"The vision encoder of {new.name}")
-        if old.image_sha256 and new.image_sha256 and old.image_sha256 != new.image_sha256:
+        pictures = [(one.image_sha256, *one.further_sha256) for one in (old, new)]
+        if all(one[0] for one in pictures) and pictures[0] != pictures[1]:
             names.append(f"The picture of the image prompt with {new.name}")
     return tuple(dict.fromkeys(names))
 
@@ -110,6 +126,7 @@ def _prompt(fields: dict[str, Any]) -> ImagePrompt:
     return msgspec.structs.replace(
         prompt,
         image=str(typed_path(prompt.image)),
+        further=tuple(str(typed_path(one)) for one in prompt.further),
         adapter=file_or_name(fields["adapter"]),
         encoder=str(typed_path(prompt.encoder)) if prompt.encoder else None,
         mask=str(typed_path(prompt.mask)) if prompt.mask else None,
@@ -127,10 +144,13 @@ def _weight(text: str) -> float:
     return weight
 
 
-def _blocks(text: str) -> AdapterBlocks:
-    try:
-        return AdapterBlocks(text.replace("-", "_"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is none of {', '.join(AdapterBlocks)}"
-        ) from None
+def _one_of(choices: type[_Choice]) -> Callable[[str], _Choice]:
+    """Return what reads one of some words, with a dash or a line between their parts."""
+
+    def read(text: str) -> _Choice:
+        try:
+            return choices(text.replace("-", "_"))
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(choices)}") from None
+
+    return read

@@ -11,6 +11,7 @@ from app.form.changes import FormChanges
 from app.form.layer_kinds import CONTROL_LAYERS, Layer, LayerKind
 from app.form.layer_list import LayerList
 from engine.api.control import ControlLayer
+from engine.api.image_prompts import MAX_FURTHER_PICTURES, ImagePrompt
 from engine.api.model_files import ModelInfo
 
 
@@ -110,6 +111,12 @@ class LayerCommands(QObject):
         """Use another picture for a layer; its settings stay."""
         message = self.tr("{name} is used now.").format(name=path.name[:80])
         self._changes.apply(message, lambda: self.change(at, image=str(path)))
+
+    def add_further(self, at: int, path: Path) -> None:
+        """Let an image prompt see a further picture, up to the most that it may have."""
+        layer = self.layers[at]
+        assert isinstance(layer, ImagePrompt), "control layers follow one picture"
+        self.change(at, further=(*layer.further, str(path))[:MAX_FURTHER_PICTURES])
 
     def remove(self, at: int) -> None:
         """Remove a layer."""

@@ -5,12 +5,14 @@ from typing import Annotated
 
 import msgspec
 
-from engine.api.fields import span_within, within
+from engine.api.fields import length_within, span_within, within
 
 # The most image prompts of a request.
 MAX_IMAGE_PROMPTS = 16
 # The largest weight of either sign; the controls of every tool end earlier.
 MAX_IMAGE_PROMPT_WEIGHT = 10.0
+# The most further pictures of an image prompt.
+MAX_FURTHER_PICTURES = 15
 
 
 class AdapterBlocks(StrEnum):
@@ -37,6 +39,35 @@ class AdapterBlocks(StrEnum):
     STRONG_MIDDLE = "strong_middle"
 
 
+class AdapterScaling(StrEnum):
+    """The numbers that the weight of an image prompt multiplies.
+
+    These are the values of "embeds_scaling" in ComfyUI_IPAdapter_plus.
+    """
+
+    VALUES = "values"  # "V only"; the weight of every other tool
+    KEYS_AND_VALUES = "keys_and_values"  # "K+V"
+    # Less in narrow layers, as their width is to 1280: "K+V w/ C penalty".
+    KEYS_AND_VALUES_BY_WIDTH = "keys_and_values_by_width"
+    # Of the values only their mean over the tokens: "K+mean(V) w/ C penalty".
+    KEYS_AND_MEAN_BY_WIDTH = "keys_and_mean_by_width"
+
+
+class PictureCombination(StrEnum):
+    """The way in which the pictures of one image prompt become one.
+
+    These are the values of "combine_embeds" in ComfyUI_IPAdapter_plus.
+    """
+
+    CONCAT = "concat"  # all tokens of all pictures, attended to together
+    # What the encoder sees in them, number by number.
+    ADD = "add"
+    SUBTRACT = "subtract"  # the mean of the others is taken from the first
+    AVERAGE = "average"
+    # The mean, each number divided by the norm of it over the pictures.
+    NORM_AVERAGE = "norm_average"
+
+
 class ImagePrompt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A picture as a prompt, the adapter that reads it, and how strongly.
 
@@ -60,6 +91,12 @@ class ImagePrompt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         1.0,
     )
     blocks: AdapterBlocks = AdapterBlocks.ALL
+    scaling: AdapterScaling = AdapterScaling.VALUES
+    # Pictures that are seen together with the first; one that is empty is not known.
+    further: Annotated[
+        tuple[str, ...], length_within(0, MAX_FURTHER_PICTURES, "number of further pictures")
+    ] = ()
+    combination: PictureCombination = PictureCombination.CONCAT
     # A picture that is white where the image prompt acts; None: everywhere.
     mask: str | None = None
     # A hash in hexadecimal digits by which the adapter is found where its path is not.
@@ -83,3 +120,4 @@ class ImagePromptReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     encoder_digest: str = ""
     weight: float = 1.0
     image_sha256: str = ""
+    further_sha256: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from engine.graphs.image_prompts import (
     values_name,
 )
 from engine.image_prompts.encoding import EncodedImagePrompt
+from engine.image_prompts.scaling import KeyWeights
 
 # Tells whether an image prompt acts at an evaluation, by its number from 0 and its noise level.
 Acts = Callable[[int, float], bool]
@@ -25,13 +26,19 @@ class PassImagePrompt:
     """An image prompt in a pass: its strength at each layer, and its mask at each level.
 
     `strengths` are float32 [layers], `masks` float32 [1, cells, 1] for each tile of the latent, by
-    level; none for an image prompt that acts everywhere.
+    level; none for an image prompt that acts everywhere. `key_weights` are those that act on the
+    keys as well, where strengths only tell the layers in which it acts.
     """
 
     shape: ImagePromptShape
     strengths: NDArray[np.float32]
     masks: tuple[Mapping[int, NDArray[np.float32]], ...]
     acts: Acts
+    key_weights: KeyWeights | None = None
+
+    def weighted(self, encoded: EncodedImagePrompt) -> EncodedImagePrompt:
+        """Return its keys and values as the denoiser takes them."""
+        return encoded if self.key_weights is None else self.key_weights.scaled(encoded)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +91,9 @@ class ImagePromptPins:
         if not self.prompts.prompts:
             return
         if negatives != self._negatives:
-            for place, one in enumerate(self.encoded):
-                self._pin(_keys_and_values(place, one, negatives))
+            pairs = zip(self.prompts.prompts, self.encoded, strict=True)
+            for place, (prompt, one) in enumerate(pairs):
+                self._pin(_keys_and_values(place, prompt.weighted(one), negatives))
             self._negatives = negatives
         strengths = self.prompts.strengths_at(evaluation, sigma)
         if self._strengths is None or not np.array_equal(strengths, self._strengths):

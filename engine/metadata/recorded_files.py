@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from hashlib import file_digest
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,17 +39,27 @@ def changed_pictures(record: GenerationRecord, request: GenerateRequest) -> Iter
         *zip(request.controls, _of_controls(record), strict=True),
         *zip(request.image_prompts, _of_image_prompts(record), strict=True),
     )
-    told = (one.image for one, report in pairs if report and _differs(one, report.image_sha256))
+    known = chain.from_iterable(_pictures(one, report) for one, report in pairs if report)
+    told = (picture for picture, digest in known if _differs(picture, digest))
     for path in dict.fromkeys(told):
         yield f"The picture {path} has changed since it was followed; the result will differ."
 
 
-def _differs(layer: ControlLayer | ImagePrompt, digest: str) -> bool:
+def _pictures(
+    one: ControlLayer | ImagePrompt, report: ControlReport | ImagePromptReport
+) -> Iterator[tuple[str, str]]:
+    """Yield the pictures of a layer with the digests of their bytes."""
+    yield one.image, report.image_sha256
+    if isinstance(one, ImagePrompt) and isinstance(report, ImagePromptReport):
+        yield from zip(one.further, report.further_sha256, strict=False)
+
+
+def _differs(picture: str, digest: str) -> bool:
     """Return True for a picture of other bytes; one that is gone is told by what reads it."""
-    if not layer.image or not digest:
+    if not picture or not digest:
         return False
     try:
-        with Path(layer.image).open("rb") as file:
+        with Path(picture).open("rb") as file:
             return file_digest(file, "sha256").hexdigest() != digest
     except (OSError, ValueError):
         return False

@@ -4,14 +4,21 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from PIL import Image
 
 from backends.base import Array
 from engine.api.conventions import ImagePrompting
-from engine.api.image_prompts import ImagePrompt, ImagePromptReport
+from engine.api.image_prompts import (
+    AdapterScaling,
+    ImagePrompt,
+    ImagePromptReport,
+    PictureCombination,
+)
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ErrorInfo
@@ -20,12 +27,14 @@ from engine.compile.network import Network
 from engine.families.architecture import TextAttention
 from engine.families.base import IdentifiedCheckpoint
 from engine.image_prompts.adapters import ImageAdapter, read_adapter
+from engine.image_prompts.combining import combined, joined
 from engine.image_prompts.encoders import VisionEncoder
 from engine.image_prompts.encoding import EncodedImagePrompt, ShownPicture, encode, seen
 from engine.image_prompts.finding import find_encoder
 from engine.image_prompts.masks import Tile, tile_masks
 from engine.image_prompts.pictures import clip_pixels, no_pixels
 from engine.image_prompts.pinning import ImagePromptShape, PassImagePrompt, PassImagePrompts
+from engine.image_prompts.scaling import KeyWeights
 from engine.image_prompts.strengths import has_blocks, layer_strengths
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.acting import ActingSteps
@@ -38,22 +47,24 @@ from engine.pipeline.stages import Stages
 class ReadImagePrompt:
     """An image prompt whose adapter, encoder and pictures are read.
 
-    `prompt` has the paths of the files that are used. Networks are made once, so that equal ones
-    are the same object.
+    `prompt` has the paths of the files that are used. `shown` and `image_sha256` are those of its
+    pictures, in order. Networks are made once, so that equal ones are the same object.
     """
 
     prompt: ImagePrompt
     adapter: ImageAdapter
     encoder: VisionEncoder
     network: Network
-    shown: ShownPicture
+    shown: tuple[ShownPicture, ...]
     mask: Image.Image | None
-    image_sha256: str
+    image_sha256: tuple[str, ...]
 
     @property
     def shape(self) -> ImagePromptShape:
         """The shape of its keys and values."""
         tokens = self.adapter.config.tokens(self.encoder.config.tokens)
+        if self.prompt.combination is PictureCombination.CONCAT:
+            tokens *= len(self.shown)
         return ImagePromptShape(tokens, masked=self.mask is not None)
 
     @property
@@ -66,7 +77,8 @@ class ReadImagePrompt:
             encoder=str(self.encoder.path),
             encoder_digest=self.encoder.digest,
             weight=self.prompt.weight,
-            image_sha256=self.image_sha256,
+            image_sha256=self.image_sha256[0],
+            further_sha256=self.image_sha256[1:],
         )
 
 
@@ -87,7 +99,7 @@ class JobImagePrompts:
     @property
     def networks(self) -> tuple[Network, ...]:
         """The vision encoders and adapters that `encode` runs, in that order, each once."""
-        encoders = [one.shown.encoder for one in self.acting]
+        encoders = [one.shown[0].encoder for one in self.acting]
         ran = [*encoders, *(one.network for one in self.acting)]
         return tuple({id(network): network for network in ran}.values())
 
@@ -106,8 +118,12 @@ class JobImagePrompts:
         def placed(one: ReadImagePrompt) -> PassImagePrompt:
             masks = tile_masks(one.mask, size, cell, tiles, levels, self.rule) if one.mask else ()
             strengths = one.prompt.weight * layer_strengths(one.prompt.blocks, layers)
-            acts = partial(acting.acts, one.prompt.range)
-            return PassImagePrompt(one.shape, strengths, masks, acts)
+            acts, scaling = partial(acting.acts, one.prompt.range), one.prompt.scaling
+            if scaling is AdapterScaling.VALUES:
+                return PassImagePrompt(one.shape, strengths, masks, acts)
+            weights = KeyWeights(scaling, strengths, [layer.width for layer in layers])
+            within = (strengths != 0).astype(np.float32)
+            return PassImagePrompt(one.shape, within, masks, acts, weights)
 
         return PassImagePrompts(tuple(map(placed, self.acting)))
 
@@ -123,16 +139,23 @@ class JobImagePrompts:
         # A network is loaded once for all image prompts that use it.
         for places in _alike(one.network for one in self.acting):
             given, network = [views[place] for place in places], self.acting[places[0]].network
-            found.update(zip(places, encode(network, widths, given, stages), strict=True))
+            made = iter(encode(network, widths, list(chain.from_iterable(given)), stages))
+            for place, own in zip(places, given, strict=True):
+                found[place] = joined([next(made) for _view in own])
         return tuple(found[place] for place in range(len(self.acting)))
 
-    def _views(self, stages: Stages) -> list[Array]:
-        """Return what the encoder of each image prompt sees, and sees without a picture."""
-        views: dict[int, Array] = {}
-        for places in _alike(one.shown.encoder for one in self.acting):
-            shown = {place: self.acting[place].shown for place in places}
-            views.update(_seen_once(shown, stages))
-        return [views[place] for place in range(len(self.acting))]
+    def _views(self, stages: Stages) -> list[list[Array]]:
+        """Return what each image prompt shows its adapter: arrays with and without a picture."""
+        pictures = [(place, shown) for place, one in enumerate(self.acting) for shown in one.shown]
+        seen_by_place: list[list[Array]] = [[] for _one in self.acting]
+        for numbers in _alike(shown.encoder for _place, shown in pictures):
+            views = _seen_once({number: pictures[number][1] for number in numbers}, stages)
+            for number in numbers:
+                seen_by_place[pictures[number][0]].append(views[number])
+        return [
+            combined(views, one.prompt.combination)
+            for views, one in zip(seen_by_place, self.acting, strict=True)
+        ]
 
 
 WITHOUT_IMAGE_PROMPTS = JobImagePrompts()
@@ -208,24 +231,24 @@ class _Reader:
                 sentence("Let the image prompt act on all blocks."),
             )
         encoder = find_encoder(adapter, prompt.encoder, files.folders, files.read)
-        picture = Path(prompt.image)
-        states, side = adapter.config.sees_states, encoder.config.side
-        shown = ShownPicture(
-            self._encoder(encoder, states=states),
-            clip_pixels(read_picture(picture), side, self._rule),
-            no_pixels(side, self._rule),
-            states,
-        )
-        with picture.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        pictures = [Path(one) for one in (prompt.image, *prompt.further)]
         return ReadImagePrompt(
             prompt=msgspec.structs.replace(prompt, adapter=str(path), encoder=str(encoder.path)),
             adapter=adapter,
             encoder=encoder,
             network=self._adapter(adapter, encoder),
-            shown=shown,
+            shown=tuple(self._shown(one, adapter, encoder) for one in pictures),
             mask=read_mask(Path(prompt.mask)) if prompt.mask else None,
-            image_sha256=digest,
+            image_sha256=tuple(map(_digest, pictures)),
+        )
+
+    def _shown(self, picture: Path, adapter: ImageAdapter, encoder: VisionEncoder) -> ShownPicture:
+        states, side = adapter.config.sees_states, encoder.config.side
+        return ShownPicture(
+            self._encoder(encoder, states=states),
+            clip_pixels(read_picture(picture), side, self._rule),
+            no_pixels(side, self._rule),
+            states,
         )
 
     def _encoder(self, encoder: VisionEncoder, *, states: bool) -> Network:
@@ -237,6 +260,11 @@ class _Reader:
         layers, tokens = self._attention.layers, encoder.config.tokens
         made = self._networks.get(key) or adapter.network(layers, tokens)
         return self._networks.setdefault(key, made)
+
+
+def _digest(picture: Path) -> str:
+    with picture.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _seen_once(shown: Mapping[int, ShownPicture], stages: Stages) -> dict[int, Array]:

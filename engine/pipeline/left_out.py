@@ -67,7 +67,8 @@ def control_left_out(layer: ControlLayer) -> ErrorInfo | None:
 
 def image_prompt_left_out(prompt: ImagePrompt) -> ErrorInfo | None:
     """Return the warning about an image prompt that lacks something; None for a whole one."""
-    files = _Files(prompt.adapter or "", prompt.image, prompt.hash)
+    picture = prompt.image if all(prompt.further) else ""
+    files = _Files(prompt.adapter or "", picture, prompt.hash)
     name, image = files.network, Path(prompt.image).name
     words = _Words(
         sentence("An image prompt was left out: its picture is not known."),

@@ -7,7 +7,13 @@ import pytest
 
 from app.cli import image_prompts
 from app.cli.terminal import Usage
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt, ImagePromptReport
+from engine.api.image_prompts import (
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    ImagePromptReport,
+    PictureCombination,
+)
 
 
 def read(*words: str, before: tuple[ImagePrompt, ...] = ()) -> tuple[ImagePrompt, ...]:
@@ -27,6 +33,22 @@ def test_options_belong_to_the_image_prompt_before_them(tmp_path: Path) -> None:
         image=cat, adapter="plus", weight=0.7, range=(0.0, 0.5), blocks=AdapterBlocks.STYLE
     )
     assert second == ImagePrompt(image=dog, adapter="face", mask=cat)
+
+
+def test_several_pictures_and_the_weight_of_keys_are_one_image_prompt(tmp_path: Path) -> None:
+    cat, dog, cow = (str(tmp_path / f"{name}.png") for name in ("cat", "dog", "cow"))
+    (prompt,) = read(
+        *("--image-prompt", cat, "--adapter", "plus", "--adapter-also", dog),
+        *("--adapter-also", cow, "--adapter-combine", "norm-average"),
+        *("--adapter-scaling", "keys_and_values"),
+    )
+    assert prompt == ImagePrompt(
+        image=cat,
+        adapter="plus",
+        further=(dog, cow),
+        combination=PictureCombination.NORM_AVERAGE,
+        scaling=AdapterScaling.KEYS_AND_VALUES,
+    )
 
 
 def test_an_adapter_that_is_there_is_a_path(tmp_path: Path) -> None:
@@ -51,6 +73,8 @@ def test_image_prompts_of_a_picture_stay_unless_others_are_named() -> None:
         ("--image-prompt", "a.png", "--adapter-weight", "nan"),
         ("--image-prompt", "a.png", "--adapter-range", "1,0"),
         ("--image-prompt", "a.png", "--adapter-blocks", "corner"),
+        ("--image-prompt", "a.png", "--adapter-scaling", "corner"),
+        ("--image-prompt", "a.png", "--adapter-combine", "corner"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(words: tuple[str, ...]) -> None:

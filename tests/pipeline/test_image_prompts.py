@@ -1,6 +1,7 @@
 """Pictures with image prompts: what changes them, what does not, and what is refused before."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,12 @@ from PIL import Image
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.image_prompts import (
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    PictureCombination,
+)
 from engine.api.values import ErrorCode, Phase
 from engine.checkpoints.files import read_index
 from engine.compile.compiler import Compiler
@@ -99,6 +105,27 @@ def test_an_image_prompt_that_acts_nowhere_leaves_the_picture_alike(
         Image.new("L", (8, 8)).save(tmp_path / "black.png")
         changes = {"mask": str(tmp_path / "black.png")}
     assert psnr(files.made(files.prompt(**changes)).pixels[0], files.plain) > 60
+
+
+def test_each_scaling_and_each_combination_makes_another_picture(files: Files) -> None:
+    dog = str(write_picture(files.folder / "dog.png", seed=5))
+    prompts = [files.prompt(scaling=one, weight=0.6) for one in AdapterScaling]
+    prompts += [files.prompt(further=(dog,), combination=one) for one in PictureCombination]
+    made = [files.made(one).pixels[0] for one in prompts]
+    assert all(psnr(one, other) < 70 for one, other in combinations(made, 2))
+
+
+def test_a_picture_beside_itself_is_like_the_picture_alone(files: Files) -> None:
+    alone, twice = files.prompt(), files.prompt(further=(str(files.image),))
+    assert psnr(files.made(alone).pixels[0], files.made(twice).pixels[0]) > 60
+    (report,) = files.read(twice).reports
+    assert report.further_sha256 == (report.image_sha256,)
+
+
+def test_a_further_picture_that_is_not_known_leaves_the_prompt_out(files: Files) -> None:
+    read = files.read(files.prompt(further=("",)))
+    assert not read.acting
+    assert "picture is not known" in str(read.warnings[0].message)
 
 
 def test_a_mask_holds_an_image_prompt_to_its_part(files: Files, tmp_path: Path) -> None:
@@ -228,4 +255,4 @@ def test_a_tiny_picture_and_a_strip_are_image_prompts_too(files: Files, tmp_path
     for size in ((1, 1), (16000, 1)):
         Image.new("RGB", size, "red").save(tmp_path / "odd.png")
         (one,) = files.read(files.prompt(image=str(tmp_path / "odd.png"))).acting
-        assert np.isfinite(one.shown.pixels).all()
+        assert np.isfinite(one.shown[0].pixels).all()

@@ -15,7 +15,12 @@ from app.form.layer_list import LayerFate
 from engine.api.control import ControlLayer, ControlMode, ControlResize
 from engine.api.features import Features, OptionalSetting
 from engine.api.fields import fields_of
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.image_prompts import (
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    PictureCombination,
+)
 from engine.api.preprocessors import (
     PREPROCESSORS,
     CannyOptions,
@@ -33,11 +38,13 @@ from tests.ui.test_main_window import drag, drop
 from ui.actions import ActionName
 from ui.layer_labels import (
     blocks_words,
+    combination_words,
     control_kind_name,
     file_title,
     map_option_words,
     mode_words,
     resize_words,
+    scaling_words,
 )
 from ui.panels.control_card import ControlCard
 from ui.panels.image_prompt_card import ImagePromptCard
@@ -364,6 +371,12 @@ def test_image_prompts_have_cards_with_every_field(
     pick(one.blocks.box, blocks_words(AdapterBlocks.STYLE)[0])
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
     one.area.choose.click()
+    pick(one.scaling.box, scaling_words(AdapterScaling.KEYS_AND_VALUES)[0])
+    assert not one.combination.isVisibleTo(desk.window)
+    one.further.choose.click()
+    one.further.choose.click()
+    assert one.further.file.text() == "b.png, b.png"
+    pick(one.combination.box, combination_words(PictureCombination.AVERAGE)[0])
     pick(one.encoder, "vit-h")
     expected = ImagePrompt(
         image=picture(desk),
@@ -372,6 +385,9 @@ def test_image_prompts_have_cards_with_every_field(
         weight=0.5,
         range=(0.0, 0.5),
         blocks=AdapterBlocks.STYLE,
+        scaling=AdapterScaling.KEYS_AND_VALUES,
+        further=(picture(desk, "b"), picture(desk, "b")),
+        combination=PictureCombination.AVERAGE,
         mask=picture(desk, "b"),
     )
     assert desk.session.generation.build_request().image_prompts == (expected,)
@@ -380,6 +396,8 @@ def test_image_prompts_have_cards_with_every_field(
     assert one.encoder.currentText() == "b"
     pick(one.encoder, "The fitting one")
     one.area.drop.click()
+    one.further.drop.click()
+    assert desk.session.generation.image_prompts[0].further == ()
     assert desk.session.generation.image_prompts[0].mask is None
     assert desk.session.generation.image_prompts[0].encoder is None
 

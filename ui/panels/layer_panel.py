@@ -241,9 +241,13 @@ class LayerPanel(CardList["LayerCard"]):
         """Ask for the file in a field of a layer, by the field's name."""
         if name == "mask":
             path = self._ask_for_picture(self.tr("A mask: white where it acts"))
+        elif name == "further":
+            path = self._ask_for_picture(self.tr("A picture that is seen together with the first"))
         else:
             path = self._ask(self.tr("A file of weights"), _WEIGHTS)
-        if path is not None:
+        if path is not None and name == "further":
+            self._commands.add_further(at, path)
+        elif path is not None:
             self._commands.change(at, **{name: str(path)})
 
     def _ask_for_picture(self, title: str) -> Path | None:

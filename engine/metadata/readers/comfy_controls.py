@@ -13,7 +13,13 @@ from typing import Any
 import msgspec
 
 from engine.api.control import MAX_CONTROLS, ControlLayer
-from engine.api.image_prompts import MAX_IMAGE_PROMPTS, AdapterBlocks, ImagePrompt
+from engine.api.image_prompts import (
+    MAX_IMAGE_PROMPTS,
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    PictureCombination,
+)
 from engine.api.preprocessors import (
     CannyOptions,
     ColorGridOptions,
@@ -70,7 +76,15 @@ UNIONS = MappingProxyType(
     }
 )
 # Ways to scale an image prompt, and to join several pictures, that are followed.
-_FOLLOWED = {"embeds_scaling": "V only", "combine_embeds": "concat"}
+_SCALINGS = MappingProxyType(
+    {
+        "V only": AdapterScaling.VALUES,
+        "K+V": AdapterScaling.KEYS_AND_VALUES,
+        "K+V w/ C penalty": AdapterScaling.KEYS_AND_VALUES_BY_WIDTH,
+        "K+mean(V) w/ C penalty": AdapterScaling.KEYS_AND_MEAN_BY_WIDTH,
+    }
+)
+_COMBINATIONS = MappingProxyType({one.value.replace("_", " "): one for one in PictureCombination})
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +239,9 @@ def _image_prompts(graph: Graph, node: Node, found: GraphControls) -> tuple[Imag
 def _image_prompt(graph: Graph, node: Node, found: GraphControls) -> ImagePrompt:
     loader = graph.source(node, "ipadapter")
     name = file_name(graph.value(loader, "ipadapter_file")) if loader else ""
-    for key, followed in _FOLLOWED.items():
-        if (way := graph.value(node, key)) not in (None, followed):
+    scaling, combination = (graph.value(node, key) for key in ("embeds_scaling", "combine_embeds"))
+    for way, known in ((scaling, _SCALINGS), (combination, _COMBINATIONS)):
+        if way is not None and str(way) not in known:
             found.remarks.append(f'"{plain(str(way))}" of an image prompt is not available.')
     return ImagePrompt(
         image="",
@@ -234,4 +249,6 @@ def _image_prompt(graph: Graph, node: Node, found: GraphControls) -> ImagePrompt
         weight=within_bounds(ImagePrompt, "weight", graph.value(node, "weight"), 1.0),
         range=span_of(graph.value(node, "start_at"), graph.value(node, "end_at")),
         blocks=blocks_of(graph.value(node, "weight_type"), found.remarks),
+        scaling=_SCALINGS.get(str(scaling), AdapterScaling.VALUES),
+        combination=_COMBINATIONS.get(str(combination), PictureCombination.CONCAT),
     )

@@ -102,6 +102,7 @@ def _local_prompt(prompt: ImagePrompt, local: Local) -> ImagePrompt:
         image=local(prompt.image) or "",
         adapter=local(prompt.adapter),
         encoder=local(prompt.encoder),
+        further=tuple(local(one) or "" for one in prompt.further),
         mask=local(prompt.mask),
     )
 

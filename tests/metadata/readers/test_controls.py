@@ -6,7 +6,12 @@ import msgspec
 import pytest
 
 from engine.api.control import ControlLayer, ControlMode, ControlResize
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.image_prompts import (
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    PictureCombination,
+)
 from engine.api.preprocessors import (
     CannyOptions,
     ColorGridOptions,
@@ -333,9 +338,15 @@ def test_style_and_composition_have_weights_of_their_own() -> None:
     assert parts(strong)[0] == (AdapterBlocks.STRONG_STYLE, 0.7)
 
 
-def test_other_ways_to_scale_an_image_prompt_are_named() -> None:
-    found = _adapted("IPAdapterAdvanced", weight=1.0, embeds_scaling="K+V")
-    assert '"K+V" of an image prompt is not available.' in found.warnings
+def test_ways_to_scale_and_to_join_image_prompts_are_read() -> None:
+    ways = {"embeds_scaling": "K+mean(V) w/ C penalty", "combine_embeds": "norm average"}
+    found = _adapted("IPAdapterAdvanced", weight=1.0, **ways)
+    (prompt,) = found.request.image_prompts
+    assert prompt.scaling is AdapterScaling.KEYS_AND_MEAN_BY_WIDTH
+    assert prompt.combination is PictureCombination.NORM_AVERAGE
+    unknown = _adapted("IPAdapterAdvanced", weight=1.0, embeds_scaling="K only")
+    assert '"K only" of an image prompt is not available.' in unknown.warnings
+    assert unknown.request.image_prompts[0].scaling is AdapterScaling.VALUES
 
 
 def test_a_preprocessor_that_is_unknown_here_is_named() -> None:
