@@ -228,6 +228,21 @@ class MemoryInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkingMemory:
+    """The memory of a runtime's processor or device beyond weights, measured with upscalers.
+
+    A run takes `share` times the bytes of the results that are needed at once, and a session
+    `session_bytes`. `computes_ahead`: results that follow from sizes alone are computed once and
+    kept. `empties`: after a run only the block in which its result lies stays, until that is freed.
+    """
+
+    share: float = 1.65
+    session_bytes: int = 5 << 20
+    computes_ahead: bool = False
+    empties: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DimensionRange:
     """The range of a dynamic dimension in the coming runs, and its usual value."""
 
@@ -322,6 +337,10 @@ class Backend(Protocol):
     def memory(self, device: Device) -> MemoryInfo:
         """Return the device's memory now."""
         ...
+
+    def working_memory(self, device: Device) -> WorkingMemory:
+        """Return what runs take beyond weights; by default as an arena that keeps its blocks."""
+        return WorkingMemory()
 
     def compilation(self, device: Device) -> Compilation | None:
         """Return the properties of the device's compiler; None, the default, if it has none."""

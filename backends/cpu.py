@@ -26,6 +26,7 @@ from backends.base import (
     Precision,
     Progress,
     Session,
+    WorkingMemory,
 )
 from backends.onnx_runtime.installed import builds, conflict, installed
 
@@ -61,6 +62,10 @@ class CpuBackend(Backend):
     def memory(self, device: Device) -> MemoryInfo:
         """Return main memory."""
         return hardware.host_memory()
+
+    def working_memory(self, device: Device) -> WorkingMemory:
+        """Return the memory of an arena that is emptied after each run."""
+        return WorkingMemory(empties=True)
 
     def load(
         self,

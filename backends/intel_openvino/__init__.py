@@ -46,6 +46,7 @@ from backends.base import (
     ShapeProfile,
     ShapeSupport,
     UpsamplingForm,
+    WorkingMemory,
 )
 from backends.intel_openvino import devices
 from backends.intel_openvino.session import BLOB, OpenVinoSession, translated_errors
@@ -106,6 +107,10 @@ class OpenVinoBackend(Backend):
         if not device.id.startswith("gpu") or not device.usable:
             return hardware.host_memory()
         return devices.gpu_memory(core(), device, hardware.list_adapters())
+
+    def working_memory(self, device: Device) -> WorkingMemory:
+        """Return the memory of a network compiled for one size, measured on the processor."""
+        return WorkingMemory(share=1.25, session_bytes=20 << 20, computes_ahead=True)
 
     def compilation(self, device: Device) -> Compilation | None:
         """Return None for the processor; other devices have a blob per size, with the weights.

@@ -20,8 +20,7 @@ from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.upscalers.network import Emit
 from engine.upscalers.reading import read_upscaler
-from engine.upscalers.running import Setting, UpscalerRun, tiles_on
-from engine.upscalers.tile_plan import peak_bytes
+from engine.upscalers.running import Setting, UpscalerRun, peak_on, tiles_on
 from engine.upscalers.tiles import Floats
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -50,7 +49,7 @@ class Upscaler:
         seconds = perf_counter() - start
         network = self._upscaler.network
         plan = tiles_on(network, self._compiler, None)
-        predicted = peak_bytes(network, plan, planes.shape, Precision.F32.dtype.itemsize)
+        predicted = peak_on(network, self._compiler, plan, planes.shape)
         return {"seconds": seconds, "predicted": predicted}
 
     def _in_tiles(self) -> Callable[[Floats], Floats]:

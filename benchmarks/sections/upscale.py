@@ -2,52 +2,23 @@
 
 import json
 import tempfile
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from benchmarks.child import Child, PeerError
 from benchmarks.measure import PrivateMemoryPeak, private_bytes
 from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import Setting
-from engine.graphs.upscalers.compact import CompactConfig, compact
-from engine.graphs.upscalers.omni_sr import OmniSrConfig, omni_sr
-from engine.graphs.upscalers.plksr import PlkNorm, PlksrConfig, plksr
-from engine.graphs.upscalers.rrdb import RrdbConfig, rrdb
-from engine.graphs.upscalers.span import SpanConfig, span
-from engine.graphs.upscalers.swin_ir import Reconstruction, SwinIrConfig, swin_ir
 from engine.upscalers.network import Emit
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import random_weights
+from tests.upscalers.published import PUBLISHED, REAL_ESRGAN
 
 _BACKENDS = "intel_openvino", "cpu"
-_ESRGAN = partial(rrdb, config=RrdbConfig(channels=3, width=64, growth=32, blocks=23, doublings=2))
-# The sizes of well-known files: realesr-general-x4v3, 4x-spanx4, RealPLKSR, SwinIR-M and OmniSR.
-_OTHERS: Mapping[str, Emit] = {
-    "Real-ESRGAN Compact": partial(
-        compact, config=CompactConfig(channels=3, width=64, layers=32, scale=4)
-    ),
-    "SPAN": partial(span, config=SpanConfig(channels=3, width=48, scale=4, norm=True)),
-    "RealPLKSR": partial(
-        plksr,
-        config=PlksrConfig(
-            width=64, blocks=28, scale=4, kernel=17, partial=16, norm=PlkNorm.GROUP
-        ),
-    ),
-    "SwinIR": partial(
-        swin_ir,
-        config=SwinIrConfig(
-            channels=3, width=180, depths=(6,) * 6, heads=(6,) * 6, window=8, mlp_width=360,
-            reconstruction=Reconstruction.NEAREST_CONV, enlarges=4, features=64,
-        ),
-    ),
-    "OmniSR": partial(
-        omni_sr, config=OmniSrConfig(channels=3, width=64, groups=5, blocks=1, window=8, scale=4)
-    ),
-}  # fmt: skip
 # Random weights times this give numbers of a usual size through all layers.
 _GAIN = 0.3
 _SIDE, _QUICK_SIDE, _SIDE_OF_OTHERS = 512, 128, 256
+# Small upscalers are done within ten of the usual samples.
+_SAMPLED_S = 0.005
 _MOST_RATIO, _MOST_GB, _MOST_MISS = 1.05, 1.5, 0.15
 _COLUMNS = ("what", "backend", "s", "beside the bare network", "private peak GB", "predicted GB")
 
@@ -91,7 +62,9 @@ def _memory(setting: Setting) -> Findings:
     rows: list[tuple[Cell, ...]] = []
     targets: list[Target] = []
     with tempfile.TemporaryDirectory() as scratch:
-        for name, emit in _OTHERS.items():
+        for name, emit in PUBLISHED.items():
+            if emit is REAL_ESRGAN:
+                continue
             file = write_file(Path(scratch), emit)
             for backend in _BACKENDS:
                 _, peak, predicted = measure(
@@ -106,7 +79,7 @@ def _memory(setting: Setting) -> Findings:
     return Findings((Table("Memory of upscalers", columns, tuple(rows), note),), tuple(targets))
 
 
-def write_file(folder: Path, emit: Emit = _ESRGAN) -> Path:
+def write_file(folder: Path, emit: Emit = REAL_ESRGAN) -> Path:
     """Write an x4 upscaler's file with random weights; return its path."""
     path = folder / "x4.safetensors"
     write_arrays(path, {name: _GAIN * one for name, one in random_weights(emit).items()})
@@ -118,7 +91,7 @@ def measure(
 ) -> tuple[float, float, float]:
     """Return the seconds of a run, the peak of private memory and the predicted one in GB."""
     given = {"file": str(file), "backend": backend}
-    with Child(peer, **given) as child, PrivateMemoryPeak(child.pid) as memory:
+    with Child(peer, **given) as child, PrivateMemoryPeak(child.pid, _SAMPLED_S) as memory:
         before = private_bytes(child.pid) or 0
         answer = child.ask(task, side=side)
         # The sampling of its memory ends with it.

@@ -27,8 +27,8 @@ from engine.pipeline.forecast import PhaseEstimate
 from engine.pipeline.stages import Stopwatch
 from engine.upscalers.pictures import picture_shape, source_gone
 from engine.upscalers.reading import Upscaler, read_upscaler
-from engine.upscalers.running import UpscalerRun, precisions_on, tiles_on
-from engine.upscalers.tile_plan import peak_bytes, tiles_of
+from engine.upscalers.running import UpscalerRun, peak_on, precisions_on, tiles_on
+from engine.upscalers.tile_plan import tiles_of
 from engine.upscalers.upscale import Shape, Wanted, passes_within, shapes
 
 _ACTIVITY = "upscale"
@@ -129,8 +129,7 @@ class UpscaleRunner:
         candidate = self._candidates(request, CancelToken())[0]
         compiler, network = self._services.compiler(candidate), job.upscaler.network
         tiling = tiles_on(network, compiler, job.tile)
-        itemsize = precisions_on(network, compiler)[0].dtype.itemsize
-        peak = max(peak_bytes(network, tiling, one, itemsize) for one in plan.shapes)
+        peak = max(peak_on(network, compiler, tiling, one) for one in plan.shapes)
         measured = self._expected(job.upscaler, plan.pixels, candidate)
         told = _by_trial(job.upscaler, plan.pixels, candidate) if measured is None else measured
         return UpscaleOutlook(

@@ -47,8 +47,9 @@ class Tail:
 class UpscalerNetwork:
     """A network with its weights by the names of its graph.
 
-    `numbers` is how many numbers it holds at once for each pixel of the picture it is given; where
-    it has a `tail`, which is then run in tiles of its own, those of the layers before that.
+    `numbers` is how many numbers of its results are needed at once for each pixel of the picture it
+    is given; where it has a `tail`, which is then run in tiles of its own, those of the layers
+    before that. `ahead` are those that follow from the size alone, for a runtime that keeps them.
     `overflows_f16`: it needs more range or precision than float16 has.
     """
 
@@ -60,6 +61,7 @@ class UpscalerNetwork:
     numbers: int
     overflows_f16: bool = False
     tail: Tail | None = None
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Running an upscaler on a device: in tiles that fit its memory, in safer precisions if needed."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +22,12 @@ from engine.memory.plan import WeightPlacement
 from engine.upscalers.network import Emit, Needs, UpscalerNetwork
 from engine.upscalers.reading import Upscaler, used_weights
 from engine.upscalers.tile_plan import (
+    Computing,
     TilePlan,
     most_bytes,
     overlap_of,
     padded_size,
+    peak_bytes,
     plan_tiles,
     rounds_of,
     tail_overlap,
@@ -251,8 +253,22 @@ def padded_to(planes: Floats, needs: Needs) -> Floats:
 
 def tiles_on(network: UpscalerNetwork, compiler: Compiler, longest: int | None) -> TilePlan:
     """Return the tiles for a network on a device, by the memory that is free now."""
-    plan = plan_tiles(network, compiler.memory().free, longest)
+    plan = plan_tiles(
+        network,
+        compiler.memory().free,
+        longest,
+        compiler.backend.working_memory(compiler.device),
+    )
     return TilePlan(min(plan.side, MOST_SIDE), min(plan.tail, MOST_SIDE))
+
+
+def peak_on(
+    network: UpscalerNetwork, compiler: Compiler, plan: TilePlan, shape: Sequence[int]
+) -> int:
+    """Return the memory that enlarging planes of a shape takes at once on a device."""
+    itemsize = precisions_on(network, compiler)[0].dtype.itemsize
+    memory = compiler.backend.working_memory(compiler.device)
+    return peak_bytes(network, plan, shape, Computing(itemsize, memory))
 
 
 def upscaler_bytes(upscaler: Upscaler) -> int:

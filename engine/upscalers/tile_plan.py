@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backends.base import WorkingMemory
 from engine.upscalers.network import Needs, UpscalerNetwork
 from engine.upscalers.tiles import Overlap, tiles
 
@@ -21,6 +22,8 @@ _TAIL_BLEND = 1
 # More free memory than any tile takes.
 _PLENTY = 1 << 50
 _FLOAT32 = np.dtype(np.float32).itemsize
+# The memory of a device that nothing else is known of.
+_USUAL = WorkingMemory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,18 @@ class TilePlan:
         return TilePlan(self.side // 2, self.tail // 2)
 
 
-def plan_tiles(network: UpscalerNetwork, free_bytes: int, longest: int | None = None) -> TilePlan:
+def plan_tiles(
+    network: UpscalerNetwork,
+    free_bytes: int,
+    longest: int | None = None,
+    memory: WorkingMemory = _USUAL,
+) -> TilePlan:
     """Return tiles whose numbers fit in half of the free memory, or of a side that was chosen."""
     share = int(free_bytes * _SHARE_OF_FREE)
     tail = network.tail
     for_tail = min(_TAIL_BYTES, share // 2) if tail is not None else 0
-    numbers = network.numbers + (tail.channels // tail.shrinks**2 if tail is not None else 0)
+    numbers = network.numbers * memory.share + network.ahead * memory.computes_ahead
+    numbers += tail.channels // tail.shrinks**2 if tail is not None else 0
     most = longest or (_LONGEST_OF_ALL if network.needs.sees_all else _LONGEST)
     side = longest or min(_side((share - for_tail) / _FLOAT32, numbers), most)
     side = max(side, overlap_of(network.needs).least)
@@ -68,36 +77,66 @@ def rounds_of(network: UpscalerNetwork, channels: int) -> int:
     return 1 if channels == network.channels else channels
 
 
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """The bytes of a number on a device, and the memory that its runs take."""
+
+    itemsize: int = _FLOAT32
+    memory: WorkingMemory = _USUAL
+
+    def fixed_bytes(self, network: UpscalerNetwork, tile: int) -> int:
+        """Return what stays between the runs of tiles of so many pixels."""
+        # As they are and in the runtime's own order.
+        held = 2 * sum(one.elements for one in network.weights.values())
+        held += network.ahead * tile * self.memory.computes_ahead
+        return held * self.itemsize + self.memory.session_bytes
+
+    def run_bytes(self, numbers: int) -> int:
+        """Return the memory of a run that needs so many numbers of results at once."""
+        return int(numbers * self.itemsize * self.memory.share)
+
+
 def peak_bytes(
-    network: UpscalerNetwork, plan: TilePlan, shape: Sequence[int], itemsize: int
+    network: UpscalerNetwork, plan: TilePlan, shape: Sequence[int], on: Computing
 ) -> int:
     """Return the memory that enlarging planes [channels, height, width] takes at once.
 
-    Its numbers have `itemsize` bytes on the device; the planes are float32, before and after.
+    The planes are float32, before and after.
     """
-    needs, tail, scale = network.needs, network.tail, network.scale
-    size = padded_size(needs, shape[1:])
-    first = tiles(size, plan.side, overlap_of(needs))[0]
-    height, width = (span.stop - span.start for span in (first.rows, first.columns))
-    tile, channels = height * width, network.channels
-    held = network.numbers * tile * itemsize
+    tail, channels, scale = network.tail, network.channels, network.scale
+    size = padded_size(network.needs, shape[1:])
+    count, height, width = _covered(size, plan.side, overlap_of(network.needs))
+    tile, features = height * width, 0
+    numbers = [network.numbers * tile]
     if tail is not None:
         inside = height // tail.shrinks, width // tail.shrinks
-        part = tiles(inside, plan.tail, tail_overlap(tail.reach))[0]
-        pixels = (part.rows.stop - part.rows.start) * (part.columns.stop - part.columns.start)
+        _, rows, columns = _covered(inside, plan.tail, tail_overlap(tail.reach))
+        numbers.append(tail.numbers * rows * columns)
         # A runtime keeps its result beside the copy that it gives.
-        held += tail.numbers * pixels * itemsize + 2 * tail.channels * math.prod(inside) * _FLOAT32
-    # The tile's result, weighed; the whole so far; and the planes before.
-    results = 2 * channels * tile * scale**2 + channels * math.prod(size) * (scale**2 + 1)
-    # As they are and in the runtime's own order.
-    weights = 2 * sum(one.elements for one in network.weights.values()) * itemsize
-    return held + results * _FLOAT32 + weights
+        features = 2 * tail.channels * math.prod(inside) * _FLOAT32
+    before = channels * math.prod(size) * _FLOAT32
+    whole = before * scale**2
+    # A tile's result, weighed; the whole so far; and the planes before.
+    added = 2 * channels * tile * scale**2 * _FLOAT32 + whole + before
+    fixed, runs = on.fixed_bytes(network, tile), [on.run_bytes(one) for one in numbers]
+    if not on.memory.empties:
+        return fixed + sum(runs) + features + added
+    # The memory of the whole is taken as the first tile is added.
+    running = max(runs[0], features + runs[-1]) + before + whole * (count > 1)
+    return fixed + max(running, numbers[-1] * on.itemsize + added)
+
+
+def _covered(size: tuple[int, int], longest: int, overlap: Overlap) -> tuple[int, int, int]:
+    """Return the number of tiles that cover a size, and their height and width."""
+    covering = tiles(size, longest, overlap)
+    height, width = (span.stop - span.start for span in (covering[0].rows, covering[0].columns))
+    return len(covering), height, width
 
 
 def most_bytes(network: UpscalerNetwork) -> int:
     """Return the memory that a network takes in the largest tiles that are tried, as float32."""
     plan = plan_tiles(network, _PLENTY)
-    return peak_bytes(network, plan, (network.channels, plan.side, plan.side), _FLOAT32)
+    return peak_bytes(network, plan, (network.channels, plan.side, plan.side), Computing())
 
 
 def padded_size(needs: Needs, size: Sequence[int]) -> tuple[int, int]:
@@ -118,5 +157,5 @@ def tail_overlap(reach: int) -> Overlap:
     return Overlap(reach, _TAIL_BLEND)
 
 
-def _side(most: float, numbers: int) -> int:
+def _side(most: float, numbers: float) -> int:
     return math.isqrt(max(int(most / numbers), 1))

@@ -29,7 +29,7 @@ def read(tensors: Tensors) -> UpscalerNetwork:
     config = CompactConfig(channels, width, (last - 2) // 2, scale)
     # Each convolution reaches one pixel further.
     needs = Needs(reach=min(last // 2 + 1, _MOST_REACH))
-    numbers = max(5 * width, 3 * channels * scale**2)
+    numbers = max(2 * width, 2 * channels * scale**2)
     emit = partial(compact, config=config)
     return UpscalerNetwork(channels, scale, emit, tensors.found, needs, numbers)
 

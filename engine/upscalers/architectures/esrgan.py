@@ -54,14 +54,14 @@ def read(tensors: Tensors) -> UpscalerNetwork:
         plus=tensors.has("body.0.rdb1.conv1x1.weight"),
     )
     needs = Needs(multiple=unshuffle, reach=_REACH * unshuffle)
-    # The features of a dense block, twice while they are joined, and the inputs of the network, of
-    # three dense blocks and of one, and its result.
-    numbers = (2 * (width + 4 * config.growth) + 4 * width) // unshuffle**2
+    # The features of a dense block, twice while they are joined, and the inputs of the network and
+    # of three dense blocks.
+    numbers = (2 * (width + 4 * config.growth) + 2 * width) // unshuffle**2
     tail = Tail(
         body=partial(rrdb_body, config=config),
         emit=partial(rrdb_tail, config=config),
         channels=width,
-        numbers=2 * (width + channels) * 4**doublings,
+        numbers=2 * width * 4**doublings,
         shrinks=unshuffle,
     )
     emit = partial(rrdb, config=config)

@@ -47,7 +47,7 @@ def read(tensors: Tensors) -> UpscalerNetwork:
         partial(omni_sr, config=config),
         tensors.found,
         Needs(multiple=window, least=least, reach=_REACH, zeros=True, sees_all=True),
-        13 * width,
+        10 * width,
         overflows_f16=True,
     )
 

@@ -54,7 +54,7 @@ def read(tensors: Tensors) -> UpscalerNetwork:
         partial(plksr, config=config),
         tensors.found,
         Needs(reach=_REACH, sees_all=grouped),
-        max(8 * width, 6 * scale**2),
+        max(5 * width, 6 * scale**2),
         overflows_f16=is_real,
     )
 

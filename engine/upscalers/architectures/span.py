@@ -23,7 +23,7 @@ def read(tensors: Tensors) -> UpscalerNetwork:
     # A marker of files whose network takes colours as they are; a grey picture has no mean colour.
     norm = not tensors.has("no_norm") and channels == 3
     config = SpanConfig(channels, width, scale, norm)
-    numbers = max(13 * width, 2 * channels * scale**2)
+    numbers = max(8 * width, 2 * channels * scale**2)
     emit = partial(span, config=config)
     return UpscalerNetwork(channels, scale, emit, tensors.found, Needs(reach=_REACH), numbers)
 

@@ -72,12 +72,12 @@ def read(tensors: Tensors) -> UpscalerNetwork:
 
 def _network(tensors: Tensors, config: SwinIrConfig) -> UpscalerNetwork:
     multiple, cells = config.window * config.unshuffle, config.unshuffle**2
-    # Scores of each pixel with its window for each head, and the layers that enlarge. OpenVINO
-    # keeps the mask of every other layer with its bias added, which has the size of the scores.
+    # Scores of each pixel with its window for each head, and the layers that enlarge. The mask of
+    # every other layer with its bias added has the size of the scores, and no picture changes it.
     scores = [heads * config.window**2 for heads in config.heads]
     masks = sum(one * (depth // 2) for one, depth in zip(scores, config.depths, strict=True))
-    attention = masks + 3 * max(scores) + 8 * config.width
-    numbers = max(attention, 3 * config.features * config.enlarges**2) // cells
+    attention = 2 * max(scores) + 4 * config.width
+    numbers = max(attention, 2 * config.features * config.enlarges**2) // cells
     reach = max(_REACH, 2 * config.window) * config.unshuffle
     return UpscalerNetwork(
         config.channels,
@@ -87,6 +87,7 @@ def _network(tensors: Tensors, config: SwinIrConfig) -> UpscalerNetwork:
         Needs(multiple=multiple, least=multiple, reach=reach),
         numbers,
         overflows_f16=True,
+        ahead=masks // cells,
     )
 
 
