@@ -1,8 +1,8 @@
 """The image prompts of a job: their files found and read, and their networks run."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -252,14 +252,21 @@ class _Reader:
         )
 
     def _encoder(self, encoder: VisionEncoder, *, states: bool) -> Network:
-        made = self._networks.get((encoder.digest, states)) or encoder.network(states=states)
-        return self._networks.setdefault((encoder.digest, states), made)
+        return self._once((encoder.digest, states), lambda: encoder.network(states=states))
 
     def _adapter(self, adapter: ImageAdapter, encoder: VisionEncoder) -> Network:
         key = f"{adapter.digest} {encoder.config.tokens}", True
         layers, tokens = self._attention.layers, encoder.config.tokens
-        made = self._networks.get(key) or adapter.network(layers, tokens)
-        return self._networks.setdefault(key, made)
+        return self._once(key, lambda: adapter.network(layers, tokens))
+
+    def _once(self, key: tuple[str, bool], make: Callable[[], Network]) -> Network:
+        """Return the network of a key, under a name of its own, by which it stays loaded."""
+        if key not in self._networks:
+            network = make()
+            alike = sum(one.name.startswith(network.name) for one in self._networks.values())
+            name = f"{network.name} {alike + 1}" if alike else network.name
+            self._networks[key] = replace(network, name=name)
+        return self._networks[key]
 
 
 def _digest(picture: Path) -> str:

@@ -11,11 +11,13 @@ import pytest
 from PIL import Image
 
 from backends.null import Script
+from engine.api.image_prompts import ImagePrompt
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
 from engine.cancel import CancelToken
 from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled
+from engine.families import identify
 from engine.jobs.attempts import JobResult
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
@@ -23,6 +25,7 @@ from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.memory.residency import Residency
 from engine.output import destination
+from tests.image_prompts.files import write_adapter, write_encoder, write_picture
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -76,6 +79,26 @@ def test_the_next_job_loads_nothing_and_makes_the_same_picture(bench: Bench) -> 
     before, after = (np.asarray(Image.open(run.images[0].path)) for run in (first, second))
     np.testing.assert_array_equal(before, after)
     assert bench.loaded(prompt="another", seed=8, steps=5) == []
+
+
+@pytest.mark.parametrize("kinds", [("plus", "plus"), ("standard", "plus")])
+def test_adapters_and_encoders_of_several_image_prompts_all_stay(
+    bench: Bench, tmp_path: Path, kinds: tuple[str, ...]
+) -> None:
+    attention = identify(tmp_path / "one").architecture.attention
+    assert attention is not None
+    widths = [layer.width for layer in attention.layers]
+    encoder, image = write_encoder(tmp_path / "clip"), write_picture(tmp_path / "cat.png")
+    prompts: list[ImagePrompt] = []
+    for seed, kind in enumerate(kinds):
+        adapter = tmp_path / f"{seed}.safetensors"
+        write_adapter(adapter, kind, widths, attention.context_width, seed)
+        prompts.append(ImagePrompt(image=str(image), adapter=str(adapter), encoder=str(encoder)))
+    loaded = bench.loaded(image_prompts=tuple(prompts))
+    # Equal adapters see one encoder's states; a plain one sees its embeddings.
+    assert len(loaded) == len(NETWORKS) + 2 + len(set(kinds))
+    assert len(set(loaded)) == len(loaded)
+    assert bench.loaded(image_prompts=tuple(prompts)) == []
 
 
 def test_another_network_takes_the_place_of_the_old_one(bench: Bench) -> None:

@@ -174,9 +174,9 @@ def test_encoders_run_once_for_a_picture_and_stay_loaded(files: Files, tmp_path:
     kept = Residency()
     # The text, the encoder and two adapters; the denoiser and the decoder are loaded, too.
     assert encoded(files.prompt(), files.prompt("full")) == (4, 6)
-    # The adapters have one name.
-    assert encoded(files.prompt(), files.prompt("full")) == (3, 2)
-    assert encoded(files.prompt("full")) == (2, 1)
+    # Networks are kept by their names, and a single adapter has the first one.
+    assert encoded(files.prompt(), files.prompt("full")) == (3, 0)
+    assert encoded(files.prompt("full")) == (2, 2)
     other = files.prompt("full", image=str(write_picture(tmp_path / "other.png", 2)))
     assert encoded(other) == (3, 0)
     kept.release()
