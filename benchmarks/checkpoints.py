@@ -62,6 +62,17 @@ def prepare_control_net(folder: Path, say: Callable[[str], None]) -> Path:
     return path
 
 
+def prepare_image_prompt(folder: Path, say: Callable[[str], None]) -> Path:
+    """Return a folder with an IP-Adapter for SD 1.5 and its vision encoder, made on first use."""
+    path = folder / "image_prompt"
+    if not (path / "adapter.safetensors").exists():
+        say(f"Making {path} (2.6 GB, once)")
+        path.mkdir(parents=True, exist_ok=True)
+        made = [sys.executable, "-m", "benchmarks.make_image_prompt", str(path)]
+        subprocess.run(made, cwd=ROOT, check=True)
+    return path
+
+
 def prepare(folder: Path, say: Callable[[str], None]) -> Checkpoints:
     """Return the checkpoints in `folder`, 10 GB, made in about a minute on first use.
 
