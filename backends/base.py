@@ -237,7 +237,7 @@ class WorkingMemory:
     """
 
     share: float = 1.65
-    session_bytes: int = 5 << 20
+    session_bytes: int = 8 << 20
     computes_ahead: bool = False
     empties: bool = False
 
