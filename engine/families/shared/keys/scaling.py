@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.base import DType, FileSlice
-from engine.api.sentences import Sentence, sentence
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.keys.numbering import damaged
@@ -21,6 +21,13 @@ from engine.weights.sources import ScaledSlice, StoredWeight
 _SCALES = (".scale_weight", ".weight_scale")
 _UNUSED = (".scale_input", ".input_scale", ".comfy_quant")
 _MARK = "scaled_fp8"
+_QUANTIZED = (".weight_scale", ".comfy_quant")
+# Formats by the names of the tensors that they add: bitsandbytes' (diffusers, Forge), ComfyUI's.
+_INTEGERS = (
+    (as_it_is("NF4 (bitsandbytes)"), (".quant_state.bitsandbytes__nf4",)),
+    (as_it_is("FP4 (bitsandbytes)"), (".quant_state.bitsandbytes__fp4",)),
+    (as_it_is("NVFP4"), (".weight_scale_2",)),
+)
 _NUMBERS = {DType.F32, DType.F16, DType.BF16}
 
 
@@ -35,9 +42,10 @@ class ScaledKeys:
 def with_scales(label: Sentence, tensors: Mapping[str, FileSlice], path: Path) -> ScaledKeys:
     """Join each weight of a component with its scale; `label` names the component in errors.
 
-    Raises EngineError: CHECKPOINT_UNREADABLE for a scale that is not one number,
-    CHECKPOINT_CORRUPT for a scale without a weight.
+    Raises EngineError: CHECKPOINT_UNREADABLE for a scale that is not one number and for integers
+    that are not read (NF4, NVFP4, int8), CHECKPOINT_CORRUPT for a scale without a weight.
     """
+    _refuse_integers(label, tensors, path)
     weights: dict[str, StoredWeight] = dict(tensors)
     scaled: set[str] = set()
     ignored = 0
@@ -58,6 +66,27 @@ def with_scales(label: Sentence, tensors: Mapping[str, FileSlice], path: Path) -
         scaled.add(weight)
         del weights[name]
     return ScaledKeys(weights, ignored + len(scaled))
+
+
+def _refuse_integers(label: Sentence, tensors: Mapping[str, FileSlice], path: Path) -> None:
+    """Refuse weights in integers of 4 or 8 bits whose scales stand beside them."""
+    kinds = (kind for kind, signs in _INTEGERS if any(name.endswith(signs) for name in tensors))
+    kind = next(kinds, None)
+    if kind is None and any(name.endswith(_QUANTIZED) for name in tensors):
+        has_bytes = any(one.dtype is DType.I8 for one in tensors.values())
+        kind = sentence("int8 by rows (with or without ConvRot)") if has_bytes else None
+    if kind is not None:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNREADABLE,
+            sentence(
+                "The {label} of {path} is stored as {kind}, which no device here was proved to "
+                "compute rightly.",
+                label=label,
+                path=path.name,
+                kind=kind,
+            ),
+            sentence("Get the fp16, bf16 or fp8 version, or a GGUF file."),
+        )
 
 
 def _not_one_number(label: Sentence, weight: str, path: Path) -> EngineError:
