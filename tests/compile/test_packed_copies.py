@@ -1,0 +1,51 @@
+"""Working copies of networks whose linear layers stay in blocks."""
+
+from pathlib import Path
+
+from backends.base import DType, Precision
+from backends.cpu import CpuBackend
+from engine.cancel import CancelToken
+from engine.compile.compiler import Compiler
+from engine.families import Component, identify
+from engine.memory.plan import WeightPlacement
+from engine.weights.working_copies import WorkingCopies
+from tests.checkpoints.gguf_files import plain, quantized, write_gguf
+from tests.families.flux.files import SMALL, drawn, original
+
+
+def write_flux(path: Path) -> Path:
+    numbers = drawn(original(SMALL))
+    tensors = {
+        name: quantized(array, DType.Q8_0)
+        if array.ndim == 2 and array.shape[1] % 32 == 0
+        else plain(array)
+        for name, array in numbers.items()
+    }
+    return write_gguf(path, tensors, {"general.architecture": "flux"})
+
+
+def test_a_packed_copy_is_made_once_found_again_and_as_large_as_was_said(tmp_path: Path) -> None:
+    checkpoint = identify(write_flux(tmp_path / "flux.gguf"))
+    weights = checkpoint.weights_of(Component.DENOISER)
+    backend, copies = CpuBackend(), WorkingCopies(tmp_path / "copies")
+    compiler = Compiler(backend, backend.probe()[0], copies)
+    assert not compiler.has_copy(weights, Precision.F32)
+    said = compiler.converted_bytes(weights, Precision.F32)
+    network = checkpoint.architecture.denoiser.network(64, 64)
+    reports: list[int] = []
+    for _ in range(2):
+        reports.clear()
+        compiler.load(
+            network,
+            Precision.F32,
+            WeightPlacement.WORKING_COPY,
+            lambda done, _total: reports.append(done),
+            CancelToken(),
+        ).close()
+    assert not reports, "the second load converts nothing"
+    assert compiler.has_copy(weights, Precision.F32)
+    (copy,) = copies.listed()
+    assert "-packed" in copy.name
+    dense = sum(one.elements for one in weights.values()) * DType.F32.itemsize
+    assert said < 0.45 * dense
+    assert 0.8 * copy.bytes < said < 1.1 * copy.bytes
