@@ -17,6 +17,7 @@ from engine.metadata.readers.a1111 import from_a1111, import_infotext
 from engine.metadata.readers.civitai import from_civitai
 from engine.metadata.readers.comfy import from_comfy, holds_graph
 from engine.metadata.readers.comfy_workflow import from_workflow, workflow_of
+from engine.metadata.readers.draw_things import from_draw_things
 from engine.metadata.readers.easy_diffusion import from_easy_diffusion, from_sidecar
 from engine.metadata.readers.fooocus import from_fooocus
 from engine.metadata.readers.imported import ImportedRequest, plain
@@ -44,6 +45,7 @@ RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ..
     from_ruined_fooocus,
     from_space,
     from_easy_diffusion,
+    from_draw_things,
     from_sdcpp,
     from_a1111,
     # A picture may carry a workflow that did not make it.

@@ -14,7 +14,7 @@ from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleNam
 from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
-from engine.api.request import GuidanceOptions
+from engine.api.request import GuidanceOptions, RefinerChoice
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.controls import PICTURES_MISSING
 from engine.metadata.readers.denoiser_settings import tiled
@@ -22,6 +22,7 @@ from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
     made_with_checkpoint,
+    made_with_refiner,
     made_with_vae,
 )
 from engine.metadata.readers.invoke_controls import KEYS as CONTROL_KEYS
@@ -97,6 +98,7 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
         loras=_loras(fields),
         controls=invoke_controls(fields),
         image_prompts=invoke_image_prompts(fields),
+        refiner=_refiner(values),
         expand_wildcards=False,
     )
     request = with_high_resolution(values, request, fields.get("model"))
@@ -126,6 +128,14 @@ def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:
         values.refuse("scheduler")
         return None, None
     return sampler, schedule
+
+
+def _refiner(values: Values) -> RefinerChoice | None:
+    """Return SDXL's refiner of versions 3 to 5, whose checkpoint is to be chosen."""
+    if _name(values.get("refiner_model")) is None:
+        values.skip("refiner_start")
+        return None
+    return RefinerChoice(**values.read(RefinerChoice, switch_at="refiner_start"))
 
 
 def _convention(device: object) -> ConventionName | Convention:
@@ -161,6 +171,9 @@ def _remarks(fields: Mapping[str, object], request: GenerateRequest) -> tuple[st
         remarks.append(made_with_checkpoint(checkpoint))
     if vae is not None:
         remarks.append(made_with_vae(vae))
+    refiner = _name(fields.get("refiner_model"))
+    if refiner is not None:
+        remarks.append(made_with_refiner(refiner))
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if request.controls or request.image_prompts:

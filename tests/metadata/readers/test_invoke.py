@@ -10,7 +10,7 @@ from engine.api.conventions import RandomSource, convention_of
 from engine.api.image_prompts import AdapterBlocks, ImagePrompt
 from engine.api.lora import LoraChoice
 from engine.api.preprocessors import ControlKind
-from engine.api.request import GuidanceOptions
+from engine.api.request import GuidanceOptions, RefinerChoice
 from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName
 from engine.metadata.readers.imported import ImportedRequest
@@ -41,6 +41,21 @@ def test_invokeais_metadata_is_read() -> None:
         'It was made with the model "dream"; choose it to match.',
         'It was made with the VAE "soft"; choose it to match.',
     )
+
+
+def test_the_refiner_takes_its_part_of_the_steps_and_its_other_settings_are_said() -> None:
+    refiner = {"name": "xl refiner", "base": "sdxl-refiner"}
+    fields = INVOKE | {
+        "refiner_model": refiner,
+        "refiner_start": 0.7,
+        "refiner_cfg_scale": 5,
+        "refiner_steps": 20,
+    }
+    found = recognised(("invokeai_metadata", json.dumps(fields)))
+    assert found.request.refiner == RefinerChoice(switch_at=0.7)
+    assert 'It was refined with the model "xl refiner"; choose it to match.' in found.warnings
+    assert {pair.key for pair in found.unmapped} == {"refiner_cfg_scale", "refiner_steps"}
+    assert recognised(("invokeai_metadata", json.dumps(INVOKE))).request.refiner is None
 
 
 def test_invokeai_3_and_noise_of_a_card_are_read() -> None:
