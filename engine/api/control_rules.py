@@ -27,6 +27,8 @@ class FadeRule(StrEnum):
 
     # 0.825 to the power of 12, 11, 10 ... from the outermost inwards: sd-webui-controlnet.
     POWERS = "powers"
+    # The same, and for the images of an adapter by the places of its blocks: Forge.
+    POWERS_BY_PLACE = "powers_by_place"
     # From 0.1 to 1, evenly on a logarithmic scale: diffusers' "guess mode".
     DECADE = "decade"
 
@@ -50,3 +52,9 @@ class ControlRules(msgspec.Struct, frozen=True):
     means_lead_negative: bool = False
     # True if thin edges lead a pass that enlarges the picture as where the prompt matters more.
     softens_enlarged_edges: bool = True
+
+
+# Those of A1111's ControlNets where Forge runs them itself, which acts by noise levels as ComfyUI.
+FORGE_CONTROL = ControlRules(
+    acting_steps=RangeRule.LEVELS, fade=FadeRule.POWERS_BY_PLACE, means_lead_negative=True
+)

@@ -28,6 +28,9 @@ _LEVELS = 4
 _COLOURS, _UNSHUFFLES = (3, 1), {8: "sd1", 16: "sdxl"}
 # The level of SDXL's adapter that halves its image.
 _HALVED_IN_SDXL = 2
+# Places of the images among the blocks of a denoiser, counted from the middle, where Forge's code
+# has them; SDXL's last image enters the middle itself, which has the weight of the third place.
+_PLACES = {"sd1": (3, 6, 9, 12), "sdxl": (6, 8, 11, 3)}
 _GRAMMAR = re.compile(
     r"adapter\.(conv_in|body\.\d+\.(in_conv|out_conv|down_opt\.op|resnets\.\d+\.block[12]))"
     r"\.(weight|bias)"
@@ -35,6 +38,11 @@ _GRAMMAR = re.compile(
 _SIGNS = ("body.0.resnets.0.block1.weight", "body.0.block1.weight", "body.0.body.0.block1.weight")
 _BODY = re.compile(r"body\.(\d+)\.(.+)")
 _LIGHT = re.compile(r"body\.(\d+)\.(.+)")
+
+
+def image_places(family: str) -> tuple[int, ...]:
+    """Return the places of an adapter's images, outermost first, by which Forge weakens them."""
+    return _PLACES[family]
 
 
 def read_adapter(index: TensorIndex, path: Path) -> ControlNetwork | None:

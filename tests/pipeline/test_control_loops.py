@@ -31,6 +31,7 @@ from engine.api.preprocessors import CannyOptions
 from engine.api.request import InputImage
 from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName, InputRole
+from engine.control.adapter_files import image_places
 from engine.control.residuals import before
 from engine.graphs.control_residuals import WEIGHTS
 from engine.pipeline.control.acting import ActingSteps, StepCount, step_places
@@ -181,7 +182,11 @@ def test_residuals_weigh_what_the_tools_do(tool: str, name: str) -> None:
     with np.load(FROZEN / f"{tool}_controls.npz") as file:
         acting = [one for one in file[name] if one.any()]
     weights = residual_weights(
-        layer(led), rules, acting[0].shape[1] if acting else 1, means=led.means, adapts=led.adapts
+        layer(led),
+        rules,
+        acting[0].shape[1] if acting else 1,
+        means=led.means,
+        adapts=image_places("sd1") if led.adapts else None,
     )
     leads = leads_negative(layer(led), rules, means=led.means)
     for positive, negative in acting:

@@ -1,10 +1,15 @@
 """The steps and weights of control layers, beside what the tools' own loops gave."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.api.control import ControlLayer, ControlMode
-from engine.api.control_rules import ControlRules, FadeRule, RangeRule
+from engine.api.control_rules import FORGE_CONTROL, ControlRules, FadeRule, RangeRule
 from engine.api.values import ConventionName, SamplerName
+from engine.control.adapter_files import image_places
 from engine.pipeline.control.acting import ActingSteps, StepCount, step_places
 from engine.pipeline.control.strengths import leads_negative, residual_weights
 
@@ -53,20 +58,20 @@ def test_weights_fade_outwards_where_the_prompt_matters_more() -> None:
     layer = ControlLayer(image="map.png", weight=2.0, mode=ControlMode.PROMPT)
 
     def weights(count: int, rules: ControlRules = USUAL) -> tuple[float, ...]:
-        return residual_weights(layer, rules, count, means=False, adapts=False)
+        return residual_weights(layer, rules, count, means=False, adapts=None)
 
     powers = weights(13)
     assert powers == pytest.approx([2 * 0.825 ** (12 - i) for i in range(13)])
     assert weights(10) == pytest.approx(powers[:10])
     decade = residual_weights(
-        layer, ControlRules(fade=FadeRule.DECADE), 13, means=False, adapts=False
+        layer, ControlRules(fade=FadeRule.DECADE), 13, means=False, adapts=None
     )
     assert decade[0] == pytest.approx(0.2)
     assert decade[-1] == pytest.approx(2.0)
-    adapter = residual_weights(layer, ControlRules(), 4, means=False, adapts=True)
+    adapter = residual_weights(layer, ControlRules(), 4, means=False, adapts=image_places("sd1"))
     assert adapter == pytest.approx([0.5, 1.24, 1.65, 2.0])
     balanced = ControlLayer(image="map.png", weight=2.0)
-    assert residual_weights(balanced, ControlRules(), 13, means=False, adapts=False) == (2.0,) * 13
+    assert residual_weights(balanced, ControlRules(), 13, means=False, adapts=None) == (2.0,) * 13
 
 
 def test_the_negative_prompt_is_led_unless_the_control_matters_more() -> None:
@@ -76,3 +81,17 @@ def test_the_negative_prompt_is_led_unless_the_control_matters_more() -> None:
     assert not leads_negative(control, ControlRules(), means=False)
     assert not leads_negative(balanced, ControlRules(), means=True)
     assert leads_negative(balanced, ControlRules(means_lead_negative=True), means=True)
+
+
+FORGE = np.load(Path(__file__).parent / "frozen" / "forge_controls.npz")
+
+
+@pytest.mark.parametrize("case", FORGE.files)
+def test_residuals_are_weighted_as_by_forge(case: str) -> None:
+    name, kind, mode = case.split("/")
+    layer = ControlLayer(image="map.png", weight=0.8, mode=ControlMode(mode))
+    wanted: NDArray[np.float32] = FORGE[case]
+    adapts = image_places(name) if kind == "adapter" else None
+    own = residual_weights(layer, FORGE_CONTROL, wanted.shape[1], means=False, adapts=adapts)
+    both = np.array([[1.0], [leads_negative(layer, FORGE_CONTROL, means=True)]])
+    assert np.allclose(wanted, both * np.array(own), atol=1e-6)

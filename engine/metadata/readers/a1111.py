@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
+from engine.api.control_rules import FORGE_CONTROL
 from engine.api.conventions import (
     CONVENTIONS,
     Convention,
@@ -41,6 +42,7 @@ from engine.metadata.readers.a1111_keys import (
     REFINED_BY_LEVEL,
     SCHEDULE_APART,
     USUAL,
+    is_forges,
     keeps_comments,
     old_habits,
     version_of,
@@ -262,6 +264,9 @@ def _convention(
     if values.flag("Discard penultimate sigma") and sampler is not None:
         discarding = dict.fromkeys((*base.discards_next_to_last, sampler))
         changes["discards_next_to_last"] = tuple(discarding)
+    led = any(pair.key.startswith("ControlNet ") for pair in info.parameters)
+    if led and is_forges(info.get("Version")):
+        changes["control"] = FORGE_CONTROL
     return choice_of(msgspec.structs.replace(base, **changes))
 
 

@@ -68,6 +68,11 @@ NEW_TIMELINES: Version = (1, 6, 0, 0)
 _FRACTION_ABOVE_ONE = re.compile(r":\s*(?:[1-9]\d*)\.\d*\s*\]", re.ASCII)
 
 
+def is_forges(text: str | None) -> bool:
+    """Tell whether a version is Forge's, such as "f2.0.1v1.10.1-previous-635-gf5330788"."""
+    return re.match(r"f\d", (text or "")[:2]) is not None
+
+
 def version_of(text: str | None) -> Version | None:
     """Return AUTOMATIC1111's version in a text such as "v1.6.0-2-g4afaaf8a"; None without one."""
     match = _VERSION.search((text or "")[:100])

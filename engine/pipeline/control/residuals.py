@@ -9,6 +9,7 @@ import numpy as np
 from backends.base import Array, Feed, Feeds, Session
 from engine.api.control import ControlLayer
 from engine.compile.network import Network
+from engine.control.adapter_files import image_places
 from engine.control.network import ControlForm
 from engine.control.residuals import before, mask_inputs, residual_inputs
 from engine.pipeline.control.lllites import PassLllites
@@ -160,7 +161,8 @@ class ControlRun:
         if loaded.rows == given.rows:
             return
         count = len(loaded.session.outputs)
-        adapts = layer.network.form is ControlForm.ADAPTER
+        network = layer.network
+        adapts = image_places(network.family) if network.form is ControlForm.ADAPTER else None
         own = residual_weights(
             layer.layer,
             rules,
@@ -171,7 +173,7 @@ class ControlRun:
         )
         weights = [own if row < led else (0.0,) * count for row in given.rows]
         # An adapter's images are the same for all contexts.
-        seen = [row if row < led and not adapts else 0 for row in given.rows]
+        seen = [row if row < led and adapts is None else 0 for row in given.rows]
         for name, array in residual_inputs(seen, np.asarray(weights, np.float32)).items():
             loaded.session.pin(name, array)
         loaded.rows = given.rows

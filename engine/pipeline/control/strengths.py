@@ -1,5 +1,7 @@
 """The weights of a control layer's residuals, and the prompts that it leads."""
 
+from collections.abc import Sequence
+
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.control_rules import ControlRules, FadeRule
 from engine.api.preprocessors import PreprocessorName, name_of
@@ -16,22 +18,25 @@ def residual_weights(
     residuals: int,
     *,
     means: bool,
-    adapts: bool,
+    adapts: Sequence[int] | None,
     enlarged: bool = False,
 ) -> tuple[float, ...]:
     """Return the weight of each of a network's residuals, the outermost first, the middle's last.
 
-    `means`: the residuals are means over the picture, which diffusers does not fade. `adapts`: they
-    are the four images of a T2I-Adapter. `enlarged`: the pass enlarges the picture.
+    `means`: the residuals are means over the picture, which diffusers does not fade. `adapts`: the
+    places of a T2I-Adapter's images (`image_places`), which they are; None for other networks.
+    `enlarged`: the pass enlarges the picture.
     """
     fades = layer.mode is not ControlMode.BALANCED or (
         enlarged and rules.softens_enlarged_edges and _shows_edges(layer)
     )
     if not fades or (means and rules.fade is FadeRule.DECADE):
         return (layer.weight,) * residuals
-    if adapts:
+    if adapts is not None and rules.fade is FadeRule.POWERS_BY_PLACE:
+        return tuple(layer.weight * _FADING**one for one in adapts)
+    if adapts is not None:
         return tuple(layer.weight * fade for fade in _ADAPTER_FADE)
-    if rules.fade is FadeRule.POWERS:
+    if rules.fade is not FadeRule.DECADE:
         # SDXL's ten residuals have the weights of the first ten of thirteen.
         return tuple(layer.weight * _FADING ** (_DEEPEST - i) for i in range(residuals))
     return tuple(layer.weight * 10 ** (i / (residuals - 1) - 1) for i in range(residuals))

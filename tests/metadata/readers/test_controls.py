@@ -6,6 +6,8 @@ import msgspec
 import pytest
 
 from engine.api.control import ControlLayer, ControlMode, ControlResize
+from engine.api.control_rules import FORGE_CONTROL, ControlRules
+from engine.api.conventions import CONVENTIONS, convention_of
 from engine.api.image_prompts import (
     AdapterBlocks,
     AdapterScaling,
@@ -31,6 +33,7 @@ from engine.api.preprocessors import (
     TileOptions,
     XdogOptions,
 )
+from engine.api.values import ConventionName
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter, format_infotext, parse_infotext
 from engine.metadata.readers.a1111 import import_infotext
@@ -45,8 +48,8 @@ from engine.metadata.texts import TextChunk
 _HEAD = "a house\nNegative prompt: fog\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, "
 
 
-def a1111(pairs: str) -> ImportedRequest:
-    return import_infotext(parse_infotext(f"{_HEAD}{pairs}, Version: v1.8.0"))
+def a1111(pairs: str, version: str = "v1.8.0") -> ImportedRequest:
+    return import_infotext(parse_infotext(f"{_HEAD}{pairs}, Version: {version}"))
 
 
 def test_a_unit_of_the_newest_notation_is_read_whole() -> None:
@@ -71,6 +74,22 @@ def test_a_unit_of_the_newest_notation_is_read_whole() -> None:
     )
     assert found.warnings == (PICTURES_MISSING,)
     assert found.unmapped == ()
+
+
+@pytest.mark.parametrize(
+    ("version", "rules"),
+    [
+        ("f2.0.1v1.10.1-previous-669-gdfdcbab6", FORGE_CONTROL),
+        ("v1.10.1", CONVENTIONS[ConventionName.A1111].control),
+    ],
+)
+def test_forges_pictures_are_led_by_its_rules(version: str, rules: ControlRules) -> None:
+    unit = 'ControlNet 1: "Module: none, Model: canny, Weight: 1"'
+    found = a1111(unit, version)
+    assert convention_of(found.request.convention).control == rules
+    plain = a1111("Clip skip: 2", version)
+    usual = CONVENTIONS[ConventionName.A1111].control
+    assert convention_of(plain.request.convention).control == usual
 
 
 def test_a_unit_of_2023_is_read_whole() -> None:
