@@ -12,12 +12,13 @@ from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.preprocessors import CannyOptions, ControlKind
 from engine.api.second_passes import SecondPass
-from engine.api.values import ErrorCode
+from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.families import identify
 from engine.graphs.control_net import UnionConfig
 from engine.pipeline.control import running
 from engine.pipeline.control.fitting import fitted_map
+from engine.text.wildcards import expand_wildcards
 from tests.guard.folders import write_sdxl_folder
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.counting import CountingBackend
@@ -46,7 +47,8 @@ def layer(folder: Path, seed: int = 0, **changes: object) -> ControlLayer:
 
 
 def picture(folder: Path, *layers: ControlLayer, **changes: object) -> Pixels:
-    return run(a_request(folder / "tiny", controls=layers, **changes), CpuBackend()).pixels[0]
+    request = a_request(folder / "tiny", **{"controls": layers, **changes})
+    return run(request, CpuBackend()).pixels[0]
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,23 @@ def test_a_map_is_embedded_once_for_all_pictures(folder: Path) -> None:
     (report,) = reports[0]
     assert (report.name, report.path) == ("net0", str(folder / "net0.safetensors"))
     assert len(report.map_sha256) == len(report.image_sha256) == 64
+
+
+def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path) -> None:
+    def words(text: str, seed: int) -> str:
+        return expand_wildcards(text, seed, None)
+
+    asked = {"convention": ConventionName.A1111, "controls": (layer(folder),)}
+    request = a_request(folder / "tiny", prompt="a {red|blue|green} horse", count=3, **asked)
+    made = run(request, CpuBackend(), replace_wildcards=words)
+    prompts = [one.request.prompt for one in made.pictures]
+    assert len(set(prompts)) > 1
+    for one in made.pictures:
+        own = one.request
+        again = {"prompt": own.prompt, "seed": own.seed, "controls": own.controls}
+        pixels = picture(folder, **again, convention=own.convention)
+        np.testing.assert_array_equal(pixels, one.pixels)
+    assert not np.array_equal(made.pixels[0], picture(folder, prompt=prompts[0], seed=7))
 
 
 def test_a_map_is_made_once_for_the_first_pass_and_brought_to_later_ones(
