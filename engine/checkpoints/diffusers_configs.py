@@ -120,6 +120,20 @@ class FluxFile(FluxConstants, frozen=True, kw_only=True):
     axes_dims_rope: tuple[Count, Count, Count] = (16, 56, 56)
 
 
+class ChromaFile(FluxConstants, frozen=True, kw_only=True):
+    """`transformer/config.json` of a ChromaTransformer2DModel."""
+
+    in_channels: Count = 64
+    num_layers: Count = 19
+    num_single_layers: Count = 38
+    attention_head_dim: Count = 128
+    num_attention_heads: Count = 24
+    joint_attention_dim: Count = 4096
+    approximator_num_channels: Count = 64
+    approximator_layers: Count = 5
+    axes_dims_rope: tuple[Count, Count, Count] = (16, 56, 56)
+
+
 class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of an AutoencoderKL of which our graphs support only the default."""
 

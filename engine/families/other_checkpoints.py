@@ -76,7 +76,6 @@ CHECKPOINTS = (
     _checkpoint("a Flux.2 model", "double_stream_modulation_img.lin"),
     _checkpoint("a Flux.3 model", "early_stream_modulations."),
     _checkpoint("a Chroma Radiance model", "nerf_blocks.0."),
-    _checkpoint("a Chroma model", "distilled_guidance_layer."),
     _checkpoint("a HunyuanVideo 1.5 model", (_INDIVIDUAL, "vision_in.proj.")),
     _checkpoint("a HunyuanVideo 1.5 model", "\ncond_type_embed.weight ["),
     _checkpoint(

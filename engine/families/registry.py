@@ -24,6 +24,7 @@ _MODULES = (
     "engine.families.sdxl_refiner",
     "engine.families.flux",
     "engine.families.zimage",
+    "engine.families.chroma",
 )
 
 _LOG = logging.getLogger(__name__)

@@ -7,8 +7,10 @@ the guidance (Peebles & Xie 2023, adaLN-Zero; Esser et al. 2024, section 4).
 """
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,8 +31,8 @@ _END = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FluxConfig:
-    """Sizes of a transformer of Flux.1.
+class FluxSizes:
+    """Sizes of double and single blocks.
 
     `in_channels` and `out_channels` count the numbers of a token, four for each channel of the
     latent. `axes` are the shares of a head's width that turn with the three coordinates of a token:
@@ -43,17 +45,26 @@ class FluxConfig:
     heads: int
     mlp_width: int
     context_width: int
-    pooled_width: int
     double_blocks: int
     single_blocks: int
     axes: tuple[int, int, int] = (16, 56, 56)
-    # True for networks distilled with guidance as an input (dev), False for others (schnell).
-    takes_guidance: bool = True
 
     @property
     def head_width(self) -> int:
         """The width of each head."""
         return self.width // self.heads
+
+
+SizesT = TypeVar("SizesT", bound=FluxSizes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FluxConfig(FluxSizes):
+    """Sizes of a transformer of Flux.1."""
+
+    pooled_width: int
+    # True for networks distilled with guidance as an input (dev), False for others (schnell).
+    takes_guidance: bool = True
 
 
 def flux(g: GraphBuilder, config: FluxConfig) -> None:
@@ -66,10 +77,19 @@ def flux(g: GraphBuilder, config: FluxConfig) -> None:
     float32 [patches, head width], made by `rotations`. Output: prediction float32 [contexts,
     out_channels / 4, height, width].
     """
+    emit_transformer(g, config, _EmbeddedBlocks)
+
+
+def emit_transformer(
+    g: GraphBuilder,
+    config: SizesT,
+    blocks: "Callable[[GraphBuilder, SizesT, Value], FluxBlocks]",
+) -> None:
+    """Emit a network of `blocks`; `flux` has the inputs that all have."""
     cells, channels = ("height", "width"), config.in_channels // PATCH**2
     sample = g.input("sample", DType.F32, ("batch", channels, *cells))
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
-    writer = _FluxWriter(g, config, context)
+    writer = blocks(g, config, context)
     grid, image = writer.patches(sample, context)
     names, widths = "context_embedder", (config.context_width, config.width)
     text = g.linear(g.cast_to_element(context), names, widths)
@@ -83,13 +103,13 @@ def flux(g: GraphBuilder, config: FluxConfig) -> None:
     g.output(prediction, "prediction", DType.F32, ("contexts", channels, *cells))
 
 
-def wave_embedding(value: float) -> Array:
-    """Return the sinusoids of a number from 0 to some thousands, float32 [1, 256]: cosines first.
+def wave_embedding(value: float, waves: int = WAVES) -> Array:
+    """Return the sinusoids of a number from 0 to some thousands, float32 [1, waves], cosines first.
 
     Timesteps and guidance are multiplied by 1000 before (diffusers `Timesteps` with
     flip_sin_to_cos).
     """
-    half = WAVES // 2
+    half = waves // 2
     exponents = np.float32(-math.log(10_000)) * np.arange(half, dtype=np.float32) / np.float32(half)
     # Exponents in float32 as the tools have them: angles of thousands show their last digits.
     frequencies = np.exp(exponents.astype(np.float64)).astype(np.float32)
@@ -97,7 +117,7 @@ def wave_embedding(value: float) -> Array:
     return np.concatenate([np.cos(angles), np.sin(angles)])[np.newaxis]
 
 
-def rotations(config: FluxConfig, cells: tuple[int, int]) -> dict[str, Array]:
+def rotations(config: FluxSizes, cells: tuple[int, int]) -> dict[str, Array]:
     """Return cosines and sines by which queries and keys of a latent turn, for its even `cells`.
 
     Both are float32 [patches, head width]; each number stands twice, for a pair of neighbours (Su
@@ -120,17 +140,22 @@ def rotations(config: FluxConfig, cells: tuple[int, int]) -> dict[str, Array]:
     }
 
 
-class _FluxWriter:
+class FluxBlocks(ABC):
     """Emits the blocks; what all of them share is emitted once."""
 
-    def __init__(self, g: GraphBuilder, config: FluxConfig, context: Value) -> None:
+    def __init__(self, g: GraphBuilder, config: FluxSizes, context: Value) -> None:
+        """Emit what all blocks share."""
         self.g, self.config = g, config
-        # Every modulation applies SiLU to the embedding first; applying it once is enough.
-        self._embedding = g.silu(self._embedded())
+        # Added to the scores of all attention, [contexts, 1, queries, keys]; None: nothing is.
+        self.score_bias: Value | None = None
         self._first = g.op("Shape", context, start=1, end=2)
         self._cosines, self._sines = (
             self._whole(name, without) for name, without in (("cosines", 1.0), ("sines", 0.0))
         )
+
+    @abstractmethod
+    def modulations(self, name: str, count: int) -> list[Value]:
+        """Emit `count` vectors that modulate a layer: [contexts or 1, 1, width] each."""
 
     def patches(self, sample: Value, context: Value) -> tuple[Value, Value]:
         """Return the height and width of the latent in tokens, and its tokens for each context.
@@ -162,7 +187,7 @@ class _FluxWriter:
     def cells(self, image: Value, grid: Value) -> Value:
         """Emit the last layer, and put the cells of each token in their places."""
         g, config = self.g, self.config
-        scale, shift = (self._modulations(f"norm_out.{one}", 1)[0] for one in ("scale", "shift"))
+        scale, shift = (self.modulations(f"norm_out.{one}", 1)[0] for one in ("scale", "shift"))
         h = self._normed(image, shift, scale)
         h = g.linear(h, "proj_out", (config.width, config.out_channels))
         shape = g.op("Concat", g.integers([0, config.out_channels]), grid, axis=0)
@@ -177,8 +202,8 @@ class _FluxWriter:
     def double(self, text: Value, image: Value, name: str) -> tuple[Value, Value]:
         """Emit a block in which text and image have weights of their own."""
         g, width = self.g, self.config.width
-        of_image = self._modulations(f"{name}.norm1.linear", 6)
-        of_text = self._modulations(f"{name}.norm1_context.linear", 6)
+        of_image = self.modulations(f"{name}.norm1.linear", 6)
+        of_text = self.modulations(f"{name}.norm1_context.linear", 6)
         attn = f"{name}.attn"
         layers = [f"{attn}.to_{part}" for part in "qkv"]
         added = [f"{attn}.add_{part}_proj" for part in "qkv"]
@@ -197,7 +222,7 @@ class _FluxWriter:
     def single(self, x: Value, name: str) -> Value:
         """Emit a block with attention and MLP side by side, on all tokens."""
         g, config, width = self.g, self.config, self.config.width
-        shift, scale, gate = self._modulations(f"{name}.norm.linear", 3)
+        shift, scale, gate = self.modulations(f"{name}.norm.linear", 3)
         h = self._normed(x, shift, scale)
         layers = [f"{name}.attn.to_{part}" for part in "qkv"]
         mixed = self._attention(*self._heads(h, layers, f"{name}.attn.norm_"))
@@ -205,27 +230,6 @@ class _FluxWriter:
         both = g.op("Concat", mixed, wide, axis=2)
         h = g.linear(both, f"{name}.proj_out", (width + config.mlp_width, width))
         return self._within_f16(self._gated(x, h, gate))
-
-    def _embedded(self) -> Value:
-        """Emit the sum of the embeddings of timestep, guidance and pooled text."""
-        g, config = self.g, self.config
-        waves = ("timestep", "guidance") if config.takes_guidance else ("timestep",)
-        embedded = [
-            self._mlp(g.input(f"{kind}_embedding", DType.F32, (1, WAVES)), kind, WAVES)
-            for kind in waves
-        ]
-        width = config.pooled_width
-        embedded.append(self._mlp(g.input("pooled", DType.F32, ("contexts", width)), "text", width))
-        total = embedded[0]
-        for one in embedded[1:]:
-            total = g.op("Add", total, one)
-        return total
-
-    def _mlp(self, x: Value, kind: str, inner: int) -> Value:
-        """Embed an input of this kind, `inner` numbers wide, by a two-layer MLP."""
-        g, width, layers = self.g, self.config.width, f"time_text_embed.{kind}_embedder.linear_"
-        h = g.silu(g.linear(g.cast_to_element(x), f"{layers}1", (inner, width)))
-        return g.linear(h, f"{layers}2", (width, width))
 
     def _whole(self, name: str, without: float) -> Value:
         """Declare cosines or sines of the patches; tokens of the text do not turn.
@@ -238,16 +242,6 @@ class _FluxWriter:
         still = g.op("Tile", g.constant(np.full((1, width), without)), times)
         whole = g.op("Concat", still, turned, axis=0)
         return g.op("Reshape", whole, g.integers([-1, 1, width]))
-
-    def _modulations(self, name: str, count: int) -> list[Value]:
-        """Emit `count` vectors of a linear layer of the embedding: [contexts, 1, width] each."""
-        g, width = self.g, self.config.width
-        every = g.linear(self._embedding, name, (width, count * width))
-        every = g.op("Reshape", every, g.integers([0, 1, count * width]))
-        if count == 1:
-            return [every]
-        cuts = [(g.integers([width * i]), g.integers([width * (i + 1)])) for i in range(count)]
-        return [g.op("Slice", every, *cut, g.integers([2])) for cut in cuts]
 
     def _normed(self, x: Value, shift: Value, scale: Value) -> Value:
         g = self.g
@@ -287,7 +281,7 @@ class _FluxWriter:
         q, k = (
             g.op("Reshape", self._turned(one), g.integers([0, 0, config.width])) for one in (q, k)
         )
-        return g.attention(q, k, v, config.heads, config.head_width)
+        return g.attention(q, k, v, config.heads, config.head_width, score_bias=self.score_bias)
 
     def _turned(self, x: Value) -> Value:
         config = self.config
@@ -301,3 +295,44 @@ class _FluxWriter:
         if g.element is not DType.F16:
             return x
         return g.op("Clip", x, g.constant(-_MOST_F16), g.constant(_MOST_F16))
+
+
+class _EmbeddedBlocks(FluxBlocks):
+    """Blocks that are modulated by layers of their own, from one embedding."""
+
+    def __init__(self, g: GraphBuilder, config: FluxConfig, context: Value) -> None:
+        super().__init__(g, config, context)
+        self._sizes = config
+        # Every modulation applies SiLU to the embedding first; applying it once is enough.
+        self._embedding = g.silu(self._embedded())
+
+    def modulations(self, name: str, count: int) -> list[Value]:
+        """Emit vectors of a linear layer of the embedding: [contexts, 1, width] each."""
+        g, width = self.g, self.config.width
+        every = g.linear(self._embedding, name, (width, count * width))
+        every = g.op("Reshape", every, g.integers([0, 1, count * width]))
+        if count == 1:
+            return [every]
+        cuts = [(g.integers([width * i]), g.integers([width * (i + 1)])) for i in range(count)]
+        return [g.op("Slice", every, *cut, g.integers([2])) for cut in cuts]
+
+    def _embedded(self) -> Value:
+        """Emit the sum of the embeddings of timestep, guidance and pooled text."""
+        g, config = self.g, self._sizes
+        waves = ("timestep", "guidance") if config.takes_guidance else ("timestep",)
+        embedded = [
+            self._mlp(g.input(f"{kind}_embedding", DType.F32, (1, WAVES)), kind, WAVES)
+            for kind in waves
+        ]
+        width = config.pooled_width
+        embedded.append(self._mlp(g.input("pooled", DType.F32, ("contexts", width)), "text", width))
+        total = embedded[0]
+        for one in embedded[1:]:
+            total = g.op("Add", total, one)
+        return total
+
+    def _mlp(self, x: Value, kind: str, inner: int) -> Value:
+        """Embed an input of this kind, `inner` numbers wide, by a two-layer MLP."""
+        g, width, layers = self.g, self._sizes.width, f"time_text_embed.{kind}_embedder.linear_"
+        h = g.silu(g.linear(g.cast_to_element(x), f"{layers}1", (inner, width)))
+        return g.linear(h, f"{layers}2", (width, width))

@@ -31,17 +31,21 @@ class T5Config:
     epsilon: float = EPSILON
 
 
-def t5_encoder(g: GraphBuilder, config: T5Config) -> None:
+def t5_encoder(g: GraphBuilder, config: T5Config, *, masked: bool = False) -> None:
     """Emit the network: tokens int64 [batch, tokens] to last_hidden_state [batch, tokens, width].
 
     The input `buckets`, int64 [tokens, tokens], is `position_buckets`. All tokens attend to all, so
-    those that fill a row do, too. Where the graph is in float16, the sum of all layers is in
-    float32, as in transformers, which keeps the last projection in float32.
+    those that fill a row do, too. With `masked`, an input key_bias float32 [batch, 1, 1, tokens] is
+    added to the scores. Where the graph is in float16, the sum of all layers is in float32, as
+    in transformers, which keeps the last projection in float32.
     """
     tokens = g.input("tokens", DType.I64, ("batch", "tokens"))
     table = g.weight("shared.weight", (config.vocabulary, config.width))
     x = _wide(g, g.op("Gather", table, tokens))
     bias = _position_bias(g, config)
+    if masked:
+        keys = g.input("key_bias", DType.F32, ("batch", 1, 1, "tokens"))
+        bias = g.op("Add", bias, g.cast_to_element(keys))
     for layer in range(config.layers):
         x = _layer(g, x, config, f"encoder.block.{layer}.layer", bias)
     x = g.rms_norm(x, "encoder.final_layer_norm", config.width, config.epsilon)

@@ -37,16 +37,8 @@ def count_t5_tokens(
     vectors of `embeddings` count as tokens of CLIP.
     """
     question = msgspec.structs.replace(question, convention=whole_texts(question.convention))
-    convention = question.convention
     beginning = text[:COUNTED_CHARACTERS]
-    tokenizer = t5_tokenizer_of(convention)
-    phrases = _phrases(beginning, question)
-    used = max(len(tokens_of(tokenizer, phrase)) for phrase in phrases)
-    if cuts_rows(convention):
-        room = positions - 1
-    else:
-        room = min(max(LEAST_POSITIONS - 1, used), MAX_POSITIONS - 1)
-    cut_at = min(_cut_at(beginning, phrase, tokenizer, room) for phrase in phrases)
+    used, room, cut_at = _counted(beginning, question, positions, LEAST_POSITIONS)
     clip = count_clip_tokens(beginning, question, embeddings)
     encoders = (
         EncoderCount(key="clip_l", used=clip.used, capacity=CHUNK_TOKENS),
@@ -55,11 +47,37 @@ def count_t5_tokens(
     return TokenCount(
         used,
         room,
-        cut_at if cut_at < len(beginning) else None,
+        cut_at,
         len(beginning) == len(text),
         told=clip.told,
         encoders=encoders if clip.used > CHUNK_TOKENS else (),
     )
+
+
+def count_lone_t5_tokens(text: str, question: PromptQuestion, *, positions: int) -> TokenCount:
+    """Count the tokens of T5 for a denoiser that takes nothing else; as `count_t5_tokens`."""
+    question = msgspec.structs.replace(question, convention=whole_texts(question.convention))
+    beginning = text[:COUNTED_CHARACTERS]
+    used, room, cut_at = _counted(beginning, question, positions, positions)
+    return TokenCount(used, room, cut_at, len(beginning) == len(text))
+
+
+def _counted(
+    text: str, question: PromptQuestion, positions: int, shown: int
+) -> tuple[int, int, int | None]:
+    """Return a text's tokens, the room for them, and the place where it is cut, if it is.
+
+    Where nothing is cut the room is that of `shown` positions, or as much as the text needs.
+    """
+    tokenizer = t5_tokenizer_of(question.convention)
+    phrases = _phrases(text, question)
+    used = max(len(tokens_of(tokenizer, phrase)) for phrase in phrases)
+    if cuts_rows(question.convention):
+        room = positions - 1
+    else:
+        room = min(max(shown - 1, used), MAX_POSITIONS - 1)
+    cut_at = min(_cut_at(text, phrase, tokenizer, room) for phrase in phrases)
+    return used, room, cut_at if cut_at < len(text) else None
 
 
 def _phrases(text: str, question: PromptQuestion) -> set[tuple[PromptPart, ...]]:

@@ -45,6 +45,8 @@ class WholeRows:
     tokenizer: T5Tokenizer
     length: int
     cuts: bool
+    # False where the empty prompt is padding alone.
+    ends_empty: bool = True
 
     def laid_out(self, parts: Sequence[PromptPart]) -> TokenChunks:
         """Return a prompt as one row. Raises EngineError(REQUEST_INVALID) if it is too long."""
@@ -52,20 +54,23 @@ class WholeRows:
         room = self.length - 1
         if len(found) > room and not self.cuts:
             raise too_long(len(found))
-        return self._row(found[:room], len(found), 1)
+        return self._row(found[:room], len(found), 1, ends=True)
 
     def empty(self, count: int = 1) -> TokenChunks:
         """Return `count` rows of the empty prompt."""
-        return self._row([], 0, count)
+        return self._row([], 0, count, ends=self.ends_empty)
 
-    def _row(self, tokens: Sequence[tuple[int, float, int]], used: int, count: int) -> TokenChunks:
+    def _row(
+        self, tokens: Sequence[tuple[int, float, int]], used: int, count: int, *, ends: bool
+    ) -> TokenChunks:
         shape, end = (count, self.length), len(tokens)
         ids = np.full(shape, self.tokenizer.pad_id, np.int64)
         weights = np.ones(shape, np.float32)
         parts = np.full(shape, NO_PART, np.int32)
         if tokens:
             ids[0, :end], weights[0, :end], parts[0, :end] = zip(*tokens, strict=True)
-        ids[:, end] = self.tokenizer.end_id
+        if ends:
+            ids[:, end] = self.tokenizer.end_id
         return TokenChunks(ids, weights, parts, used)
 
 
@@ -125,10 +130,17 @@ def t5_tokenizer_of(convention: Convention) -> T5Tokenizer:
     return load_t5_tokenizer(drops_last_space=convention.text_cleaning is TextCleaning.NONE)
 
 
-def rows_for(readings: Iterable[PromptReading], convention: Convention, trained: int) -> WholeRows:
+def rows_for(
+    readings: Iterable[PromptReading],
+    convention: Convention,
+    trained: int,
+    *,
+    least: int = LEAST_POSITIONS,
+) -> WholeRows:
     """Return a layout in which all of these prompts have a row of one length.
 
-    `trained` is the number of positions that the denoiser was trained with.
+    `trained` is the number of positions that the denoiser was trained with, `least` the least
+    positions of a row that is not cut.
     """
     tokenizer = t5_tokenizer_of(convention)
     if cuts_rows(convention):
@@ -137,7 +149,7 @@ def rows_for(readings: Iterable[PromptReading], convention: Convention, trained:
     # Forge pads what is read to the length of what follows a BREAK, too.
     runs = {run for phrase in phrases for run in _runs(phrase)}
     longest = max(1 + len(tokens_of(tokenizer, run)) for run in runs)
-    return WholeRows(tokenizer, min(max(LEAST_POSITIONS, longest), MAX_POSITIONS), cuts=False)
+    return WholeRows(tokenizer, min(max(least, longest), MAX_POSITIONS), cuts=False)
 
 
 def phrases_of(reading: PromptReading) -> set[tuple[PromptPart, ...]]:

@@ -15,6 +15,7 @@ from engine.api.values import PredictionType
 from engine.families import Component, identify
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
+from tests.families.chroma import files as chroma
 from tests.families.flux import files as flux
 from tests.families.listings import PRUNED_SDXL, SD1, SD2, SDXL, UNET, VAE, Listing
 from tests.families.zimage import files as zimage
@@ -103,6 +104,7 @@ def _entries() -> Iterator[tuple[str, Entry]]:
     yield from _stated()
     yield from _flux()
     yield from _zimage()
+    yield from _chroma()
 
 
 def _flux() -> Iterator[tuple[str, Entry]]:
@@ -125,6 +127,16 @@ def _zimage() -> Iterator[tuple[str, Entry]]:
         whole = Entry(names, "zimage", "turbo", gaps, prediction=PredictionType.FLOW)
         yield f"Z-Image{name}", whole
         yield f"Z-Image{name} fp8", replace(whole, dtype=DType.F8_E4M3)
+
+
+def _chroma() -> Iterator[tuple[str, Entry]]:
+    """Transformers of Chroma, with the gaps that such files have."""
+    gaps, flow = (Component.TEXT_ENCODER, Component.VAE), PredictionType.FLOW
+    bare = chroma.original()
+    for name, names in (("", bare), (" with prefix", listings.prefixed(UNET, bare))):
+        whole = Entry(names, "chroma", "base", gaps, prediction=flow)
+        yield f"Chroma{name}", whole
+        yield f"Chroma{name} fp8", replace(whole, dtype=DType.F8_E4M3)
 
 
 def _layouts(family: str) -> Iterator[tuple[str, Entry]]:

@@ -28,6 +28,7 @@ _PARTS = 4
 _LEFT_OUT = {
     "diffusers.AnimaTextConditioner",
     "diffusers.AutoencoderSAME",
+    "diffusers.ChromaTransformer2DModel",
     "diffusers.DiTTransformer2DModel",
     "diffusers.DreamLiteUNetModel",
     "diffusers.FluxTransformer2DModel",

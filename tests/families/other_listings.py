@@ -54,13 +54,6 @@ def flux2() -> Listing:
     }
 
 
-def chroma() -> Listing:
-    """Chroma: Flux without guidance and pooled text, its modulation distilled."""
-    names = {name: shape for name, shape in flux().items() if "_in.in_layer" not in name}
-    names |= affine("distilled_guidance_layer.layers.0.in_layer", 5120, 5120)
-    return names | {"distilled_guidance_layer.norms.0.scale": (5120,)}
-
-
 def kohya_lora() -> Listing:
     """An SD 1.x LoRA by kohya's scripts."""
     names: Listing = {}

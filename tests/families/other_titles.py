@@ -5,7 +5,6 @@ TITLES: dict[str, tuple[str, ...]] = {
     "a Bria FIBO 2 model": ("diffusers.BriaFibo2Transformer2DModel",),
     "a Bria FIBO model": ("diffusers.BriaFiboTransformer2DModel",),
     "a Bria model": ("diffusers.BriaTransformer2DModel",),
-    "a Chroma model": ("diffusers.ChromaTransformer2DModel",),
     "a CogVideoX model": (
         "diffusers.CogVideoXTransformer3DModel",
         "diffusers.ConsisIDTransformer3DModel",

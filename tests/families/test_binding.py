@@ -7,6 +7,7 @@ import pytest
 
 from backends.base import DType, OperatorSet, Precision
 from engine.families import ComponentSource, IdentifiedCheckpoint, identify
+from engine.graphs.chroma import ChromaConfig, chroma
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.flux import FluxConfig, flux
 from engine.graphs.operators import GraphBuilder
@@ -46,6 +47,8 @@ def used(source: ComponentSource) -> set[str]:
             emit(lambda g: tiny_decoder(g, config))
         case ClipTextConfig() as config:
             emit(lambda g: clip_text(g, config))
+        case ChromaConfig() as config:
+            emit(lambda g: chroma(g, config))
         case FluxConfig() as config:
             emit(lambda g: flux(g, config))
         case ZImageConfig() as config:

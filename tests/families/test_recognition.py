@@ -15,6 +15,7 @@ from engine.families.recognition import Listing as TensorListing
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
+from tests.families.chroma import files as chroma
 from tests.families.flux import files as flux
 from tests.families.listings import (
     CLIP,
@@ -62,12 +63,12 @@ FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
     "Flux.1 schnell": ("flux1", "schnell", prefixed(UNET, flux.original(flux.SCHNELL))),
     "Z-Image": ("zimage", "turbo", zimage.diffusers()),
     "Z-Image, original": ("zimage", "turbo", prefixed(UNET, zimage.original())),
+    "Chroma": ("chroma", "base", chroma.original()),
     **{name: ("sdxl", name, listings.sdxl(sizes)) for name, sizes in PRUNED_SDXL.items()},
 }
 OTHERS: dict[str, tuple[str, Listing]] = {
     "SD 3": ("an SD 3 model", other_listings.sd3()),
     "Flux.2": ("a Flux.2 model", other_listings.flux2()),
-    "Chroma": ("a Chroma model", other_listings.chroma()),
     "kohya LoRA": ("a LoRA", other_listings.kohya_lora()),
     "Flux LoRA": ("a LoRA", other_listings.peft_flux_lora()),
     **{
@@ -135,11 +136,11 @@ def test_the_error_says_what_it_is(tmp_path: Path, layout: str) -> None:
     assert "SD 1.x" in caught.value.message + caught.value.hint
 
 
-def test_a_chroma_checkpoint_in_words(tmp_path: Path) -> None:
+def test_an_sd_3_checkpoint_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
-        identify(write_sparse(tmp_path / "f.safetensors", other_listings.chroma()))
-    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image"
-    assert caught.value.message == "f.safetensors is a Chroma model, which is not run yet."
+        identify(write_sparse(tmp_path / "f.safetensors", other_listings.sd3()))
+    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, Chroma"
+    assert caught.value.message == "f.safetensors is an SD 3 model, which is not run yet."
     assert caught.value.hint == f"Choose a model of one of these: {runs}."
 
 

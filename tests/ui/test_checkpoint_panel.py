@@ -113,6 +113,7 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
         "SDXL refiner",
         "Flux.1",
         "Z-Image",
+        "Chroma",
     ]
     assert not dialog.reset.isEnabled()
     row = dialog.declared.prediction.findData(PredictionType.V.value)

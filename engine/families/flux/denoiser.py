@@ -1,33 +1,27 @@
 """Flux.1's transformer as a denoiser: its network, and its inputs at each step."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from backends.base import Array
 from engine.api.features import ConcatChannels
-from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
-from engine.families.shared.component_network import (
-    component_network,
-    config_of,
-    picture_dimensions,
+from engine.families.shared.component_network import Dimensions, config_of
+from engine.families.shared.flow.denoiser import (
+    LEAST_TOKENS,
+    MOST_PATCHES,
+    MOST_TOKENS,
+    FlowDenoiser,
 )
 from engine.graphs.flux import PATCH, FluxConfig, flux, rotations, wave_embedding
-from engine.graphs.image_prompts import ImagePromptShape
+from engine.graphs.operators import GraphBuilder
 from engine.sampling.types import Latent
 
-_MAX_CONTEXTS = 16
-# The usual numbers of tokens of a text.
-LEAST_TOKENS, MOST_TOKENS = 256, 512
 # Guidance is embedded as a timestep is, multiplied like a level.
 _THOUSAND = 1000
-# The most tokens of a picture: it has at most 2048 pixels a side.
-_MOST_PATCHES = 128 * 128
-
-_Shape = tuple[int, int, int, int, int]
 
 
 def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
@@ -46,50 +40,20 @@ def fill_channels(config: FluxConfig, downscale: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FluxDenoiser:
+class FluxDenoiser(FlowDenoiser):
     """A `DenoiserModel` for Flux.1's transformer."""
 
-    checkpoint: IdentifiedCheckpoint
-    # Networks are kept, so that a loaded network is recognised by identity.
-    _networks: dict[_Shape, Network] = field(default_factory=dict[_Shape, Network], init=False)
+    def emit(self, g: GraphBuilder) -> None:
+        """Emit the network."""
+        flux(g, self._config)
 
-    def network(
-        self,
-        height: int,
-        width: int,
-        *,
-        contexts: int = 1,
-        tokens: int = MOST_TOKENS,
-        rows: int = 1,
-        image_prompts: tuple[ImagePromptShape, ...] = (),
-    ) -> Network:
-        """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
-        assert not image_prompts, "the family takes none"
-        shape = height, width, contexts, tokens, rows
-        if shape not in self._networks:
-            self._networks[shape] = self._network(*shape)
-        return self._networks[shape]
-
-    def _network(self, height: int, width: int, contexts: int, tokens: int, rows: int) -> Network:
-        config, downscale = self._config, self.checkpoint.latent.downscale
-        patches = (height // (PATCH * downscale)) * (width // (PATCH * downscale))
-        return component_network(
-            self.checkpoint,
-            Component.DENOISER,
-            "denoiser",
-            lambda g: flux(g, config),
-            picture_dimensions(self.checkpoint, height, width, downscale, rows)
-            | {
-                "contexts": offered(1, contexts, _MAX_CONTEXTS),
-                "tokens": offered(LEAST_TOKENS, tokens, MOST_TOKENS),
-                "patches": offered(1, patches, _MOST_PATCHES),
-            },
-        )
-
-    @property
-    def self_attention_layers(self) -> tuple[str, ...]:
-        """No layer's name: tokens of pictures and texts attend to one another in all layers."""
-        return ()
+    def token_dimensions(self, cells: tuple[int, int], tokens: int) -> Dimensions:
+        """Return the dimensions of tokens, for a latent of `cells` and texts of `tokens`."""
+        patches = (cells[0] // PATCH) * (cells[1] // PATCH)
+        return {
+            "tokens": offered(LEAST_TOKENS, tokens, MOST_TOKENS),
+            "patches": offered(1, patches, MOST_PATCHES),
+        }
 
     def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
         """Return the sinusoids of a timestep, and of guidance if the network takes it."""

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.flux.keys import JOINED, LAYERS, MODULES
 from engine.families.shared.clip.lora_names import TABLES, clip_names
+from engine.families.shared.flux.keys import JOINED, LAYERS, MODULES
 from engine.lora.layers import LayerTable, Target, spelled
 
 _TEXT, _T5, _DENOISER = Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.DENOISER

@@ -1,9 +1,11 @@
 """Sizes of Flux.1's transformer, read off the shapes of its weights under canonical names."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
-from engine.families.shared.keys.shapes import Shapes, check_divides
+from engine.families.shared.flux.sizes import flux_sizes
+from engine.families.shared.keys.shapes import Shapes
 from engine.graphs.flux import FluxConfig
 from engine.weights.sources import StoredWeight
 
@@ -13,28 +15,10 @@ _EMBEDDING = "time_text_embed"
 def flux_config(
     weights: Mapping[str, StoredWeight], path: Path, axes: tuple[int, int, int] | None = None
 ) -> FluxConfig:
-    """Read the sizes of a transformer. Raises EngineError for inconsistent shapes.
-
-    `axes` are the stated parts of a head that turn with each coordinate; None: those of Flux.1, an
-    eighth and two equal halves of the rest.
-    """
+    """Read the sizes of a transformer; `axes` as in `flux_sizes`. Raises EngineError."""
     shapes = Shapes(weights, path)
-    width, channels = shapes.of("x_embedder.weight", 2)
-    head = shapes.of("transformer_blocks.0.attn.norm_q.weight", 1)[0]
-    check_divides(path, width, head, "numbers of a head")
-    if axes is None:
-        check_divides(path, head, 32, "numbers of the coordinates")
-        axes = (head // 8, head * 7 // 16, head * 7 // 16)
     return FluxConfig(
-        in_channels=channels,
-        out_channels=shapes.of("proj_out.weight", 2)[0],
-        width=width,
-        heads=width // head,
-        mlp_width=shapes.of("transformer_blocks.0.ff.net.0.proj.weight", 2)[0],
-        context_width=shapes.of("context_embedder.weight", 2)[1],
+        **asdict(flux_sizes(shapes, path, axes)),
         pooled_width=shapes.of(f"{_EMBEDDING}.text_embedder.linear_1.weight", 2)[1],
-        double_blocks=shapes.blocks("transformer_blocks", "attn.norm_q.weight"),
-        single_blocks=shapes.blocks("single_transformer_blocks", "attn.norm_q.weight"),
-        axes=axes,
         takes_guidance=f"{_EMBEDDING}.guidance_embedder.linear_1.weight" in shapes,
     )

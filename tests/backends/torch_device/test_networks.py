@@ -18,6 +18,7 @@ from backends.torch_device import TorchBackend  # noqa: E402
 from backends.torch_device.operators import ONNX_TYPES, OPERATORS, function_of  # noqa: E402
 from backends.torch_device.plan import make_plan  # noqa: E402
 from benchmarks.ablation_steps import STEPS  # noqa: E402
+from engine.graphs.chroma import ChromaConfig, chroma  # noqa: E402
 from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
 from engine.graphs.flux import FluxConfig, flux  # noqa: E402
 from engine.graphs.free_u import FreeU  # noqa: E402
@@ -55,6 +56,11 @@ UNETS = {
 SMALL_FLUX = FluxConfig(
     in_channels=16, out_channels=16, width=48, heads=3, mlp_width=192, context_width=40,
     pooled_width=24, double_blocks=1, single_blocks=1, axes=(4, 6, 6), takes_guidance=True,
+)  # fmt: skip
+SMALL_CHROMA = ChromaConfig(
+    in_channels=16, out_channels=16, width=48, heads=3, mlp_width=192, context_width=40,
+    double_blocks=1, single_blocks=1, axes=(4, 6, 6), waves=16, approximator_width=32,
+    approximator_layers=1,
 )  # fmt: skip
 # Height and width, and whether every level halves evenly.
 SIZES = {(16, 12): True, (13, 10): False}
@@ -201,7 +207,12 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
     changes = NetworkChanges(free_u=free_u, shows_attention=True)
     changed = partial(unet, config=wide_unet(), changes=changes)
     adapter = partial(t2i_adapter, config=SMALL_ADAPTER)
-    of_flux = partial(flux, config=SMALL_FLUX), partial(t5_encoder, config=SMALL_T5)
+    of_flux = (
+        partial(flux, config=SMALL_FLUX),
+        partial(chroma, config=SMALL_CHROMA),
+        partial(t5_encoder, config=SMALL_T5),
+        partial(t5_encoder, config=SMALL_T5, masked=True),
+    )
     for emit in (*emits, partial(unet, config=wide_unet()), changed, adapter, *of_flux):
         weights = random_weights(emit)
         for operators, elements in forms:

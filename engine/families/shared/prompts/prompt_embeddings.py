@@ -8,13 +8,12 @@ denoiser.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from engine import result_checks
 from engine.api.conventions import Emphasis, LengthMatching
-from engine.families.architecture import Texts
 from engine.families.shared.prompts.emphasis import Embeddings, emphasised, mixed
 from engine.families.shared.prompts.prompt_tokens import (
     AttentionMask,
@@ -270,7 +269,7 @@ def _last_repeated(text: Embeddings, total: int) -> Embeddings:
     return np.concatenate([text, np.repeat(text[-1:], total - len(text), axis=0)])
 
 
-def first_problem(prompts: Mapping[Texts, PromptEmbeddings]) -> str | None:
+def first_problem(prompts: Mapping[Any, PromptEmbeddings]) -> str | None:
     """Return the reason that embeddings are invalid, such as NaN, or None."""
     texts = (text for prompt in prompts.values() for text in prompt.all_texts())
     return next(filter(None, map(result_checks.numbers, texts)), None)

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from engine.api.remedies import SupplyParts
 from engine.api.sentences import Sentence, sentence
-from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, Parts
+from engine.families.shared.misfits import misfit_of
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
@@ -135,31 +134,23 @@ def _require_fitting_whole(
 
 def misfit(component: Component, found: Sentence, needed: Sentence) -> EngineError:
     """Return the error for a component that is `found` where the UNet needs `needed`."""
-    return EngineError(
-        ErrorCode.CHECKPOINT_MISMATCH,
-        sentence(
-            "The {labels} does not fit: it is {found}, the UNet needs {needed}.",
-            labels=LABELS[component],
-            found=found,
-            needed=needed,
-        ),
-        sentence("Another one is needed, made for this model's family."),
-        remedies=(SupplyParts(components=(component.value,)),),
+    words = sentence(
+        "The {labels} does not fit: it is {found}, the UNet needs {needed}.",
+        labels=LABELS[component],
+        found=found,
+        needed=needed,
     )
+    return misfit_of(component, words)
 
 
 def transformer_misfit(
     labels: Mapping[Component, Sentence], component: Component, found: Sentence, needed: Sentence
 ) -> EngineError:
     """Return the error for a component that is `found` where the transformer needs `needed`."""
-    return EngineError(
-        ErrorCode.CHECKPOINT_MISMATCH,
-        sentence(
-            "The {labels} does not fit: it is {found}, the transformer needs {needed}.",
-            labels=labels[component],
-            found=found,
-            needed=needed,
-        ),
-        sentence("Another one is needed, made for this model's family."),
-        remedies=(SupplyParts(components=(component.value,)),),
+    words = sentence(
+        "The {labels} does not fit: it is {found}, the transformer needs {needed}.",
+        labels=labels[component],
+        found=found,
+        needed=needed,
     )
+    return misfit_of(component, words)

@@ -13,14 +13,24 @@ from engine.text.whole_rows import LEAST_POSITIONS
 _MOST_POSITIONS = 512
 
 
-def t5_network(checkpoint: IdentifiedCheckpoint, component: Component, positions: int) -> Network:
-    """Return the network of a T5 encoder, for rows that usually have so many positions."""
+def t5_network(
+    checkpoint: IdentifiedCheckpoint,
+    component: Component,
+    positions: int,
+    *,
+    least: int = LEAST_POSITIONS,
+    masked: bool = False,
+) -> Network:
+    """Return the network of a T5 encoder, for rows that usually have so many positions.
+
+    `masked` is that of `t5_encoder`.
+    """
     config = config_of(checkpoint, component, T5Config)
-    emit = partial(_emit, config)
-    tokens = offered(LEAST_POSITIONS, positions, _MOST_POSITIONS)
+    emit = partial(_emit, config, masked=masked)
+    tokens = offered(least, positions, _MOST_POSITIONS)
     dimensions = {"batch": offered(1, 1, 1), "tokens": tokens}
     return component_network(checkpoint, component, component.value, emit, dimensions)
 
 
-def _emit(config: T5Config, g: GraphBuilder) -> None:
-    t5_encoder(g, config)
+def _emit(config: T5Config, g: GraphBuilder, *, masked: bool) -> None:
+    t5_encoder(g, config, masked=masked)

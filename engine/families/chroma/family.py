@@ -1,0 +1,149 @@
+"""Recognising, reading and assembling the files of Chroma."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from engine.api.prompts import PromptQuestion
+from engine.api.sentences import Sentence, sentence
+from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
+from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
+from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.chroma.architecture import architecture_of
+from engine.families.chroma.folder import folder_source
+from engine.families.chroma.hints import is_flash, learnt_hints
+from engine.families.chroma.keys import KEY_LAYOUT, LABELS
+from engine.families.chroma.sizes import chroma_config
+from engine.families.hints import LearntHints
+from engine.families.kind import LonePart
+from engine.families.recognition import Listing
+from engine.families.shared.flow.denoiser import MOST_TOKENS
+from engine.families.shared.flow.family import FlowFamily
+from engine.families.shared.flow.fitting import (
+    config_in,
+    require_fitting_latents,
+    require_width,
+)
+from engine.families.shared.keys.layout import CanonicalWeights
+from engine.families.shared.kl_vae.flux_latents import flux_latent_format
+from engine.families.shared.kl_vae.sizes import vae_config
+from engine.families.shared.stable_diffusion.folder_parts import FolderSource
+from engine.families.shared.stable_diffusion.latent_spaces import FLUX
+from engine.families.shared.t5.sizes import t5_config
+from engine.graphs.chroma import ChromaConfig
+from engine.graphs.flux import PATCH
+from engine.graphs.t5 import T5Config
+from engine.text.counting import TokenCount
+from engine.text.t5_counting import count_lone_t5_tokens
+
+_NORM_GROUPS = 32
+_APPROXIMATOR = "distilled_guidance_layer.in_proj.weight ["
+_SUBFOLDERS = {
+    "transformer": Component.DENOISER,
+    "text_encoder": Component.TEXT_ENCODER,
+    "vae": Component.VAE,
+}
+
+
+class Chroma(FlowFamily):
+    """The family of Chroma: Chroma1-HD, Base and Flash."""
+
+    name = "chroma"
+    title = "Chroma"
+    about = sentence("1024 pixels, any style, long prompts and negative prompts; large files.")
+    labels: ClassVar = LABELS
+    subfolders: ClassVar = _SUBFOLDERS
+    key_layout: ClassVar = KEY_LAYOUT
+    space: ClassVar = FLUX
+    supplied: ClassVar = {
+        LonePart.VAE: (Component.VAE,),
+        LonePart.TINY_VAE: (Component.VAE,),
+        LonePart.T5_TEXT_ENCODER: (Component.TEXT_ENCODER,),
+    }
+    signs: ClassVar = (
+        (_APPROXIMATOR, "double_blocks.0.img_attn.qkv.weight [", "single_blocks.0.linear1."),
+        (
+            _APPROXIMATOR,
+            "transformer_blocks.0.attn.add_k_proj.weight [",
+            "single_transformer_blocks.0.attn.to_q.weight [",
+        ),
+    )
+    # Chroma Radiance, which has no latents.
+    others: ClassVar = ("nerf_blocks.",)
+
+    def recognise(self, listing: Listing) -> str | None:
+        """Describe the transformer of a file of this family; None for all other files."""
+        return "blocks that an approximator modulates" if self.has_signs(listing) else None
+
+    def draws_with(self, pipeline: str) -> bool:
+        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
+        return pipeline in ("ChromaPipeline", "ChromaImg2ImgPipeline", "ChromaInpaintPipeline")
+
+    def is_called(self, base_model: str) -> bool:
+        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
+        return base_model.removeprefix("lodestones/").startswith("chroma")
+
+    def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
+        """Return ModelSpec's name for the checkpoint's architecture."""
+        return "chroma"
+
+    def learnt_hints(
+        self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
+    ) -> LearntHints | None:
+        """Return the defaults for HD, or for Flash by its name."""
+        return learnt_hints(checkpoint)
+
+    def count_tokens(
+        self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
+    ) -> TokenCount:
+        """Count the tokens of T5, which knows no embeddings."""
+        return count_lone_t5_tokens(text, question, positions=MOST_TOKENS)
+
+    def name_suits(self, component: Component, name: str) -> bool:
+        """Tell whether the name of a file with a lone component sounds like this family's."""
+        return "sd3" not in name.casefold() if component is Component.VAE else True
+
+    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
+        """Return the sizes of a component of a single file. Raises EngineError."""
+        if component is Component.DENOISER:
+            return chroma_config(named.weights, path)
+        if component is Component.VAE:
+            return vae_config(named.weights, _NORM_GROUPS, path)
+        return t5_config(named.weights, path)
+
+    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
+        """Read a component of a folder, and check its configuration. Raises EngineError."""
+        return folder_source(component, part)
+
+    def transformer_words(self, config: object) -> Sentence | None:
+        """Describe the transformer; None for the configuration of another component."""
+        if not isinstance(config, ChromaConfig):
+            return None
+        return sentence(
+            "transformer {width} wide with {double} double and {single} single blocks",
+            width=config.width,
+            double=config.double_blocks,
+            single=config.single_blocks,
+        )
+
+    def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
+        """Make a checkpoint of parts. Raises EngineError where they do not fit together."""
+        transformer = config_in(parts, Component.DENOISER)
+        if isinstance(transformer, ChromaConfig):
+            channels = transformer.out_channels // PATCH**2
+            require_fitting_latents(parts, channels, LABELS)
+            text, t5 = Component.TEXT_ENCODER, config_in(parts, Component.TEXT_ENCODER)
+            width = t5.width if isinstance(t5, T5Config) else None
+            require_width(text, LABELS, width, transformer.context_width)
+        made = IdentifiedCheckpoint(
+            path=path,
+            family=self.name,
+            variant="base",
+            latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae),
+            default_size=1024,
+            missing=tuple(one for one in LABELS if one not in parts.sources),
+            evidence=(*parts.evidence, *self.conclusion(parts)),
+            parts=parts,
+            make_architecture=architecture_of,
+        )
+        return replace(made, variant="flash") if is_flash(made) else made

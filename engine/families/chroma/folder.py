@@ -1,0 +1,44 @@
+"""Components of a diffusers folder of Chroma, with sizes checked against `config.json`."""
+
+from engine.api.sentences import sentence
+from engine.checkpoints.diffusers_configs import ChromaFile, FluxConstants, VaeFile, unusual
+from engine.checkpoints.diffusers_folder import FolderPart
+from engine.families.base import Component, ComponentSource
+from engine.families.chroma.keys import KEY_LAYOUT
+from engine.families.chroma.sizes import chroma_config
+from engine.families.shared.keys.shapes import check_claims, require_usual
+from engine.families.shared.stable_diffusion.folder_parts import FolderSource, vae_source
+from engine.families.shared.t5.folder import t5_source
+
+
+def folder_source(component: Component, part: FolderPart) -> FolderSource:
+    """Read a component of a folder. Raises EngineError."""
+    if component is Component.DENOISER:
+        return _transformer_source(part)
+    if component is Component.VAE:
+        return vae_source(part, part.config(VaeFile))
+    return t5_source(part, component, KEY_LAYOUT)
+
+
+def _transformer_source(part: FolderPart) -> FolderSource:
+    path, stated = part.index.path, part.config(ChromaFile)
+    file = path.parent / "config.json"
+    advice = sentence("Choose a model with Chroma's usual network.")
+    require_usual(file, unusual(stated, FluxConstants), advice)
+    named = KEY_LAYOUT.canonical(Component.DENOISER, part.index.tensors, path)
+    config = chroma_config(named.weights, path, stated.axes_dims_rope)
+    check_claims(
+        file,
+        (
+            ("in_channels", stated.in_channels, config.in_channels),
+            ("num_layers", stated.num_layers, config.double_blocks),
+            ("num_single_layers", stated.num_single_layers, config.single_blocks),
+            ("attention_head_dim", stated.attention_head_dim, config.head_width),
+            ("num_attention_heads", stated.num_attention_heads, config.heads),
+            ("joint_attention_dim", stated.joint_attention_dim, config.context_width),
+            ("approximator_num_channels", stated.approximator_num_channels, config.waves),
+            ("approximator_layers", stated.approximator_layers, config.approximator_layers),
+            ("axes_dims_rope", sum(stated.axes_dims_rope), config.head_width),
+        ),
+    )
+    return FolderSource(ComponentSource(Component.DENOISER, config, named.weights), named.ignored)

@@ -1,0 +1,1 @@
+"""Parts of families whose denoiser is a transformer trained on straight paths (flow)."""

@@ -1,0 +1,82 @@
+"""A transformer of tokens of a picture and of a text as a denoiser."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+from engine.compile.network import Network
+from engine.compile.shapes import offered
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.latents import EncodedImage
+from engine.families.shared.component_network import (
+    Dimensions,
+    component_network,
+    picture_dimensions,
+)
+from engine.graphs.image_prompts import ImagePromptShape
+from engine.graphs.operators import GraphBuilder
+from engine.sampling.types import Latent
+
+MAX_CONTEXTS = 16
+# The usual numbers of tokens of a text.
+LEAST_TOKENS, MOST_TOKENS = 256, 512
+# The most tokens of a picture, of 16 pixels a side: it has at most 2048.
+MOST_PATCHES = 128 * 128
+
+_Shape = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowDenoiser(ABC):
+    """A `DenoiserModel` that takes no image prompts and no channels beside the latent's."""
+
+    checkpoint: IdentifiedCheckpoint
+    # Networks are kept, so that a loaded network is recognised by identity.
+    _networks: dict[_Shape, Network] = field(default_factory=dict[_Shape, Network], init=False)
+
+    @abstractmethod
+    def emit(self, g: GraphBuilder) -> None:
+        """Emit the network."""
+
+    @abstractmethod
+    def token_dimensions(self, cells: tuple[int, int], tokens: int) -> Dimensions:
+        """Return the dimensions of tokens, for a latent of `cells` and texts of `tokens`."""
+
+    def network(
+        self,
+        height: int,
+        width: int,
+        *,
+        contexts: int = 1,
+        tokens: int = MOST_TOKENS,
+        rows: int = 1,
+        image_prompts: tuple[ImagePromptShape, ...] = (),
+    ) -> Network:
+        """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
+        assert not image_prompts, "the family takes none"
+        shape = height, width, contexts, tokens, rows
+        if shape not in self._networks:
+            self._networks[shape] = self._network(*shape)
+        return self._networks[shape]
+
+    def _network(self, height: int, width: int, contexts: int, tokens: int, rows: int) -> Network:
+        downscale = self.checkpoint.latent.downscale
+        return component_network(
+            self.checkpoint,
+            Component.DENOISER,
+            "denoiser",
+            self.emit,
+            picture_dimensions(self.checkpoint, height, width, downscale, rows)
+            | {"contexts": offered(1, contexts, MAX_CONTEXTS)}
+            | self.token_dimensions((height // downscale, width // downscale), tokens),
+        )
+
+    @property
+    def self_attention_layers(self) -> tuple[str, ...]:
+        """No layer's name: tokens of pictures and texts attend to one another in all layers."""
+        return ()
+
+    def concatenated(
+        self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
+    ) -> Latent | None:
+        """Return None: the variants that are run have no such channels."""
+        return None

@@ -1,0 +1,155 @@
+"""A family of files with a transformer, a VAE and text encoders, trained on straight paths."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from engine.api.sentences import Sentence, sentence
+from engine.checkpoints.diffusers_configs import VaeFile
+from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, ReadIndex
+from engine.checkpoints.index import TensorIndex, combined_digest
+from engine.checkpoints.sidecars import cards_of
+from engine.families.base import (
+    Component,
+    ComponentSource,
+    DenoiserFacts,
+    Parts,
+    TextFacts,
+    VaeFacts,
+)
+from engine.families.family import Family
+from engine.families.kind import Kind, LonePart
+from engine.families.recognition import Listing
+from engine.families.shared.flow.fitting import FLOW_FACTS
+from engine.families.shared.keys.layout import CanonicalWeights, KeyLayout
+from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
+from engine.families.shared.stable_diffusion import evidence
+from engine.families.shared.stable_diffusion.folder_parts import FolderSource, tokenizer_of_folder
+from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.graphs.t5 import T5Config
+
+
+class FlowFamily(Family):
+    """A `Family` whose components are told apart by one `key_layout`."""
+
+    key_layout: ClassVar[KeyLayout]
+    # The space of the latents, which other families may share, and then VAEs, too.
+    space: ClassVar[LatentSpace]
+    # The components that a file with a lone part supplies.
+    supplied: ClassVar[Mapping[LonePart, tuple[Component, ...]]]
+    # The tensors of the transformer, all of one of these; none of `others` is in such files.
+    signs: ClassVar[Sequence[Sequence[str]]]
+    others: ClassVar[Sequence[str]] = ()
+
+    @abstractmethod
+    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
+        """Return the sizes of a component of a single file. Raises EngineError."""
+
+    @abstractmethod
+    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
+        """Read a component of a folder, and check its configuration. Raises EngineError."""
+
+    @abstractmethod
+    def transformer_words(self, config: object) -> Sentence | None:
+        """Describe the transformer; None for the configuration of another component."""
+
+    def has_signs(self, listing: Listing) -> bool:
+        """Tell whether a file holds a transformer of this family."""
+        text = listing.text
+        if any(sign in text for sign in self.others):
+            return False
+        return any(all(sign in text for sign in signs) for signs in self.signs)
+
+    def rule_out(self, listing: Listing) -> Sentence | None:
+        """Return the reason a file cannot be of this family; None where it may be."""
+        if self.recognise(listing) is not None:
+            return None
+        return sentence("it has no transformer of {family}", family=self.title)
+
+    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
+        """List the components that a file with a lone VAE or text encoder could supply."""
+        return self.supplied.get(kind.part, ()) if kind and kind.part else ()
+
+    def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
+        """Read a tiny autoencoder as a VAE; return None for all other files."""
+        return read_tiny_vae(path, read, self.space) if component is Component.VAE else None
+
+    def takes_from(self, giver: Family, component: Component) -> bool:
+        """Tell whether a checkpoint of another family may supply a component: a VAE."""
+        shares = isinstance(giver, FlowFamily) and giver.space is self.space
+        return giver is self or (shares and component is Component.VAE)
+
+    def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
+        """Return `parts` with a component of `other` and the facts of `other` about it."""
+        whole = Family.with_part(self, parts, component, other, path)
+        match component:
+            case Component.DENOISER:
+                return replace(whole, denoiser=other.denoiser)
+            case Component.VAE:
+                return replace(whole, vae=other.vae)
+            case Component.TEXT_ENCODER:
+                return replace(whole, text=other.text)
+            case _:
+                return whole
+
+    def components_of(self, index: TensorIndex) -> tuple[Component, ...]:
+        """List the components in a single file, by its keys."""
+        return tuple(self.key_layout.sort(index.tensors, index.path).components)
+
+    def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
+        """Read the wanted components of a file, in any of its layouts."""
+        path = index.path
+
+        def config_of(component: Component, named: CanonicalWeights) -> object:
+            return self.config_of(component, named, path)
+
+        keys = self.key_layout.sort(index.tensors, path)
+        in_order = (one for one in self.labels if one in wanted)
+        sources, ignored = self.key_layout.sources(keys, in_order, config_of, path)
+        cards = cards_of(index) if Component.DENOISER in sources else ()
+        facts = replace(_facts(sources), cards=cards)
+        return Parts(sources, index.digest, self.described(sources), ignored, facts)
+
+    def read_folder(self, folder: DiffusersFolder) -> Parts:
+        """Read every component of a diffusers folder."""
+        parts = {self.subfolders[name]: part for name, part in folder.parts.items()}
+        found = [self.folder_source(one, parts[one]) for one in self.labels if one in parts]
+        sources = {one.source.component: one.source for one in found}
+        vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
+        return Parts(
+            sources,
+            combined_digest(*(part.index.digest for part in parts.values())),
+            self.described(sources),
+            sum(one.ignored for one in found),
+            _facts(sources),
+            VaeFacts(vae.scaling_factor, vae.shift_factor) if vae else VaeFacts(),
+            TextFacts(tokenizer_of_folder(folder, "tokenizer")),
+        )
+
+    def described(self, sources: Mapping[Component, ComponentSource]) -> tuple[Sentence, ...]:
+        """Return a description of each component, from its configuration."""
+        found: list[Sentence] = []
+        for component, source in sources.items():
+            words = self.transformer_words(source.config) or _t5_words(source.config)
+            found += [words] if words else evidence.described({component: source})
+        return tuple(found)
+
+    def conclusion(self, parts: Parts) -> tuple[Sentence, ...]:
+        """Return the family and the prediction, for parts with a transformer."""
+        if Component.DENOISER not in parts.sources:
+            return ()
+        return (sentence("{family}, {why}", family=self.title, why=parts.denoiser.words),)
+
+
+def _facts(sources: Mapping[Component, ComponentSource]) -> DenoiserFacts:
+    return FLOW_FACTS if Component.DENOISER in sources else DenoiserFacts()
+
+
+def _t5_words(config: object) -> Sentence | None:
+    if not isinstance(config, T5Config):
+        return None
+    return sentence(
+        "T5 text encoder, {layers} layers {width} wide", layers=config.layers, width=config.width
+    )

@@ -1,0 +1,1 @@
+"""Parts of transformers with Flux.1's blocks."""

@@ -1,0 +1,150 @@
+"""The keys of transformers with Flux.1's blocks, in the original layout, ComfyUI's, diffusers'.
+
+Canonical are diffusers' names. Layers that the original layout holds in one (`qkv`, `linear1`) are
+cut into rows of the file, so that nothing is copied. The last modulation is cut in both layouts,
+since they hold its halves in opposite order.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from engine.api.sentences import sentence
+from engine.families.shared.keys.layout import NetworkKeys, Rename
+from engine.families.shared.keys.numbering import damaged
+from engine.weights.sources import StoredWeight
+
+_DOUBLE = (
+    r"norm1(_context)?\.linear|attn\.(to_[qkv]|add_[qkv]_proj|to_out\.0|to_add_out)"
+    r"|ff(_context)?\.net\.(0\.proj|2)"
+)
+_SINGLE = r"norm\.linear|attn\.to_[qkv]|proj_mlp|proj_out"
+_GRAMMAR = re.compile(
+    r"(x_embedder|context_embedder|proj_out|norm_out\.(scale|shift)"
+    r"|time_text_embed\.(timestep|guidance|text)_embedder\.linear_[12]"
+    rf"|transformer_blocks\.\d+\.({_DOUBLE})|single_transformer_blocks\.\d+\.({_SINGLE})"
+    r")\.(weight|bias)"
+    r"|transformer_blocks\.\d+\.attn\.norm_(added_)?[qk]\.weight"
+    r"|single_transformer_blocks\.\d+\.attn\.norm_[qk]\.weight"
+)
+# The beginnings of names in the original layout, and diffusers'.
+MODULES = {
+    "img_in.": "x_embedder.",
+    "txt_in.": "context_embedder.",
+    "time_in.in_layer.": "time_text_embed.timestep_embedder.linear_1.",
+    "time_in.out_layer.": "time_text_embed.timestep_embedder.linear_2.",
+    "vector_in.in_layer.": "time_text_embed.text_embedder.linear_1.",
+    "vector_in.out_layer.": "time_text_embed.text_embedder.linear_2.",
+    "guidance_in.in_layer.": "time_text_embed.guidance_embedder.linear_1.",
+    "guidance_in.out_layer.": "time_text_embed.guidance_embedder.linear_2.",
+    "double_blocks.": "transformer_blocks.",
+    "single_blocks.": "single_transformer_blocks.",
+    "final_layer.linear.": "proj_out.",
+    "final_layer.adaLN_modulation.1.": "norm_out.",
+}
+_MODULE = re.compile("^(?:" + "|".join(map(re.escape, MODULES)) + ")")
+# Some files call the scale of a norm its weight.
+_NORM = re.compile(r"(?<=_norm\.)weight$")
+# The names of layers within blocks.
+LAYERS = {
+    ".img_mod.lin.": ".norm1.linear.",
+    ".txt_mod.lin.": ".norm1_context.linear.",
+    ".img_attn.qkv.": ".attn.to_qkv.",
+    ".txt_attn.qkv.": ".attn.add_qkv_proj.",
+    ".img_attn.norm.query_norm.scale": ".attn.norm_q.weight",
+    ".img_attn.norm.key_norm.scale": ".attn.norm_k.weight",
+    ".txt_attn.norm.query_norm.scale": ".attn.norm_added_q.weight",
+    ".txt_attn.norm.key_norm.scale": ".attn.norm_added_k.weight",
+    ".img_attn.proj.": ".attn.to_out.0.",
+    ".txt_attn.proj.": ".attn.to_add_out.",
+    ".img_mlp.0.": ".ff.net.0.proj.",
+    ".img_mlp.2.": ".ff.net.2.",
+    ".txt_mlp.0.": ".ff_context.net.0.proj.",
+    ".txt_mlp.2.": ".ff_context.net.2.",
+    ".modulation.lin.": ".norm.linear.",
+    ".norm.query_norm.scale": ".attn.norm_q.weight",
+    ".norm.key_norm.scale": ".attn.norm_k.weight",
+    ".linear2.": ".proj_out.",
+}
+_LAYER = re.compile("|".join(map(re.escape, sorted(LAYERS, key=len, reverse=True))))
+_ORIGINAL = "double_blocks."
+# Layers that are cut into rows, each with the names of its parts.
+JOINED = {
+    ".attn.to_qkv.": (".attn.to_q.", ".attn.to_k.", ".attn.to_v."),
+    ".attn.add_qkv_proj.": (".attn.add_q_proj.", ".attn.add_k_proj.", ".attn.add_v_proj."),
+    ".linear1.": (".attn.to_q.", ".attn.to_k.", ".attn.to_v.", ".proj_mlp."),
+}
+_JOINT = re.compile("|".join(map(re.escape, JOINED)))
+
+
+def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, StoredWeight]:
+    """Rename tensors of the original layout, and cut those that hold several weights."""
+    original = any(name.startswith(_ORIGINAL) for name in tensors)
+    first = tensors.get("img_in.bias" if original else "x_embedder.bias")
+    width = first.shape[0] if first is not None and len(first.shape) == 1 else 0
+    found: dict[str, StoredWeight] = {}
+    for name, tensor in tensors.items():
+        renamed = _diffusers_name(name) if original else name
+        for part, weight in _parts(renamed, tensor, width, path, original=original):
+            if part in found:
+                raise damaged(path, sentence("it holds {name!r} under two names", name=part))
+            found[part] = weight
+    return found
+
+
+def _diffusers_name(name: str) -> str:
+    """Return diffusers' name of a layer in the original layout; joined layers keep one name."""
+    name = _NORM.sub("scale", name)
+    renamed = _MODULE.sub(lambda match: MODULES[match[0]], name)
+    return _LAYER.sub(lambda match: LAYERS[match[0]], renamed, count=1)
+
+
+def _parts(
+    name: str, tensor: StoredWeight, width: int, path: Path, *, original: bool
+) -> Iterator[tuple[str, StoredWeight]]:
+    """Yield the weights that a tensor holds, each with its name."""
+    joint = _JOINT.search(name)
+    if original and joint is not None:
+        names = [name.replace(joint[0], part) for part in JOINED[joint[0]]]
+        rest = len(names) == len(JOINED[".linear1."])
+        yield from _rows(names, name, tensor, width, path, rest=rest)
+        return
+    begins = "norm_out." if original else "norm_out.linear."
+    if not name.startswith(begins):
+        yield name, tensor
+        return
+    halves = ("shift", "scale") if original else ("scale", "shift")
+    names = [f"norm_out.{half}.{name.removeprefix(begins)}" for half in halves]
+    yield from _rows(names, name, tensor, width, path, rest=False)
+
+
+def _rows(
+    names: Collection[str],
+    name: str,
+    tensor: StoredWeight,
+    width: int,
+    path: Path,
+    *,
+    rest: bool,
+) -> Iterator[tuple[str, StoredWeight]]:
+    """Yield parts of `width` rows each; the last one has all that are left if there is a `rest`."""
+    rows = tensor.shape[0] if tensor.shape else 0
+    needed = width * (len(names) - rest)
+    if not width or (rows <= needed if rest else rows != needed):
+        shape = list(tensor.shape)
+        raise damaged(path, sentence("{name!r} has the shape {list}", name=name, list=shape))
+    for number, part in enumerate(names):
+        is_rest = rest and number == len(names) - 1
+        yield part, tensor.rows(width * number, rows if is_rest else width * (number + 1))
+
+
+def _as_they_are(names: Collection[str], path: Path) -> Rename:
+    return str
+
+
+FLUX_KEYS = NetworkKeys(
+    grammar=_GRAMMAR,
+    leftovers=re.compile(r"(model_ema|loss)\."),
+    renaming=_as_they_are,
+    unpacked=_unpacked,
+)

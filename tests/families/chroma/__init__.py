@@ -1,0 +1,1 @@
+"""Chroma: its files, its keys in each layout, and its pictures."""

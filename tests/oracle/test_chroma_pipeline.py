@@ -1,0 +1,102 @@
+"""Whole pictures of Chroma beside diffusers' pipelines: the same weights, prompts and noise."""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = [
+    pytest.mark.oracle,
+    # diffusers' own, of a name that its network imports.
+    pytest.mark.filterwarnings("ignore:`FluxPosEmbed` is deprecated:FutureWarning"),
+]
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+
+from diffusers.loaders.single_file_utils import (  # noqa: E402
+    convert_chroma_transformer_checkpoint_to_diffusers,
+)
+
+from backends.base import Array  # noqa: E402
+from engine.api.request import InputImage  # noqa: E402
+from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.families import Component, identify  # noqa: E402
+from engine.weights.sources import as_source  # noqa: E402
+from tests.checkpoints.arrays import write_arrays  # noqa: E402
+from tests.families.chroma import files  # noqa: E402
+from tests.families.flux.files import FluxSizes, drawn  # noqa: E402
+from tests.oracle.chroma_folder import write_pipeline  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    check,
+    opened,
+    our_pixels,
+    their_pixels,
+    write_init,
+)
+from tests.pipeline.jobs import psnr  # noqa: E402
+
+backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
+TEXTS = {"prompt": "a red horse, blue house by the sea", "negative_prompt": "a blur"}
+SIZE = {"width": 96, "height": 64}
+OURS = {
+    **TEXTS,
+    **SIZE,
+    "convention": "diffusers",
+    "schedule": ScheduleName.SIMPLE,
+    "steps": 7,
+    "guidance": 3.0,
+}
+THEIRS = {**TEXTS, **SIZE, "num_inference_steps": 7, "guidance_scale": 3.0}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("chroma"))
+
+
+def their_picture(folder: Path, **arguments) -> Array:
+    return their_pixels(opened(diffusers.ChromaPipeline, folder), **{**THEIRS, **arguments})
+
+
+@backends
+def test_text_to_picture_equals_diffusers(folder: Path, backend_name: str) -> None:
+    assert identify(folder).family == "chroma"
+    ours = our_pixels(folder, backend_name, **OURS)
+    check(ours, their_picture(folder))
+    assert psnr(ours, their_picture(folder, guidance_scale=1.0)) < 45
+    assert psnr(ours, their_picture(folder, prompt="a cat")) < 45
+
+
+def test_without_guidance_no_negative_prompt_acts(folder: Path) -> None:
+    ours = our_pixels(folder, **{**OURS, "guidance": 1.0})
+    check(ours, their_picture(folder, guidance_scale=1.0))
+
+
+@pytest.mark.parametrize("strength", [0.3, 0.6])
+def test_redrawing_equals_diffusers(folder: Path, tmp_path: Path, strength: float) -> None:
+    pixels = write_init(tmp_path / "init.png")
+    pipe = opened(diffusers.ChromaImg2ImgPipeline, folder)
+    size = {"width": 64, "height": 64}
+    expected = their_pixels(pipe, **{**THEIRS, **size}, image=pixels, strength=strength)
+    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
+    check(our_pixels(folder, **{**OURS, **size}, inputs=(init,), strength=strength), expected)
+
+
+def test_keys_of_the_original_layout_become_diffusers(tmp_path: Path) -> None:
+    """diffusers' converter knows one width; few columns keep the file small."""
+    sizes = files.ChromaSizes(FluxSizes(3072, 128, 12288, double=1, single=1), inner=32, layers=5)
+    shapes = {
+        name: shape if "img_in" in name or "in_proj" in name else (shape[0], *(4,) * len(shape[1:]))
+        for name, shape in files.original(sizes).items()
+    }
+    numbers = drawn(shapes)
+    write_arrays(tmp_path / "chroma.safetensors", numbers)
+    found = identify(tmp_path / "chroma.safetensors").components[Component.DENOISER].weights
+    theirs = convert_chroma_transformer_checkpoint_to_diffusers(
+        {name: torch.from_numpy(array) for name, array in numbers.items()}
+    )
+    assert found.keys() == theirs.keys()
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(as_source(found[name]).read(), tensor.numpy())
