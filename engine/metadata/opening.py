@@ -7,7 +7,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 # The most pixels to decode; a picture whose header claims more is refused.
@@ -50,6 +49,9 @@ def open_picture(
 def eight_bit(image: Image.Image) -> Image.Image:
     """Return the picture with 16-bit grey scaled to 8 bits: Pillow would clip it."""
     if image.mode.startswith("I"):
+        # The window reads texts in pictures, for which NumPy's 15 MB are not needed.
+        import numpy as np
+
         return Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
     return image
 

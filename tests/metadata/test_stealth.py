@@ -149,3 +149,17 @@ def test_pictures_without_alpha_do_not_load_the_decoder(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         read_request(path)
     assert caught.value.code is ErrorCode.METADATA_MISSING
+
+
+def test_pictures_with_alpha_are_read_without_numpy(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    Image.new("RGBA", (64, 64), (1, 2, 3, 255)).save(path)
+    script = (
+        "import sys; from pathlib import Path; from engine.metadata.stealth import read_stealth;"
+        f"assert read_stealth(Path({str(path)!r})) == ();"
+        "assert 'PIL.Image' in sys.modules; assert 'numpy' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
