@@ -126,6 +126,15 @@ def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path)
     assert not np.array_equal(made.pixels[0], picture(folder, prompt=prompts[0], seed=7))
 
 
+@pytest.mark.slow
+def test_a_led_picture_is_decoded_in_tiles_as_it_is_whole(folder: Path) -> None:
+    size = {"width": 320, "height": 320, "steps": 2}
+    whole = picture(folder, layer(folder), **size)
+    tiled = picture(folder, layer(folder), **size, vae_tile=256)
+    assert 40 < psnr(tiled, whole) < 99
+    assert psnr(tiled, picture(folder, **size)) < 30
+
+
 def test_a_map_is_made_once_for_the_first_pass_and_brought_to_later_ones(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
