@@ -240,14 +240,15 @@ def _scaled(shape: Sequence[int], scales: HostValue) -> HostValue:
 
 
 def _tile(x: Tensor, repeats: HostValue) -> Tensor:
-    # Only the batch is repeated, so the layout stays.
     if any(times != 1 for times in repeats[1:]):
-        raise BackendError(f"torch_device repeats only the batch, not {repeats}")
+        return x.repeat(tuple(map(int, repeats)))
+    # Where the batch alone is repeated, the layout stays.
     return x if repeats[0] == 1 else torch.cat([x] * int(repeats[0]))
 
 
 def _gather(*, axis: int = 0) -> Function:
-    _require(axis == 0, f"axis {axis}")
+    if axis:
+        return lambda table, places: table.index_select(axis, places)
     return lambda table, rows: (
         functional.embedding(rows, table) if table.dim() == 2 else table.index_select(0, rows)
     )

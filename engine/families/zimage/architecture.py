@@ -15,7 +15,8 @@ from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, FlowLevels, RectifiedFlow
 from engine.text.chat_rows import CUT_POSITIONS
 
-# As Flux.1's blocks, whose tokens are 3072 wide where these are 3840.
+# Measured for a layer of each kind of full size in float32, whose memory all layers use in turn: 49
+# kB for each cell and context at 512 x 512; the numbers are those of two contexts.
 MEMORY = MemoryFacts(denoiser_bytes=105_000, vae_bytes=90_000, vae_core_bytes=12_000)
 # ComfyUI's `ZImage` and Forge Neo have one shift; the scheduler of Base's folder has another.
 _TURBO = RectifiedFlow(3.0)

@@ -27,6 +27,7 @@ from engine.graphs.t5 import position_buckets, t5_encoder  # noqa: E402
 from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from engine.graphs.unet_changes import NetworkChanges  # noqa: E402
 from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
+from engine.graphs.zimage import ZImageConfig, zimage  # noqa: E402
 from tests.backends.networks import VAE_PARTS  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.control.small import SMALL_ADAPTER  # noqa: E402
@@ -40,6 +41,7 @@ from tests.graphs.networks import (  # noqa: E402
     small_unet,
     wide_unet,
 )
+from tests.graphs.test_qwen3 import emit as emit_qwen3  # noqa: E402
 from tests.graphs.test_t5 import SMALL as SMALL_T5  # noqa: E402
 from tests.upscalers.small import EMITS as UPSCALERS  # noqa: E402
 
@@ -61,6 +63,10 @@ SMALL_CHROMA = ChromaConfig(
     in_channels=16, out_channels=16, width=48, heads=3, mlp_width=192, context_width=40,
     double_blocks=1, single_blocks=1, axes=(4, 6, 6), waves=16, approximator_width=32,
     approximator_layers=1,
+)  # fmt: skip
+SMALL_ZIMAGE = ZImageConfig(
+    channels=4, width=48, heads=3, mlp_width=64, context_width=24, embedded_width=40,
+    embedding_width=32, layers=1, refiners=1, axes=(4, 6, 6),
 )  # fmt: skip
 # Height and width, and whether every level halves evenly.
 SIZES = {(16, 12): True, (13, 10): False}
@@ -213,7 +219,9 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
         partial(t5_encoder, config=SMALL_T5),
         partial(t5_encoder, config=SMALL_T5, masked=True),
     )
-    for emit in (*emits, partial(unet, config=wide_unet()), changed, adapter, *of_flux):
+    of_zimage = partial(zimage, config=SMALL_ZIMAGE), emit_qwen3
+    networks = (changed, adapter, *of_flux, *of_zimage)
+    for emit in (*emits, partial(unet, config=wide_unet()), *networks):
         weights = random_weights(emit)
         for operators, elements in forms:
             for element in elements:
