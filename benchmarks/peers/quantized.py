@@ -45,9 +45,7 @@ class QuantizedStep:
         self._seconds = perf_counter() - start
         self._loaded = held_bytes()[0]
         self._cached = sum(one.bytes for one in copies.listed())
-        inputs = denoiser.timestep_inputs(TIMESTEP, 3.5) | denoiser.size_inputs(
-            side // 8, side // 8
-        )
+        inputs = denoiser.timestep_inputs(TIMESTEP, 3.5) | denoiser.size_inputs(side, side)
         self._feeds = {
             spec.name: inputs[spec.name] if spec.name in inputs else _drawn(spec.shape, side // 8)
             for spec in self._session.inputs
@@ -68,6 +66,11 @@ class QuantizedStep:
             "ran": held_bytes()[0] - self._before,
             "cached": self._cached,
         }
+
+    def close(self) -> None:
+        """Free the network, and delete its working copy."""
+        self._session.close()
+        self._folder.cleanup()
 
 
 def _drawn(shape: tuple[int | str, ...], cells: int) -> Array:
