@@ -602,8 +602,8 @@
    <translation>Modell</translation>
   </message>
   <message>
-   <source>Models (*.safetensors *.sft *.ckpt);;All files (*)</source>
-   <translation>Modelle (*.safetensors *.sft *.ckpt);;Alle Dateien (*)</translation>
+   <source>Models (*.safetensors *.sft *.gguf *.ckpt);;All files (*)</source>
+   <translation>Modelle (*.safetensors *.sft *.gguf *.ckpt);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Open a file…</source>
@@ -1566,6 +1566,10 @@
  <context>
   <name>GalleryPage</name>
   <message>
+   <source>Choose two, three or four pictures to compare them.</source>
+   <translation>Wählen Sie zwei, drei oder vier Bilder aus, um sie zu vergleichen.</translation>
+  </message>
+  <message>
    <source>How it was made</source>
    <translation>Wie es entstand</translation>
   </message>
@@ -1704,12 +1708,28 @@
    <translation>Es gibt</translation>
   </message>
   <message>
+   <source>Joined by</source>
+   <translation>Verbunden durch</translation>
+  </message>
+  <message>
+   <source>No other picture</source>
+   <translation>Keinem anderen Bild</translation>
+  </message>
+  <message>
    <source>Only within</source>
    <translation>Nur innerhalb</translation>
   </message>
   <message>
+   <source>Seen with</source>
+   <translation>Gesehen mit</translation>
+  </message>
+  <message>
    <source>The whole picture</source>
    <translation>Das ganze Bild</translation>
+  </message>
+  <message>
+   <source>Weight on</source>
+   <translation>Gewicht auf</translation>
   </message>
  </context>
  <context>
@@ -1991,6 +2011,10 @@
   <message>
    <source>A mask: white where it acts</source>
    <translation>Eine Maske: weiß, wo es wirkt</translation>
+  </message>
+  <message>
+   <source>A picture that is seen together with the first</source>
+   <translation>Ein Bild, das zusammen mit dem ersten gesehen wird</translation>
   </message>
   <message>
    <source>Add a control layer…</source>
@@ -2302,8 +2326,8 @@
  <context>
   <name>MainWindow</name>
   <message>
-   <source>Models and pictures (*.safetensors *.sft *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;All files (*)</source>
-   <translation>Modelle und Bilder (*.safetensors *.sft *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;Alle Dateien (*)</translation>
+   <source>Models and pictures (*.safetensors *.sft *.gguf *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;All files (*)</source>
+   <translation>Modelle und Bilder (*.safetensors *.sft *.gguf *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Open a model or a picture</source>
@@ -2626,8 +2650,8 @@
    <translation>Sie ist vielleicht mit etwas Großem beschäftigt. Warten oder sie mit Gewalt beenden: Fertige Bilder sind sicher, und das laufende beginnt von vorn.</translation>
   </message>
   <message>
-   <source>Models (*.safetensors *.sft *.ckpt *.pt);;All files (*)</source>
-   <translation>Modelle (*.safetensors *.sft *.ckpt *.pt);;Alle Dateien (*)</translation>
+   <source>Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)</source>
+   <translation>Modelle (*.safetensors *.sft *.gguf *.ckpt *.pt);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Start again</source>
@@ -4379,6 +4403,10 @@
    <source>{key} is the key of “{action}”.</source>
    <translation>{key} ist die Taste von „{action}“.</translation>
   </message>
+  <message>
+   <source>{key} opens the menu “{menu}”.</source>
+   <translation>{key} öffnet das Menü „{menu}“.</translation>
+  </message>
  </context>
  <context>
   <name>SiteKeyRow</name>
@@ -5215,6 +5243,14 @@
    <translation>0 bewahrt das Bild, 1 zeichnet alles neu.</translation>
   </message>
   <message>
+   <source>1024 pixels, English and Chinese prompts; Turbo needs eight steps.</source>
+   <translation>1024 Pixel, englische und chinesische Prompts; Turbo braucht acht Schritte.</translation>
+  </message>
+  <message>
+   <source>1024 pixels, any style, long prompts and negative prompts; large files.</source>
+   <translation>1024 Pixel, jeder Stil, lange Prompts und negative Prompts; große Dateien.</translation>
+  </message>
+  <message>
    <source>1024 pixels, follows long prompts closely; large files, and much time.</source>
    <translation>1024 Pixel, folgt langen Prompts genau; große Dateien und viel Zeit.</translation>
   </message>
@@ -5427,8 +5463,8 @@
    <translation>Die Hardware erneut prüfen.</translation>
   </message>
   <message>
-   <source>Choose Flux.1 dev, schnell or Krea, or what was trained from them.</source>
-   <translation>Wähle Flux.1 dev, schnell oder Krea oder daraus trainierte Modelle.</translation>
+   <source>Choose Flux.1 dev, schnell, Krea or Fill, or what was trained from them.</source>
+   <translation>Wählen Sie Flux.1 dev, schnell, Krea oder Fill, oder was daraus trainiert wurde.</translation>
   </message>
   <message>
    <source>Choose a .safetensors file, or the folder that holds unet, vae and text_encoder.</source>
@@ -5475,8 +5511,16 @@
    <translation>Ein Modell wählen, das mit dem eigenen Rauschverlauf von Stable Diffusion trainiert wurde.</translation>
   </message>
   <message>
+   <source>Choose a model with Chroma's usual network.</source>
+   <translation>Wählen Sie ein Modell mit dem üblichen Netz von Chroma.</translation>
+  </message>
+  <message>
    <source>Choose a model with Flux.1's usual network.</source>
    <translation>Wähle ein Modell mit dem üblichen Netz von Flux.1.</translation>
+  </message>
+  <message>
+   <source>Choose a model with Qwen3 as its text encoder.</source>
+   <translation>Wählen Sie ein Modell mit Qwen3 als Textencoder.</translation>
   </message>
   <message>
    <source>Choose a model with Stable Diffusion's usual network.</source>
@@ -5485,6 +5529,10 @@
   <message>
    <source>Choose a model with T5 v1.1 as its text encoder.</source>
    <translation>Wählen Sie ein Modell mit T5 v1.1 als Textencoder.</translation>
+  </message>
+  <message>
+   <source>Choose a model with Z-Image's usual network.</source>
+   <translation>Wählen Sie ein Modell mit dem üblichen Netzwerk von Z-Image.</translation>
   </message>
   <message>
    <source>Choose a model, or get the .safetensors version of this one.</source>
@@ -5715,10 +5763,6 @@
    <translation>Dateien dieser Art sind Programme. Die .safetensors-Version beschaffen.</translation>
   </message>
   <message>
-   <source>Fill, which takes a masked picture beside the latent</source>
-   <translation>Fill, das neben dem Latent ein maskiertes Bild nimmt</translation>
-  </message>
-  <message>
    <source>For the same picture as with the LoRAs, bake into the fp16 version of the model.</source>
    <translation>Für dasselbe Bild wie mit den LoRAs in die fp16-Version des Modells einbacken.</translation>
   </message>
@@ -5781,6 +5825,14 @@
   <message>
    <source>Get the fp16 version, or fp8 with one scale for each layer.</source>
    <translation>Die fp16-Version beschaffen oder fp8 mit einer Skala je Schicht.</translation>
+  </message>
+  <message>
+   <source>Get the fp16, bf16 or fp8 version, or a GGUF file.</source>
+   <translation>Besorgen Sie die Fassung in fp16, bf16 oder fp8, oder eine GGUF-Datei.</translation>
+  </message>
+  <message>
+   <source>Get the version in Q8_0, Q6_K, Q5_K, Q4_K or Q4_0.</source>
+   <translation>Besorgen Sie die Fassung in Q8_0, Q6_K, Q5_K, Q4_K oder Q4_0.</translation>
   </message>
   <message>
    <source>Give each prompt one number.</source>
@@ -6029,6 +6081,10 @@
   <message>
    <source>Join some of the parts.</source>
    <translation>Einige der Teile verbinden.</translation>
+  </message>
+  <message>
+   <source>Join them by llama.cpp's program for it, or get the model in one file.</source>
+   <translation>Fügen Sie sie mit dem Programm von llama.cpp dafür zusammen, oder besorgen Sie das Modell in einer Datei.</translation>
   </message>
   <message>
    <source>Known are HED, PiDiNet, informative-drawings and Depth Anything V2 small, base, large.</source>
@@ -6321,6 +6377,10 @@
   <message>
    <source>QT_QPA_PLATFORM names {name}, which there is not</source>
    <translation>QT_QPA_PLATFORM nennt {name}, was es nicht gibt</translation>
+  </message>
+  <message>
+   <source>Qwen3 text encoder, {layers} layers {width} wide</source>
+   <translation>Qwen3-Textencoder, {layers} Schichten, {width} breit</translation>
   </message>
   <message>
    <source>ROCm is absent or of another version: {reason}</source>
@@ -7171,6 +7231,10 @@
    <translation>{label} von {path}: gespeichert als {dtype}.</translation>
   </message>
   <message>
+   <source>The {label} of {path} is stored as {kind}, which no device here was proved to compute rightly.</source>
+   <translation>{label} von {path} ist als {kind} gespeichert; dass ein Gerät hier damit richtig rechnet, ist nicht nachgewiesen.</translation>
+  </message>
+  <message>
    <source>The {label} of {path} scales {weight!r} in parts, which this version does not read.</source>
    <translation>{label} von {path}: {weight!r} wird in Teilen skaliert, was diese Version nicht liest.</translation>
   </message>
@@ -7409,6 +7473,10 @@
   <message>
    <source>Use the model without it, and its adapter's own file for an image prompt.</source>
    <translation>Nutzen Sie das Modell ohne ihn, und für einen Bild-Prompt die eigene Datei des Adapters.</translation>
+  </message>
+  <message>
+   <source>Use the same model as a .safetensors file, or the LoRA beside the model.</source>
+   <translation>Verwenden Sie dasselbe Modell als .safetensors-Datei, oder das LoRA neben dem Modell.</translation>
   </message>
   <message>
    <source>Use the strength to say how much of it is redrawn.</source>
@@ -7667,6 +7735,10 @@
    <translation>ein Gesichtsrestaurierer ({name})</translation>
   </message>
   <message>
+   <source>a fact</source>
+   <translation>einer Angabe</translation>
+  </message>
+  <message>
    <source>a field ends beyond its message</source>
    <translation>ein Feld endet hinter seiner Nachricht</translation>
   </message>
@@ -7749,6 +7821,10 @@
   <message>
    <source>a sum of {width} wide</source>
    <translation>eine Summe der Breite {width}</translation>
+  </message>
+  <message>
+   <source>a tensor</source>
+   <translation>eines Tensors</translation>
   </message>
   <message>
    <source>a tensor has the shape {list}</source>
@@ -7971,6 +8047,10 @@
    <translation>hat in nativem Code durch null geteilt</translation>
   </message>
   <message>
+   <source>does not begin where the one before it ends</source>
+   <translation>beginnt nicht dort, wo der vorige endet</translation>
+  </message>
+  <message>
    <source>down-sampling rate</source>
    <translation>Verkleinerung</translation>
   </message>
@@ -8021,6 +8101,10 @@
   <message>
    <source>factor of a second pass</source>
    <translation>Faktor eines zweiten Durchgangs</translation>
+  </message>
+  <message>
+   <source>facts</source>
+   <translation>Angaben</translation>
   </message>
   <message>
    <source>feather</source>
@@ -8081,6 +8165,10 @@
   <message>
    <source>in the set of elements {name!r}, {problem}</source>
    <translation>im Elementsatz {name!r}: {problem}</translation>
+  </message>
+  <message>
+   <source>int8 by rows (with or without ConvRot)</source>
+   <translation>int8 nach Zeilen (mit oder ohne ConvRot)</translation>
   </message>
   <message>
    <source>is what the new model is made of</source>
@@ -8159,8 +8247,12 @@
    <translation>sie hat keine Operatoren</translation>
   </message>
   <message>
-   <source>it has no transformer of Flux.1</source>
-   <translation>es hat keinen Transformer von Flux.1</translation>
+   <source>it has no transformer of Z-Image</source>
+   <translation>sie enthält keinen Transformer von Z-Image</translation>
+  </message>
+  <message>
+   <source>it has no transformer of {family}</source>
+   <translation>es hat keinen Transformer von {family}</translation>
   </message>
   <message>
    <source>it has no {name}</source>
@@ -8219,6 +8311,10 @@
    <translation>sie enthält {name!r}, was keine kleine VAE hat</translation>
   </message>
   <message>
+   <source>it holds {name} under two names</source>
+   <translation>sie enthält {name} unter zwei Namen</translation>
+  </message>
+  <message>
    <source>it is a display without a graphics processor</source>
    <translation>es ist eine Anzeige ohne Grafikprozessor</translation>
   </message>
@@ -8259,6 +8355,10 @@
    <translation>sie gehört zur Familie {title}</translation>
   </message>
   <message>
+   <source>it is of version {version} of GGUF</source>
+   <translation>sie hat die GGUF-Version {version}</translation>
+  </message>
+  <message>
    <source>it is off by {share}</source>
    <translation>es liegt um {share} daneben</translation>
   </message>
@@ -8295,8 +8395,20 @@
    <translation>es fehlt {value!r}</translation>
   </message>
   <message>
+   <source>it lists more texts than any model</source>
+   <translation>sie führt mehr Texte auf als jedes Modell</translation>
+  </message>
+  <message>
    <source>it lists {count} tensors, over the limit of {max_tensors}</source>
    <translation>sie zählt {count} Tensoren auf, mehr als die Grenze von {max_tensors}</translation>
+  </message>
+  <message>
+   <source>it lists {count} {what}, over the limit of {most}</source>
+   <translation>sie führt {count} {what} auf, mehr als die erlaubten {most}</translation>
+  </message>
+  <message>
+   <source>it lists {name} twice</source>
+   <translation>sie führt {name} zweimal auf</translation>
   </message>
   <message>
    <source>it names more than {most} LoRAs</source>
@@ -8383,6 +8495,10 @@
    <translation>ihr Kopf hat weit mehr Einträge als jedes Modell</translation>
   </message>
   <message>
+   <source>its header is longer than any model's</source>
+   <translation>ihr Kopf ist länger als der jedes Modells</translation>
+  </message>
+  <message>
    <source>its header is nested too deeply</source>
    <translation>ihr Kopf ist zu tief verschachtelt</translation>
   </message>
@@ -8435,6 +8551,10 @@
    <translation>sein Name sagt {words}</translation>
   </message>
   <message>
+   <source>its numbers are big-endian</source>
+   <translation>ihre Zahlen sind in Big-Endian</translation>
+  </message>
+  <message>
    <source>its numbers are none</source>
    <translation>seine Zahlen sind keine</translation>
   </message>
@@ -8449,6 +8569,10 @@
   <message>
    <source>its shapes are {family}'s</source>
    <translation>ihre Formen sind die von {family}</translation>
+  </message>
+  <message>
+   <source>its tensors are aligned to {stated} bytes</source>
+   <translation>ihre Tensoren sind an {stated} Bytes ausgerichtet</translation>
   </message>
   <message>
    <source>its tensors cannot be listed</source>
@@ -8663,6 +8787,10 @@
    <translation>Zahl von embedding_spellings</translation>
   </message>
   <message>
+   <source>number of further pictures</source>
+   <translation>Anzahl weiterer Bilder</translation>
+  </message>
+  <message>
    <source>number of image prompts</source>
    <translation>Zahl der Bildprompts</translation>
   </message>
@@ -8795,8 +8923,28 @@
    <translation>safetensors-Datei</translation>
   </message>
   <message>
+   <source>sampled as Base, by its name</source>
+   <translation>wie Base abgetastet, nach dem Namen</translation>
+  </message>
+  <message>
+   <source>sampled as Chroma1-Flash, by its name</source>
+   <translation>gesampelt wie Chroma1-Flash, nach seinem Namen</translation>
+  </message>
+  <message>
+   <source>sampled as Chroma1-HD</source>
+   <translation>gesampelt wie Chroma1-HD</translation>
+  </message>
+  <message>
+   <source>sampled as Fill: it takes a masked picture</source>
+   <translation>berechnet wie Fill: Es nimmt ein maskiertes Bild</translation>
+  </message>
+  <message>
    <source>sampled as Krea, by its name</source>
    <translation>wie Krea gesampelt, nach seinem Namen</translation>
+  </message>
+  <message>
+   <source>sampled as Turbo: no name says that it is Base</source>
+   <translation>wie Turbo abgetastet: Kein Name besagt, dass es Base ist</translation>
   </message>
   <message>
    <source>sampled as dev: guidance is an input of it</source>
@@ -8939,6 +9087,22 @@
    <translation>der Tensorname {quoted} ist zu lang oder kein einfacher Text</translation>
   </message>
   <message>
+   <source>tensor {name} does not fit its shape</source>
+   <translation>Tensor {name} passt nicht zu seiner Form</translation>
+  </message>
+  <message>
+   <source>tensor {name} has the shape [{shape}]</source>
+   <translation>Tensor {name} hat die Form [{shape}]</translation>
+  </message>
+  <message>
+   <source>tensor {name} has {rank} dimensions</source>
+   <translation>Tensor {name} hat {rank} Dimensionen</translation>
+  </message>
+  <message>
+   <source>tensor {name} {fault}</source>
+   <translation>Tensor {name} {fault}</translation>
+  </message>
+  <message>
    <source>tensor {quoted} has a size that does not fit its shape</source>
    <translation>Tensor {quoted} hat eine Größe, die nicht zu seiner Form passt</translation>
   </message>
@@ -8967,12 +9131,24 @@
    <translation>Tensor {quoted} {fault}</translation>
   </message>
   <message>
+   <source>tensors</source>
+   <translation>Tensoren</translation>
+  </message>
+  <message>
    <source>text encoder</source>
    <translation>Textencoder</translation>
   </message>
   <message>
    <source>text encoder (CLIP ViT-L)</source>
    <translation>Textencoder (CLIP ViT-L)</translation>
+  </message>
+  <message>
+   <source>text encoder (Qwen3-4B)</source>
+   <translation>Textencoder (Qwen3-4B)</translation>
+  </message>
+  <message>
+   <source>text encoder (T5-XXL)</source>
+   <translation>Text-Encoder (T5-XXL)</translation>
   </message>
   <message>
    <source>text encoders of width {widths}</source>
@@ -9031,6 +9207,10 @@
    <translation>der Dateiname</translation>
   </message>
   <message>
+   <source>the name of {what} is too long or not plain text: {name}</source>
+   <translation>der Name {what} ist zu lang oder kein einfacher Text: {name}</translation>
+  </message>
+  <message>
    <source>the one before</source>
    <translation>die davor</translation>
   </message>
@@ -9065,6 +9245,10 @@
   <message>
    <source>the prompt becomes too long</source>
    <translation>der Prompt wird zu lang</translation>
+  </message>
+  <message>
+   <source>the rows of tensor {name} are no whole blocks of {dtype}</source>
+   <translation>die Zeilen von Tensor {name} sind keine ganzen Blöcke von {dtype}</translation>
   </message>
   <message>
    <source>the special token {token!r} is not in the vocabulary</source>
@@ -9137,6 +9321,10 @@
   <message>
    <source>transformer {width} wide with {double} double and {single} single blocks</source>
    <translation>Transformer, {width} breit, mit {double} doppelten und {single} einfachen Blöcken</translation>
+  </message>
+  <message>
+   <source>transformer {width} wide with {layers} layers</source>
+   <translation>Transformer, {width} breit, mit {layers} Schichten</translation>
   </message>
   <message>
    <source>v-prediction</source>
@@ -9431,8 +9619,16 @@
    <translation>{name} ist kein Name einer Datei in seinem Ordner</translation>
   </message>
   <message>
+   <source>{name} is no shape</source>
+   <translation>{name} ist keine Form</translation>
+  </message>
+  <message>
    <source>{name} is not installed</source>
    <translation>{name} ist nicht installiert</translation>
+  </message>
+  <message>
+   <source>{name} is of the unknown kind {kind}</source>
+   <translation>{name} hat die unbekannte Art {kind}</translation>
   </message>
   <message>
    <source>{name} is there under another case of letters</source>
@@ -9449,6 +9645,10 @@
   <message>
    <source>{name} lies over {other} and has no {provider}: uninstall {all}, then install {wanted}</source>
    <translation>{name} liegt über {other} und hat kein {provider}: {all} deinstallieren, dann {wanted} installieren</translation>
+  </message>
+  <message>
+   <source>{name} lists what cannot be listed</source>
+   <translation>{name} führt auf, was nicht aufgeführt werden kann</translation>
   </message>
   <message>
    <source>{name} on {device}: Its results are correct: {results}.</source>
@@ -9611,6 +9811,10 @@
    <translation>{path} ist eine DoRA, die nach den Längen der Ausgänge trainiert wurde; das nachgeahmte Programm misst die Eingänge.</translation>
   </message>
   <message>
+   <source>{path} is a GGUF file, which LoRAs cannot be written into.</source>
+   <translation>{path} ist eine GGUF-Datei, in die keine LoRAs geschrieben werden können.</translation>
+  </message>
+  <message>
    <source>{path} is a folder, not the file of an upscaler.</source>
    <translation>{path} ist ein Ordner und nicht die Datei eines Upscalers.</translation>
   </message>
@@ -9715,6 +9919,10 @@
    <translation>{path} ist nicht der Upscaler, der die Datei zu sein scheint: {what}.</translation>
   </message>
   <message>
+   <source>{path} is one of {parts} parts of a model.</source>
+   <translation>{path} ist einer von {parts} Teilen eines Modells.</translation>
+  </message>
+  <message>
    <source>{path} is used, so the picture may become another one.</source>
    <translation>{path} wird verwendet, also kann ein anderes Bild entstehen.</translation>
   </message>
@@ -9769,6 +9977,10 @@
   <message>
    <source>{path} needs a second file beside it.</source>
    <translation>{path} braucht eine zweite Datei daneben.</translation>
+  </message>
+  <message>
+   <source>{path} stores {name} in blocks of the type {kind}, which this version does not read.</source>
+   <translation>{path} speichert {name} in Blöcken vom Typ {kind}, den diese Version nicht liest.</translation>
   </message>
   <message>
    <source>{path} stores {quoted} in the number format {quoted_2}, which this version does not know.</source>
@@ -10002,8 +10214,8 @@
    <translation>Viele Websites entfernen die Einstellungen aus Bildern.</translation>
   </message>
   <message>
-   <source>Models are .safetensors or .ckpt files, or folders.</source>
-   <translation>Modelle sind .safetensors- oder .ckpt-Dateien oder Ordner.</translation>
+   <source>Models are .safetensors, .gguf or .ckpt files, or folders.</source>
+   <translation>Modelle sind .safetensors-, .gguf- oder .ckpt-Dateien, oder Ordner.</translation>
   </message>
   <message>
    <source>Name the folder that has it, or take it out.</source>
@@ -10923,8 +11135,28 @@
    <translation>Eine andere Zahl verzieht das Bild auf andere Weise.</translation>
   </message>
   <message>
+   <source>As in every other tool: half the weight adds half as much.</source>
+   <translation>Wie in jedem anderen Programm: Das halbe Gewicht fügt halb so viel hinzu.</translation>
+  </message>
+  <message>
+   <source>Attention and the mean</source>
+   <translation>Aufmerksamkeit und Mittelwert</translation>
+  </message>
+  <message>
+   <source>Attention, less in fine layers</source>
+   <translation>Aufmerksamkeit, weniger in feinen Schichten</translation>
+  </message>
+  <message>
+   <source>Attention, too</source>
+   <translation>Auch die Aufmerksamkeit</translation>
+  </message>
+  <message>
    <source>Automatic</source>
    <translation>Automatisch</translation>
+  </message>
+  <message>
+   <source>Average</source>
+   <translation>Durchschnitt</translation>
   </message>
   <message>
    <source>Background</source>
@@ -10983,6 +11215,14 @@
    <translation>Tiefe</translation>
   </message>
   <message>
+   <source>Difference</source>
+   <translation>Differenz</translation>
+  </message>
+  <message>
+   <source>Differences within the picture stay: K+mean(V) with a penalty.</source>
+   <translation>Unterschiede innerhalb des Bildes bleiben: K+mean(V) mit Abzug.</translation>
+  </message>
+  <message>
    <source>Draw bodies.</source>
    <translation>Körper zeichnen.</translation>
   </message>
@@ -11001,6 +11241,10 @@
   <message>
    <source>Edges of three levels, which hide less of the picture.</source>
    <translation>Kanten in drei Stufen, die weniger vom Bild verbergen.</translation>
+  </message>
+  <message>
+   <source>Even average</source>
+   <translation>Gleichmäßiger Durchschnitt</translation>
   </message>
   <message>
    <source>Everything but the places of things.</source>
@@ -11171,6 +11415,10 @@
    <translation>Durchmischter Inhalt</translation>
   </message>
   <message>
+   <source>Side by side</source>
+   <translation>Nebeneinander</translation>
+  </message>
+  <message>
    <source>Side that it sees</source>
    <translation>Seite, die es sieht</translation>
   </message>
@@ -11203,12 +11451,24 @@
    <translation>Nur Stil</translation>
   </message>
   <message>
+   <source>Sum</source>
+   <translation>Summe</translation>
+  </message>
+  <message>
    <source>Surface normals</source>
    <translation>Oberflächennormalen</translation>
   </message>
   <message>
    <source>Switched off.</source>
    <translation>Ausgeschaltet.</translation>
+  </message>
+  <message>
+   <source>The average in which no picture outweighs another.</source>
+   <translation>Der Durchschnitt, in dem kein Bild ein anderes überwiegt.</translation>
+  </message>
+  <message>
+   <source>The first without what is in the others.</source>
+   <translation>Das erste ohne das, was in den anderen ist.</translation>
   </message>
   <message>
    <source>The level that divides white from black.</source>
@@ -11233,6 +11493,14 @@
   <message>
    <source>The map that its numbers become.</source>
    <translation>Die Karte, die aus seinen Zahlen wird.</translation>
+  </message>
+  <message>
+   <source>The model also looks more at the picture, or less: K+V.</source>
+   <translation>Das Modell achtet auch mehr oder weniger auf das Bild: K+V.</translation>
+  </message>
+  <message>
+   <source>The model looks at all of them together.</source>
+   <translation>Das Modell sieht alle zusammen.</translation>
   </message>
   <message>
    <source>The more, the freer the details are.</source>
@@ -11301,6 +11569,22 @@
   <message>
    <source>Weaker edges are left out; lower shows more of them.</source>
    <translation>Schwächere Kanten fallen weg; weniger zeigt mehr davon.</translation>
+  </message>
+  <message>
+   <source>Weaker where the model works on details: K+V with a penalty.</source>
+   <translation>Schwächer, wo das Modell Einzelheiten zeichnet: K+V mit Abzug.</translation>
+  </message>
+  <message>
+   <source>What is in any of them, stronger where they agree.</source>
+   <translation>Was in einem davon ist, stärker, wo sie übereinstimmen.</translation>
+  </message>
+  <message>
+   <source>What it adds</source>
+   <translation>Das Hinzugefügte</translation>
+  </message>
+  <message>
+   <source>What they have in common.</source>
+   <translation>Was sie gemeinsam haben.</translation>
   </message>
   <message>
    <source>Without effect until a picture is chosen.</source>
