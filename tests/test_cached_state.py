@@ -32,7 +32,7 @@ def _note_duration(folder: Path) -> None:
 
 _STORES: dict[str, Store] = {
     "files": (
-        lambda folder: KnownFiles(folder).note_sha256(_STATE, "sampled", "sha256"),
+        lambda folder: KnownFiles(folder).note_sha256(_STATE, "sha256"),
         lambda folder: KnownFiles(folder).sha256(_STATE) == "sha256",
     ),
     "durations": (

@@ -109,7 +109,7 @@ def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
             sentence("If it is still downloading, wait until that has finished."),
         )
     if known.is_settled(state):
-        known.note_sha256(state, checkpoint.digest, found.whole)
+        known.note_sha256(state, found.whole)
     return found
 
 

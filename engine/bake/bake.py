@@ -149,7 +149,7 @@ class _Work:
 
         found = hash_file(base.path, report).whole
         if self._known.is_settled(base.state) and base.state.is_of(base.path.stat()):
-            self._known.note_sha256(base.state, base.digest, found)
+            self._known.note_sha256(base.state, found)
         return found
 
     def _advance(self, count: int) -> None:

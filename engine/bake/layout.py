@@ -34,7 +34,6 @@ class BaseFile:
     tensors: Mapping[str, FileSlice]
     by_place: tuple[str, ...]
     metadata: Mapping[str, str]
-    digest: str
     state: FileState
 
     @property
@@ -78,7 +77,7 @@ def read_base(path: Path, read: ReadIndex) -> BaseFile:
         order = sorted(tensors, key=lambda key: -tensors[key].dtype.itemsize)
     else:
         order = sorted(tensors, key=lambda key: (tensors[key].offset, tensors[key].nbytes))
-    return BaseFile(path, tensors, tuple(order), metadata, index.digest, index.state)
+    return BaseFile(path, tensors, tuple(order), metadata, index.state)
 
 
 def _in_blocks(path: Path) -> EngineError:

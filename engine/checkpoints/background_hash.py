@@ -83,10 +83,10 @@ class BackgroundHash:
         self._thread: Thread | None = None
         self._closed = False
 
-    def want(self, state: FileState, digest: str) -> None:
-        """Queue a checkpoint if its hash is unknown; `digest` is its sampled digest."""
+    def want(self, state: FileState) -> None:
+        """Queue a checkpoint if its hash is unknown."""
         if self._known.sha256(state) is None:
-            keep = partial(self._keep_checkpoint, state, digest)
+            keep = partial(self._keep_checkpoint, state)
             wish = Wish(
                 state.path, state.stamp, keep, tell=lambda done: self._tell(state, done, None)
             )
@@ -236,8 +236,8 @@ class BackgroundHash:
                 process.kill()
             return process
 
-    def _keep_checkpoint(self, state: FileState, sampled: str, found: FullHash) -> None:
-        self._known.note_sha256(state, sampled, found.whole)
+    def _keep_checkpoint(self, state: FileState, found: FullHash) -> None:
+        self._known.note_sha256(state, found.whole)
         self._tell(state, state.size, found.whole)
 
 

@@ -40,7 +40,7 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     modified_ns: int
     changed: int
     header: str
-    # `sampled_digest`; empty if only `content` is known.
+    # `sampled_digest`; empty while it is not known.
     sampled: str
     # SHA-256 of the whole file; None until it was read whole.
     sha256: str | None = None
@@ -100,11 +100,10 @@ class KnownFiles:
         entry = self._entry(state)
         return entry.sha256 if entry else None
 
-    def note_sha256(self, state: FileState, sampled: str, sha256: str) -> None:
+    def note_sha256(self, state: FileState, sha256: str) -> None:
         """Record the SHA-256 of the file that was in this state while it was read whole."""
-        entry = self._entry(state) or _new(state, sampled)
-        entry = msgspec.structs.replace(entry, sampled=sampled, sha256=sha256)
-        self._write(entry, state.path)
+        entry = self._entry(state) or _new(state, "")
+        self._write(msgspec.structs.replace(entry, sha256=sha256), state.path)
 
     def note_prediction(self, state: FileState, prediction: PredictionType) -> None:
         """Record the prediction type of the denoiser in this file, if the file is known."""

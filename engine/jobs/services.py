@@ -176,7 +176,7 @@ class JobServices:
     def want_hash(self, checkpoint: IdentifiedCheckpoint) -> None:
         """Have the checkpoint hashed in the background, if it is one file."""
         if self.hashes is not None and checkpoint.file is not None:
-            self.hashes.want(checkpoint.file, checkpoint.digest)
+            self.hashes.want(checkpoint.file)
 
     def hash_loras(self) -> None:
         """Have the LoRAs in the folders hashed while no job runs, those of the last call instead.

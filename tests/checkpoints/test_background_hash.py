@@ -70,7 +70,7 @@ def state_of(index: TensorIndex) -> FileState:
 
 
 def want(hashes: BackgroundHash, index: TensorIndex) -> None:
-    hashes.want(state_of(index), index.digest)
+    hashes.want(state_of(index))
 
 
 def test_the_hash_is_computed_stored_and_reported(
@@ -89,6 +89,18 @@ def test_the_hash_is_computed_stored_and_reported(
     want(hashes, index)
     assert hashes.wait(PATIENCE_S)
     assert heard.told == []
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_hash_leaves_the_file_its_own_digest(
+    tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, is_known: bool
+) -> None:
+    path = a_file(tmp_path / "a.safetensors")
+    own = known.read_index(path) if is_known else read_index(path)
+    want(hashes, own)
+    assert hashes.wait(PATIENCE_S)
+    assert known.read_index(path).digest == own.digest
+    assert known.sha256(state_of(own)) is not None
 
 
 def test_a_file_that_is_deleted_meanwhile_is_given_up(

@@ -80,7 +80,7 @@ def test_a_change_in_place_is_seen_where_size_and_time_are_kept(
     known: KnownFiles, path: Path, place: str
 ) -> None:
     before = known.read_index(path)
-    known.note_sha256(state_of(before), before.digest, "ab" * 32)
+    known.note_sha256(state_of(before), "ab" * 32)
 
     def change() -> None:
         if place == "weights":
@@ -102,7 +102,7 @@ def test_another_file_in_its_place_is_another_file(
     known: KnownFiles, path: Path, tmp_path: Path
 ) -> None:
     before = known.read_index(path)
-    known.note_sha256(state_of(before), before.digest, "ab" * 32)
+    known.note_sha256(state_of(before), "ab" * 32)
     other = write_sparse(tmp_path / "b.safetensors", SHAPES)
     write_at(other, other.stat().st_size - 9, b"\x07")
     times = path.stat()
@@ -131,7 +131,7 @@ def test_a_longer_file_is_noticed(known: KnownFiles, path: Path) -> None:
 def test_the_hash_is_remembered_with_the_state(known: KnownFiles, path: Path) -> None:
     index = known.read_index(path)
     assert known.sha256(state_of(index)) is None
-    known.note_sha256(state_of(index), index.digest, "ab" * 32)
+    known.note_sha256(state_of(index), "ab" * 32)
     again = known.read_index(path)
     assert known.sha256(state_of(again)) == "ab" * 32
     assert KnownFiles(path.parent / "known", later).sha256(state_of(again)) == "ab" * 32
@@ -171,7 +171,7 @@ def test_facts_are_found_out_each_time_without_a_writable_folder(
     (tmp_path / "file").write_text("in the way")
     known = KnownFiles(tmp_path / "file" / "known", later)
     index = known.read_index(path)
-    known.note_sha256(state_of(index), index.digest, "ab" * 32)
+    known.note_sha256(state_of(index), "ab" * 32)
     assert known.sha256(state_of(index)) is None
     assert known.read_index(path) == index
     assert len(samplings) == 2
@@ -186,7 +186,7 @@ def test_the_number_of_entries_is_limited(
         assert len(list((tmp_path / "known").iterdir())) <= 10
     newest = tmp_path / "24.safetensors"
     index = known.read_index(newest)
-    known.note_sha256(state_of(index), index.digest, "ab" * 32)
+    known.note_sha256(state_of(index), "ab" * 32)
     assert known.sha256(state_of(index)) == "ab" * 32
 
 
@@ -196,7 +196,7 @@ def test_many_threads_at_once_leave_whole_entries(
     index = known.read_index(path)
 
     def work(number: int) -> str | None:
-        known.note_sha256(state_of(index), index.digest, f"{number:064x}")
+        known.note_sha256(state_of(index), f"{number:064x}")
         return known.sha256(state_of(index))
 
     with ThreadPoolExecutor(8) as pool:
@@ -210,7 +210,7 @@ def test_a_prediction_type_is_kept_along_with_the_other_facts(
 ) -> None:
     state = state_of(known.read_index(path))
     known.note_prediction(state, PredictionType.V)
-    known.note_sha256(state, "d", "e" * 64)
+    known.note_sha256(state, "e" * 64)
     known.note_content(state, "parts")
     assert known.read_index(path).probed is PredictionType.V
     assert known.sha256(state) == "e" * 64
