@@ -8924,7 +8924,7 @@
   </message>
   <message>
    <source>sampled as Base, by its name</source>
-   <translation>wie Base abgetastet, nach dem Namen</translation>
+   <translation>wie Base gesampelt, nach dem Namen</translation>
   </message>
   <message>
    <source>sampled as Chroma1-Flash, by its name</source>
@@ -8944,7 +8944,7 @@
   </message>
   <message>
    <source>sampled as Turbo: no name says that it is Base</source>
-   <translation>wie Turbo abgetastet: Kein Name besagt, dass es Base ist</translation>
+   <translation>wie Turbo gesampelt: Kein Name besagt, dass es Base ist</translation>
   </message>
   <message>
    <source>sampled as dev: guidance is an input of it</source>
