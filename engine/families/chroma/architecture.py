@@ -38,7 +38,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         texts=(TextLength(label="T5", tokens=MOST_TOKENS),),
         samplers=FLOW_SAMPLERS,
         schedules=FLOW_SCHEDULES,
-        options=tiles,
+        options=(OptionalSetting.SECOND_PASSES, *tiles),
     )
     return Architecture(
         features=features,

@@ -49,5 +49,5 @@ def _features(checkpoint: IdentifiedCheckpoint) -> Features:
         texts=(TextLength(label="Qwen3", tokens=CUT_POSITIONS),),
         samplers=FLOW_SAMPLERS,
         schedules=FLOW_SCHEDULES,
-        options=tiles,
+        options=(OptionalSetting.SECOND_PASSES, *tiles),
     )

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
+from engine.api.features import OptionalSetting
+from engine.api.second_passes import SecondPass
 from engine.api.values import SamplerName, ScheduleName
 from engine.families import identify
 from tests.checkpoints.arrays import write_arrays
@@ -77,3 +79,13 @@ def test_padding_beside_a_longer_negative_prompt_changes_nothing(checkpoint: Pat
     alone = picture(checkpoint, convention="comfy", guidance=1.0)
     padded = picture(checkpoint, convention="comfy", guidance=1.0001, negative_prompt=_LONG)
     assert np.abs(padded.astype(int) - alone).max() <= 1
+
+
+def test_a_second_pass_enlarges_and_redraws(checkpoint: Path) -> None:
+    assert OptionalSetting.SECOND_PASSES in identify(checkpoint).architecture.features.options
+    made = [
+        picture(checkpoint, second_passes=(SecondPass(scale=1.5, strength=strength),))
+        for strength in (0.3, 0.7)
+    ]
+    assert made[0].shape == (96, 144, 3)
+    assert not np.array_equal(made[0], made[1])

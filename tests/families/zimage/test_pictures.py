@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
-from engine.api.features import GuidanceKind
+from engine.api.features import GuidanceKind, OptionalSetting
+from engine.api.second_passes import SecondPass
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.families import Component, identify
@@ -109,3 +110,13 @@ def test_layouts_have_the_same_weights(tmp_path: Path) -> None:
     for part, rows in zip("qkv", np.split(joined, 3), strict=True):
         weight = as_source(found[f"layers.1.attention.to_{part}.weight"]).read()
         np.testing.assert_array_equal(weight, rows)
+
+
+def test_a_second_pass_enlarges_and_redraws(turbo: Path) -> None:
+    assert OptionalSetting.SECOND_PASSES in identify(turbo).architecture.features.options
+    made = [
+        picture(turbo, second_passes=(SecondPass(scale=1.5, strength=strength),))
+        for strength in (0.3, 0.7)
+    ]
+    assert made[0].shape == (96, 144, 3)
+    assert not np.array_equal(made[0], made[1])
