@@ -1,57 +1,42 @@
 """Recognising, reading and assembling the files of Z-Image."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
-from engine.api.values import PredictionType
-from engine.checkpoints.diffusers_configs import VaeFile
-from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
-from engine.checkpoints.index import TensorIndex, combined_digest
-from engine.checkpoints.sidecars import cards_of
+from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.base import (
-    Component,
-    ComponentSource,
-    DenoiserFacts,
-    IdentifiedCheckpoint,
-    Parts,
-    VaeFacts,
-)
-from engine.families.family import Family
+from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
-from engine.families.kind import Kind, LonePart
+from engine.families.kind import LonePart
 from engine.families.recognition import Listing
+from engine.families.shared.flow.family import FlowFamily
+from engine.families.shared.flow.fitting import (
+    config_in,
+    require_fitting_latents,
+    require_width,
+)
+from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.flux_latents import flux_latent_format
-from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
-from engine.families.shared.stable_diffusion.fitting import transformer_misfit
+from engine.families.shared.kl_vae.sizes import vae_config
+from engine.families.shared.qwen3.sizes import qwen3_config
+from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.zimage.architecture import architecture_of
 from engine.families.zimage.folder import folder_source
 from engine.families.zimage.hints import learnt_hints, variant_of
-from engine.families.zimage.keys import LABELS
-from engine.families.zimage.reading import described, read_components, sorted_keys
+from engine.families.zimage.keys import KEY_LAYOUT, LABELS
+from engine.families.zimage.sizes import zimage_config
 from engine.graphs.qwen3 import Qwen3Config
-from engine.graphs.tiny_vae import TinyVaeConfig
-from engine.graphs.vae import VaeConfig
 from engine.graphs.zimage import ZImageConfig
 from engine.text.chat_counting import count_chat_tokens
 from engine.text.counting import TokenCount
 
-# Tensors that Z-Image's transformers have, in the original layout and in diffusers'.
-_SIGNS = ("cap_pad_token [", "x_pad_token [", "noise_refiner.0.attention.")
-# Tensors of networks that have those, too: Omni, ControlNets.
-_OTHERS = ("siglip_", "control_")
+_NORM_GROUPS = 32
 _PIPELINE = re.compile(r"ZImage(Img2Img|Inpaint)?Pipeline")
 _CALLED = re.compile(r"(tongyi-mai/)?z[- _]?image", re.IGNORECASE)
-_LONE_PARTS = {
-    LonePart.VAE: (Component.VAE,),
-    LonePart.TINY_VAE: (Component.VAE,),
-    LonePart.QWEN3_TEXT_ENCODER: (Component.TEXT_ENCODER,),
-}
 _SUBFOLDERS = {
     "transformer": Component.DENOISER,
     "text_encoder": Component.TEXT_ENCODER,
@@ -59,7 +44,7 @@ _SUBFOLDERS = {
 }
 
 
-class ZImage(Family):
+class ZImage(FlowFamily):
     """The family of Z-Image: Turbo, Base and what was trained from them."""
 
     name = "zimage"
@@ -67,18 +52,21 @@ class ZImage(Family):
     about = sentence("1024 pixels, English and Chinese prompts; Turbo needs eight steps.")
     labels: ClassVar = LABELS
     subfolders: ClassVar = _SUBFOLDERS
+    key_layout: ClassVar = KEY_LAYOUT
+    space: ClassVar = FLUX
+    supplied: ClassVar = {
+        LonePart.VAE: (Component.VAE,),
+        LonePart.TINY_VAE: (Component.VAE,),
+        LonePart.QWEN3_TEXT_ENCODER: (Component.TEXT_ENCODER,),
+    }
+    # Tensors of the original layout and of diffusers'.
+    signs: ClassVar = (("cap_pad_token [", "x_pad_token [", "noise_refiner.0.attention."),)
+    # Omni and ControlNets have those, too.
+    others: ClassVar = ("siglip_", "control_")
 
     def recognise(self, listing: Listing) -> str | None:
         """Describe the transformer of a file of this family; None for all other files."""
-        text = listing.text
-        found = all(sign in text for sign in _SIGNS) and not any(one in text for one in _OTHERS)
-        return "a transformer of Z-Image's layers" if found else None
-
-    def rule_out(self, listing: Listing) -> Sentence | None:
-        """Return the reason a file cannot be of this family; None where it may be."""
-        if self.recognise(listing) is not None:
-            return None
-        return sentence("it has no transformer of Z-Image")
+        return "a transformer of Z-Image's layers" if self.has_signs(listing) else None
 
     def draws_with(self, pipeline: str) -> bool:
         """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
@@ -107,102 +95,50 @@ class ZImage(Family):
         """Count the tokens of Qwen3."""
         return count_chat_tokens(text, question)
 
-    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
-        """List the components that a file with a lone VAE or text encoder could supply."""
-        return _LONE_PARTS.get(kind.part, ()) if kind and kind.part else ()
-
-    def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
-        """Read a tiny autoencoder as a VAE; return None for all other files."""
-        return read_tiny_vae(path, read, FLUX) if component is Component.VAE else None
-
-    def takes_from(self, giver: Family, component: Component) -> bool:
-        """Tell whether a checkpoint of another family may supply a component: Flux.1's VAE."""
-        return giver is self or (component is Component.VAE and giver.name == "flux1")
-
     def name_suits(self, component: Component, name: str) -> bool:
         """Tell whether the name of a file with a lone component sounds like this family's."""
         return "sd3" not in name.casefold() if component is Component.VAE else True
 
-    def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
-        """Return `parts` with a component of `other` and the facts of `other` about it."""
-        whole = super().with_part(parts, component, other, path)
+    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
+        """Return the sizes of a component of a single file. Raises EngineError."""
         match component:
             case Component.DENOISER:
-                return replace(whole, denoiser=other.denoiser)
+                return zimage_config(named.weights, path)
             case Component.VAE:
-                return replace(whole, vae=other.vae)
+                return vae_config(named.weights, _NORM_GROUPS, path)
             case _:
-                return whole
+                return qwen3_config(named.weights, path)
 
-    def components_of(self, index: TensorIndex) -> tuple[Component, ...]:
-        """List the components in a single file, by its keys."""
-        return tuple(sorted_keys(index).components)
+    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
+        """Read a component of a folder, and check its configuration. Raises EngineError."""
+        return folder_source(component, part)
 
-    def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
-        """Read the wanted components of a file, in any of its layouts."""
-        sources, ignored = read_components(index, wanted)
-        cards = cards_of(index) if Component.DENOISER in sources else ()
-        facts = replace(_denoiser_facts(sources.get(Component.DENOISER)), cards=cards)
-        return Parts(sources, index.digest, described(sources), ignored, facts)
-
-    def read_folder(self, folder: DiffusersFolder) -> Parts:
-        """Read every component of a diffusers folder."""
-        parts = {_SUBFOLDERS[name]: part for name, part in folder.parts.items()}
-        found = [folder_source(one, parts[one]) for one in LABELS if one in parts]
-        sources = {one.source.component: one.source for one in found}
-        vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
-        return Parts(
-            sources,
-            combined_digest(*(part.index.digest for part in parts.values())),
-            described(sources),
-            sum(one.ignored for one in found),
-            _denoiser_facts(sources.get(Component.DENOISER)),
-            VaeFacts(vae.scaling_factor, vae.shift_factor) if vae else VaeFacts(),
+    def transformer_words(self, config: object) -> Sentence | None:
+        """Describe the transformer; None for the configuration of another component."""
+        if not isinstance(config, ZImageConfig):
+            return None
+        return sentence(
+            "transformer {width} wide with {layers} layers",
+            width=config.width,
+            layers=config.layers,
         )
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
         """Make a checkpoint of parts. Raises EngineError where they do not fit together."""
-        transformer = _config(parts, Component.DENOISER)
+        transformer = config_in(parts, Component.DENOISER)
         if isinstance(transformer, ZImageConfig):
-            _require_fitting(parts, transformer)
+            require_fitting_latents(parts, transformer.channels, LABELS)
+            text, qwen3 = Component.TEXT_ENCODER, config_in(parts, Component.TEXT_ENCODER)
+            width = qwen3.width if isinstance(qwen3, Qwen3Config) else None
+            require_width(text, LABELS, width, transformer.context_width)
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
             variant=variant_of(path.stem if path.is_file() else path.name, parts.denoiser.cards),
-            latent=flux_latent_format(_config(parts, Component.VAE), parts.vae),
+            latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae),
             default_size=1024,
             missing=tuple(one for one in LABELS if one not in parts.sources),
-            evidence=(*parts.evidence, *self._conclusion(parts)),
+            evidence=(*parts.evidence, *self.conclusion(parts)),
             parts=parts,
             make_architecture=architecture_of,
         )
-
-    def _conclusion(self, parts: Parts) -> tuple[Sentence, ...]:
-        if Component.DENOISER not in parts.sources:
-            return ()
-        return (sentence("{family}, {why}", family=self.title, why=parts.denoiser.words),)
-
-
-def _denoiser_facts(source: ComponentSource | None) -> DenoiserFacts:
-    if source is None:
-        return DenoiserFacts()
-    reason = sentence("all of its family are trained so")
-    return DenoiserFacts(prediction=PredictionType.FLOW, reason=reason)
-
-
-def _config(parts: Parts, component: Component) -> object:
-    source = parts.sources.get(component)
-    return source.config if source else None
-
-
-def _require_fitting(parts: Parts, transformer: ZImageConfig) -> None:
-    """Require that VAE and text encoder are as wide as the transformer's inputs."""
-    vae, text = _config(parts, Component.VAE), _config(parts, Component.TEXT_ENCODER)
-    if isinstance(vae, VaeConfig | TinyVaeConfig) and vae.latent_channels != transformer.channels:
-        found = sentence("for {channels} latent channels", channels=vae.latent_channels)
-        needed = sentence("one for {channels}", channels=transformer.channels)
-        raise transformer_misfit(LABELS, Component.VAE, found, needed)
-    if isinstance(text, Qwen3Config) and text.width != transformer.context_width:
-        found = sentence("{width} wide", width=text.width)
-        needed = sentence("one {width} wide", width=transformer.context_width)
-        raise transformer_misfit(LABELS, Component.TEXT_ENCODER, found, needed)

@@ -7,7 +7,7 @@ from engine.families.base import Component, ComponentSource
 from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.qwen3.folder import qwen3_source
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource, vae_source
-from engine.families.zimage.reading import KEY_LAYOUT
+from engine.families.zimage.keys import KEY_LAYOUT
 from engine.families.zimage.sizes import zimage_config
 
 

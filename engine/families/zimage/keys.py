@@ -10,8 +10,10 @@ from pathlib import Path
 
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.families.base import Component
-from engine.families.shared.keys.layout import NetworkKeys, Rename
+from engine.families.shared.keys.layout import KeyLayout, NetworkKeys, Rename
 from engine.families.shared.keys.numbering import damaged
+from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
+from engine.families.shared.qwen3.keys import QWEN3_KEYS
 from engine.weights.sources import StoredWeight
 
 _BLOCK = (
@@ -73,7 +75,7 @@ LABELS: Mapping[Component, Sentence] = {
     Component.DENOISER: sentence("denoiser (transformer)"),
     Component.VAE: as_it_is("VAE"),
 }
-PREFIXES: Mapping[str, Component] = {
+_PREFIXES: Mapping[str, Component] = {
     "model.diffusion_model.": Component.DENOISER,
     "diffusion_model.": Component.DENOISER,
     "vae.": Component.VAE,
@@ -81,7 +83,7 @@ PREFIXES: Mapping[str, Component] = {
     "text_encoders.qwen3_4b.transformer.": Component.TEXT_ENCODER,
     "text_encoder.": Component.TEXT_ENCODER,
 }
-BARE = (
+_BARE = (
     (
         Component.DENOISER,
         re.compile(
@@ -98,4 +100,15 @@ BARE = (
     ),
     (Component.VAE, re.compile(r"(encoder|decoder)\.")),
 )
-UNUSED = re.compile(r"(scaled_fp8|logit_scale|position_ids|norm_final\.weight)$")
+_UNUSED = re.compile(r"(scaled_fp8|logit_scale|position_ids|norm_final\.weight)$")
+KEY_LAYOUT = KeyLayout(
+    labels=LABELS,
+    networks={
+        Component.TEXT_ENCODER: QWEN3_KEYS,
+        Component.DENOISER: ZIMAGE_KEYS,
+        Component.VAE: KL_VAE_KEYS,
+    },
+    prefixes=_PREFIXES,
+    bare=_BARE,
+    unused=_UNUSED,
+)

@@ -28,6 +28,7 @@ from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
 from engine.families.shared.stable_diffusion import evidence
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource, tokenizer_of_folder
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.graphs.qwen3 import Qwen3Config
 from engine.graphs.t5 import T5Config
 
 
@@ -132,7 +133,7 @@ class FlowFamily(Family):
         """Return a description of each component, from its configuration."""
         found: list[Sentence] = []
         for component, source in sources.items():
-            words = self.transformer_words(source.config) or _t5_words(source.config)
+            words = self.transformer_words(source.config) or _encoder_words(source.config)
             found += [words] if words else evidence.described({component: source})
         return tuple(found)
 
@@ -147,9 +148,18 @@ def _facts(sources: Mapping[Component, ComponentSource]) -> DenoiserFacts:
     return FLOW_FACTS if Component.DENOISER in sources else DenoiserFacts()
 
 
-def _t5_words(config: object) -> Sentence | None:
-    if not isinstance(config, T5Config):
-        return None
-    return sentence(
-        "T5 text encoder, {layers} layers {width} wide", layers=config.layers, width=config.width
-    )
+def _encoder_words(config: object) -> Sentence | None:
+    """Describe a text encoder that only such families have; None for other components."""
+    if isinstance(config, T5Config):
+        return sentence(
+            "T5 text encoder, {layers} layers {width} wide",
+            layers=config.layers,
+            width=config.width,
+        )
+    if isinstance(config, Qwen3Config):
+        return sentence(
+            "Qwen3 text encoder, {layers} layers {width} wide",
+            layers=config.layers,
+            width=config.width,
+        )
+    return None
