@@ -111,26 +111,26 @@ def test_pidinet_is_the_original(target: Target, *, converted: bool) -> None:
     check(case, target)
 
 
-def tiny_depth() -> Any:
-    """Depth Anything of four narrow layers, trained at 3 x 3 patches."""
+def depth_module(config: DepthAnythingConfig, patches: int) -> Any:
+    """Depth Anything of transformers, trained at `patches` x `patches`."""
     backbone = Dinov2Config(
-        hidden_size=16,
-        num_hidden_layers=5,
-        num_attention_heads=2,
-        mlp_ratio=2,
-        image_size=42,
+        hidden_size=config.width,
+        num_hidden_layers=config.layers,
+        num_attention_heads=config.heads,
+        mlp_ratio=config.mlp_width // config.width,
+        image_size=14 * patches,
         patch_size=14,
-        out_indices=[1, 2, 4, 5],
+        out_indices=list(config.taps),
         reshape_hidden_states=False,
     )
-    config = TheirConfig(
+    theirs = TheirConfig(
         backbone_config=backbone,
-        reassemble_hidden_size=16,
-        neck_hidden_sizes=[4, 6, 8, 10],
-        fusion_hidden_size=8,
-        head_hidden_size=6,
+        reassemble_hidden_size=config.width,
+        neck_hidden_sizes=list(config.necks),
+        fusion_hidden_size=config.fusion_width,
+        head_hidden_size=config.head_width,
     )
-    return shaken(DepthAnythingForDepthEstimation(config))
+    return shaken(DepthAnythingForDepthEstimation(theirs))
 
 
 TINY_DEPTH = DepthAnythingConfig(
@@ -142,6 +142,27 @@ TINY_DEPTH = DepthAnythingConfig(
     necks=(4, 6, 8, 10),
     fusion_width=8,
     head_width=6,
+)
+# Depth Anything V2's files "small" and "base".
+SMALL_DEPTH = DepthAnythingConfig(
+    width=384,
+    heads=6,
+    mlp_width=1536,
+    layers=12,
+    taps=(3, 6, 9, 12),
+    necks=(48, 96, 192, 384),
+    fusion_width=64,
+    head_width=32,
+)
+BASE_DEPTH = DepthAnythingConfig(
+    width=768,
+    heads=12,
+    mlp_width=3072,
+    layers=12,
+    taps=(3, 6, 9, 12),
+    necks=(96, 192, 384, 768),
+    fusion_width=128,
+    head_width=32,
 )
 
 
@@ -155,23 +176,43 @@ class _Stored(Case):
         return {name: self.arrays[name] for name in wanted(self.emit)}
 
 
+def check_depth(
+    config: DepthAnythingConfig,
+    trained: int,
+    patches: tuple[int, int],
+    target: Target,
+    folder: Path,
+) -> None:
+    """Compare for a picture of so many patches, by a network that was trained at `trained`."""
+    module = depth_module(config, trained)
+    module.save_pretrained(folder)
+    image = normal(1, 3, 14 * patches[0], 14 * patches[1])
+    tokens = torch.zeros(1, 1 + patches[0] * patches[1], config.width)
+    with torch.no_grad():
+        embeddings = module.backbone.embeddings
+        positions = embeddings.interpolate_pos_encoding(tokens, *image.shape[2:]).numpy()
+    case = _Stored(
+        partial(depth_anything, config=config),
+        {"image": image, "positions": positions},
+        module,
+        lambda m: m(torch.from_numpy(image)).predicted_depth[:, None],
+        arrays=load_file(folder / "model.safetensors"),
+    )
+    check(case, target)
+
+
 @each_target
 @pytest.mark.parametrize("patches", [(3, 3), (4, 7)])
 def test_depth_anything_is_that_of_transformers(
     target: Target, patches: tuple[int, int], tmp_path: Path
 ) -> None:
-    module = tiny_depth()
-    module.save_pretrained(tmp_path)
-    image = normal(1, 3, 14 * patches[0], 14 * patches[1])
-    embeddings = module.backbone.embeddings
-    tokens = torch.zeros(1, 1 + patches[0] * patches[1], 16)
-    with torch.no_grad():
-        positions = embeddings.interpolate_pos_encoding(tokens, *image.shape[2:]).numpy()
-    case = _Stored(
-        partial(depth_anything, config=TINY_DEPTH),
-        {"image": image, "positions": positions},
-        module,
-        lambda m: m(torch.from_numpy(image)).predicted_depth[:, None],
-        arrays=load_file(tmp_path / "model.safetensors"),
-    )
-    check(case, target)
+    check_depth(TINY_DEPTH, 3, patches, target, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", [SMALL_DEPTH, BASE_DEPTH], ids=["small", "base"])
+def test_depth_anything_of_full_size_is_that_of_transformers(
+    config: DepthAnythingConfig, tmp_path: Path
+) -> None:
+    target = next(one for one in TARGETS if one.backend.name == "cpu")
+    check_depth(config, 37, (37, 50), target, tmp_path)
