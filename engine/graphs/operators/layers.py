@@ -1,6 +1,7 @@
 """Layers of transformers and text encoders: linear layers, nonlinearities, layer norm."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +11,15 @@ from engine.graphs.builder import Value
 from engine.graphs.operators import limits
 from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
 from engine.graphs.operators.side_branches import BranchWriter
-from engine.weights.packing import packing_of
+from engine.weights.packing import Packing, packing_of
 from engine.weights.sources import FileWeight
+
+
+class _LinearWeight(NamedTuple):
+    """The inputs that hold a weight: one, or those of MatMulNBits where it is in blocks."""
+
+    values: tuple[Value, ...]
+    packing: Packing | None = None
 
 
 class LayerWriter(BranchWriter):
@@ -19,33 +27,39 @@ class LayerWriter(BranchWriter):
 
     def linear(self, x: Value, name: str, widths: tuple[int, int], *, bias: bool = True) -> Value:
         """Emit x W^T + b from widths[0] to widths[1]; W is [out, in], as in every checkpoint."""
+        weight = self._linear_weight(name, widths)
         shift = self.weight(f"{name}.bias", (widths[1],)) if bias else ""
         held = self.holds_sums and shift
         x = self.settled(x) if held else x
 
         def product(shift: Value) -> Value:
-            y = self.beside_linear(self._times_weight(x, name, widths), x, name, widths)
+            y = self.beside_linear(self._times(x, weight, widths), x, name, widths)
             return self.op("Add", y, shift) if shift else y
 
         return self.hold(Sum(product, shift, linear=True)) if held else product(shift)
 
-    def _times_weight(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
-        """Emit x W^T for a weight of the checkpoint, which stays in blocks where it can."""
+    def _linear_weight(self, name: str, widths: tuple[int, int]) -> _LinearWeight:
+        """Use the weight of a linear layer, which stays in blocks where it can."""
         shape = widths[1], widths[0]
         source = self.source(f"{name}.weight", shape)
         packing = packing_of(source, self.operators.blocks)
         if packing is None or not isinstance(source, FileWeight):
-            return self.times_transposed(x, self.weight(f"{name}.weight", shape))
-        packed = self.packed_weight(source, packing, f"{name}.weight")
+            return _LinearWeight((self.weight(f"{name}.weight", shape),))
+        return _LinearWeight(self.packed_weight(source, packing, f"{name}.weight"), packing)
+
+    def _times(self, x: Value, weight: _LinearWeight, widths: tuple[int, int]) -> Value:
+        """Emit x W^T for the weight of a linear layer."""
+        if weight.packing is None:
+            return self.times_transposed(x, *weight.values)
         return self.op(
             "MatMulNBits",
             x,
-            *packed,
+            *weight.values,
             domain=MICROSOFT,
             N=widths[1],
             K=widths[0],
-            bits=packing.bits,
-            block_size=packing.block,
+            bits=weight.packing.bits,
+            block_size=weight.packing.block,
         )
 
     def times_transposed(self, x: Value, weight: Value) -> Value:
