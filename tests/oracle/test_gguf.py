@@ -3,17 +3,18 @@
 
 from pathlib import Path
 
-import gguf
 import numpy as np
 import pytest
 
-from backends.base import DType
-from engine.checkpoints.files import read_index
-from engine.checkpoints.gguf_header import TYPES
-from engine.checkpoints.gguf_names import authors_names
-from engine.weights.dequantization import dequantized
-from engine.weights.sources import FileWeight
-from tests.checkpoints.gguf_files import QUANTIZED
+gguf = pytest.importorskip("gguf")
+
+from backends.base import DType  # noqa: E402
+from engine.checkpoints.files import read_index  # noqa: E402
+from engine.checkpoints.gguf_header import TYPES  # noqa: E402
+from engine.checkpoints.gguf_names import authors_names  # noqa: E402
+from engine.weights.dequantization import dequantized  # noqa: E402
+from engine.weights.sources import FileWeight  # noqa: E402
+from tests.checkpoints.gguf_files import QUANTIZED  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 

@@ -8247,10 +8247,6 @@
    <translation>sie hat keine Operatoren</translation>
   </message>
   <message>
-   <source>it has no transformer of Z-Image</source>
-   <translation>sie enthält keinen Transformer von Z-Image</translation>
-  </message>
-  <message>
    <source>it has no transformer of {family}</source>
    <translation>es hat keinen Transformer von {family}</translation>
   </message>

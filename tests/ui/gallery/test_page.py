@@ -267,7 +267,7 @@ def test_details_are_folded_while_no_picture_is_found(shown: Shown) -> None:
     assert not shown.page.details.isVisible()
     shown.browser.clear.click()
     shown.wait_for(5)
-    assert shown.page.details.isVisible()
+    shown.desk.wait(shown.page.details.isVisible)
 
 
 def test_rejected_pictures_are_offered_once_there_are_some(shown: Shown) -> None:
