@@ -16,7 +16,6 @@ from benchmarks.sections.setting import Setting
 from benchmarks.workload import DENOISER
 from engine.checkpoints.full_hash import hash_file
 from engine.checkpoints.known_files import KnownFiles
-from engine.checkpoints.safetensors import read_index
 from engine.families.identify import identify
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
@@ -93,9 +92,9 @@ def _lookups(setting: Setting, path: Path, folder: Path) -> tuple[tuple[Cell, ..
     first = Series([cold(lambda: identify(path)) for _ in range(rounds)])
     hashing = _seconds(lambda: hash_file(path, _tell_nobody))
     found = hash_file(path, _tell_nobody)
-    index = read_index(path)
+    index = known.read_index(path)
     assert index.state is not None
-    known.note_sha256(index.state, index.digest, found.whole)
+    known.note_sha256(index.state, found.whole)
     again = Series([cold(lambda: identify(path, known.read_index)) for _ in range(rounds)])
     lookup = Series([cold(look_up) for _ in range(rounds)])
     warm = Series([_seconds(lambda: identify(path, known.read_index)) for _ in range(rounds)])
