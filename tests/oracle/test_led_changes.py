@@ -6,6 +6,7 @@ evaluations get a ControlNet's residuals here, each for the latent that it sees.
 # pyright: basic, reportMissingImports=false
 # torch and diffusers are absent from the environment that is type-checked.
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ diffusers = pytest.importorskip("diffusers")
 from engine.api.denoiser_options import DenoiserOptions, Tiling  # noqa: E402
 from engine.api.request import GuidanceOptions  # noqa: E402
 from engine.api.values import SamplerName, ScheduleName  # noqa: E402
+from engine.graphs.unet_changes import SEEN_LAYER  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     BETAS,
     SIZE,
@@ -40,7 +42,20 @@ WEIGHT = 0.8
 
 @pytest.fixture(scope="module")
 def sd1(tmp_path_factory) -> Made:
-    return Made("sd1", tmp_path_factory.mktemp("sd1"))
+    made = Made("sd1", tmp_path_factory.mktemp("sd1"))
+    attend_more(made.folder / "unet")
+    return made
+
+
+def attend_more(folder: Path) -> None:
+    """Make the middle attend to some cells more, as trained networks do.
+
+    Random ones attend to all alike, so that rounding decides what self-attention guidance blurs.
+    """
+    unet = diffusers.UNet2DConditionModel.from_pretrained(folder)
+    with torch.no_grad():
+        unet.get_submodule(f"{SEEN_LAYER}.to_q").weight *= 6
+    unet.save_pretrained(folder)
 
 
 def lead(pipe: Any, made: Made) -> None:

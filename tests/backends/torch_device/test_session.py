@@ -103,7 +103,6 @@ def test_weights_are_over_the_pages_of_their_file(tmp_path: Path) -> None:
     [
         ("Softsign", {}, "Softsign"),
         ("Gelu", {"approximate": "erf"}, "Gelu.*approximate"),
-        ("Gather", {"axis": 1}, "Gather.*axis 1"),
     ],
 )
 def test_an_unknown_operator_is_refused_when_the_graph_is_loaded(kind, attributes, named) -> None:
