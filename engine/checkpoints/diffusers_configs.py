@@ -105,8 +105,8 @@ class FluxConstants(msgspec.Struct, frozen=True, kw_only=True):
     patch_size: int = 1
 
 
-class FluxFile(FluxConstants, frozen=True, kw_only=True):
-    """`transformer/config.json` of a FluxTransformer2DModel."""
+class FluxBlocksFile(FluxConstants, frozen=True, kw_only=True):
+    """Fields of `transformer/config.json` for blocks as Flux.1 has them."""
 
     in_channels: Count = 64
     num_layers: Count = 19
@@ -114,24 +114,22 @@ class FluxFile(FluxConstants, frozen=True, kw_only=True):
     attention_head_dim: Count = 128
     num_attention_heads: Count = 24
     joint_attention_dim: Count = 4096
-    pooled_projection_dim: Count = 768
-    guidance_embeds: bool = False
     # The parts of a head that turn with each coordinate of a token.
     axes_dims_rope: tuple[Count, Count, Count] = (16, 56, 56)
 
 
-class ChromaFile(FluxConstants, frozen=True, kw_only=True):
+class FluxFile(FluxBlocksFile, frozen=True, kw_only=True):
+    """`transformer/config.json` of a FluxTransformer2DModel."""
+
+    pooled_projection_dim: Count = 768
+    guidance_embeds: bool = False
+
+
+class ChromaFile(FluxBlocksFile, frozen=True, kw_only=True):
     """`transformer/config.json` of a ChromaTransformer2DModel."""
 
-    in_channels: Count = 64
-    num_layers: Count = 19
-    num_single_layers: Count = 38
-    attention_head_dim: Count = 128
-    num_attention_heads: Count = 24
-    joint_attention_dim: Count = 4096
     approximator_num_channels: Count = 64
     approximator_layers: Count = 5
-    axes_dims_rope: tuple[Count, Count, Count] = (16, 56, 56)
 
 
 class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):

@@ -99,10 +99,6 @@ class Chroma(FlowFamily):
         """Count the tokens of T5, which knows no embeddings."""
         return count_lone_t5_tokens(text, question, positions=MOST_TOKENS)
 
-    def name_suits(self, component: Component, name: str) -> bool:
-        """Tell whether the name of a file with a lone component sounds like this family's."""
-        return "sd3" not in name.casefold() if component is Component.VAE else True
-
     def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
         """Return the sizes of a component of a single file. Raises EngineError."""
         if component is Component.DENOISER:

@@ -6,6 +6,7 @@ from engine.checkpoints.diffusers_folder import FolderPart
 from engine.families.base import Component, ComponentSource
 from engine.families.chroma.keys import KEY_LAYOUT
 from engine.families.chroma.sizes import chroma_config
+from engine.families.shared.flux.folder import block_claims
 from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource, vae_source
 from engine.families.shared.t5.folder import t5_source
@@ -30,12 +31,7 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     check_claims(
         file,
         (
-            ("in_channels", stated.in_channels, config.in_channels),
-            ("num_layers", stated.num_layers, config.double_blocks),
-            ("num_single_layers", stated.num_single_layers, config.single_blocks),
-            ("attention_head_dim", stated.attention_head_dim, config.head_width),
-            ("num_attention_heads", stated.num_attention_heads, config.heads),
-            ("joint_attention_dim", stated.joint_attention_dim, config.context_width),
+            *block_claims(stated, config),
             ("approximator_num_channels", stated.approximator_num_channels, config.waves),
             ("approximator_layers", stated.approximator_layers, config.approximator_layers),
             ("axes_dims_rope", sum(stated.axes_dims_rope), config.head_width),

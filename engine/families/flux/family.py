@@ -136,10 +136,6 @@ class Flux1(FlowFamily):
         is_text = component in (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
         return is_text or FlowFamily.takes_from(self, giver, component)
 
-    def name_suits(self, component: Component, name: str) -> bool:
-        """Tell whether the name of a file with a lone component sounds like this family's."""
-        return "sd3" not in name.casefold() if component is Component.VAE else True
-
     def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
         """Return the sizes of a component of a single file. Raises EngineError."""
         return config_of(component, named.weights, path)

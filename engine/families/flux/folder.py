@@ -6,6 +6,7 @@ from engine.checkpoints.diffusers_folder import FolderPart
 from engine.families.base import Component, ComponentSource
 from engine.families.flux.reading import KEY_LAYOUT
 from engine.families.flux.sizes import flux_config
+from engine.families.shared.flux.folder import block_claims
 from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.stable_diffusion.folder_parts import (
     FolderSource,
@@ -39,12 +40,7 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     check_claims(
         file,
         (
-            ("in_channels", stated.in_channels, config.in_channels),
-            ("num_layers", stated.num_layers, config.double_blocks),
-            ("num_single_layers", stated.num_single_layers, config.single_blocks),
-            ("attention_head_dim", stated.attention_head_dim, config.head_width),
-            ("num_attention_heads", stated.num_attention_heads, config.heads),
-            ("joint_attention_dim", stated.joint_attention_dim, config.context_width),
+            *block_claims(stated, config),
             ("pooled_projection_dim", stated.pooled_projection_dim, config.pooled_width),
             ("guidance_embeds", stated.guidance_embeds, config.takes_guidance),
             ("axes_dims_rope", sum(stated.axes_dims_rope), config.head_width),

@@ -95,10 +95,6 @@ class ZImage(FlowFamily):
         """Count the tokens of Qwen3."""
         return count_chat_tokens(text, question)
 
-    def name_suits(self, component: Component, name: str) -> bool:
-        """Tell whether the name of a file with a lone component sounds like this family's."""
-        return "sd3" not in name.casefold() if component is Component.VAE else True
-
     def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
         """Return the sizes of a component of a single file. Raises EngineError."""
         match component:

@@ -82,6 +82,10 @@ class FlowFamily(Family):
         shares = isinstance(giver, FlowFamily) and giver.space is self.space
         return giver is self or (shares and component is Component.VAE)
 
+    def name_suits(self, component: Component, name: str) -> bool:
+        """Tell whether the name of a file with a lone component sounds like this family's."""
+        return "sd3" not in name.casefold() if component is Component.VAE else True
+
     def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
         """Return `parts` with a component of `other` and the facts of `other` about it."""
         whole = Family.with_part(self, parts, component, other, path)
