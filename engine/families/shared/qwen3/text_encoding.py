@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,11 +31,11 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     plan_rows,
 )
+from engine.families.shared.prompts.readings import read_prompts
 from engine.families.shared.qwen3.network import qwen3_network
 from engine.graphs.qwen3 import Qwen3Config, place_inputs
 from engine.text.chat_rows import chat_convention, chat_rows_for
 from engine.text.qwen_tokenizer import QwenTokenizer
-from engine.text.reading import PromptReading, read_prompt
 from engine.text.tags import NetworkTag
 
 
@@ -63,9 +64,12 @@ class Qwen3Text:
         drawn: int | None = None,
     ) -> "Qwen3TextPlan":
         """Tokenize the prompts of requests; see `TextEncoding.read`. It takes no embeddings."""
-        request = requests[0]
-        convention = chat_convention(request.convention)
-        readings = {texts: _readings(texts, request) for texts in distinct_texts(requests)}
+        first = requests[0]
+        convention = chat_convention(first.convention)
+        request = msgspec.structs.replace(first, convention=convention)
+        readings = {
+            texts: read_prompts(texts, request, drawn) for texts in distinct_texts(requests)
+        }
         every = [one for pair in readings.values() for one in pair if one is not None]
         layout = chat_rows_for(every, convention)
         prompts = {
@@ -79,15 +83,6 @@ class Qwen3Text:
         if positions not in self._networks:
             self._networks[positions] = qwen3_network(self.checkpoint, self.component, positions)
         return self._networks[positions]
-
-
-def _readings(texts: Texts, request: ResolvedRequest) -> tuple[PromptReading, PromptReading | None]:
-    """Read both prompts; the negative one only where it has an effect."""
-    convention = chat_convention(request.convention)
-    reading = read_prompt(texts[0], convention, request.steps)
-    if request.guidance == 1:
-        return reading, None
-    return reading, read_prompt(texts[1], convention, request.steps, negative=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

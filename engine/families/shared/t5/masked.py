@@ -40,10 +40,10 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     plan_rows,
 )
+from engine.families.shared.prompts.readings import read_prompts
 from engine.families.shared.t5.network import t5_network
 from engine.graphs.t5 import T5Config, position_buckets
-from engine.sampling.samplers import SAMPLERS
-from engine.text.reading import PromptReading, read_prompt
+from engine.text.reading import PromptReading
 from engine.text.tags import NetworkTag
 from engine.text.whole_rows import cuts_rows, rows_for, whole_texts
 
@@ -97,21 +97,13 @@ class MaskedT5Text:
         request = msgspec.structs.replace(first, convention=whole_texts(first.convention))
         prompts = {
             texts: tuple(
-                self._side(text, request, drawn, negative=negative)
-                for text, negative in zip(texts, (False, True), strict=True)
-                if not (negative and request.guidance == 1)
+                self._laid_out(reading, request)
+                for reading in read_prompts(texts, request, drawn)
+                if reading is not None
             )
             for texts in distinct_texts(requests)
         }
         return MaskedT5Plan(self, prompts, cuts_rows(request.convention))
-
-    def _side(
-        self, text: str, request: ResolvedRequest, drawn: int | None, *, negative: bool
-    ) -> PromptTokens:
-        convention = request.convention
-        steps = request.steps * SAMPLERS[request.sampler].evaluations
-        reading = read_prompt(text, convention, steps, negative=negative, drawn=drawn)
-        return self._laid_out(reading, request)
 
     def _laid_out(self, reading: PromptReading, request: ResolvedRequest) -> PromptTokens:
         rows = rows_for([reading], request.convention, self.positions, least=1)

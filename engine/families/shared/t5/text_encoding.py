@@ -24,10 +24,9 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     plan_rows,
 )
+from engine.families.shared.prompts.readings import read_prompts
 from engine.families.shared.t5.network import t5_network
 from engine.graphs.t5 import T5Config, position_buckets
-from engine.sampling.samplers import SAMPLERS
-from engine.text.reading import PromptReading, read_prompt
 from engine.text.whole_rows import LEAST_POSITIONS, cuts_rows, rows_for
 
 
@@ -50,7 +49,8 @@ class T5Text:
         """Tokenize the prompts of requests; see `TextEncoding.read`."""
         request = requests[0]
         readings = {
-            texts: self._readings(texts, request, drawn) for texts in distinct_texts(requests)
+            texts: read_prompts(texts, request, drawn, guided=self.negative)
+            for texts in distinct_texts(requests)
         }
         every = [one for pair in readings.values() for one in pair if one is not None]
         layout = rows_for(every, request.convention, self.positions)
@@ -66,16 +66,6 @@ class T5Text:
         if positions not in self._networks:
             self._networks[positions] = t5_network(self.checkpoint, self.component, positions)
         return self._networks[positions]
-
-    def _readings(
-        self, texts: Texts, request: ResolvedRequest, drawn: int | None
-    ) -> tuple[PromptReading, PromptReading | None]:
-        steps = request.steps * SAMPLERS[request.sampler].evaluations
-        convention = request.convention
-        reading = read_prompt(texts[0], convention, steps, drawn=drawn)
-        if not self.negative or request.guidance == 1:
-            return reading, None
-        return reading, read_prompt(texts[1], convention, steps, negative=True, drawn=drawn)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
