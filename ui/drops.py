@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from app.library.file_kind import FileKind
 from app.library.gallery import is_picture
@@ -16,6 +16,9 @@ from ui.drop_spots import DropSpot
 from ui.theme.theme import Theme
 from ui.widgets.drop_overlay import NOTHING, DropOverlay
 from ui.widgets.spot_marks import SpotMarks
+
+# The time for which a picture is held over the way to the form until the form opens.
+_OPENS_AFTER_MS = 400
 
 
 class DropOffer(NamedTuple):
@@ -29,8 +32,9 @@ class DropOffer(NamedTuple):
 class Drops(QObject):
     """Takes the files that are dropped on a window, wherever on it, as copies.
 
-    A picture over the form of Create goes where it is let go; else cards ask. `taken` is called
-    before the action of a card, which fills the form.
+    A picture over the form of Create goes where it is let go; else cards ask. From another place
+    a picture reaches the form through `door`, the button of Create. `open_form` shows the form; it
+    is called before the action of a card, too.
     """
 
     def __init__(
@@ -39,11 +43,14 @@ class Drops(QObject):
         theme: Theme,
         window: QWidget,
         page: CreatePage,
-        taken: Callable[[], None],
+        door: QWidget,
+        open_form: Callable[[], None],
     ) -> None:
         super().__init__(window)
         self._session, self._window, self._page = session, window, page
-        self._taken = taken
+        self._door, self._open_form = door, open_form
+        self._opening = QTimer(self, singleShot=True, interval=_OPENS_AFTER_MS)
+        self._opening.timeout.connect(self._go_through)
         self.overlay = DropOverlay(theme, window)
         self.marks = SpotMarks(theme, window)
         window.setAcceptDrops(True)
@@ -98,18 +105,18 @@ class Drops(QObject):
             # The file is another than the one that the cards were made for.
             event.ignore()
             return
-        self._taken()
+        self._open_form()
         offers[chosen].take()
 
     def _end(self) -> None:
         self.overlay.hide()
         self.marks.hide()
+        self._opening.stop()
         self._page.form.scrolling.stop()
 
     def _show_offers(self, event: QDragMoveEvent) -> None:
         place = event.position().toPoint()
-        ours = self._is_ours(event)
-        if ours and self._area(self._page.strip).contains(place):
+        if self._is_slip(event):
             # A click with a slight movement must not flash the cards.
             self._end()
             return
@@ -118,16 +125,37 @@ class Drops(QObject):
             # The other program may end, or take its data back, while it drags.
             self._end()
             return
-        offers = self.offers(files[0], ours=ours)
-        takes_spots = self._takes_spots(files[0])
-        if takes_spots:
+        offers = self.offers(files[0], ours=self._is_ours(event))
+        clear = NOTHING
+        if self._takes_spots(files[0]):
             self._show_spots(event)
-        clear = self._area(self._page.form) if takes_spots else NOTHING
+            clear = self._area(self._page.form)
+        elif self._takes_door(files[0]):
+            self._show_door(place)
+            clear = self._area(self._door)
         self.overlay.appear([(offer.title, offer.sentence) for offer in offers], clear)
         self.overlay.point_at(place)
 
     def _takes_spots(self, file: Path) -> bool:
         return is_picture(file) and self._page.form.isVisible()
+
+    def _takes_door(self, file: Path) -> bool:
+        return is_picture(file) and not self._page.isVisible()
+
+    def _show_door(self, place: QPoint) -> None:
+        """Mark the way to the form, which opens for a picture that is held over it."""
+        area = self._area(self._door)
+        at = 0 if area.contains(place) else None
+        self.marks.show_spots(area, [area], at, self.tr("Open") if at is not None else "")
+        if at is None:
+            self._opening.stop()
+        elif not self._opening.isActive():
+            self._opening.start()
+
+    def _go_through(self) -> None:
+        """Open the form; its places are marked when the pointer moves."""
+        self._end()
+        self._open_form()
 
     def _show_spots(self, event: QDropEvent) -> None:
         """Mark the places of the form that take the picture, and scroll to those out of sight."""
@@ -157,6 +185,18 @@ class Drops(QObject):
     def _area(self, widget: QWidget) -> QRect:
         """Return the place of a widget in the window."""
         return QRect(widget.mapTo(self._window, QPoint(0, 0)), widget.size())
+
+    def _is_slip(self, event: QDropEvent) -> bool:
+        """Return True while a picture of the window is still where it was pressed."""
+        source = event.source()
+        if not isinstance(source, QAbstractItemView) or not source.isVisible():
+            return False
+        if source is self._page.strip:
+            area = self._area(source)
+        else:
+            viewport, tile = source.viewport(), source.visualRect(source.currentIndex())
+            area = QRect(viewport.mapTo(self._window, tile.topLeft()), tile.size())
+        return area.contains(event.position().toPoint())
 
     def _is_ours(self, event: QDropEvent) -> bool:
         return event.source() is self._page.strip

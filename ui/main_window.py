@@ -76,7 +76,8 @@ class MainWindow(QMainWindow):
         column.addWidget(rule(Qt.Orientation.Horizontal))
         column.addWidget(self.dock)
         self.setMenuBar(MenuBar(actions, self))
-        self.drops = Drops(session, theme, self, page, self._show_form)
+        door = self.places.rail.buttons[Place.CREATE]
+        self.drops = Drops(session, theme, self, page, door, self._show_form)
         self._connect()
         # The rail comes first in the order of Tab, but not for the first key.
         page.form.prompt.setFocus()

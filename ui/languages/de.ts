@@ -985,6 +985,10 @@
    <translation>Seinen Linien, seiner Tiefe oder Pose wird gefolgt.</translation>
   </message>
   <message>
+   <source>Open</source>
+   <translation>Öffnen</translation>
+  </message>
+  <message>
    <source>Start from it</source>
    <translation>Davon ausgehen</translation>
   </message>

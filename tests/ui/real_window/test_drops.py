@@ -83,3 +83,46 @@ def test_a_picture_of_the_strip_can_be_started_from_and_that_undone(
     real_window.click(UNDO)
     real_window.wait_for("not state.inputs")
     assert real_window.ask("state.build_request()") == before
+
+
+@pytest.fixture
+def tile(real_window: RealWindow, thumbnail: Point) -> Point:
+    """The Gallery with the picture of the strip; where on the screen its tile is."""
+    real_window.click(thumbnail)
+    real_window.click("window.places.rail.buttons['gallery']")
+    grid = "window.places.page.browser.grid"
+    real_window.wait_for(f"window.places.place == 'gallery' and {grid}.model().rowCount() == 1")
+    rect = f"{grid}.visualRect({grid}.model().index(0))"
+    x, y = real_window.ask(f"{grid}.viewport().mapToGlobal({rect}.center()).toTuple()")
+    return x, y
+
+
+def test_a_picture_of_the_gallery_is_dragged_through_create_onto_a_card(
+    real_window: RealWindow, tile: Point, tmp_path: Path
+) -> None:
+    real_window.ask(f"session.control.add({str(tmp_path / 'plain.png')!r})")
+    x, y = real_window.place("window.places.rail.buttons['create']")
+    real_window.drag(tile, (x, y), (x + 2, y))
+    real_window.wait_for("window.drops.marks.words == 'Open'")
+    # The hand holds still until the page opens.
+    real_window.wait_for("window.places.place == 'create' and form.isVisible()")
+    card = "form.controls.cards[0].name"
+    real_window.ask(f"form.ensureWidgetVisible({card}, 0, 60)")
+    real_window.drag_on(real_window.place(card))
+    real_window.wait_for("window.drops.marks.words == 'Replace the picture'")
+    real_window.let_go()
+    real_window.wait_for("state.controls[0].image.endswith('one.png')")
+    real_window.ask("session.control.remove(0)")
+
+
+def test_a_slip_on_a_tile_of_the_gallery_does_nothing(real_window: RealWindow, tile: Point) -> None:
+    x, y = tile
+    before = real_window.ask("state.build_request()")
+    real_window.drag(tile, (x + 14, y + 2), (x + 28, y + 3))
+    assert not real_window.ask("window.drops.overlay.isVisible()")
+    real_window.let_go()
+    real_window.click(tile)
+    real_window.wait_for("session.background._pool.waitForDone()")
+    assert real_window.ask("state.build_request()") == before
+    assert real_window.ask("window.places.place") == "gallery"
+    real_window.click("window.places.rail.buttons['create']")
