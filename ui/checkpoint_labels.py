@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.library.checkpoints import ListedCheckpoint
@@ -68,6 +69,7 @@ def part_label(component: str) -> str:
     return {
         "text_encoder": translate("checkpoints", "Text encoder"),
         "text_encoder_2": translate("checkpoints", "Second text encoder"),
+        "text_encoder_3": translate("checkpoints", "Third text encoder"),
         "denoiser": translate("checkpoints", "Denoiser (UNet)"),
         "vae": translate("checkpoints", "VAE"),
     }.get(component, component)
@@ -102,12 +104,7 @@ def fit_label(fit: FittingFile, models: Path, family: str) -> str:
 
 def given_parts(components: ComponentFiles) -> str:
     """Return the replacement files of parts in one line; empty if there are none."""
-    files = {
-        "denoiser": components.denoiser,
-        "text_encoder": components.text_encoder,
-        "text_encoder_2": components.text_encoder_2,
-        "vae": components.vae,
-    }
+    files = msgspec.structs.asdict(components)
     parts = [f"{part_label(part)}: {Path(file).name}" for part, file in files.items() if file]
     return " · ".join(parts)
 

@@ -63,7 +63,7 @@ def _network(checkpoint: IdentifiedCheckpoint, component: Component) -> Network:
             return checkpoint.architecture.denoiser.network(64, 64)
         case Component.VAE:
             return checkpoint.architecture.autoencoder.decoder(64, 64)
-        case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+        case _:
             return clip_text_of(checkpoint).network(component, 1)
 
 

@@ -66,6 +66,9 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
     text_encoder_2: Annotated[
         str | None, title("second text encoder"), summary("{text_encoder_2}")
     ] = None
+    text_encoder_3: Annotated[
+        str | None, title("third text encoder"), summary("{text_encoder_3}")
+    ] = None
     vae: Annotated[str | None, title("VAE"), summary("{vae}")] = None
 
 

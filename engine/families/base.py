@@ -25,8 +25,13 @@ class Component(StrEnum):
 
     TEXT_ENCODER = "text_encoder"
     TEXT_ENCODER_2 = "text_encoder_2"
+    TEXT_ENCODER_3 = "text_encoder_3"
     DENOISER = "denoiser"
     VAE = "vae"
+
+
+# The text encoders, in the order in which they run and in which tools number them.
+TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.TEXT_ENCODER_3)
 
 
 @dataclass(frozen=True, slots=True)

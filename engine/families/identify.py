@@ -60,12 +60,8 @@ def supply(
     """
     family = FAMILIES.named(checkpoint.family)
     parts = checkpoint.parts
-    for component, name in (
-        (Component.TEXT_ENCODER, files.text_encoder),
-        (Component.TEXT_ENCODER_2, files.text_encoder_2),
-        (Component.DENOISER, files.denoiser),
-        (Component.VAE, files.vae),
-    ):
+    for component in Component:
+        name: str | None = getattr(files, component.value)
         if name is not None:
             path = Path(name).absolute()
             other = read_component(family, component, path, read)

@@ -1,7 +1,7 @@
 """The kinds of files of weights in a person's list of models."""
 
 from engine.api.model_files import ModelKind
-from engine.families.base import Component
+from engine.families.base import TEXT_ENCODERS, Component
 from engine.families.kind import Kind, LonePart
 from engine.families.other_parts import LORA
 
@@ -14,8 +14,7 @@ _BY_PART = {
 }
 _BY_COMPONENT = {
     Component.VAE: ModelKind.VAE,
-    Component.TEXT_ENCODER: ModelKind.TEXT_ENCODER,
-    Component.TEXT_ENCODER_2: ModelKind.TEXT_ENCODER,
+    **dict.fromkeys(TEXT_ENCODERS, ModelKind.TEXT_ENCODER),
     Component.DENOISER: ModelKind.DENOISER,
 }
 # By words of a kind's title.

@@ -14,7 +14,7 @@ from engine.api.checkpoints import FittingFile, Gap
 from engine.api.request import ComponentFiles
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
 from engine.families.holdings import Holding, Holdings, read_header
 from engine.families.identify import require_tokenizers, supply
 from engine.families.registry import FAMILIES
@@ -22,7 +22,6 @@ from engine.folders import ADAPTER_FOLDERS, CHECKPOINT_SUFFIXES, weights_below, 
 
 MOST_FILES = 1000
 MOST_OFFERED = 5
-_TEXTS = {Component.TEXT_ENCODER, Component.TEXT_ENCODER_2}
 _WORDS = re.compile(r"[a-z]+|[0-9]+")
 
 
@@ -94,7 +93,7 @@ def _fitting(
         files = ComponentFiles(**{component.value: str(path)})
         try:
             supplied = supply(checkpoint, files, read_header)
-            if component in _TEXTS:
+            if component in TEXT_ENCODERS:
                 require_tokenizers(supplied)
         except EngineError:
             continue

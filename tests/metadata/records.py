@@ -67,7 +67,7 @@ REQUESTS = st.builds(
     prompt=ANY_TEXT,
     negative_prompt=ANY_TEXT,
     checkpoint=ANY_TEXT,
-    components=st.builds(ComponentFiles, denoiser=PATHS, text_encoder=PATHS, vae=PATHS),
+    components=st.builds(ComponentFiles, **dict.fromkeys(ComponentFiles.__struct_fields__, PATHS)),
     width=st.integers(64, 8192),
     height=st.integers(64, 8192),
     steps=st.integers(1, 1000),

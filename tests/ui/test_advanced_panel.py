@@ -157,6 +157,10 @@ def test_options_of_other_families_are_not_offered(desk: Desk) -> None:
         assert panel.sections[name].isVisible()
     assert row_of(desk, "clip_skip").isVisible()
     assert panel.parts.rows["text_encoder_2"].isVisible()
+    assert not panel.parts.rows["text_encoder_3"].isVisible()
+    three = Features(texts=(*both, TextLength(label="T5", tokens=256)))
+    form.suggestions = Suggestions(512, form.suggestions.settings, three)
+    assert panel.parts.rows["text_encoder_3"].isVisible()
 
 
 def test_a_typed_option_is_in_the_request_and_an_empty_one_is_the_default(desk: Desk) -> None:

@@ -5095,6 +5095,10 @@
    <translation>Das Rauschen: die meisten Modelle.</translation>
   </message>
   <message>
+   <source>Third text encoder</source>
+   <translation>Dritter Textencoder</translation>
+  </message>
+  <message>
    <source>VAE</source>
    <translation>VAE</translation>
   </message>
@@ -11082,6 +11086,10 @@
   <message>
    <source>{text_encoder_2}</source>
    <translation>{text_encoder_2}</translation>
+  </message>
+  <message>
+   <source>{text_encoder_3}</source>
+   <translation>{text_encoder_3}</translation>
   </message>
   <message>
    <source>{text_encoder}</source>

@@ -14,8 +14,8 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel, plain_label, plain_tooltip
 
 VAE = "vae"
-_SECOND = "text_encoder_2"
-OTHER_PARTS = ("text_encoder", _SECOND, "denoiser")
+_TEXTS = ("text_encoder", "text_encoder_2", "text_encoder_3")
+OTHER_PARTS = (*_TEXTS, "denoiser")
 # The folders below that of the models where tools keep VAEs.
 _VAE_FOLDERS = ("VAE", "vae")
 _FILTER = "*.safetensors *.sft *.gguf *.ckpt *.pt"
@@ -61,11 +61,12 @@ class PartsPanel(QWidget):
 
     def _refresh(self, *_: object) -> None:
         form = self._session.generation
-        encoders = len(form.suggestions.features.texts)
+        # The first encoder's row stays where the model is not known yet.
+        absent = _TEXTS[max(1, len(form.suggestions.features.texts)) :]
         for part, row in self.rows.items():
             file = getattr(form.components, part)
             row.show_file(file)
-            row.setVisible(file is not None or part != _SECOND or encoders > 1)
+            row.setVisible(file is not None or part not in absent)
 
 
 class PartRow(QWidget):

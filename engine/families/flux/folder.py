@@ -25,7 +25,7 @@ def folder_source(component: Component, part: FolderPart) -> FolderSource:
             return vae_source(part, part.config(VaeFile))
         case Component.TEXT_ENCODER:
             return clip_text_source(part, component)
-        case Component.TEXT_ENCODER_2:
+        case _:
             return t5_source(part, component, KEY_LAYOUT)
 
 

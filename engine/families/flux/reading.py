@@ -52,5 +52,5 @@ def config_of(component: Component, weights: Mapping[str, StoredWeight], path: P
             return vae_config(weights, NORM_GROUPS, path)
         case Component.TEXT_ENCODER:
             return clip_text_config(weights, ClipTextFacts(), path)
-        case Component.TEXT_ENCODER_2:
+        case _:
             return t5_config(weights, path)

@@ -54,10 +54,10 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
     changes: dict[str, Any] = {
         "checkpoint": local(request.checkpoint),
         "components": ComponentFiles(
-            denoiser=local(request.components.denoiser),
-            text_encoder=local(request.components.text_encoder),
-            text_encoder_2=local(request.components.text_encoder_2),
-            vae=local(request.components.vae),
+            **{
+                part: local(getattr(request.components, part))
+                for part in ComponentFiles.__struct_fields__
+            }
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
         "loras": tuple(_imported(one, record, local) for one in request.loras),

@@ -55,14 +55,14 @@ def test_network_paths_are_not_taken_over(tmp_path: Path, path: str) -> None:
     request = msgspec.structs.replace(
         PLAIN_REQUEST,
         checkpoint=path,
-        components=ComponentFiles(vae=path, denoiser=path, text_encoder=path),
+        components=ComponentFiles(vae=path, denoiser=path, text_encoder=path, text_encoder_3=path),
         inputs=(InputImage(role=InputRole.INIT, path=path),),
     )
     found = imported(tmp_path, *record_chunks(msgspec.structs.replace(PLAIN, request=request)))
     assert found.request.checkpoint is None
     assert found.request.components == ComponentFiles()
     assert found.request.inputs == ()
-    assert len(found.warnings) == 5
+    assert len(found.warnings) == 6
 
 
 @pytest.mark.parametrize("path", NETWORK)

@@ -4,15 +4,13 @@ from dataclasses import replace
 
 from engine.compile.network import Network
 from engine.compile.shapes import offered
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import component_network, config_of
 from engine.graphs.clip_text import ClipTextConfig, Projection, clip_text
 from engine.graphs.operators import GraphBuilder
 
 # Two chunks are usual, of a prompt and its negative prompt; at most 64 are encoded at once.
 _USUAL_ROWS, MAX_ROWS = 2, 64
-
-TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 
 
 def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:

@@ -44,7 +44,7 @@ def folder_source(component: Component, part: FolderPart, vae: VaeFile | None) -
             return unet_source(part)
         case Component.VAE:
             return vae_source(part, vae or part.config(VaeFile))
-        case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+        case _:
             return clip_text_source(part, component)
 
 

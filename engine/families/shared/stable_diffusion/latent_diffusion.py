@@ -223,7 +223,7 @@ class LatentDiffusion(Family):
                 return giver is self
             case Component.VAE:
                 return isinstance(giver, LatentDiffusion) and giver.latents is self.latents
-            case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+            case _:
                 return True
 
     def name_suits(self, component: Component, name: str) -> bool:
@@ -386,7 +386,7 @@ class LatentDiffusion(Family):
                 return unet_config(named.weights, self.unet, path)
             case Component.VAE:
                 return vae_config(named.weights, NORM_GROUPS, path)
-            case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+            case _:
                 return clip_text_config(named.weights, self.text_encoders[component], path)
 
 

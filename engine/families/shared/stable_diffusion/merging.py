@@ -35,12 +35,12 @@ def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> P
             return replace(whole, vae=replace(parts.vae, fits_f16=other.vae.fits_f16))
         case Component.VAE:
             return replace(whole, vae=other.vae)
-        case Component.TEXT_ENCODER_2:
-            return whole
         case Component.TEXT_ENCODER:
             same_words = _vocabulary(parts) in {None, _vocabulary(other)}
             kept = parts.text if same_words else TextFacts()
             return replace(whole, text=other.text if other.text.tokenizer else kept)
+        case _:
+            return whole
 
 
 def _normalises(parts: Parts) -> bool:
