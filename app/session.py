@@ -264,7 +264,7 @@ class Session(QObject):
     def _layers(self, kind: LayerKind, state: AppState) -> tuple[LayerList, LayerCommands]:
         """Return the list of a kind of layer, and the commands for it."""
         layers = LayerList(
-            kind, self.generation, self.models.store, self.checkpoints, self.background, self
+            kind, self.generation, self.models.store, self.checkpoints, self.models.moved, self
         )
         return layers, LayerCommands(state, layers, self.changes, self)
 
@@ -323,7 +323,7 @@ class Session(QObject):
             self._gallery_index.refresh()
         self.obstacle.look_again()
         self.checkpoint.look_again()
-        for files in (self.lora_list, self.control_list, self.image_prompt_list):
+        for files in (self.lora_list, self.models.moved):
             files.look_again()
         self.control_maps.look_again()
         self.wildcards.refresh()

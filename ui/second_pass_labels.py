@@ -4,6 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
+from app.form.layer_kinds import file_name
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling
 from ui.labels import duration, size_label
 
@@ -37,10 +38,16 @@ def _latent_about(upscaler: str) -> str:
     return translate("passes", "Quick and soft: needs a strength of 0.5 or more.")
 
 
-def lost_words(upscaler: str) -> str:
+def lost_upscaler_words(stated: str) -> str:
     """Return that an upscaler that a picture names is not among the user's files."""
     text = translate("passes", "{name} is not among your upscalers: choose another one.")
-    return text.format(name=Path(upscaler).name)
+    return text.format(name=file_name(stated))
+
+
+def lost_model_words(stated: str) -> str:
+    """Return that the model of a pass is not among the user's files."""
+    text = translate("passes", "{name} is not among your models: choose another one below.")
+    return text.format(name=file_name(stated))
 
 
 def result_words(before: tuple[int, int], after: tuple[int, int], seconds: float | None) -> str:

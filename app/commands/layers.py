@@ -10,6 +10,7 @@ from app.commands.state import AppState
 from app.form.changes import FormChanges
 from app.form.layer_kinds import CONTROL_LAYERS, Layer, LayerKind
 from app.form.layer_list import LayerList
+from app.form.stated_digests import without_old_digests
 from engine.api.control import ControlLayer
 from engine.api.image_prompts import MAX_FURTHER_PICTURES, ImagePrompt
 from engine.api.model_files import ModelInfo
@@ -165,7 +166,8 @@ class LayerCommands(QObject):
     def replace(self, at: int, layer: Layer) -> None:
         """Put another layer in the place of one."""
         layers = self.layers
-        self._put((*layers[:at], layer, *layers[at + 1 :]))
+        changed = without_old_digests(layers[at], layer)
+        self._put((*layers[:at], changed, *layers[at + 1 :]))
 
     def _append(self, layer: Layer) -> None:
         if len(self.layers) >= self.kind.most:

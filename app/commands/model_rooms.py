@@ -11,6 +11,7 @@ from app.downloads.terms import Terms
 from app.library.lora_store import LoraStore
 from app.library.model_notes import ModelNotes
 from app.library.model_store import ModelStore
+from app.library.moved_files import MovedFiles
 from app.paths import Paths
 
 
@@ -37,6 +38,8 @@ class ModelRooms(QObject):
             state.checkpoints.starter,
             self,
         )
+        self.moved = MovedFiles(state.client, state.background, self)
+        self.store.listing_changed.connect(self._on_listing)
         self.notes = ModelNotes(paths.state)
         self.folders = ModelFolders(
             paths.models, named, loras, self.store, state.background, state.notices, self
@@ -50,6 +53,10 @@ class ModelRooms(QObject):
     def memories(self) -> tuple[ModelNotes, SiteKeys]:
         """The files of the state folder, each with the problem that reading it had."""
         return self.notes, self._keys
+
+    def _on_listing(self, is_listing: bool) -> None:
+        if not is_listing:
+            self.moved.look_again()
 
     def _list_again(self, _path: str) -> None:
         """List a model that was downloaded, whatever it is."""

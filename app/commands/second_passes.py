@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.commands.state import AppState
 from app.form.changes import FormChanges
+from app.form.stated_digests import without_old_digests
 from engine.api.model_files import ModelInfo
 from engine.api.second_passes import MAX_SECOND_PASSES, SecondPass
 
@@ -36,7 +37,8 @@ class SecondPassCommands(QObject):
         """Enlarge by an upscaler: in the last pass, or in a new one."""
         passes = self._form.second_passes
         *before, last = passes or (SecondPass(),)
-        changed = msgspec.structs.replace(last, upscaler=model.path)
+        wanted = msgspec.structs.replace(last, upscaler=model.path)
+        changed = without_old_digests(last, wanted)
 
         def put() -> None:
             self._form.second_passes = (*before, changed)
@@ -48,6 +50,7 @@ class SecondPassCommands(QObject):
     def change(self, at: int, changed: SecondPass) -> None:
         """Put a changed pass in the place of one."""
         passes = self._form.second_passes
+        changed = without_old_digests(passes[at], changed)
         self._form.second_passes = (*passes[:at], changed, *passes[at + 1 :])
 
     def remove(self, at: int) -> None:

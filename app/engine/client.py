@@ -46,8 +46,10 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.api.model_messages import (
+    FindModel,
     HashModel,
     ListModels,
+    ModelFound,
     ModelHashed,
     ModelHashing,
     ModelsFound,
@@ -83,6 +85,7 @@ class EngineClient(QObject):
     models_found = Signal(object)
     models_listed = Signal(object)
     model_hashed = Signal(object)
+    model_found = Signal(object)
     model_hashing = Signal(object)
     cache_listed = Signal(object)
     cache_rebuilding = Signal(object)
@@ -139,6 +142,7 @@ class EngineClient(QObject):
             ModelsFound: self.models_found,
             ModelsListed: self.models_listed,
             ModelHashed: self.model_hashed,
+            ModelFound: self.model_found,
             ModelHashing: self.model_hashing,
             CacheListed: self.cache_listed,
             CacheRebuilding: self.cache_rebuilding,
@@ -248,6 +252,11 @@ class EngineClient(QObject):
         """Ask for a file's SHA-256; `model_hashed` answers, or else `model_hashing` later."""
         query = self._next_query()
         return self._ask(query, HashModel(query=query, path=path))
+
+    def find_model(self, stated: str, digest: str) -> int:
+        """Ask for the file that was at a path, by its digest; `model_found` answers."""
+        query = self._next_query()
+        return self._ask(query, FindModel(query=query, stated=stated, digest=digest))
 
     def list_cache(self) -> int:
         """Ask for the artifacts in the cache; `cache_listed` answers."""

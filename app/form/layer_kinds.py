@@ -11,6 +11,7 @@ from engine.api.features import Features, OptionalSetting
 from engine.api.image_prompts import MAX_IMAGE_PROMPTS, ImagePrompt
 from engine.api.model_files import ModelKind
 
+_SUFFIXES = (".safetensors", ".sft", ".pth", ".pt", ".ckpt", ".bin", ".onnx")
 Layer = ControlLayer | ImagePrompt
 
 
@@ -65,6 +66,12 @@ def file_name(stated: str) -> str:
     name = PureWindowsPath(stated.replace("/", "\\")).name
     before, bracket, after = name.rpartition(" [")
     return before if bracket and after.endswith("]") else name
+
+
+def bare_name(stated: str) -> str:
+    """Return the name in a stated path in lower case, without a suffix of files of weights."""
+    name = file_name(stated).lower()
+    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end)), name)
 
 
 def is_whole_path(stated: str) -> bool:

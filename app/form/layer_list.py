@@ -2,22 +2,18 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.background import Background
 from app.field import Field
 from app.form.generation import GenerationState
-from app.form.layer_kinds import Layer, LayerKind, file_name, is_whole_path
+from app.form.layer_kinds import Layer, LayerKind, bare_name, is_whole_path
 from app.library.checkpoint_store import CheckpointStore
 from app.library.model_store import ModelStore
+from app.library.moved_files import MovedFiles
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.model_files import ModelInfo
-from engine.file_paths import exists
-
-_SUFFIXES = (".safetensors", ".sft", ".pth", ".pt", ".ckpt", ".bin", ".onnx")
 
 
 class LayerFate(StrEnum):
@@ -66,21 +62,20 @@ class LayerList(QObject):
         form: GenerationState,
         store: ModelStore,
         checkpoints: CheckpointStore,
-        background: Background,
+        moved: MovedFiles,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.kind = kind
         self._form, self._store, self._checkpoints = form, store, checkpoints
-        self._background = background
+        self._moved = moved
         self._is_started = False
-        # Stated paths outside of the listed folders: True for those that exist.
-        self._exist: dict[str, bool] = {}
         self._offered: tuple[ModelInfo, ...] = ()
         for signal in (
             getattr(form, f"{kind.field}_changed"),
             form.checkpoint_changed,
             checkpoints.looked,
+            moved.changed,
         ):
             signal.connect(self._refresh)
         store.changed.connect(self._on_files)
@@ -129,25 +124,25 @@ class LayerList(QObject):
         """List the user's files, unless that was asked for before."""
         self._store.list_once()
 
-    def look_again(self) -> None:
-        """Look again for files that were missing."""
-        self._exist.clear()
-        self._refresh()
+    def find(self, stated: str, layer: Layer) -> ModelInfo | None:
+        """Return the listed file of a path, else of a content, a hash or a name, which it states.
 
-    def find(self, stated: str, digits: str | None = None) -> ModelInfo | None:
-        """Return the listed file of a path, else of a hash, else of a name; None without one."""
-        known = self._store.info(stated)
+        None without one.
+        """
+        place = self._place(stated, layer)
+        known = self._store.info(place if place is not None else stated)
         if known is not None:
             return known
+        digits = layer.hash
         if digits:
             for info in self._offered:
                 if info.sha256.startswith(digits.lower()):
                     return info
-        if is_whole_path(stated) and self._exist.get(stated, True):
+        if is_whole_path(stated) and place is not None:
             # It is what it says, unless it is known not to be there.
             return None
-        wanted = _bare(file_name(stated))
-        named = (one for one in self._offered if _bare(file_name(one.path)) == wanted)
+        wanted = bare_name(stated)
+        named = (one for one in self._offered if bare_name(one.path) == wanted)
         return next(named, None)
 
     def _on_listing(self, is_listing: bool) -> None:
@@ -183,7 +178,7 @@ class LayerList(QObject):
 
     def _row(self, layer: Layer) -> LayerRow:
         stated = self.kind.file_of(layer)
-        info = self.find(stated, layer.hash) if stated is not None else None
+        info = self.find(stated, layer) if stated is not None else None
         fate = self._fate(layer, stated, info)
         is_used = fate in (LayerFate.APPLIED, LayerFate.UNREAD)
         return LayerRow(layer, info, fate if layer.image or not is_used else LayerFate.BARE)
@@ -204,31 +199,15 @@ class LayerList(QObject):
         return LayerFate.APPLIED if info.is_read else LayerFate.UNREAD
 
     def _fate_of_unknown(self, layer: Layer, stated: str) -> LayerFate:
-        """Return the fate of a file in no listed folder, and look for it once."""
-        if is_whole_path(stated):
-            if stated not in self._exist and self._is_started:
-                self._look(stated)
-            is_missing = not self._exist.get(stated, True)
-        else:
-            is_missing = True
-        # By the content of a file the engine finds it under another name.
-        if is_missing and self._store.is_listed and layer.digest is None:
+        """Return the fate of a file in no listed folder."""
+        is_missing = self._place(stated, layer) is None or not is_whole_path(stated)
+        if is_missing and self._store.is_listed:
             return LayerFate.MISSING
         return LayerFate.UNREAD if layer.enabled else LayerFate.OFF
 
-    def _look(self, stated: str) -> None:
-        # Until the disk answers, the file is taken to be there.
-        self._exist[stated] = True
-
-        def take(found: bool) -> None:
-            if self._exist.get(stated) != found:
-                self._exist[stated] = found
-                self._refresh()
-
-        self._background.run(lambda: exists(Path(stated)), take)
-
-
-def _bare(name: str) -> str:
-    """Return a file's name in lower case, without a suffix of files of weights."""
-    name = name.lower()
-    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end)), name)
+    def _place(self, stated: str, layer: Layer) -> str | None:
+        """Return the path of a layer's file as it is now; None if it is nowhere."""
+        is_asked = self._is_started and is_whole_path(stated)
+        if not is_asked or self._store.info(stated) is not None:
+            return stated
+        return self._moved.place(stated, layer.digest)

@@ -30,14 +30,7 @@ from engine.api.machine_messages import (
 )
 from engine.api.map_messages import CancelMap, MakeMap, MapMade
 from engine.api.message import Message
-from engine.api.model_messages import (
-    HashModel,
-    ListModels,
-    ModelHashed,
-    ModelHashing,
-    ModelsFound,
-    ModelsListed,
-)
+from engine.api.model_messages import ModelAnswer, ModelHashing, ModelQuery, ModelsFound
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
@@ -312,8 +305,7 @@ Command: TypeAlias = (
     | ListLoras
     | InspectLora
     | DescribeEmbeddings
-    | ListModels
-    | HashModel
+    | ModelQuery
     | ListCache
     | ClearCache
     | RebuildCache
@@ -340,8 +332,7 @@ Event: TypeAlias = (
     | LoraInspected
     | EmbeddingsDescribed
     | ModelsFound
-    | ModelsListed
-    | ModelHashed
+    | ModelAnswer
     | ModelHashing
     | CacheListed
     | CacheRebuilding
@@ -371,8 +362,7 @@ Query: TypeAlias = (
     | ListLoras
     | InspectLora
     | DescribeEmbeddings
-    | ListModels
-    | HashModel
+    | ModelQuery
     | ListCache
     | ClearCache
     | RebuildCache
@@ -387,8 +377,7 @@ Answer: TypeAlias = (
     | LorasListed
     | LoraInspected
     | EmbeddingsDescribed
-    | ModelsListed
-    | ModelHashed
+    | ModelAnswer
     | CacheListed
     | JobPlanned
     | MapMade

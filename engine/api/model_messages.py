@@ -1,4 +1,6 @@
-"""The messages about the list of all models; `engine.api.messages` has the others."""
+"""The messages about the user's models; `engine.api.messages` has the others."""
+
+from typing import TypeAlias
 
 from engine.api.message import Message
 from engine.api.model_files import ModelInfo
@@ -19,6 +21,17 @@ class HashModel(Message, frozen=True, kw_only=True):
 
     query: int
     path: str
+
+
+class FindModel(Message, frozen=True, kw_only=True):
+    """Find a file that is not at `stated` any more by its digest. Answered by ModelFound.
+
+    The digest is that of samples, as records have it. Jobs find files in the same folders.
+    """
+
+    query: int
+    stated: str
+    digest: str
 
 
 class ModelsFound(Message, frozen=True, kw_only=True):
@@ -45,6 +58,13 @@ class ModelHashed(Message, frozen=True, kw_only=True):
     sha256: str
 
 
+class ModelFound(Message, frozen=True, kw_only=True):
+    """The answer to FindModel: the file's path now; None if no file has its content."""
+
+    query: int
+    path: str | None
+
+
 class ModelHashing(Message, frozen=True, kw_only=True):
     """Progress of a file that HashModel named; `sha256` is empty until the end.
 
@@ -56,3 +76,7 @@ class ModelHashing(Message, frozen=True, kw_only=True):
     total_bytes: int
     sha256: str = ""
     failed: bool = False
+
+
+ModelQuery: TypeAlias = ListModels | HashModel | FindModel
+ModelAnswer: TypeAlias = ModelsListed | ModelHashed | ModelFound

@@ -84,3 +84,8 @@ class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: Annotated[int | None, within(0, MAX_SEED, "seed of a second pass")] = None
     # The longest side in pixels of the tiles that are redrawn one by one; None: the whole picture.
     tile: Annotated[int | None, within(MIN_SIDE, MAX_SIDE, "tile of a second pass")] = None
+
+
+def needs_file(wanted: SecondPass) -> bool:
+    """Return True if an upscaler's file enlarges the picture."""
+    return wanted.upscaler not in LATENT_UPSCALERS and wanted.upscaler not in tuple(Resampling)

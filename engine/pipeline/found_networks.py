@@ -9,7 +9,7 @@ from engine.api.control import ControlLayer
 from engine.api.image_prompts import ImagePrompt
 from engine.api.preprocessors import name_of
 from engine.api.request import GenerateRequest
-from engine.api.second_passes import SecondPass
+from engine.api.second_passes import SecondPass, needs_file
 from engine.api.sentences import Sentence, joined, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -18,7 +18,6 @@ from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.file_paths import exists
 from engine.image_prompts.adapters import read_adapter
-from engine.pipeline.found_upscalers import needs_file
 from engine.pipeline.network_lookup import (
     Accepts,
     NetworkLookup,

@@ -6,17 +6,12 @@ from pathlib import Path
 import msgspec
 
 from engine.api.record import ResolvedRequest
-from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
+from engine.api.second_passes import SecondPass, needs_file
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.file_paths import exists
 from engine.upscalers.finding import find_by_name
-
-
-def needs_file(wanted: SecondPass) -> bool:
-    """Return True if an upscaler's file enlarges the picture."""
-    return wanted.upscaler not in LATENT_UPSCALERS and wanted.upscaler not in tuple(Resampling)
 
 
 def with_upscalers(request: ResolvedRequest, folders: Sequence[Path]) -> ResolvedRequest:

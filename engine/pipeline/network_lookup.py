@@ -104,10 +104,11 @@ class NetworkLookup:
         if wanted.is_path and exists(path):
             return path
         name = path.name if wanted.is_path else wanted.stated
-        found = self._with_digest(wanted) or self._with_digits(name, wanted.digits, accepts)
+        found = self.with_content(wanted) or self._with_digits(name, wanted.digits, accepts)
         return found or next(self._called(name, accepts), None)
 
-    def _with_digest(self, wanted: WantedNetwork) -> Path | None:
+    def with_content(self, wanted: WantedNetwork) -> Path | None:
+        """Return the file, or the diffusers folder, with the digest; None without one."""
         if not wanted.digest:
             return None
         suffix = Path(wanted.stated).suffix.lower()

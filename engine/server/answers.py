@@ -29,8 +29,10 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.api.model_messages import (
+    FindModel,
     HashModel,
     ListModels,
+    ModelFound,
     ModelHashed,
     ModelHashing,
     ModelsFound,
@@ -47,6 +49,7 @@ from engine.jobs.services import JobServices
 from engine.jobs.upscale_run import UpscaleRunner
 from engine.lora.files_below import list_one
 from engine.pipeline.inspection import inspect
+from engine.pipeline.network_lookup import WantedNetwork
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.embedding_answers import describe_embeddings
 from engine.server.failures import error_info
@@ -99,8 +102,8 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             yield (yield from describe_embeddings(query, runner.services.embeddings))
         case ListModels():
             yield from _models_listed(query, runner.services)
-        case HashModel():
-            yield _hashed(query, runner.services, put)
+        case HashModel() | FindModel():
+            yield _of_one_model(query, runner.services, put)
         case ListCache() | ClearCache() | RebuildCache():
             yield _cached(query, runner, put)
         case PlanJob() | PlanUpscale():
@@ -170,6 +173,16 @@ def _models_listed(query: ListModels, services: JobServices) -> _Answer:
             yield ModelsListed(query=query.query, folders=end.value)
             return
         yield None if part is None else ModelsFound(query=query.query, models=part)
+
+
+def _of_one_model(
+    query: HashModel | FindModel, services: JobServices, put: Put
+) -> ModelHashed | ModelFound:
+    if isinstance(query, HashModel):
+        return _hashed(query, services, put)
+    wanted = WantedNetwork(query.stated, digest=query.digest)
+    path = services.network_lookup().with_content(wanted)
+    return ModelFound(query=query.query, path=None if path is None else str(path))
 
 
 def _hashed(query: HashModel, services: JobServices, put: Put) -> ModelHashed:

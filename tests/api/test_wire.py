@@ -32,8 +32,8 @@ PREFIX = struct.Struct("<II")
 
 
 def test_the_strategies_know_every_message() -> None:
-    assert len(COMMANDS) == 22
-    assert len(EVENTS) == 33
+    assert len(COMMANDS) == 23
+    assert len(EVENTS) == 34
     assert not set(COMMANDS) & set(EVENTS)
 
 

@@ -49,7 +49,13 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.api.model_files import ModelInfo
-from engine.api.model_messages import ListModels, ModelsFound, ModelsListed
+from engine.api.model_messages import (
+    FindModel,
+    ListModels,
+    ModelFound,
+    ModelsFound,
+    ModelsListed,
+)
 from engine.api.record import GenerationRecord, ResolvedRequest, Timings
 from engine.api.remedies import MakeSmaller
 from engine.api.request import GenerateRequest
@@ -120,6 +126,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[ModelInfo, ...] | None = None
     # The map that it makes of every picture: the path of a picture.
     map: str | None = None
+    # The paths of moved files by their digests; none is found without.
+    moved: tuple[tuple[str, str], ...] = ()
 
 
 class FakeEngine:
@@ -185,6 +193,9 @@ class FakeEngine:
             case ListModels() if self._plan.models is not None:
                 self._say(ModelsFound(query=command.query, models=self._plan.models))
                 self._say(ModelsListed(query=command.query, folders=()))
+            case FindModel():
+                path = dict(self._plan.moved).get(command.digest)
+                self._say(ModelFound(query=command.query, path=path))
             case MakeMap() if self._plan.map is not None:
                 made = MapMade(query=command.query, path=self._plan.map, width=64, height=64)
                 self._say(made)

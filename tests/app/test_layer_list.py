@@ -26,7 +26,7 @@ from tests.app.test_lora_list import choose
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     map_path = tmp_path / "map.png"
     Image.new("RGB", (32, 32), "white").save(map_path)
-    plan = Plan(models=MODELS, map=str(map_path))
+    plan = Plan(models=MODELS, map=str(map_path), moved=(("ab" * 32, CANNY.path),))
     one = Staged(tmp_path, qtbot, fake_command(plan), QUICK)
     one.start()
     one.session.control_list.list_files()
@@ -162,6 +162,18 @@ def test_a_missing_file_is_told_until_it_is_found(staged: Staged, tmp_path: Path
     assert used(staged) == [CANNY.path, str(tmp_path / "gone.safetensors")]
     undo(staged)
     assert fates(layers)[0] is LayerFate.MISSING
+
+
+def test_a_moved_file_is_found_by_the_content_that_a_record_states(staged: Staged) -> None:
+    layers = staged.session.control_list
+    stated = "/elsewhere/before.safetensors"
+    staged.session.generation.controls = (
+        ControlLayer(image="/a.png", network=stated, digest="ab" * 32),
+        ControlLayer(image="/a.png", network="/elsewhere/gone.safetensors", digest="cd" * 32),
+    )
+    staged.wait(lambda: fates(layers) == [LayerFate.APPLIED, LayerFate.MISSING])
+    assert layers.rows[0].info == CANNY
+    assert used(staged) == [CANNY.path]
 
 
 def test_layers_are_moved_removed_and_put_back(staged: Staged) -> None:

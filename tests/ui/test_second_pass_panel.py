@@ -30,7 +30,7 @@ UPSCALER = listed("upscale_models/4x-sharp", ModelKind.UPSCALER, families=())
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    made = make_desk(Plan(models=(UPSCALER,)))
+    made = make_desk(Plan(models=(UPSCALER,), moved=(("ab" * 32, UPSCALER.path),)))
     made.start()
     made.session.generation.width = made.session.generation.height = 512
     return made
@@ -175,6 +175,23 @@ def test_an_upscaler_that_another_tool_names_is_told_until_it_is_there(desk: Des
     assert card(desk).upscaler.currentText() == "R-ESRGAN 4x+"
     change(desk, upscaler="4x-Sharp")
     assert not card(desk).lost.isVisibleTo(desk.window)
+
+
+def test_a_moved_upscaler_is_found_and_a_missing_one_is_told(desk: Desk) -> None:
+    before = "/before/4x.safetensors"
+    desk.session.generation.second_passes = (
+        SecondPass(upscaler=before, upscaler_digest="ab" * 32),
+        SecondPass(upscaler=before, checkpoint="/before/paint.safetensors"),
+    )
+    found, gone = card(desk), card(desk, 1)
+    desk.wait(lambda: gone.lost.isVisibleTo(desk.window))
+    desk.wait(lambda: found.upscaler.currentText() == "4x-sharp")
+    assert not found.lost.isVisibleTo(desk.window)
+    assert "4x.safetensors" in gone.lost.text().replace("\u200b", "")
+    assert gone.lost_model.isVisibleTo(desk.window)
+    # Another choice forgets what the file before contained.
+    pick(found.upscaler, "Lanczos")
+    assert passes(desk)[0].upscaler_digest is None
 
 
 def test_sizes_follow_from_the_pass_before_and_are_told(desk: Desk) -> None:

@@ -13349,6 +13349,10 @@
    <translation>{factor}-fach: {size}</translation>
   </message>
   <message>
+   <source>{name} is not among your models: choose another one below.</source>
+   <translation>{name} ist nicht unter Ihren Modellen: wählen Sie unten ein anderes.</translation>
+  </message>
+  <message>
    <source>{name} is not among your upscalers: choose another one.</source>
    <translation>{name} ist nicht unter Ihren Upscalern: wählen Sie einen anderen.</translation>
   </message>

@@ -8,12 +8,12 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.form.generation import MOST_CHARACTERS
-from app.form.layer_kinds import is_whole_path
+from app.form.layer_kinds import bare_name, is_whole_path
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.fields import bounds_of, fields_of
 from engine.api.model_files import ModelKind
-from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
+from engine.api.second_passes import Resampling, SecondPass, needs_file
 from engine.api.values import SamplerName, ScheduleName
 from ui.listed_files import checkpoint_files, upscaler_files, usable
 from ui.method_labels import method_name, sampler_about, schedule_about
@@ -23,7 +23,13 @@ from ui.panels.choice_row import ChoiceRow
 from ui.panels.file_choice import FileChoice
 from ui.panels.named_row import NamedRow
 from ui.panels.option_rows import FieldRow, FieldWords
-from ui.second_pass_labels import lost_words, pass_title, result_words, upscaler_words
+from ui.second_pass_labels import (
+    lost_model_words,
+    lost_upscaler_words,
+    pass_title,
+    result_words,
+    upscaler_words,
+)
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -71,6 +77,7 @@ class SecondPassCard(ListedCard):
         )
         self.lost = plain_label("", "note", wrap=True)
         self.checkpoint = FileChoice(theme)
+        self.lost_model = plain_label("", "note", wrap=True)
         self._checkpoint = NamedRow(self.tr("Model"), self.checkpoint)
         self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self.negative = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
@@ -103,9 +110,9 @@ class SecondPassCard(ListedCard):
         self.sampler.show_value(shown.sampler)
         self.schedule.show_value(shown.schedule)
         self.resampling.show_value(shown.resampling)
-        self._show_checkpoints(shown.checkpoint)
+        self._show_checkpoints(shown)
         self._show_prompts(shown)
-        self._show_upscalers(shown.upscaler)
+        self._show_upscalers(shown)
         seconds = self._session.picture_time.of_pass(shown, *after)
         self.result.setText(result_words(before, after, seconds))
         self._summarise(shown)
@@ -171,7 +178,7 @@ class SecondPassCard(ListedCard):
         column.addWidget(self.scale)
         column.addWidget(self._upscaler)
         column.addWidget(self.lost)
-        for row in (self.strength, self.numbers["steps"], self.result, self.more):
+        for row in (self.strength, self.numbers["steps"], self.result, self.lost_model, self.more):
             column.addWidget(row)
         own = self.scale.label, self.strength.label, self.numbers["steps"].label
         align((*own, self._upscaler.label))
@@ -201,22 +208,43 @@ class SecondPassCard(ListedCard):
                 with QSignalBlocker(edit):
                     edit.setPlainText(text or "")
 
-    def _show_upscalers(self, chosen: str) -> None:
-        """Show the upscalers, and tell of one that a picture names and that is in no folder."""
-        session, models = self._session, self._session.models.store.models
+    def _show_upscalers(self, shown: SecondPass) -> None:
+        """Show the upscalers, and tell of one that is in no folder."""
+        session, models, stated = self._session, self._session.models.store.models, shown.upscaler
+        place: str | None = stated
+        if needs_file(shown):
+            place = self._place(stated, shown.upscaler_digest, ModelKind.UPSCALER)
+        chosen = place or stated
         self.upscaler.show_files(lambda: upscaler_files(session, chosen), chosen, models, chosen)
-        is_way = chosen in LATENT_UPSCALERS or chosen in tuple(Resampling)
-        known = {Path(one.path).stem.lower() for one in usable(session, ModelKind.UPSCALER)}
-        is_named = not is_way and not is_whole_path(chosen)
-        is_lost = is_named and Path(chosen).stem.lower() not in known
-        self.lost.setText(breakable(lost_words(chosen)) if is_lost else "")
-        self.lost.setVisible(is_lost and session.models.store.is_listed)
+        self._tell(self.lost, lost_upscaler_words(stated) if place is None else "")
 
-    def _show_checkpoints(self, chosen: str | None) -> None:
-        session, listed = self._session, self._session.checkpoints.entries
+    def _show_checkpoints(self, shown: SecondPass) -> None:
+        """Show the models, and tell of one that is in no folder."""
+        session, stated = self._session, shown.checkpoint
+        place = stated
+        if stated is not None:
+            place = self._place(stated, shown.checkpoint_digest, ModelKind.CHECKPOINT)
+        chosen = place or stated
         self.checkpoint.show_files(
-            lambda: checkpoint_files(session, chosen), chosen, listed, chosen
+            lambda: checkpoint_files(session, chosen), chosen, session.checkpoints.entries, chosen
         )
+        is_lost = stated is not None and place is None
+        self._tell(self.lost_model, lost_model_words(str(stated)) if is_lost else "")
+
+    def _place(self, stated: str, digest: str | None, kind: ModelKind) -> str | None:
+        """Return where a stated file is, by its path or by its name; None if it is nowhere."""
+        session = self._session
+        if is_whole_path(stated):
+            return session.models.moved.place(stated, digest)
+        if not session.models.store.is_listed:
+            return stated
+        wanted = bare_name(stated)
+        named = (one.path for one in usable(session, kind) if bare_name(one.path) == wanted)
+        return next(named, None)
+
+    def _tell(self, label: QLabel, words: str) -> None:
+        label.setText(breakable(words))
+        label.setVisible(bool(words))
 
     def _choose_upscaler(self) -> None:
         path = self._ask(self.tr("An upscaler"), "upscale_models", _WEIGHTS)

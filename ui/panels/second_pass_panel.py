@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.form.generation import EFFECTIVE_FIELDS
 from app.session import Session
 from engine.api.features import OptionalSetting
-from engine.api.second_passes import SecondPass
+from engine.api.second_passes import SecondPass, needs_file
 from ui.panels.card_list import CardList
 from ui.theme.theme import Theme
 
@@ -29,6 +29,7 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         session.second_pass.shown.connect(self.reveal)
         session.picture_time.changed.connect(self._refresh)
         session.models.store.changed.connect(self._refresh)
+        session.models.moved.changed.connect(self._refresh)
         session.checkpoints.changed.connect(self._refresh)
         self._refresh()
 
@@ -61,6 +62,8 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         # Here, as the window starts sooner without the tools' rules for sizes.
         from app.form.second_pass_sizes import pass_sizes
 
+        if any(_states_file(one) for one in passes):
+            self._session.models.store.list_once()
         sizes = pass_sizes(self._state)
         for at, card in enumerate(self.cards):
             card.show_pass(passes[at], sizes[at], sizes[at + 1])
@@ -74,3 +77,8 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         card.changed.connect(partial(self._session.second_pass.change, at))
         card.removed.connect(partial(self._session.second_pass.remove, at))
         return card
+
+
+def _states_file(shown: SecondPass) -> bool:
+    """Return True for a pass with a file that may be missing."""
+    return shown.checkpoint is not None or needs_file(shown)

@@ -1,0 +1,30 @@
+"""A model that was moved is found by the digest that a record has of it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from engine.api.messages import Configure, Hello, Ready
+from engine.api.model_messages import FindModel, ModelFound
+from engine.pipeline.network_lookup import content_digest
+from tests.checkpoints.arrays import write_arrays
+from tests.server.conftest import Start
+
+
+def test_a_moved_model_is_found_by_its_content(start: Start, tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    for number in range(2):
+        path = models / f"{number}.safetensors"
+        write_arrays(path, {"weight": np.full(4, number, np.float32)})
+    digest = content_digest(models / "1.safetensors")
+    assert digest is not None
+    talk = start(ready=False)
+    talk.wait_for(Hello)
+    talk.send(Configure(cache=str(tmp_path / "cache"), models=str(models)))
+    talk.wait_for(Ready)
+    stated = str(tmp_path / "before.safetensors")
+    talk.send(FindModel(query=1, stated=stated, digest=digest))
+    assert talk.wait_for(ModelFound) == ModelFound(query=1, path=str(models / "1.safetensors"))
+    talk.send(FindModel(query=2, stated=stated, digest="00" * 32))
+    assert talk.wait_for(ModelFound, lambda one: one.query == 2).path is None
