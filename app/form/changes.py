@@ -18,6 +18,7 @@ from app.form.generation import (
     settings_of,
     with_size_of,
 )
+from app.form.layer_kinds import bare_name
 from app.form.model_settings import ModelSettingsMemory
 from app.form.picture_settings import PictureSettings, read_settings
 from app.form.presets import Preset, fields_of_parts
@@ -186,9 +187,19 @@ class FormChanges(QObject):
             if isinstance(settings, ErrorInfo):
                 self._notices.tell_error(settings)
             else:
-                self._take(settings, what, path.name[:80])
+                found = settings.with_models(self._checkpoint_named)
+                self._take(found, what, path.name[:80])
 
         self._background.run(lambda: read_settings(path, starter, digest), take)
+
+    def _checkpoint_named(self, stated: str) -> Path | None:
+        """Return the checkpoint that another tool's name means: the chosen one, or the only one."""
+        wanted, chosen = bare_name(stated), self._form.checkpoint
+        entries = self._checkpoints.entries
+        found = {one.path for one in entries if wanted and bare_name(one.name) == wanted}
+        if chosen in found:
+            return chosen
+        return found.pop() if len(found) == 1 else None
 
     def _put_checkpoint(self, path: Path) -> None:
         form = self._form

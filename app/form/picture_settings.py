@@ -1,5 +1,6 @@
 """The settings in a picture's metadata, with remarks for the user."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -17,11 +18,32 @@ translate = QCoreApplication.translate
 class PictureSettings(msgspec.Struct, frozen=True):
     """A request to fill the form with; without a checkpoint the chosen one is kept.
 
-    `remarks` are sentences on what could not be taken over.
+    `remarks` are sentences on what could not be taken over. `model` and `model_of_pass` are names
+    of checkpoints that another tool states, for the picture and for its second pass.
     """
 
     request: GenerateRequest
     remarks: tuple[str, ...] = ()
+    model: str = ""
+    model_of_pass: str = ""
+
+    def with_models(self, find: Callable[[str], Path | None]) -> "PictureSettings":
+        """Return them with the checkpoints that `find` returns for names, without their remarks."""
+        # Here, as the window starts sooner without the readers of a dozen tools.
+        from engine.metadata.readers.imported import drawn_again_with, made_with_checkpoint
+
+        request, done = self.request, set[str]()
+        model, again = find(self.model), find(self.model_of_pass)
+        if model is not None and request.checkpoint is None:
+            request = msgspec.structs.replace(request, checkpoint=str(model))
+            done.add(made_with_checkpoint(self.model))
+        if again is not None and request.second_passes:
+            first, *others = request.second_passes
+            passed = msgspec.structs.replace(first, checkpoint=str(again))
+            request = msgspec.structs.replace(request, second_passes=(passed, *others))
+            done.add(drawn_again_with(self.model_of_pass))
+        remarks = tuple(one for one in self.remarks if one not in done)
+        return msgspec.structs.replace(self, request=request, remarks=remarks)
 
 
 def read_settings(
@@ -51,7 +73,8 @@ def read_settings(
                 "settings", "Its model {name} is not there any more; the chosen one is kept."
             )
             remarks.append(gone.format(name=name))
-    return PictureSettings(_shortened(request, remarks), tuple(remarks))
+    request = _shortened(request, remarks)
+    return PictureSettings(request, tuple(remarks), imported.model, imported.model_of_pass)
 
 
 def _shortened(request: GenerateRequest, remarks: list[str]) -> GenerateRequest:

@@ -12,7 +12,7 @@ from app.form.fields import Form
 from app.form.presets import Preset, PresetPart
 from app.notices.remedies import NoticeAction
 from engine.api.request import SeedOptions
-from engine.metadata.png import insert_text_chunks
+from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
@@ -133,3 +133,38 @@ def test_a_size_that_a_start_picture_sets_is_said(staged: Staged, picture: Path)
     form = staged.session.generation
     (notice,) = staged.session.notices.notices
     assert f"{form.width} × {form.height}" in notice.message  # noqa: RUF001
+
+
+def drawn_with(path: Path, models: str) -> Path:
+    """A picture of AUTOMATIC1111 that names these models."""
+    text = f"a house\nSteps: 5, Sampler: Euler, Seed: 8, {models}"
+    path.write_bytes(insert_text_chunks(PNG, [TextChunk("parameters", text)]))
+    return path
+
+
+def test_models_that_another_tool_names_are_those_of_the_users_folder(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, models = staged.session, staged.paths.models
+    for name in ("sd15/dream", "soft", "a/twice", "b/twice"):
+        (models / name).parent.mkdir(parents=True, exist_ok=True)
+        (models / f"{name}.safetensors").write_bytes(b"weights")
+    session.checkpoints.refresh()
+    staged.wait(lambda: len(session.checkpoints.entries) == 5)
+    form = session.generation
+    hires = "Denoising strength: 0.7, Hires upscale: 2, Hires checkpoint: soft [0123456789]"
+    picture = drawn_with(tmp_path / "b.png", f"Model: dream, {hires}, Version: v1.10.1")
+    session.changes.use_settings(picture)
+    staged.wait(lambda: form.checkpoint == models / "sd15/dream.safetensors")
+    (second,) = form.second_passes
+    assert second.checkpoint == str(models / "soft.safetensors")
+    assert not session.notices.notices[-1].details
+    # Of two files only the user knows which one it was, unless it is chosen.
+    session.changes.use_settings(drawn_with(tmp_path / "c.png", "Model: twice"))
+    staged.wait(lambda: bool(session.notices.notices[-1].details))
+    assert form.checkpoint == models / "sd15/dream.safetensors"
+    session.changes.choose_checkpoint(models / "b/twice.safetensors")
+    session.changes.use_settings(drawn_with(tmp_path / "d.png", "Model: twice, Version: v1.10.1"))
+    staged.wait(lambda: "d.png" in session.notices.notices[-1].message)
+    assert form.checkpoint == models / "b/twice.safetensors"
+    assert not session.notices.notices[-1].details

@@ -26,11 +26,22 @@ class ImportedRequest:
     @property
     def model(self) -> str:
         """The name of the checkpoint, which the user has yet to find; empty if none is told."""
-        told = (_MADE_WITH.fullmatch(warning) for warning in self.warnings)
+        return self._named(_MADE_WITH)
+
+    @property
+    def model_of_pass(self) -> str:
+        """The name of the checkpoint of the second pass; empty if none is told."""
+        return self._named(_DRAWN_AGAIN_WITH)
+
+    def _named(self, warning: re.Pattern[str]) -> str:
+        told = map(warning.fullmatch, self.warnings)
         return next((match[1] for match in told if match), "")
 
 
 _MADE_WITH = re.compile(r'It was made with the model "(.*)"; choose it to match\.')
+_DRAWN_AGAIN_WITH = re.compile(
+    r'Its second pass was drawn with the model "(.*)"; choose it to match\.'
+)
 _SHOWN, _LOOKED_AT = 80, 500
 
 
