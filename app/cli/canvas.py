@@ -1,4 +1,7 @@
-"""`--init`, `--mask`, `--expand` and their options: the picture that is painted over."""
+"""`--init`, `--mask`, `--expand` and their options: the picture that is painted over.
+
+`--reference` are pictures that the denoiser sees beside it.
+"""
 
 import argparse
 import re
@@ -37,6 +40,12 @@ def add_arguments(parser: OptionGroup) -> None:
         type=parse_number,
         metavar="X",
         help="how strictly --init is followed, by models that edit by instruction",
+    )
+    parser.add_argument(
+        "--reference",
+        action="append",
+        metavar="FILE",
+        help="a picture that is shown to a model such as Flux.1 Kontext; may be repeated",
     )
     _add_mask(parser)
     parser.add_argument(
@@ -121,13 +130,16 @@ def with_canvas(request: GenerateRequest, options: argparse.Namespace) -> Genera
 
 
 def _inputs(before: tuple[InputImage, ...], options: argparse.Namespace) -> tuple[InputImage, ...]:
-    inputs = before
+    references = tuple(one for one in before if one.role is InputRole.REFERENCE)
+    if options.reference:
+        references = tuple(_image(InputRole.REFERENCE, path) for path in options.reference)
+    inputs = tuple(one for one in before if one.role is not InputRole.REFERENCE)
     if options.init:
         inputs = (_image(InputRole.INIT, options.init),)
     if options.mask:
         others = (image for image in inputs if image.role is not InputRole.MASK)
         inputs = (*others, _image(InputRole.MASK, options.mask))
-    return inputs
+    return *inputs, *references
 
 
 def _image(role: InputRole, path: str) -> InputImage:

@@ -88,7 +88,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
     # True if refiners were trained for this architecture; True if it can be a refiner itself.
     refiner: bool = False
     refines: bool = False
-    # The largest number of reference pictures beside the init picture.
+    # The most reference pictures; 0: it takes none.
     reference_pictures: int = 0
     # Width and height are multiples of this, in pixels.
     size_multiple: int = 8

@@ -184,6 +184,8 @@ class InputRole(StrEnum):
 
     INIT = "init"
     MASK = "mask"
+    # A picture that is shown to the denoiser beside the one that is made.
+    REFERENCE = "reference"
 
 
 class Phase(StrEnum):

@@ -137,11 +137,13 @@ class DenoiserModel(Protocol):
         tokens: int = ...,
         rows: int = ...,
         image_prompts: tuple[ImagePromptShape, ...] = ...,
+        references: tuple[tuple[int, int], ...] = ...,
     ) -> Network:
         """Return the network for a picture size in pixels; the same object for the same shape.
 
         `contexts` is the number of contexts and `tokens` the length of each; `rows` is the number
-        of latents in the batch. With `image_prompts` the network is one that also attends to them.
+        of latents in the batch. With `image_prompts` the network is one that also attends to them,
+        and with `references` to pictures whose latents are so high and wide, in cells.
         """
         ...
 
@@ -154,8 +156,13 @@ class DenoiserModel(Protocol):
         """Return the inputs that change with the step; some networks take `guidance` as one."""
         ...
 
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
-        """Return the inputs that depend on the picture's size in pixels alone."""
+    def size_inputs(
+        self, height: int, width: int, references: Sequence[Latent] = ...
+    ) -> dict[str, Array]:
+        """Return the inputs that depend on the picture's size in pixels and on `references` alone.
+
+        These are the latents of reference pictures, [1, C, height, width] each.
+        """
         ...
 
     def concatenated(
@@ -272,7 +279,9 @@ class Architecture:
     family that takes no LoRA. `lora_block`: the block of a denoiser's layer by its canonical name,
     for LoRAs with a weight for each block; None for a layer in no block. `lora_element`: the name
     in A1111 of a component's layer, parts of which single out layers. `attention`: the layers at
-    which image prompts act; None for a family that takes none.
+    which image prompts act; None for a family that takes none. `reference_size`: the width and
+    height in pixels at which a reference picture of a width and height is shown; None for a
+    checkpoint that takes none.
     """
 
     features: Features
@@ -286,3 +295,4 @@ class Architecture:
     lora_block: Callable[[str], str | None] = _no_block
     lora_element: Callable[[str, str], str] = _own_name
     attention: TextAttention | None = None
+    reference_size: Callable[[tuple[int, int]], tuple[int, int]] | None = None

@@ -65,6 +65,8 @@ class DenoiserFacts:
     # The denoiser's file, if nothing states the prediction type; a probe run may then find it.
     unstated: FileState | None = None
     cards: tuple[Card, ...] = ()
+    # The variant that the folder's pipeline or the user states; None where neither does.
+    variant: str | None = None
 
     @property
     def words(self) -> Sentence:

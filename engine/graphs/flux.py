@@ -17,14 +17,13 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.rotations import angles, turned_neighbours
+from engine.graphs.rotations import turned_neighbours
 
 # The side of a token in latent cells.
 PATCH = 2
 # The numbers of a timestep's or of a guidance's embedding.
 WAVES = 256
 _EPSILON = 1e-6
-_ROTATION_BASE = 10_000
 _MOST_F16 = 65_504.0
 # The end of an axis, as ONNX's Slice has it.
 _END = 2**62
@@ -67,7 +66,7 @@ class FluxConfig(FluxSizes):
     takes_guidance: bool = True
 
 
-def flux(g: GraphBuilder, config: FluxConfig) -> None:
+def flux(g: GraphBuilder, config: FluxConfig, *, references: bool = False) -> None:
     """Emit the network: one evaluation of the denoiser.
 
     Inputs: sample float32 [batch, in_channels / 4, height, width], of even height and width;
@@ -76,21 +75,32 @@ def flux(g: GraphBuilder, config: FluxConfig) -> None:
     float32 [contexts, pooled_width], where contexts is a multiple of batch; cosines and sines
     float32 [patches, head width], made by `rotations`. Output: prediction float32 [contexts,
     out_channels / 4, height, width].
+
+    With `references` the network also sees the tokens of other pictures: references float32 [1,
+    in_channels / 4, 2, reference_cells], made by `side_by_side`, whose patches follow those of the
+    latent. Nothing is predicted for them.
     """
-    emit_transformer(g, config, _EmbeddedBlocks)
+    emit_transformer(g, config, _EmbeddedBlocks, references=references)
 
 
 def emit_transformer(
     g: GraphBuilder,
     config: SizesT,
     blocks: "Callable[[GraphBuilder, SizesT, Value], FluxBlocks]",
+    *,
+    references: bool = False,
 ) -> None:
-    """Emit a network of `blocks`; `flux` has the inputs that all have."""
+    """Emit a network of `blocks`; `flux` has the inputs that all have, and those of references."""
     cells, channels = ("height", "width"), config.in_channels // PATCH**2
     sample = g.input("sample", DType.F32, ("batch", channels, *cells))
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
     writer = blocks(g, config, context)
     grid, image = writer.patches(sample, context)
+    own = g.op("Shape", image, start=1, end=2)
+    if references:
+        shape = (1, channels, PATCH, "reference_cells")
+        shown = writer.patches(g.input("references", DType.F32, shape), context)[1]
+        image = g.op("Concat", image, shown, axis=1)
     names, widths = "context_embedder", (config.context_width, config.width)
     text = g.linear(g.cast_to_element(context), names, widths)
     for block in range(config.double_blocks):
@@ -98,7 +108,10 @@ def emit_transformer(
     x = g.op("Concat", text, image, axis=1)
     for block in range(config.single_blocks):
         x = writer.single(x, f"single_transformer_blocks.{block}")
-    prediction = writer.cells(writer.image_of(x), grid)
+    image = writer.image_of(x)
+    if references:
+        image = g.op("Slice", image, g.integers([0]), own, g.integers([1]))
+    prediction = writer.cells(image, grid)
     channels = config.out_channels // PATCH**2
     g.output(prediction, "prediction", DType.F32, ("contexts", channels, *cells))
 
@@ -115,29 +128,6 @@ def wave_embedding(value: float, waves: int = WAVES) -> Array:
     frequencies = np.exp(exponents.astype(np.float64)).astype(np.float32)
     angles = np.float32(value) * frequencies
     return np.concatenate([np.cos(angles), np.sin(angles)])[np.newaxis]
-
-
-def rotations(config: FluxSizes, cells: tuple[int, int]) -> dict[str, Array]:
-    """Return cosines and sines by which queries and keys of a latent turn, for its even `cells`.
-
-    Both are float32 [patches, head width]; each number stands twice, for a pair of neighbours (Su
-    et al. 2021, RoFormer; diffusers `FluxPosEmbed`).
-    """
-    rows, columns = (side // PATCH for side in cells)
-    places = np.zeros((3, rows, columns))
-    places[1] = np.arange(rows)[:, np.newaxis]
-    places[2] = np.arange(columns)
-    every = np.concatenate(
-        [
-            angles(place.ravel(), width, _ROTATION_BASE)
-            for place, width in zip(places, config.axes, strict=True)
-        ],
-        axis=1,
-    )
-    return {
-        "cosines": np.cos(every).astype(np.float32),
-        "sines": np.sin(every).astype(np.float32),
-    }
 
 
 class FluxBlocks(ABC):

@@ -130,7 +130,7 @@ def _needs(
         later=tuple(later),
         facts=first.facts,
         cells=first.cells,
-        vae_cells=max(height * width for height, width in (one.cells for one in read.passes)),
+        vae_cells=_vae_cells(read),
         vae_facts=last.architecture.memory,
         enlarging_bytes=max(map(enlarging_bytes, read.seconds, read.upscalers), default=0),
         contexts=2 + read.passes[0].denoising.more_contexts,
@@ -140,11 +140,16 @@ def _needs(
     )
 
 
+def _vae_cells(read: ReadJob) -> int:
+    """Return the cells of the largest latent that is decoded or encoded."""
+    sizes = [one.cells for one in read.passes]
+    return max(height * width for height, width in (*sizes, *read.references.sizes))
+
+
 def _denoiser(read: ReadJob, role: str, weights: ComponentBytes) -> LaterDenoiser:
     """Return the denoiser of a role, with the most cells that it sees at once in any pass."""
     passes = [one for one in read.passes if one.checkpoint.role == role]
-    sizes = (one.tiles[0].size for one in passes)
-    cells = max(height * width for height, width in sizes)
+    cells = max(one.cells_at_once for one in passes)
     return LaterDenoiser(weights, passes[0].checkpoint.architecture.memory, cells)
 
 

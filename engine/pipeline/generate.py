@@ -88,6 +88,7 @@ class Generation:
         pending: PendingLatent | None = None,
     ) -> None:
         self._plan, self._read, self._stages = plan, plan.read, stages
+        self._reporter = reporter
         self._pending = pending or PendingLatent()
         self._denoisers = [
             DenoiserRun(one, stages, counted, control)
@@ -106,6 +107,7 @@ class Generation:
         self._enlarging = Enlarging(plan.enlargements, stages, reporter)
         self._canvas: EncodedCanvas | None = None
         self._image_prompts: tuple[EncodedImagePrompt, ...] = ()
+        self._references: tuple[Latent, ...] = ()
 
     @property
     def found_prediction(self) -> PredictionType | None:
@@ -136,6 +138,7 @@ class Generation:
         """Encode the canvas if that was not done, then the group's prompts for each pass."""
         if self._canvas is None:
             self._stages.announce(self._plan.runs, pictures)
+            self._references = self._encode_references()
             self._canvas = self._read.to_encode.encode(self._vaes[0])
             for control in self._controls:
                 control.embed(self._stages)
@@ -145,6 +148,15 @@ class Generation:
         self._stages.prepare(first)
         encoded = {text: text.encode(self._stages) for text in dict.fromkeys(group.texts)}
         return tuple(encoded[text] for text in group.texts)
+
+    def _encode_references(self) -> tuple[Latent, ...]:
+        """Return the latents of the reference pictures."""
+        form, found = self._read.job.checkpoint.latent, list[Latent]()
+        pictures = self._read.references.pictures
+        for networks, picture in zip(self._plan.references, pictures, strict=True):
+            vae = Autoencoder(networks, form, self._stages, self._reporter)
+            found += [one.mean for one in vae.encode([picture])]
+        return tuple(found)
 
     def _denoise(self, picture: BatchPicture, group: PictureGroup, prompts: Prompts) -> Latent:
         """Take one picture through the passes, and return the latent to decode."""
@@ -163,7 +175,12 @@ class Generation:
             own = one.request_of(picture.request)
             texts = texts_in(one, picture)
             prompted = PromptedPicture(
-                own, conditioning[texts], one.loras, one.image_prompts, self._image_prompts
+                own,
+                conditioning[texts],
+                one.loras,
+                one.image_prompts,
+                self._image_prompts,
+                self._references if one.references else (),
             )
             result = denoiser.run(one.networks(text, texts), prompted, canvas, handover)
             latent = result.latent if result.handover is None else None

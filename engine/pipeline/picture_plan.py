@@ -21,7 +21,7 @@ class PicturePlan:
 
     `vaes` has the networks of the first run and of each second pass, `enlargements` what each
     second pass needs before it begins. `controls` are the control layers of each pass, None for
-    none.
+    none. `references` encode the reference pictures.
     """
 
     read: ReadJob
@@ -30,6 +30,7 @@ class PicturePlan:
     enlargements: tuple[Enlargement, ...]
     runs: tuple[Run, ...]
     controls: tuple[ControlPass | None, ...]
+    references: tuple[VaeNetworks, ...]
 
 
 def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
@@ -45,8 +46,15 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         encoding = vaes[-1] if same else _vae(second.checkpoint, encoded, tile)
         enlargements.append(Enlargement(upscaler, encoding))
     controls = tuple(control_pass(read.controls, one) for one in read.passes)
-    runs = tuple(_runs(read, vaes, enlargements, controls))
-    return PicturePlan(read, placement, tuple(vaes), tuple(enlargements), runs, controls)
+    references = tuple(
+        _vae(read.job.checkpoint, (one.shape[2], one.shape[3]), tile)
+        for one in read.references.pictures
+    )
+    runs = [run for one in references for run in one.encoding(1)]
+    runs += _runs(read, vaes, enlargements, controls)
+    return PicturePlan(
+        read, placement, tuple(vaes), tuple(enlargements), tuple(runs), controls, references
+    )
 
 
 def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None) -> VaeNetworks:

@@ -15,6 +15,7 @@ from engine.families.network_changes import changes_of
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
+from engine.pipeline.canvas.references import ReferencePictures, read_references
 from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
 from engine.pipeline.control.lllites import led_within
@@ -79,7 +80,8 @@ class ReadJob:
     `canvas` is the picture to redraw, if any, and `to_encode` the pictures of it that the VAE
     encodes. `upscalers` has the file of each second pass, None where it needs none. `first` is the
     first group of pictures; `passes_with_loras` are the passes with the LoRAs of that group, and of
-    the others that were read with it. `controls` are the control layers, which all pictures share.
+    the others that were read with it. `controls` are the control layers and `references` the
+    reference pictures, which all pictures share.
     """
 
     job: ResolvedJob
@@ -90,6 +92,7 @@ class ReadJob:
     first: PictureGroup
     passes_with_loras: tuple[tuple[DenoisingPass, ...], ...]
     controls: ReadLayers
+    references: ReferencePictures
 
     @property
     def seconds(self) -> tuple[SecondRun, ...]:
@@ -146,7 +149,9 @@ def read_job(job: ResolvedJob) -> ReadJob:
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
+    references = read_references(request.inputs, request.convention.name, checkpoint)
     passes = tuple(_with_image_prompts(job, one) for one in passes)
+    passes = tuple(references.beside(one, checkpoint) for one in passes)
     first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,
@@ -162,8 +167,9 @@ def read_job(job: ResolvedJob) -> ReadJob:
         job.read_upscaler(require_upscaler(one.upscaler)) if needs_file(one) else None
         for one in request.second_passes
     )
+    with_loras = tuple(variants.values())
     return ReadJob(
-        job, canvas, to_encode, passes, upscalers, group, tuple(variants.values()), controls
+        job, canvas, to_encode, passes, upscalers, group, with_loras, controls, references
     )
 
 

@@ -22,6 +22,7 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.file_paths import why_no_file
 from engine.pipeline.canvas.canvas import grown
 from engine.pipeline.canvas.pictures import picture_size
+from engine.pipeline.canvas.references import reference_paths, shown_size
 from engine.pipeline.ranges import check_range, invalid
 
 Sides = tuple[int, int]
@@ -58,6 +59,10 @@ def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> F
         own = _whole_cells(_path(request, InputRole.INIT), features.size_multiple)
         width = own[0] if width is None else width
         height = own[1] if height is None else height
+    elif (paths := reference_paths(request.inputs)) and not _has(request, InputRole.INIT):
+        shown = shown_size(paths[0], checkpoint)
+        width = shown[0] if width is None else width
+        height = shown[1] if height is None else height
     strength = request.strength
     if strength is None:
         masked = _has(request, InputRole.MASK)
@@ -111,6 +116,7 @@ def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) ->
                 sentence("Only one {what} can be used at a time.", what=what),
                 sentence("Leave the others out."),
             )
+    _check_references(roles.count(InputRole.REFERENCE), checkpoint)
     if InputRole.INIT in roles:
         return
     if InputRole.MASK in roles:
@@ -121,16 +127,38 @@ def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) ->
         raise _without_picture(sentence("{path} edits a picture", path=checkpoint.path.name))
 
 
+def _check_references(count: int, checkpoint: IdentifiedCheckpoint) -> None:
+    most = checkpoint.architecture.features.reference_pictures
+    if count and not most:
+        raise invalid(
+            sentence("{path} takes no reference pictures.", path=checkpoint.path.name),
+            sentence("Leave them out, or choose a model such as Flux.1 Kontext."),
+        )
+    if count > most:
+        raise invalid(
+            sentence(
+                "{path} takes at most {most} reference pictures.",
+                path=checkpoint.path.name,
+                most=most,
+            ),
+            sentence("Leave the others out."),
+        )
+
+
 def _without_picture(why: Sentence) -> EngineError:
     return invalid(sentence("{why}, and there is none.", why=why), remedies=(ChooseStartPicture(),))
 
 
 def _check_input(image: InputImage) -> None:
+    refers = image.role is InputRole.REFERENCE
     if image.weight != 1 or image.range != (0, 1):
+        if refers:
+            raise invalid(sentence("A reference picture has no weight or range."))
         hint = sentence("Use the strength to say how much of it is redrawn.")
         raise invalid(sentence("A picture to be redrawn has no weight or range."), hint)
     if problem := why_no_file(image.path):
-        kind = sentence("mask") if image.role is InputRole.MASK else sentence("picture")
+        kind = sentence("reference picture") if refers else sentence("picture")
+        kind = sentence("mask") if image.role is InputRole.MASK else kind
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
             sentence(

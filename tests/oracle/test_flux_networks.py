@@ -8,7 +8,8 @@ pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
-from engine.graphs.flux import FluxConfig, flux, rotations, wave_embedding  # noqa: E402
+from engine.graphs.flux import FluxConfig, flux, wave_embedding  # noqa: E402
+from engine.graphs.flux_places import rotations, side_by_side  # noqa: E402
 from tests.oracle.networks import Case, check_all, label, normal, targets  # noqa: E402
 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
@@ -66,7 +67,12 @@ class FluxCase(Case):
         return {name: tensor.numpy() for name, tensor in state.items()}
 
 
-def flux_case(config: FluxConfig, size: tuple[int, int], batch: int = 1) -> Case:
+Cells = tuple[int, int]
+
+
+def flux_case(
+    config: FluxConfig, size: Cells, batch: int = 1, references: tuple[Cells, ...] = ()
+) -> Case:
     module = module_of(config)
     sample = normal(batch, config.in_channels // 4, *size, seed=1)
     context = normal(2 * batch, TOKENS, config.context_width, seed=2)
@@ -76,8 +82,13 @@ def flux_case(config: FluxConfig, size: tuple[int, int], batch: int = 1) -> Case
         "timestep_embedding": wave_embedding(TIMESTEP),
         "context": context,
         "pooled": pooled,
-        **rotations(config, size),
+        **rotations(config, size, references),
     }
+    shown = [
+        normal(1, config.in_channels // 4, *one, seed=4 + i) for i, one in enumerate(references)
+    ]
+    if shown:
+        feeds["references"] = side_by_side(shown)
     if config.takes_guidance:
         feeds["guidance_embedding"] = wave_embedding(1000 * GUIDANCE)
     pipeline = diffusers.FluxPipeline
@@ -86,18 +97,39 @@ def flux_case(config: FluxConfig, size: tuple[int, int], batch: int = 1) -> Case
         x, text, whole = (torch.from_numpy(a).to(module.dtype) for a in (sample, context, pooled))
         x, sizes = torch.cat([x, x]), (2 * batch, config.in_channels // 4, *size)
         ids = pipeline._prepare_latent_image_ids(1, size[0] // 2, size[1] // 2, "cpu", x.dtype)
+        packed, own = pipeline._pack_latents(x, *sizes), ids.shape[0]
+        for picture, (height, width), (down, right) in zip(
+            shown, references, comfys_offsets(references), strict=True
+        ):
+            latent = torch.from_numpy(picture).to(module.dtype).repeat(len(x), 1, 1, 1)
+            row = pipeline._pack_latents(latent, *latent.shape)
+            more = pipeline._prepare_latent_image_ids(1, height // 2, width // 2, "cpu", x.dtype)
+            more = more + torch.tensor([1, (down + 1) // 2, (right + 1) // 2])
+            packed, ids = torch.cat([packed, row], dim=1), torch.cat([ids, more])
         found = module(
-            pipeline._pack_latents(x, *sizes),
+            packed,
             text,
             whole,
             torch.tensor([TIMESTEP / 1000]).expand(len(x)),
             img_ids=ids,
             txt_ids=torch.zeros(TOKENS, 3),
             guidance=torch.full((len(x),), GUIDANCE) if config.takes_guidance else None,
-        ).sample
+        ).sample[:, :own]
         return pipeline._unpack_latents(found, 8 * size[0], 8 * size[1], 8)
 
-    return FluxCase(lambda g: flux(g, config), feeds, module, call)
+    has_references = bool(references)
+    return FluxCase(lambda g: flux(g, config, references=has_references), feeds, module, call)
+
+
+def comfys_offsets(references: tuple[Cells, ...]) -> list[Cells]:
+    """The first row and column in cells of each picture, as ComfyUI's method "offset" counts."""
+    found, tall, wide = [], 0, 0
+    for height, width in references:
+        beside = height + tall > width + wide
+        down, right = (0, wide) if beside else (tall, 0)
+        tall, wide = max(tall, height + down), max(wide, width + right)
+        found.append((down, right))
+    return found
 
 
 @every_target
@@ -109,3 +141,18 @@ def test_a_transformer_of_any_size_equals_diffusers(target, config: FluxConfig) 
 @every_target
 def test_a_batch_of_two_latents_has_both_under_each_context(target) -> None:
     flux_case(small(), (8, 8), batch=2).check(target)
+
+
+@every_target
+@pytest.mark.parametrize(
+    "references",
+    [((6, 10),), ((6, 10), (4, 4)), ((10, 6), (10, 4), (6, 6))],
+    ids=["one", "below", "beside"],
+)
+def test_tokens_of_reference_pictures_equal_diffusers(target, references) -> None:
+    flux_case(small(), (8, 12), references=references).check(target)
+
+
+def test_the_next_reference_picture_lies_where_the_whole_stays_shorter() -> None:
+    assert comfys_offsets(((10, 6), (10, 4), (6, 6))) == [(0, 0), (0, 6), (10, 0)]
+    assert comfys_offsets(((6, 10), (4, 4))) == [(0, 0), (6, 0)]

@@ -5363,6 +5363,10 @@
    <translation>Ein Bild mit nahtlosen Rändern kann nicht in Kacheln neu gezeichnet werden.</translation>
   </message>
   <message>
+   <source>A reference picture has no weight or range.</source>
+   <translation>Ein Referenzbild hat weder Gewicht noch Bereich.</translation>
+  </message>
+  <message>
    <source>A second pass has either both a width and a height or neither.</source>
    <translation>Ein zweiter Durchgang hat Breite und Höhe oder keines von beiden.</translation>
   </message>
@@ -6137,6 +6141,10 @@
   <message>
    <source>Leave the second passes out.</source>
    <translation>Die zweiten Durchgänge weglassen.</translation>
+  </message>
+  <message>
+   <source>Leave them out, or choose a model such as Flux.1 Kontext.</source>
+   <translation>Lassen Sie sie weg, oder wählen Sie ein Modell wie Flux.1 Kontext.</translation>
   </message>
   <message>
    <source>Let an upscaler's file, lanczos or area enlarge the picture before that pass.</source>
@@ -8911,6 +8919,10 @@
    <translation>der Prompt gelesen wurde</translation>
   </message>
   <message>
+   <source>reference picture</source>
+   <translation>Referenzbild</translation>
+  </message>
+  <message>
    <source>refiner's start</source>
    <translation>Beginn des Refiners</translation>
   </message>
@@ -8941,6 +8953,14 @@
   <message>
    <source>sampled as Fill: it takes a masked picture</source>
    <translation>berechnet wie Fill: Es nimmt ein maskiertes Bild</translation>
+  </message>
+  <message>
+   <source>sampled as Kontext, by its name</source>
+   <translation>gesampelt wie Kontext, nach dem Namen</translation>
+  </message>
+  <message>
+   <source>sampled as Kontext, which is stated</source>
+   <translation>gesampelt wie Kontext, wie angegeben</translation>
   </message>
   <message>
    <source>sampled as Krea, by its name</source>
@@ -9989,6 +10009,14 @@
   <message>
    <source>{path} stores {quoted} in the number format {quoted_2}, which this version does not know.</source>
    <translation>{path} speichert {quoted} im Zahlenformat {quoted_2}, das diese Version nicht kennt.</translation>
+  </message>
+  <message>
+   <source>{path} takes at most {most} reference pictures.</source>
+   <translation>{path} nimmt höchstens {most} Referenzbilder.</translation>
+  </message>
+  <message>
+   <source>{path} takes no reference pictures.</source>
+   <translation>{path} nimmt keine Referenzbilder.</translation>
   </message>
   <message>
    <source>{path} was found by its hash, not by its name.</source>

@@ -1,5 +1,6 @@
 """Chroma's transformer as a denoiser: its network, and its inputs at each step."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backends.base import Array
@@ -8,8 +9,10 @@ from engine.families.base import Component
 from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import MOST_PATCHES, MOST_TOKENS, FlowDenoiser
 from engine.graphs.chroma import ChromaConfig, chroma, modulation_waves
-from engine.graphs.flux import PATCH, rotations
+from engine.graphs.flux import PATCH
+from engine.graphs.flux_places import rotations
 from engine.graphs.operators import GraphBuilder
+from engine.sampling.types import Latent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,8 +37,11 @@ class ChromaDenoiser(FlowDenoiser):
         """Return the approximator's input; guidance is no input of the network."""
         return {"modulation_waves": modulation_waves(self._config, timestep)}
 
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+    def size_inputs(
+        self, height: int, width: int, references: Sequence[Latent] = ()
+    ) -> dict[str, Array]:
         """Return the cosines and sines by which the tokens of a picture's size turn."""
+        assert not references, "the family takes none"
         downscale = self.checkpoint.latent.downscale
         return rotations(self._config, (height // downscale, width // downscale))
 

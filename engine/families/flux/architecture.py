@@ -7,8 +7,10 @@ from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_L
 from engine.families.architecture import Architecture
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.flux.denoiser import FluxDenoiser, concat_channels
+from engine.families.flux.denoiser import MOST_REFERENCES, FluxDenoiser, concat_channels
+from engine.families.flux.hints import KONTEXT
 from engine.families.flux.lora_layers import flux_lora_layers
+from engine.families.flux.reference_sizes import reference_size
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
@@ -52,6 +54,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
         memory=MEMORY,
         lora_layers=flux_lora_layers(checkpoint),
+        reference_size=reference_size if checkpoint.variant == KONTEXT else None,
     )
 
 
@@ -70,4 +73,5 @@ def _features(checkpoint: IdentifiedCheckpoint, *, takes_guidance: bool) -> Feat
         samplers=FLOW_SAMPLERS,
         schedules=FLOW_SCHEDULES,
         options=(OptionalSetting.SECOND_PASSES, *tiles),
+        reference_pictures=MOST_REFERENCES if checkpoint.variant == KONTEXT else 0,
     )

@@ -1,5 +1,6 @@
 """Flux.1's transformer as a denoiser: its network, and its inputs at each step."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +16,18 @@ from engine.families.shared.flow.denoiser import (
     MOST_PATCHES,
     MOST_TOKENS,
     FlowDenoiser,
+    ReferenceSizes,
 )
-from engine.graphs.flux import PATCH, FluxConfig, flux, rotations, wave_embedding
+from engine.graphs.flux import PATCH, FluxConfig, flux, wave_embedding
+from engine.graphs.flux_places import rotations, side_by_side
 from engine.graphs.operators import GraphBuilder
 from engine.sampling.types import Latent
 
 # Guidance is embedded as a timestep is, multiplied like a level.
 _THOUSAND = 1000
+# The most reference pictures, and the most tokens of one (`reference_size`).
+MOST_REFERENCES = 4
+_MOST_OF_ONE = 4150
 
 
 def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
@@ -47,6 +53,19 @@ class FluxDenoiser(FlowDenoiser):
         """Emit the network."""
         flux(g, self._config)
 
+    def emit_with_references(self, g: GraphBuilder) -> None:
+        """Emit the network that also sees reference pictures."""
+        flux(g, self._config, references=True)
+
+    def reference_dimensions(self, patches: int, references: ReferenceSizes) -> Dimensions:
+        """Return the dimensions of tokens with those of reference pictures; `patches`: without."""
+        shown = sum((height // PATCH) * (width // PATCH) for height, width in references)
+        most = MOST_REFERENCES * _MOST_OF_ONE
+        return {
+            "patches": offered(2, patches + shown, MOST_PATCHES + most),
+            "reference_cells": offered(PATCH, PATCH * shown, PATCH * most),
+        }
+
     def token_dimensions(self, cells: tuple[int, int], tokens: int) -> Dimensions:
         """Return the dimensions of tokens, for a latent of `cells` and texts of `tokens`."""
         patches = (cells[0] // PATCH) * (cells[1] // PATCH)
@@ -62,10 +81,14 @@ class FluxDenoiser(FlowDenoiser):
             inputs["guidance_embedding"] = wave_embedding(_THOUSAND * guidance)
         return inputs
 
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
-        """Return the cosines and sines by which the tokens of a picture's size turn."""
+    def size_inputs(
+        self, height: int, width: int, references: Sequence[Latent] = ()
+    ) -> dict[str, Array]:
+        """Return the tokens of reference pictures, and the turns of all tokens of pictures."""
         downscale = self.checkpoint.latent.downscale
-        return rotations(self._config, (height // downscale, width // downscale))
+        sizes = [(one.shape[2], one.shape[3]) for one in references]
+        turns = rotations(self._config, (height // downscale, width // downscale), sizes)
+        return turns | {"references": side_by_side(references)} if references else turns
 
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None

@@ -10,12 +10,12 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
 from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
 from engine.families.flux.denoiser import fill_channels
 from engine.families.flux.folder import folder_source
-from engine.families.flux.hints import learnt_hints
+from engine.families.flux.hints import FILL, KONTEXT, SCHNELL, learnt_hints, variant_by_name
 from engine.families.flux.keys import LABELS
 from engine.families.flux.reading import KEY_LAYOUT, config_of, transformer_words
 from engine.families.hints import LearntHints
@@ -68,7 +68,7 @@ _OTHERS = (
 _WITH_PICTURES = {
     64: sentence("Canny or Depth, which takes a map beside the latent"),
 }
-_PIPELINE = re.compile(r"Flux(Img2Img|Inpaint|Fill|Kontext)?Pipeline")
+_PIPELINE = re.compile(r"Flux(Img2Img|Inpaint|Fill|Kontext|KontextInpaint)?Pipeline")
 _CALLED = re.compile(r"(black-forest-labs/)?flux[ .]?1")
 _LONE_PARTS = {
     LonePart.VAE: (Component.VAE,),
@@ -105,6 +105,10 @@ class Flux1(FlowFamily):
     def draws_with(self, pipeline: str) -> bool:
         """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
         return _PIPELINE.fullmatch(pipeline) is not None
+
+    def variant_of_pipeline(self, pipeline: str) -> str | None:
+        """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""
+        return KONTEXT if "Kontext" in pipeline else None
 
     def is_called(self, base_model: str) -> bool:
         """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
@@ -157,7 +161,7 @@ class Flux1(FlowFamily):
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
-            variant=_variant(transformer),
+            variant=_variant(transformer, path, parts.denoiser),
             latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae),
             default_size=1024,
             missing=tuple(one for one in LABELS if one not in parts.sources),
@@ -167,11 +171,13 @@ class Flux1(FlowFamily):
         )
 
 
-def _variant(transformer: object) -> str:
+def _variant(transformer: object, path: Path, facts: DenoiserFacts) -> str:
+    """Return the variant: what shapes tell, and what is stated or named where they do not."""
     if not isinstance(transformer, FluxConfig) or not transformer.takes_guidance:
-        return "schnell"
-    is_fill = transformer.in_channels == fill_channels(transformer, DOWNSCALE)
-    return "fill" if is_fill else "dev"
+        return SCHNELL
+    if transformer.in_channels == fill_channels(transformer, DOWNSCALE):
+        return FILL
+    return facts.variant or variant_by_name(path.stem, facts.cards)
 
 
 def _require_text_to_picture(transformer: FluxConfig, path: Path) -> None:

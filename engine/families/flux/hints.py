@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName, ScheduleName
+from engine.checkpoints.sidecars import Card
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.hints import CheckpointHints, LearntHints
 from engine.graphs.flux import FluxConfig
@@ -19,8 +20,22 @@ _DEV = CheckpointHints(
 )
 # huggingface.co/black-forest-labs/FLUX.1-Fill-dev: 30, and 50 steps; ComfyUI's template has 20.
 _FILL = replace(_DEV, guidance=30.0)
+# huggingface.co/black-forest-labs/FLUX.1-Kontext-dev and ComfyUI's template.
+_KONTEXT = replace(_DEV, guidance=2.5)
 _KREA = replace(_DEV, steps=28, guidance=4.5)
 _SCHNELL = replace(_DEV, steps=4, guidance=1.0)
+DEV, KONTEXT, FILL, SCHNELL = "dev", "kontext", "fill", "schnell"
+_KREAS = "krea"
+
+
+def variant_by_name(stem: str, cards: tuple[Card, ...]) -> str:
+    """Return the variant that names tell, of those whose files have the same keys: dev, Kontext."""
+    return KONTEXT if _is_called(KONTEXT, stem, cards) else DEV
+
+
+def _is_called(name: str, stem: str, cards: tuple[Card, ...]) -> bool:
+    names = (stem, *(text for card in cards for text in (card.base_model, card.title)))
+    return any(name in one.casefold() for one in names)
 
 
 def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
@@ -30,10 +45,14 @@ def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
         return None
     if not source.config.takes_guidance:
         return LearntHints(_SCHNELL, sentence("sampled as schnell: it takes no guidance"))
-    if checkpoint.variant == "fill":
+    if checkpoint.variant == FILL:
         return LearntHints(_FILL, sentence("sampled as Fill: it takes a masked picture"))
-    cards = checkpoint.parts.denoiser.cards
-    names = (*(card.base_model for card in cards), checkpoint.path.stem)
-    if any("krea" in name.casefold() for name in names):
+    facts = checkpoint.parts.denoiser
+    if checkpoint.variant == KONTEXT:
+        why = sentence("sampled as Kontext, by its name")
+        if facts.variant == KONTEXT:
+            why = sentence("sampled as Kontext, which is stated")
+        return LearntHints(_KONTEXT, why)
+    if _is_called(_KREAS, checkpoint.path.stem, facts.cards):
         return LearntHints(_KREA, sentence("sampled as Krea, by its name"))
     return LearntHints(_DEV, sentence("sampled as dev: guidance is an input of it"))

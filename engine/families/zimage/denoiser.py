@@ -1,5 +1,6 @@
 """Z-Image's transformer as a denoiser: its network, and its inputs at each step."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backends.base import Array
@@ -10,6 +11,7 @@ from engine.families.shared.flow.denoiser import MOST_PATCHES, MOST_TOKENS, Flow
 from engine.graphs.flux import wave_embedding
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.zimage import MULTIPLE, PATCH, ZImageConfig, size_inputs, zimage
+from engine.sampling.types import Latent
 
 _LEAST_TOKENS = 64
 # The network counts the way to the picture, where timesteps count that to the noise.
@@ -37,8 +39,11 @@ class ZImageDenoiser(FlowDenoiser):
         """Return the sinusoids of a timestep."""
         return {"timestep_embedding": wave_embedding(_THOUSAND - timestep)}
 
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+    def size_inputs(
+        self, height: int, width: int, references: Sequence[Latent] = ()
+    ) -> dict[str, Array]:
         """Return the turns of the tokens of a picture's size, and those that fill them up."""
+        assert not references, "the family takes none"
         downscale = self.checkpoint.latent.downscale
         return size_inputs(self._config, (height // downscale, width // downscale))
 

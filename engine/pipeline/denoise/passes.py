@@ -62,7 +62,8 @@ class DenoisingPass:
     `request` has the size, strength and CLIP skip of this pass. `share` is its part of the steps,
     for estimates. Where a base and a refiner share a sampler's run, `split` divides its steps.
     `loras` act on the checkpoint, which has the patches of the run's start. `second` is the second
-    pass that this one is, or the refiner's part of; None for the first.
+    pass that this one is, or the refiner's part of; None for the first. `references` are the
+    heights and widths in cells of the reference pictures that the denoiser sees.
     """
 
     checkpoint: IdentifiedCheckpoint
@@ -74,6 +75,7 @@ class DenoisingPass:
     loras: PassLoras = NO_LORAS
     second: SecondRun | None = None
     image_prompts: PassImagePrompts = NO_IMAGE_PROMPTS
+    references: tuple[tuple[int, int], ...] = ()
 
     @property
     def takes_no_step(self) -> bool:
@@ -103,6 +105,11 @@ class DenoisingPass:
         """The height and width in pixels that the denoiser sees at once: a tile's, or all."""
         cells, downscale = self.tiles[0].size, self.checkpoint.latent.downscale
         return cells[0] * downscale, cells[1] * downscale
+
+    @property
+    def cells_at_once(self) -> int:
+        """The cells that the denoiser sees at once: a tile's, or all, and reference pictures'."""
+        return sum(height * width for height, width in (self.tiles[0].size, *self.references))
 
     @property
     def begins_run(self) -> bool:
@@ -189,7 +196,12 @@ class DenoisingPass:
         model, size = checkpoint.architecture.denoiser, self.evaluated_size
         pictures = self.image_prompts.shapes
         return model.network(
-            *size, contexts=contexts, tokens=tokens, rows=rows, image_prompts=pictures
+            *size,
+            contexts=contexts,
+            tokens=tokens,
+            rows=rows,
+            image_prompts=pictures,
+            references=self.references,
         )
 
     def steps(self, text: TextPlan, texts: Texts) -> Run:
@@ -197,9 +209,9 @@ class DenoisingPass:
         evaluations = self.denoising.steps * SAMPLERS[self.request.sampler].evaluations
         contexts = self._shape(text, texts)[0] + self.denoising.looks_again
         times = max(round(self.share * evaluations), 1) * contexts
-        network, (height, width) = self.network(text, texts), self.tiles[0].size
         times *= len(self.tiles)
-        return Run(Phase.DENOISE, network, times=times, each=True, size=height * width)
+        network, size = self.network(text, texts), self.cells_at_once
+        return Run(Phase.DENOISE, network, times=times, each=True, size=size)
 
     def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
         """Return the number of predictions per evaluation, and the tokens in each context."""

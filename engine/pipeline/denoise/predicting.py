@@ -28,7 +28,8 @@ Call = Callable[[Session, Feeds], dict[str, Array]]
 class PromptedPicture:
     """One picture's request in a pass, its encoded prompts, and the LoRAs that act on it.
 
-    `encoded` are the keys and values of the `image_prompts`.
+    `encoded` are the keys and values of the `image_prompts`, `references` the latents of the
+    reference pictures.
     """
 
     request: ResolvedRequest
@@ -36,6 +37,7 @@ class PromptedPicture:
     loras: PassLoras
     image_prompts: PassImagePrompts = NO_IMAGE_PROMPTS
     encoded: tuple[EncodedImagePrompt, ...] = ()
+    references: tuple[Latent, ...] = ()
 
     def inputs(self, evaluation: int, *, guided: bool) -> Mapping[str, Array]:
         """Return the denoiser's inputs for the prompts in effect at an evaluation."""
@@ -129,8 +131,8 @@ class Predictor:
         pin_branches(self.session, self.branches)
         picture = self.picture
         self._images = ImagePromptPins(self.session, picture.image_prompts, picture.encoded)
-        request = self.picture.request
-        for name, array in self.model.size_inputs(request.height, request.width).items():
+        size = picture.request.height, picture.request.width
+        for name, array in self.model.size_inputs(*size, picture.references).items():
             self.session.pin(name, array)
 
     def start(self, first: int, answers: list[Answer], end: int | None) -> None:

@@ -1,5 +1,6 @@
 """The run of Patchwork's transformer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from backends.base import Array
@@ -37,9 +38,11 @@ class PatchDenoiser:
         tokens: int = TOKENS,
         rows: int = 1,
         image_prompts: tuple[ImagePromptShape, ...] = (),
+        references: tuple[tuple[int, int], ...] = (),
     ) -> Network:
-        """One evaluation for pictures of this size in pixels; it takes no image prompts."""
+        """One evaluation for pictures of this size in pixels; it is shown no other pictures."""
         assert not image_prompts
+        assert not references
         if (height, width) not in self._networks:
             config, form = self._config, self.checkpoint.latent
             sizes = picture_dimensions(self.checkpoint, height, width, form.downscale, rows)
@@ -69,7 +72,9 @@ class PatchDenoiser:
         """Tokens of pictures and texts attend to one another: no layer has the picture alone."""
         return ()
 
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+    def size_inputs(
+        self, height: int, width: int, references: Sequence[Latent] = ()
+    ) -> dict[str, Array]:
         """No input depends on the size alone."""
         return {}
 

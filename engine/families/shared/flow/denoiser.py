@@ -22,12 +22,14 @@ LEAST_TOKENS, MOST_TOKENS = 256, 512
 # The most tokens of a picture, of 16 pixels a side: it has at most 2048.
 MOST_PATCHES = 128 * 128
 
-_Shape = tuple[int, int, int, int, int]
+# The heights and widths of the latents of reference pictures, in cells.
+ReferenceSizes = tuple[tuple[int, int], ...]
+_Shape = tuple[int, int, int, int, int, ReferenceSizes]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowDenoiser(ABC):
-    """A `DenoiserModel` that takes no image prompts and no channels beside the latent's."""
+    """A `DenoiserModel` that takes no image prompts; by default nothing beside the latent."""
 
     checkpoint: IdentifiedCheckpoint
     # Networks are kept, so that a loaded network is recognised by identity.
@@ -50,24 +52,45 @@ class FlowDenoiser(ABC):
         tokens: int = MOST_TOKENS,
         rows: int = 1,
         image_prompts: tuple[ImagePromptShape, ...] = (),
+        references: ReferenceSizes = (),
     ) -> Network:
         """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
         assert not image_prompts, "the family takes none"
-        shape = height, width, contexts, tokens, rows
+        shape = height, width, contexts, tokens, rows, references
         if shape not in self._networks:
             self._networks[shape] = self._network(*shape)
         return self._networks[shape]
 
-    def _network(self, height: int, width: int, contexts: int, tokens: int, rows: int) -> Network:
+    def emit_with_references(self, g: GraphBuilder) -> None:
+        """Emit the network that also sees reference pictures."""
+        raise AssertionError("the family takes none")
+
+    def reference_dimensions(self, patches: int, references: ReferenceSizes) -> Dimensions:
+        """Return the dimensions of tokens with those of reference pictures; `patches`: without."""
+        raise AssertionError("the family takes none")
+
+    def _network(
+        self,
+        height: int,
+        width: int,
+        contexts: int,
+        tokens: int,
+        rows: int,
+        references: ReferenceSizes,
+    ) -> Network:
         downscale = self.checkpoint.latent.downscale
+        dimensions = self.token_dimensions((height // downscale, width // downscale), tokens)
+        if references:
+            patches = dimensions["patches"].optimum
+            dimensions |= self.reference_dimensions(patches, references)
         return component_network(
             self.checkpoint,
             Component.DENOISER,
             "denoiser",
-            self.emit,
+            self.emit_with_references if references else self.emit,
             picture_dimensions(self.checkpoint, height, width, downscale, rows)
             | {"contexts": offered(1, contexts, MAX_CONTEXTS)}
-            | self.token_dimensions((height // downscale, width // downscale), tokens),
+            | dimensions,
         )
 
     @property

@@ -56,6 +56,10 @@ class FlowFamily(Family):
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
 
+    def variant_of_pipeline(self, pipeline: str) -> str | None:
+        """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""
+        return None
+
     def has_signs(self, listing: Listing) -> bool:
         """Tell whether a file holds a transformer of this family."""
         text = listing.text
@@ -128,7 +132,7 @@ class FlowFamily(Family):
             combined_digest(*(part.index.digest for part in parts.values())),
             self.described(sources),
             sum(one.ignored for one in found),
-            _facts(sources),
+            replace(_facts(sources), variant=self.variant_of_pipeline(folder.pipeline)),
             VaeFacts(vae.scaling_factor, vae.shift_factor) if vae else VaeFacts(),
             TextFacts(tokenizer_of_folder(folder, "tokenizer")),
         )

@@ -1,5 +1,6 @@
 """A UNet as a denoiser: its network, its inputs at each step, its concatenated channels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,8 +138,10 @@ class UNetDenoiser:
         tokens: int = CHUNK_LENGTH,
         rows: int = 1,
         image_prompts: tuple[ImagePromptShape, ...] = (),
+        references: tuple[tuple[int, int], ...] = (),
     ) -> Network:
         """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
+        assert not references, "UNets take none"
         shape = height, width, contexts, tokens, rows, image_prompts
         if shape not in self._networks:
             self._networks[shape] = self._network(*shape)
@@ -190,8 +193,11 @@ class UNetDenoiser:
             inputs["guidance_embedding"] = guidance_embedding(config, guidance)
         return inputs
 
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+    def size_inputs(
+        self, height: int, width: int, references: Sequence[Latent] = ()
+    ) -> dict[str, Array]:
         """Return the inputs that depend on the picture's size in pixels alone: those of FreeU."""
+        assert not references, "UNets take none"
         free_u, downscale = self.checkpoint.changes.free_u, self.checkpoint.latent.downscale
         if free_u is None:
             return {}

@@ -1,0 +1,88 @@
+"""Reference pictures: those that a denoiser sees beside the picture that it makes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PIL import Image
+
+from backends.base import Array
+from engine.api.request import InputImage
+from engine.api.values import ConventionName, InputRole
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.canvas.pictures import as_samples, picture_size, read_picture
+from engine.pipeline.denoise.passes import DenoisingPass
+
+_LANCZOS = Image.Resampling.LANCZOS
+# These tools crop a picture to the shape in which it is shown (ComfyUI `common_upscale`); the
+# others stretch it.
+_CROPPING = (ConventionName.COMFY, ConventionName.A1111)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferencePictures:
+    """The reference pictures of a job, in order, float32 [1, 3, height, width] in [-1, 1].
+
+    `downscale` is the side of a latent's cell in pixels.
+    """
+
+    pictures: tuple[Array, ...]
+    downscale: int
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        """The height and width of each latent, in cells."""
+        height, width = 2, 3
+        return tuple(
+            (one.shape[height] // self.downscale, one.shape[width] // self.downscale)
+            for one in self.pictures
+        )
+
+    def beside(self, one: DenoisingPass, checkpoint: IdentifiedCheckpoint) -> DenoisingPass:
+        """Return a pass that sees the pictures, encoded for the job's `checkpoint`.
+
+        A checkpoint that takes none, or has other latents, makes its pass without them.
+        """
+        own = one.checkpoint
+        takes = own.architecture.reference_size is not None and own.latent == checkpoint.latent
+        return replace(one, references=self.sizes) if takes else one
+
+
+def reference_paths(inputs: Sequence[InputImage]) -> list[Path]:
+    """Return the files of the reference pictures among input pictures, in order."""
+    return [Path(one.path) for one in inputs if one.role is InputRole.REFERENCE]
+
+
+def shown_size(path: Path, checkpoint: IdentifiedCheckpoint) -> tuple[int, int]:
+    """Return the width and height at which a reference picture is shown.
+
+    Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    """
+    size_of = checkpoint.architecture.reference_size
+    assert size_of is not None, "the checkpoint takes reference pictures"
+    return size_of(picture_size(path))
+
+
+def read_references(
+    inputs: Sequence[InputImage], tool: ConventionName, checkpoint: IdentifiedCheckpoint
+) -> ReferencePictures:
+    """Read the reference pictures among input pictures, fitted to their sizes as a tool does.
+
+    Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    """
+    pictures: list[Array] = []
+    for path in reference_paths(inputs):
+        picture, size = read_picture(path), shown_size(path, checkpoint)
+        if tool in _CROPPING:
+            picture = picture.crop(_middle(picture.size, size))
+        pictures.append(as_samples(picture.resize(size, _LANCZOS)))
+    return ReferencePictures(tuple(pictures), checkpoint.latent.downscale)
+
+
+def _middle(size: tuple[int, int], wanted: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Return the box in the middle of a picture that has the shape of a wanted width and height."""
+    width, height = size
+    before, after = width / height, wanted[0] / wanted[1]
+    left = round((width - width * (after / before)) / 2) if before > after else 0
+    top = round((height - height * (before / after)) / 2) if before < after else 0
+    return left, top, width - left, height - top

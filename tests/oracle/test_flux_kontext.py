@@ -1,0 +1,89 @@
+"""Pictures by Flux.1 Kontext beside diffusers' pipeline: the same weights, prompts and noise."""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.oracle
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+
+from engine.api.request import InputImage  # noqa: E402
+from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.families import identify  # noqa: E402
+from tests.oracle.diffusers_pictures import check, opened, our_pixels, their_pixels  # noqa: E402
+from tests.oracle.flux_folder import write_pipeline  # noqa: E402
+from tests.pipeline.jobs import psnr  # noqa: E402
+
+PROMPT = "a red horse, blue house by the sea"
+SIZE = {"width": 96, "height": 64}
+OURS = {
+    **SIZE,
+    "steps": 3,
+    "guidance": 2.5,
+    "prompt": PROMPT,
+    "convention": "diffusers",
+    "schedule": ScheduleName.SIMPLE,
+}
+# Without an area the pipeline makes a megapixel of any size.
+THEIRS = {
+    **SIZE,
+    "max_area": 96 * 64,
+    "num_inference_steps": 3,
+    "guidance_scale": 2.5,
+    "prompt": PROMPT,
+}
+
+
+@pytest.fixture(scope="module")
+def kontext(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("kontext"), diffusers.FluxKontextPipeline)
+
+
+def drawn(path: Path, size: tuple[int, int], seed: int) -> InputImage:
+    levels = np.random.default_rng(seed).integers(0, 256, (5, 4, 3), np.uint8)
+    Image.fromarray(levels).resize(size, Image.Resampling.BICUBIC).save(path)
+    return InputImage(role=InputRole.REFERENCE, path=str(path))
+
+
+@pytest.mark.parametrize("size", [(120, 70), (64, 96)])
+def test_a_picture_with_a_reference_equals_diffusers(
+    kontext: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    assert identify(kontext).variant == "kontext"
+    reference = drawn(tmp_path / "reference.png", size, 1)
+    pipe = opened(diffusers.FluxKontextPipeline, kontext)
+    expected = their_pixels(pipe, **THEIRS, image=Image.open(reference.path))
+    ours = our_pixels(kontext, **OURS, inputs=(reference,))
+    check(ours, expected)
+    assert psnr(ours, our_pixels(kontext, **OURS)) < 45
+
+
+class TwoPictures(diffusers.FluxKontextPipeline):
+    """A pipeline that also sees a second picture, placed as ComfyUI places it."""
+
+    second: Image.Image
+
+    def prepare_latents(self, image, *arguments, **options):
+        latents, shown, own, ids = super().prepare_latents(image, *arguments, **options)
+        width, height = self.second.size
+        pixels = self.image_processor.preprocess(self.second, height, width)
+        _, more, _, places = super().prepare_latents(pixels, *arguments, **options)
+        # The first is wider than high, so that the second lies below it.
+        places[:, 1] += image.shape[2] // 16
+        return latents, torch.cat([shown, more], dim=1), own, torch.cat([ids, places])
+
+
+def test_a_second_reference_lies_below_the_first(kontext: Path, tmp_path: Path) -> None:
+    references = drawn(tmp_path / "1.png", (150, 70), 1), drawn(tmp_path / "2.png", (90, 90), 2)
+    pipe = opened(TwoPictures, kontext)
+    pictures = [Image.open(one.path) for one in references]
+    pipe.second = pictures[1].resize((1024, 1024), Image.Resampling.LANCZOS)
+    expected = their_pixels(pipe, **THEIRS, image=pictures[0])
+    ours = our_pixels(kontext, **OURS, inputs=references)
+    check(ours, expected)
+    assert psnr(ours, our_pixels(kontext, **OURS, inputs=references[:1])) < 45
