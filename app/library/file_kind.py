@@ -24,7 +24,7 @@ _EMBEDDED = re.compile(
     rb'"(?:emb_params|clip_[lg]|string_to_param(?:\.[^"]{1,20})?|<[^"<>]{1,100}>)"\s*:\s*\{'
 )
 _EMBEDDING_BYTES = 20_000
-_OPAQUE = frozenset({".pt", ".bin", ".ckpt"})
+_OPAQUE = frozenset({".pt", ".pth", ".bin", ".ckpt"})
 
 
 class FileKind(Enum):

@@ -29,6 +29,7 @@ from engine.image_prompts.adapters import read_adapter
 from engine.image_prompts.encoders import is_encoder
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.lora.files_below import ListedLora
+from engine.preprocessors.annotators import is_annotator
 from engine.upscalers.reading import upscaler_in
 
 _SHA256_DIGITS = 64
@@ -74,6 +75,8 @@ class ModelDescriber:
             precisions=_precisions(tensor.dtype for tensor in index.tensors.values()),
             **_facts(index),
         )
+        if is_annotator(index):
+            return _read(told, kind=ModelKind.OTHER)
         parts = lone_parts(listing, found.kind)
         if found.kind is None:
             if found.family is not None:

@@ -88,6 +88,13 @@ def read_annotator(path: Path) -> Annotator:
     )
 
 
+def is_annotator(index: TensorIndex) -> bool:
+    """Return True for weights that seem to make maps, by the names of their tensors."""
+    names = index.tensors
+    has = (all(sign in names or _PARALLEL + sign in names for sign in signs) for signs in _SIGNS)
+    return any(has)
+
+
 class MapNetwork(Protocol):
     """Networks that are ready to make maps; those that were stopped make no others."""
 

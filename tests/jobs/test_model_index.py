@@ -17,6 +17,7 @@ from engine.jobs.model_descriptions import ModelDescriber
 from engine.jobs.model_index import CHUNK, ModelIndex
 from engine.lora.files_below import ListedLora
 from engine.lora.known_loras import KnownLoras
+from engine.preprocessors.annotators import AnnotatorKind
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
 from tests.checkpoints.gguf_files import plain, quantized, write_gguf
@@ -25,9 +26,12 @@ from tests.control.small import adapter_arrays, control_net_arrays, small_contro
 from tests.families import listings
 from tests.families.flux.files import SMALL, drawn, original
 from tests.graphs.networks import sd15_unet
+from tests.guard.torch_zip import write_torch_zip
 from tests.image_prompts.files import adapter_arrays as image_adapter_arrays
 from tests.image_prompts.files import flat, write_adapter, write_encoder
 from tests.jobs.test_lora_index import KEYS
+from tests.preprocessors.annotator_files import stored
+from tests.upscalers.small import torch_file_of
 
 EMBEDDING = {"emb_params": (4, 768)}
 
@@ -131,6 +135,30 @@ def test_an_image_prompt_adapter_and_its_encoder_are_told(
     encoder = found["clip_vision/model"]
     assert encoder.kind is ModelKind.VISION_ENCODER
     assert not encoder.problem
+
+
+def test_pytorchs_files_are_listed_and_told_by_their_content(
+    tmp_path: Path, models: Path, reader: Reader
+) -> None:
+    torch_file_of(models, "ESRGAN")
+    arrays = control_net_arrays(small_control_net())
+    write_torch_zip(models / "control.pth", original_control_net(arrays))
+    widths = [layer.width for layer in attending_layers(sd15_unet())]
+    adapter = flat(image_adapter_arrays("plus", widths, 768))
+    write_torch_zip(models / "ip-adapter.bin", adapter)
+    for kind in (AnnotatorKind.HED, AnnotatorKind.PIDINET, AnnotatorKind.DEPTH_ANYTHING):
+        write_torch_zip(models / f"{kind}.pth", stored(kind))
+    (models / "none.pth").touch()
+    found = listed(tmp_path, reader, models)
+    assert {name: info.kind for name, info in found.items() if not info.problem} == {
+        "ESRGAN": ModelKind.UPSCALER,
+        "control": ModelKind.CONTROLNET,
+        "ip-adapter": ModelKind.IP_ADAPTER,
+        "hed": ModelKind.OTHER,
+        "pidinet": ModelKind.OTHER,
+        "depth_anything": ModelKind.OTHER,
+    }
+    assert "empty" in str(found["none"].problem)
 
 
 def test_an_unchanged_file_is_not_opened_again(
