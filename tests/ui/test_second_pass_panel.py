@@ -26,11 +26,13 @@ from ui.second_pass_labels import upscaler_words
 from ui.widgets.option_field import OptionField
 
 UPSCALER = listed("upscale_models/4x-sharp", ModelKind.UPSCALER, families=())
+BROKEN_UPSCALER = listed("upscale_models/none", ModelKind.UPSCALER, problem="It is empty.")
 
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    made = make_desk(Plan(models=(UPSCALER,), moved=(("ab" * 32, UPSCALER.path),)))
+    models = UPSCALER, BROKEN_UPSCALER
+    made = make_desk(Plan(models=models, moved=(("ab" * 32, UPSCALER.path),)))
     made.start()
     made.session.generation.width = made.session.generation.height = 512
     return made
@@ -175,6 +177,8 @@ def test_an_upscaler_that_another_tool_names_is_told_until_it_is_there(desk: Des
     assert card(desk).upscaler.currentText() == "R-ESRGAN 4x+"
     change(desk, upscaler="4x-Sharp")
     assert not card(desk).lost.isVisibleTo(desk.window)
+    change(desk, upscaler=BROKEN_UPSCALER.path)
+    assert card(desk).lost.text() == "It is empty."
 
 
 def test_a_moved_upscaler_is_found_and_a_missing_one_is_told(desk: Desk) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QVBoxLayout, QWi
 
 from app.form.generation import MOST_CHARACTERS
 from app.form.layer_kinds import bare_name, is_whole_path
+from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.fields import bounds_of, fields_of
@@ -209,14 +210,16 @@ class SecondPassCard(ListedCard):
                     edit.setPlainText(text or "")
 
     def _show_upscalers(self, shown: SecondPass) -> None:
-        """Show the upscalers, and tell of one that is in no folder."""
+        """Show the upscalers, and tell of one that is missing or broken."""
         session, models, stated = self._session, self._session.models.store.models, shown.upscaler
         place: str | None = stated
         if needs_file(shown):
             place = self._place(stated, shown.upscaler_digest, ModelKind.UPSCALER)
         chosen = place or stated
         self.upscaler.show_files(lambda: upscaler_files(session, chosen), chosen, models, chosen)
-        self._tell(self.lost, lost_upscaler_words(stated) if place is None else "")
+        info = session.models.store.info(chosen)
+        problem = worded(info.problem) if info is not None else ""
+        self._tell(self.lost, lost_upscaler_words(stated) if place is None else problem)
 
     def _show_checkpoints(self, shown: SecondPass) -> None:
         """Show the models, and tell of one that is in no folder."""
