@@ -72,6 +72,15 @@ def read_header(file: FileIO) -> Header:
     )
 
 
+def trouble_of(path: str) -> Trouble:
+    """Return why a file that is no picture for the decoder cannot be shown, as far as is known."""
+    try:
+        with FileIO(path) as file:
+            return read_header(file).trouble or Trouble.DAMAGED
+    except OSError:
+        return Trouble.UNREADABLE
+
+
 def _looks(head: bytes) -> Callable[[FileIO, bytes, int], _Pixels | None] | None:
     """Return the function for a file's format, None for every other one."""
     if head.startswith(PNG_SIGNATURE):

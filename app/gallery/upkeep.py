@@ -15,6 +15,7 @@ from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.rows import FolderState, Root
 from app.gallery.scanning import Scan, Scanned, Step
 from engine.api.values import ErrorInfo
+from engine.file_paths import is_folder
 
 # Changes to folders come in bursts: a picture is a temporary file, a rename and a sync.
 _SETTLE_MS = 200
@@ -69,14 +70,17 @@ class Upkeep(QObject):
         self._told.connect(self._on_step)
         pool.failed.connect(self._on_failed)
         self._watcher = QFileSystemWatcher(self)
-        self._settled = self._timer(_SETTLE_MS)
-        self._grown = self._timer(_UNSETTLED_MS)
-        self._freed = self._timer(_BUSY_MS)
+        # The folders that a scan visited; the others that are watched only hold roots.
+        self._visited: frozenset[str] = frozenset()
+        self._settled = self._timer(_SETTLE_MS, self.scan)
+        self._grown = self._timer(_UNSETTLED_MS, self.scan)
+        self._freed = self._timer(_BUSY_MS, self.scan)
+        self._moved = self._timer(_SETTLE_MS, self._look_for_roots)
         self._watcher.directoryChanged.connect(self._on_folder_changed)
 
-    def _timer(self, wait_ms: int) -> QTimer:
+    def _timer(self, wait_ms: int, then: Callable[[], None]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=wait_ms)
-        timer.timeout.connect(self.scan)
+        timer.timeout.connect(then)
         return timer
 
     def open(self, opened: Opened, roots: tuple[Root, ...]) -> None:
@@ -141,8 +145,22 @@ class Upkeep(QObject):
 
         self.pool.run(lambda: attempt(work), self._on_scanned)
 
-    def _on_folder_changed(self, _folder: str) -> None:
-        self._settled.start()
+    def _on_folder_changed(self, folder: str) -> None:
+        (self._settled if folder in self._visited else self._moved).start()
+
+    def _look_for_roots(self) -> None:
+        """Scan if a root came or went: systems do not tell a folder of its own new name."""
+        paths = tuple(root.path for root in self._roots)
+
+        def look() -> frozenset[Path]:
+            return frozenset(filter(is_folder, paths))
+
+        def looked(there: frozenset[Path]) -> None:
+            missing = {path for path, state in self.states.items() if state is FolderState.MISSING}
+            if there & missing or set(self.states) - there - missing:
+                self.scan()
+
+        self.pool.run(look, looked)
 
     def _on_step(self, step: Step) -> None:
         if step.adopted:
@@ -174,7 +192,9 @@ class Upkeep(QObject):
     def _take(self, scanned: Scanned) -> None:
         self.states = scanned.states
         self.states_changed.emit()
-        self._watch(scanned.folders[:_MOST_WATCHED])
+        self._visited = frozenset(scanned.folders)
+        holders = dict.fromkeys(str(root.path.parent) for root in self._roots)
+        self._watch((*holders, *scanned.folders[:_MOST_WATCHED]))
         if scanned.unsettled:
             self._grown.start()
 

@@ -78,6 +78,16 @@ def test_a_folder_that_vanishes_leaves_its_pictures_as_missing(two: Opened) -> N
     assert two.index.folders[0].state is FolderState.READY
 
 
+def test_a_folder_that_is_renamed_by_others_is_missing_and_comes_back(two: Opened) -> None:
+    away = two.pictures.with_name("away")
+    two.pictures.rename(away)
+    two.wait(lambda: two.index.folders[0].state is FolderState.MISSING)
+    two.wait(lambda: [row.trouble for row in two.rows()] == [Trouble.MISSING] * 2)
+    away.rename(two.pictures)
+    two.wait(lambda: [row.trouble for row in two.rows()] == [None, None])
+    assert two.index.folders[0].state is FolderState.READY
+
+
 def test_an_empty_place_where_a_drive_was_is_not_an_emptied_folder(
     two: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
