@@ -67,6 +67,8 @@ class MainWindow(QMainWindow):
         self.queue = QueueDrawer(session, theme, actions, page.thumbnails, self.places)
         self.windows = SideWindows(session, theme, self)
         self.notices = NoticePanel(session, theme, actions, self.windows.show_runtimes)
+        self.notices.start_wanted.connect(self.form.inputs.start_from)
+        self.notices.start_wanted.connect(self._show_form)
         self.offer = OfferBar(session, theme, self.windows.show_runtimes)
         self.messages = MessageOverlay(self.places, self.offer, self.notices, self.queue)
         self._framed = QTimer(self, singleShot=True, interval=_FRAMED_MS)

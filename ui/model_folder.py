@@ -1,4 +1,4 @@
-"""The question for a folder of models."""
+"""The questions for a folder of models, and for the place of a model that is gone."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.paths import nearest_folder
 from app.session import Session
+from engine.api.model_files import MODEL_SUFFIXES
 
 
 def ask_for_folder(session: Session, parent: QWidget) -> Path | None:
@@ -15,3 +16,18 @@ def ask_for_folder(session: Session, parent: QWidget) -> Path | None:
     start = nearest_folder(session.checkpoints.models)
     folder = QFileDialog.getExistingDirectory(parent, title, start)
     return Path(folder) if folder else None
+
+
+def ask_where(session: Session, parent: QWidget, missing: Path) -> str:
+    """Ask where a model is now that is gone, which was a file or a folder; empty if nowhere."""
+    title = QCoreApplication.translate("models", "Find {name}").format(name=missing.name[:80])
+    near = Path(nearest_folder(missing.parent))
+    # Far up it is as good as nowhere.
+    known = near if near == missing.parent else session.checkpoints.models
+    start = nearest_folder(known)
+    if missing.suffix.lower() not in MODEL_SUFFIXES:
+        return QFileDialog.getExistingDirectory(parent, title, start)
+    models = QCoreApplication.translate(
+        "models", "Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)"
+    )
+    return QFileDialog.getOpenFileName(parent, title, start, models)[0]

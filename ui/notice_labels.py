@@ -30,6 +30,7 @@ _TEXTS: Mapping[NoticeAction, object] = MappingProxyType(
         _A.CHOOSE_CHECKPOINT: QT_TRANSLATE_NOOP("notices", "Choose a model…"),
         _A.ABOUT_CHECKPOINT: QT_TRANSLATE_NOOP("notices", "Say what it is…"),
         _A.CHOOSE_START_PICTURE: QT_TRANSLATE_NOOP("notices", "Choose a picture…"),
+        _A.START_FROM: QT_TRANSLATE_NOOP("notices", "Start from it"),
         _A.OPEN_PICTURE: QT_TRANSLATE_NOOP("notices", "Choose another picture…"),
         _A.CHECK_DEVICES: QT_TRANSLATE_NOOP("notices", "Check the hardware again"),
         _A.FREE_SPACE: QT_TRANSLATE_NOOP("notices", "Clear the cache…"),

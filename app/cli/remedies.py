@@ -15,9 +15,11 @@ from engine.api.remedies import (
     InstallPack,
     InvertMask,
     MakeSmaller,
+    MoveKept,
     NameLoraFolder,
     RaiseMemoryLimit,
     Remedy,
+    StartFrom,
     SupplyParts,
     UseAnotherDevice,
     UseAnyDevice,
@@ -42,10 +44,14 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
     match remedy:
         case ChooseFolder():
             return "Choose another folder with --out."
+        case MoveKept(path=path):
+            return f"The picture was kept as {path}."
         case ChooseCheckpoint():
             return "Choose one with --model."
         case ChooseStartPicture():
             return "Choose the picture to start from with --init FILE."
+        case StartFrom(path=path):
+            return f"Or start from it with --init {shlex.quote(path)}."
         case InvertMask():
             return "--mask-invert turns it round."
         case MakeSmaller():

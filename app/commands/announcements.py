@@ -30,6 +30,8 @@ class Announcements(QObject):
         self._told: set[ErrorInfo] = set()
         # The same of runtime packs: the engine may start many times.
         self._told_packs: set[str] = set()
+        # The notices of devices that failed for a job, which another one took over.
+        self._warned: dict[str, list[int]] = {}
         state.client.engine_crashed.connect(self._on_engine_crashed)
         state.client.engine_state_changed.connect(self._on_engine_state_changed)
         state.client.job_warned.connect(self._on_job_warned)
@@ -54,6 +56,12 @@ class Announcements(QObject):
             )
 
     def _tell_failure(self, job: Job) -> None:
+        if job.state.is_over:
+            warned = self._warned.pop(job.id, ())
+            if job.state is JobState.FAILED:
+                # The last word is enough: no other device took over for good.
+                for number in warned:
+                    self._notices.dismiss(number)
         if job.state is JobState.FAILED and job.error is not None:
             self._notices.tell_error(job.error, job=job.id)
 
@@ -79,7 +87,8 @@ class Announcements(QObject):
         if warning.code is ErrorCode.PREPARING:
             self._notices.tell(worded(warning.text), worded(warning.advice))
         elif warning.code in _FAILED_DEVICE:
-            self._notices.tell_error(warning)
+            number = self._notices.tell_error(warning)
+            self._warned.setdefault(event.job, []).append(number)
 
     def _on_job_finished(self, event: JobFinished) -> None:
         """Tell of LoRAs and embeddings that were not used as the picture's settings say."""

@@ -65,7 +65,7 @@ class NoticeCommands:
         self._state, self._notices, self._queue = state, state.notices, state.queue
         self._jobs, self._in_queue, self._devices = jobs, in_queue, devices
         self._checkpoint = checkpoint
-        self._retries = Retries(state.queue, state.view)
+        self._retries = Retries(state.queue, state.view, state.notices, state.background)
 
     def dismiss(self, notice: Notice) -> None:
         """Remove a notice and its failed jobs, so that no later start reports them."""

@@ -1,4 +1,7 @@
-"""Retries of failed pictures: with the same request, or with the one change that may help."""
+"""Retries of failed pictures: with the same request, or with the one change that may help.
+
+Pictures that were finished and could not be saved are moved, not made again.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,14 +9,16 @@ from typing import TypeAlias
 
 import msgspec
 
+from app.background import Background
 from app.form.generation import smaller_size
+from app.library.kept_pictures import move_picture
 from app.notices.kinds import KINDS
-from app.notices.notices import Notice
+from app.notices.notices import Notice, NoticeState
 from app.notices.remedies import NoticeAction
 from app.queue.job_queue import Job, JobQueue, random_seed
 from app.queue.jobs import JobRequest
 from app.view import ViewState
-from engine.api.remedies import MakeSmaller, PartFile, SupplyParts
+from engine.api.remedies import MakeSmaller, MoveKept, PartFile, SupplyParts
 from engine.api.request import GenerateRequest
 
 # A change of a job's request; None where the job has no such change.
@@ -23,13 +28,42 @@ Change: TypeAlias = Callable[[Job], JobRequest | None]
 class Retries:
     """Queues the jobs of a notice again, and has the canvas follow them."""
 
-    def __init__(self, queue: JobQueue, view: ViewState) -> None:
+    def __init__(
+        self, queue: JobQueue, view: ViewState, notices: NoticeState, background: Background
+    ) -> None:
         self._queue, self._view = queue, view
+        self._notices, self._background = notices, background
 
     def again(self, notice: Notice, folder: Path | None = None) -> None:
         """Queue the notice's jobs with the same requests, perhaps to be saved in another folder."""
-        self._queue.in_turns(self._queue.retry(job, folder=folder) for job in notice.subjects)
+        self._queue.in_turns(self._once_more(job, folder) for job in notice.subjects)
         self._view.follow()
+
+    def _once_more(self, name: str, folder: Path | None) -> None:
+        """Move the picture of a job if it was kept, and else queue the job."""
+        job = self._queue.job(name)
+        kept = _kept_picture(job)
+        if job is None or kept is None:
+            self._queue.retry(name, folder=folder)
+            return
+        wanted = folder or job.folder
+
+        def move() -> Path | OSError:
+            try:
+                return move_picture(kept, wanted)
+            except OSError as error:
+                return error
+
+        def moved(outcome: Path | OSError) -> None:
+            if isinstance(outcome, Path):
+                self._queue.recover(name, outcome)
+            elif isinstance(outcome, FileNotFoundError):
+                # Somebody took it.
+                self._queue.retry(name, folder=folder)
+            elif job.error is not None:
+                self._notices.tell_error(job.error, job=name)
+
+        self._background.run(move, moved)
 
     def changed(self, notice: Notice, change: Change) -> None:
         """Queue each job of the notice with a changed request; one without it stays failed."""
@@ -42,6 +76,12 @@ class Retries:
     def jobs(self, notice: Notice) -> tuple[Job, ...]:
         """Return those of the notice's jobs that are still in the queue."""
         return tuple(filter(None, map(self._queue.job, notice.subjects)))
+
+
+def _kept_picture(job: Job | None) -> Path | None:
+    """Return the file in which a job's picture was kept that could not be saved; None if none."""
+    remedies = job.error.remedies if job is not None and job.error is not None else ()
+    return next((Path(one.path) for one in remedies if isinstance(one, MoveKept)), None)
 
 
 def may_need_seed(job: Job) -> bool:

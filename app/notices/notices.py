@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from app.notices.kinds import actions, explanation, title
 from app.notices.remedies import NoticeAction
 from app.notices.wording import worded
+from engine.api.sentences import Sentence
 from engine.api.values import ErrorInfo
 
 # Older ones are dropped: nobody reads a hundred, and the log has them.
@@ -42,12 +43,12 @@ class NoticeState(QObject):
         self.notices: tuple[Notice, ...] = ()
         self._next = 0
 
-    def tell_error(self, error: ErrorInfo, *, job: str | None = None) -> None:
+    def tell_error(self, error: ErrorInfo, *, job: str | None = None) -> int:
         """Add a notice of a failure, and of the `job` that it ended.
 
-        A notice with the same texts is replaced, and its jobs are taken over.
+        A notice of the same reason is replaced, and its jobs are taken over. Returns its number.
         """
-        self._add(
+        return self._add(
             Notice(
                 number=self._next,
                 title=title(error.code),
@@ -86,17 +87,28 @@ class NoticeState(QObject):
         """Remove the notice with this number."""
         self._set(tuple(notice for notice in self.notices if notice.number != number))
 
-    def _add(self, notice: Notice) -> None:
+    def _add(self, notice: Notice) -> int:
         self._next += 1
-        texts = (notice.message, notice.hint, notice.details)
-        same = [n for n in self.notices if (n.message, n.hint, n.details) == texts]
+        reason = _reason(notice)
+        same = [n for n in self.notices if _reason(n) == reason]
         if notice.error is not None:
             # Several jobs that failed for one reason are dismissed, or tried again, together.
             jobs = dict.fromkeys(job for n in (*same, notice) for job in n.subjects)
             notice = msgspec.structs.replace(notice, subjects=tuple(jobs))
         self._set((*(n for n in self.notices if n not in same), notice)[-_MOST:])
+        return notice.number
 
     def _set(self, notices: tuple[Notice, ...]) -> None:
         if notices != self.notices:
             self.notices = notices
             self.changed.emit()
+
+
+def _reason(notice: Notice) -> tuple[object, ...]:
+    """Return what notices of the same reason share: their words, of failures without numbers."""
+    text = notice.error.text if notice.error is not None else None
+    if not isinstance(text, Sentence):
+        return notice.message, notice.hint, notice.details
+    # Each picture of a batch needs another number of bytes.
+    words = tuple(one for one in text.values if not isinstance(one[1], int | float))
+    return text.template, words, notice.hint, notice.details

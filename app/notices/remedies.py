@@ -1,6 +1,7 @@
 """Remedies for failures in the window: their words, and the actions of buttons."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication
@@ -15,9 +16,11 @@ from engine.api.remedies import (
     InstallPack,
     InvertMask,
     MakeSmaller,
+    MoveKept,
     NameLoraFolder,
     RaiseMemoryLimit,
     Remedy,
+    StartFrom,
     SupplyParts,
     UseAnotherDevice,
     UseAnyDevice,
@@ -46,6 +49,7 @@ class NoticeAction(StrEnum):
     CHOOSE_CHECKPOINT = "choose_checkpoint"
     ABOUT_CHECKPOINT = "about_checkpoint"
     CHOOSE_START_PICTURE = "choose_start_picture"
+    START_FROM = "start_from"
     OPEN_PICTURE = "open_picture"
     CHECK_DEVICES = "check_devices"
     FREE_SPACE = "free_space"
@@ -84,12 +88,14 @@ def advice(error: ErrorInfo) -> str:
 def actions_of(remedy: Remedy) -> tuple[NoticeAction, ...]:  # noqa: C901 (a table)
     """Return the actions that carry a remedy out."""
     match remedy:
-        case ChooseFolder():
+        case ChooseFolder() | MoveKept():
             return (NoticeAction.CHOOSE_FOLDER,)
         case ChooseCheckpoint() | UseAsPart():
             return (NoticeAction.CHOOSE_CHECKPOINT,)
         case ChooseStartPicture():
             return (NoticeAction.CHOOSE_START_PICTURE,)
+        case StartFrom():
+            return (NoticeAction.START_FROM,)
         case InvertMask():
             return (NoticeAction.RETRY_INVERTED,)
         case MakeSmaller():
@@ -111,6 +117,12 @@ def actions_of(remedy: Remedy) -> tuple[NoticeAction, ...]:  # noqa: C901 (a tab
     assert_never(remedy)
 
 
+def start_picture(error: ErrorInfo | None) -> str:
+    """Return the picture that a failure offers to start from; empty if none."""
+    remedies = error.remedies if error is not None else ()
+    return next((one.path for one in remedies if isinstance(one, StartFrom)), "")
+
+
 def pack_wanted(error: ErrorInfo | None) -> str:
     """Return the id of the pack that is a remedy for an error; empty if none is."""
     remedies = error.remedies if error is not None else ()
@@ -122,10 +134,16 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
     match remedy:
         case ChooseFolder():
             return translate("remedies", "Choose another folder for pictures.")
+        case MoveKept(path=path):
+            return translate(
+                "remedies", "The picture is finished, and is kept in {folder} until there is room."
+            ).format(folder=Path(path).parent)
         case ChooseCheckpoint():
             return translate("remedies", "Choose a model.")
         case ChooseStartPicture():
             return translate("remedies", "Choose the picture to start from.")
+        case StartFrom():
+            return translate("remedies", "Or start from it: it is redrawn, all of it or a part.")
         case InvertMask():
             return translate("remedies", "Open the mask and invert it.")
         case MakeSmaller():

@@ -22,6 +22,7 @@ from app.queue.jobs import (
     JobState,
     Kept,
     Lost,
+    Recovered,
     Retried,
     Returned,
     Saved,
@@ -100,6 +101,7 @@ Entry: TypeAlias = (
     | Returned
     | CancelAsked
     | Retried
+    | Recovered
     | Kept
 )
 

@@ -33,6 +33,7 @@ from app.queue.jobs import (
     JobRequest,
     JobState,
     Lost,
+    Recovered,
     Returned,
     Saved,
     Started,
@@ -209,6 +210,10 @@ class JobQueue(QObject):
     ) -> None:
         """Queue a failed or cancelled job again in its place, or with another request or folder."""
         self._record(retried(job_id, request, folder))
+
+    def recover(self, job_id: str, picture: Path) -> None:
+        """Note that the picture of a job that failed to save it lies in this file now."""
+        self._record(Recovered(job=job_id, path=str(picture)))
 
     def dismiss(self, job_id: str) -> None:
         """Remove a job that is over from the list."""

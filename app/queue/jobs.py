@@ -182,6 +182,21 @@ class Retried(JobEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
         return Job(id=job.id, request=self.request or self.upscale or job.request, folder=folder)
 
 
+class Recovered(JobEntry, frozen=True, kw_only=True):
+    """The picture of a job that failed to save it was moved from where it was kept to this path."""
+
+    path: str
+
+    def apply(self, job: Job) -> Job | None:
+        """End a failed job as done."""
+        if job.state is not JobState.FAILED:
+            return None
+        moved = msgspec.structs.replace(
+            job, images=(*job.images, self.path), folder=Path(self.path).parent
+        )
+        return moved.ended(JobState.DONE)
+
+
 def retried(job_id: str, request: JobRequest | None, folder: Path | None) -> Retried:
     """Return the event of a job that is wanted again; None leaves its request or folder."""
     return Retried(

@@ -17,12 +17,24 @@ class ChooseFolder(_Remedy, frozen=True):
     """Save pictures to another folder."""
 
 
+class MoveKept(_Remedy, frozen=True):
+    """Move the finished picture from the file that it was kept in to another folder."""
+
+    path: str
+
+
 class ChooseCheckpoint(_Remedy, frozen=True):
     """Choose the checkpoint."""
 
 
 class ChooseStartPicture(_Remedy, frozen=True):
     """Choose the picture to start from."""
+
+
+class StartFrom(_Remedy, frozen=True):
+    """Start from this picture, whose settings are not known."""
+
+    path: str
 
 
 class InvertMask(_Remedy, frozen=True):
@@ -94,8 +106,10 @@ class NameLoraFolder(_Remedy, frozen=True):
 
 Remedy: TypeAlias = (
     ChooseFolder
+    | MoveKept
     | ChooseCheckpoint
     | ChooseStartPicture
+    | StartFrom
     | InvertMask
     | MakeSmaller
     | RaiseMemoryLimit

@@ -36,7 +36,7 @@ def with_size_and_phase(
     return EngineError(
         error.code,
         sentence(
-            "A picture of {width}x{height} ran out of memory on {device}, while {doing}.",
+            "A picture of {width} × {height} ran out of memory on {device}, while {doing}.",  # noqa: RUF001
             width=request.width,
             height=request.height,
             device=device,

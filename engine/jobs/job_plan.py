@@ -220,8 +220,8 @@ def _require_room(
     raise EngineError(
         ErrorCode.OUT_OF_MEMORY,
         sentence(
-            "A picture of {width}x{height} needs about {peak_bytes:.1f} GB of "
-            "memory; {most:.1f} GB may be used.",
+            "A picture of {width} × {height} needs about {peak_bytes:.2f} GB of "  # noqa: RUF001
+            "memory; {most:.2f} GB may be used.",
             width=width,
             height=height,
             peak_bytes=plan.peak_bytes / 1000000000.0,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.api.picture_names import PictureFacts
 from engine.api.record import GenerationRecord
-from engine.api.remedies import ChooseFolder
+from engine.api.remedies import ChooseFolder, MoveKept
 from engine.api.saving import Saving
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -99,8 +99,8 @@ def rescued(error: EngineError, write: Callable[[Destination], Path]) -> EngineE
     refuge = Destination(Path(tempfile.gettempdir()) / "safelight-rescued")
     with suppress(EngineError):
         path = write(refuge)
-        hint = sentence("The picture was kept as {path}.", path=path)
-        return EngineError(error.code, error.text, hint, error.detail, remedies=error.remedies)
+        remedies = MoveKept(path=str(path)), *error.remedies
+        return EngineError(error.code, error.text, detail=error.detail, remedies=remedies)
     return error
 
 

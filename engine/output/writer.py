@@ -71,7 +71,7 @@ def write_picture(
 
 @contextmanager
 def _named_errors(folder: Path, size: int) -> Generator[None]:
-    """Turn the system's errors into ours, naming the folder and the bytes needed."""
+    """Turn the system's errors into ours, naming the folder and the megabytes needed."""
     try:
         yield
     # A path with a null or another character that cannot be encoded raises ValueError.
@@ -80,9 +80,9 @@ def _named_errors(folder: Path, size: int) -> Generator[None]:
             raise EngineError(
                 ErrorCode.DISK_FULL,
                 sentence(
-                    "There is no room for the picture in {folder}: {size:,} bytes are needed.",
+                    "There is no room for the picture in {folder}: {size:.1f} MB are needed.",
                     folder=folder,
-                    size=size,
+                    size=size / 1e6,
                 ),
                 sentence("Free some space."),
                 str(error),

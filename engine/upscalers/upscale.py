@@ -141,7 +141,7 @@ def _bounded(size: tuple[int, int]) -> tuple[int, int]:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
             sentence(
-                "The picture would be {width}x{height}; {most} million pixels is the most.",
+                "The picture would be {width} × {height}; {most} million pixels is the most.",  # noqa: RUF001
                 width=width,
                 height=height,
                 most=MAX_PIXELS // 1_000_000,

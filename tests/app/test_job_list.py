@@ -1,5 +1,7 @@
 """The list of jobs against a plain list, and what becomes of a job in each case."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ from app.queue.jobs import (
     Job,
     JobState,
     Lost,
+    Recovered,
     Retried,
     Returned,
     Saved,
@@ -62,6 +65,7 @@ def names(jobs: JobList) -> list[str]:
 # --- a job ---
 
 START, LOSE = Started(job=A), Lost(job=A, error=ERROR)
+MOVED = Recovered(job=A, path="/new/1.png")
 SAVE, CANCEL = Saved(job=A, path="a.png"), CancelAsked(job=A)
 
 
@@ -93,6 +97,8 @@ SAVE, CANCEL = Saved(job=A, path="a.png"), CancelAsked(job=A)
         ([CANCEL, Retried(job=A)], JobState.WAITING, 0),
         ([START, Retried(job=A)], JobState.RUNNING, 1),
         ([START, Finished(job=A), Retried(job=A)], JobState.DONE, 1),
+        ([START, Failed(job=A, error=ERROR), MOVED], JobState.DONE, 1),
+        ([START, MOVED], JobState.RUNNING, 1),
         ([Finished(job=A)], JobState.WAITING, 0),
         ([START, Finished(job=A), LOSE, CANCEL, START], JobState.DONE, 1),
     ],
@@ -109,6 +115,11 @@ def test_a_job_that_is_asked_to_stop_says_so_until_it_is_over() -> None:
     assert job_after(START, CANCEL).cancelling
     assert not job_after(START, CANCEL, Cancelled(job=A)).cancelling
     assert not job_after(CANCEL).cancelling
+
+
+def test_a_picture_that_was_moved_lies_where_it_was_moved_to() -> None:
+    job = job_after(START, Failed(job=A, error=ERROR), MOVED)
+    assert (job.images, job.folder) == (("/new/1.png",), Path("/new"))
 
 
 def test_a_job_tried_again_owes_nothing_to_its_first_life() -> None:

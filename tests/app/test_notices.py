@@ -2,6 +2,7 @@
 
 from app.notices.notices import NoticeState
 from app.notices.remedies import NoticeAction
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.")
@@ -38,3 +39,12 @@ def test_old_ones_give_way() -> None:
         state.tell(f"Note {number}.")
     assert messages(state)[-1] == "Note 999."
     assert len(state.notices) == 20
+
+
+def test_pictures_that_failed_for_one_reason_are_one_notice_whatever_their_bytes() -> None:
+    state = NoticeState()
+    for number, folder in enumerate(("a", "a", "b", "a")):
+        text = sentence("No room in {folder}: {size:.1f} MB.", folder=folder, size=number / 3)
+        state.tell_error(ErrorInfo(ErrorCode.DISK_FULL, text), job=str(number))
+    assert [notice.subjects for notice in state.notices] == [("2",), ("0", "1", "3")]
+    assert messages(state)[-1] == "No room in a: 1.0 MB."

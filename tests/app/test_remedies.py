@@ -25,10 +25,12 @@ from engine.api.remedies import (
     InstallPack,
     InvertMask,
     MakeSmaller,
+    MoveKept,
     NameLoraFolder,
     PartFile,
     RaiseMemoryLimit,
     Remedy,
+    StartFrom,
     SupplyParts,
     UseAnotherDevice,
     UseAnyDevice,
@@ -40,8 +42,10 @@ from engine.api.wire import FrameParser, decode_event, encode
 
 EACH: tuple[Remedy, ...] = (
     ChooseFolder(),
+    MoveKept(path="/tmp/kept/00001.png"),
     ChooseCheckpoint(),
     ChooseStartPicture(),
+    StartFrom(path="/pictures/a photo.jpg"),
     InvertMask(),
     MakeSmaller(width=512, height=768),
     RaiseMemoryLimit(),
@@ -85,8 +89,9 @@ def test_the_window_names_nothing_of_the_command_line(remedy: Remedy) -> None:
 
 def test_the_command_line_says_how() -> None:
     said = command_line.advice(WHOLE)
-    assert said.startswith("Since not. Choose another folder with --out. Choose one with --model.")
+    assert said.startswith("Since not. Choose another folder with --out. The picture was kept as ")
     for part in (
+        "/tmp/kept/00001.png. Choose one with --model.",
         "--init FILE",
         "--mask-invert",
         "`safelight devices --recheck`",

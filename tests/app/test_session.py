@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
 from app.notices.remedies import NoticeAction
-from app.queue.jobs import JobState
+from app.queue.jobs import Job, JobState
 from engine.api.limits import MAX_SEED
 from engine.api.messages import JobFinished, JobWarned
 from engine.api.remedies import NameLoraFolder
@@ -63,6 +63,23 @@ def test_why_a_picture_takes_longer_this_once_is_told_at_once_and_once(stage: St
     (notice,) = staged.session.notices.notices
     assert (notice.message, notice.hint) == (preparing.message, preparing.hint)
     assert notice.error is None
+
+
+def test_a_device_that_failed_is_told_no_more_once_the_picture_failed_on_all(
+    stage: Stage,
+) -> None:
+    failure = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "No memory.")
+    staged = stage(Plan(job_error=failure)).start()
+    warning = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "No memory. Another goes on.")
+
+    def warn(job: Job) -> None:
+        staged.client.job_warned.emit(JobWarned(job=job.id, warning=warning))
+
+    staged.queue.job_added.connect(warn)
+    staged.session.jobs.generate()
+    staged.wait(lambda: bool(staged.session.notices.notices))
+    staged.wait_for_jobs(1)
+    assert [notice.message for notice in staged.session.notices.notices] == [failure.message]
 
 
 def finished(*warnings: ErrorInfo) -> JobFinished:

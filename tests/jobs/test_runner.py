@@ -8,6 +8,7 @@ import pytest
 
 from app.paths import starter_checkpoint
 from engine.api.picture_names import PictureFacts
+from engine.api.remedies import MoveKept
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -65,7 +66,7 @@ def test_a_picture_that_cannot_be_saved_is_kept_elsewhere(
         run(tmp_path / "out", listener)
     assert caught.value.code is ErrorCode.DISK_FULL
     (kept,) = refuge.rglob("*.png")
-    assert str(kept) in caught.value.hint
+    assert caught.value.remedies == (MoveKept(path=str(kept)),)
     assert read_record(kept) is not None
     assert listener.saved == []
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engine.api.picture_names import PictureFacts
+from engine.api.remedies import MoveKept
 from engine.api.saving import Saving
 from engine.api.second_passes import Resampling
 from engine.api.sentences import sentence
@@ -61,7 +62,7 @@ def test_a_picture_that_finds_the_disk_full_is_kept_elsewhere_and_the_error_says
         run(job, tmp_path)
     assert caught.value.code is ErrorCode.DISK_FULL
     (kept,) = (tmp_path / "safelight-rescued").glob("*.png")
-    assert str(kept) in str(caught.value.advice)
+    assert caught.value.remedies == (MoveKept(path=str(kept)),)
     with Image.open(kept) as image:
         assert image.size == (12, 8)
 

@@ -82,6 +82,7 @@ def test_a_file_can_be_chosen_where_none_fits(
     desk.wait(lambda: len(panel.rows) == 1)
     assert "none of your files" in panel.rows[0].words.text()
     assert not panel.rows[0].use.isVisible()
+    assert panel.rows[0].other.text() == "Choose a file with it…"
     (tmp_path / "elsewhere").mkdir()
     vae = tmp_path / "elsewhere" / "v.safetensors"
     write_sparse(vae, listings.ldm_vae(listings.EIGHTFOLD_VAE))

@@ -11,12 +11,14 @@ from PIL import Image
 from engine.api.features import ConcatChannels, Features
 from engine.api.request import InputImage, RefinerChoice
 from engine.api.values import ErrorCode, InputRole
+from tests.app.gallery.made import chunk
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_form import retype
 from tests.ui.test_main_window import drag, drop
+from tests.ui.test_pictures import png_header
 from ui.actions import ActionName
 
 
@@ -59,13 +61,24 @@ def test_a_picture_is_chosen_shown_and_dropped_again(desk: Desk, photo: Path) ->
     assert panel.choose.isVisibleTo(panel)
 
 
-def test_a_start_picture_that_is_no_picture_is_refused(desk: Desk, tmp_path: Path) -> None:
-    (tmp_path / "photo.png").write_bytes(b"not a picture")
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"not a picture", "It is no PNG, JPEG or WebP."),
+        (b"", "The file is empty."),
+        (png_header(60_000, 60_000) + chunk(b"IDAT", b"\0" * 99), "It is too large to be shown."),
+    ],
+)
+def test_a_start_picture_that_is_no_picture_is_refused_with_the_reason(
+    desk: Desk, tmp_path: Path, content: bytes, reason: str
+) -> None:
+    (tmp_path / "photo.png").write_bytes(content)
     desk.window.form.inputs.start_from(str(tmp_path / "photo.png"))
     desk.wait(lambda: bool(desk.session.notices.notices))
     (notice,) = desk.session.notices.notices
     assert notice.error is not None
     assert notice.error.code is ErrorCode.INPUT_IMAGE_UNREADABLE
+    assert notice.hint.startswith(reason)
     assert desk.session.generation.inputs == ()
 
 

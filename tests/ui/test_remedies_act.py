@@ -13,10 +13,12 @@ from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobState
 from engine.api.remedies import (
     ChooseCheckpoint,
+    ChooseFolder,
     DeclareFamily,
     InstallPack,
     InvertMask,
     MakeSmaller,
+    MoveKept,
     NameLoraFolder,
     PartFile,
     RaiseMemoryLimit,
@@ -201,6 +203,23 @@ def find_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch
     assert desk.session.generation.checkpoint == other
 
 
+def test_a_model_that_was_a_folder_is_looked_for_among_folders_where_it_was(
+    make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = GenerateRequest(prompt="a harbour", checkpoint=str(tmp_path / "sd-v1.5"))
+    desk = failed(make_desk, ErrorCode.CHECKPOINT_NOT_FOUND, request=gone)
+    asked: list[object] = []
+
+    def folder(*question: object) -> str:
+        asked.extend(question)
+        return str(tmp_path / "moved")
+
+    monkeypatch.setattr("ui.model_folder.QFileDialog.getExistingDirectory", folder)
+    press(desk, A.FIND_CHECKPOINT)
+    assert generation_of(made(desk)).checkpoint == str(tmp_path / "moved")
+    assert asked[1:] == ["Find sd-v1.5", str(tmp_path)]
+
+
 def choose_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch) -> None:
     desk = failed(make_desk, ErrorCode.CHECKPOINT_CORRUPT, ChooseCheckpoint())
     chooses(patch, str(folder / "other.safetensors"))
@@ -236,6 +255,19 @@ def open_picture(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch) -
     patch.setattr("ui.main_window.QFileDialog.getOpenFileName", answering((str(file), "")))
     press(desk, A.OPEN_PICTURE)
     desk.wait(lambda: desk.session.generation.checkpoint == file)
+
+
+def start_from(make_desk: MakeDesk, folder: Path, *_: object) -> None:
+    desk = make_desk().start()
+    photo = folder / "photo.png"
+    Image.new("RGB", (64, 64)).save(photo)
+    desk.window.places.open(Place.MODELS)
+    desk.session.open_file(photo)
+    desk.wait(lambda: bool(desk.window.notices.cards))
+    press(desk, A.START_FROM)
+    desk.wait(lambda: desk.session.generation.input_path(InputRole.INIT) == str(photo))
+    assert desk.window.places.place is Place.CREATE
+    assert not [one for one in desk.session.notices.notices if one.error is not None]
 
 
 def check_devices(make_desk: MakeDesk, *_: object) -> None:
@@ -305,6 +337,7 @@ PROOFS: dict[NoticeAction, Proof] = {
     A.CHOOSE_CHECKPOINT: choose_checkpoint,
     A.ABOUT_CHECKPOINT: about_checkpoint,
     A.CHOOSE_START_PICTURE: choose_start_picture,
+    A.START_FROM: start_from,
     A.OPEN_PICTURE: open_picture,
     A.CHECK_DEVICES: check_devices,
     A.FREE_SPACE: free_space,
@@ -350,3 +383,52 @@ def test_a_failure_shows_three_remedies_at_most_the_best_first(make_desk: MakeDe
     assert list(shown) == [A.RETRY_SMALLER, A.RETRY_UNLIMITED, A.FREE_MEMORY]
     roles = [button.property("role") for button in shown.values()]
     assert roles == ["action", None, None]
+
+
+def unsaved(make_desk: MakeDesk, kept: Path) -> Desk:
+    """A desk whose picture is finished, and was kept where it was not meant to be."""
+    kept.parent.mkdir(exist_ok=True)
+    Image.new("RGB", (8, 8), "teal").save(kept)
+    return failed(make_desk, ErrorCode.DISK_FULL, MoveKept(path=str(kept)), ChooseFolder())
+
+
+def test_a_finished_picture_is_moved_to_another_folder_and_not_made_again(
+    make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, elsewhere = tmp_path / "kept" / "1.png", tmp_path / "elsewhere"
+    desk = unsaved(make_desk, kept)
+    assert "is kept in" in card(desk).hint.text()
+    content = kept.read_bytes()
+    chooses(monkeypatch, str(elsewhere))
+    press(desk, A.CHOOSE_FOLDER)
+    assert made(desk).images == (str(elsewhere / "1.png"),)
+    assert (elsewhere / "1.png").read_bytes() == content
+    assert not kept.exists()
+    assert desk.queue.jobs[0].attempts == 1
+
+
+def test_a_finished_picture_is_moved_once_there_is_room(
+    make_desk: MakeDesk, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept" / "1.png"
+    desk = unsaved(make_desk, kept)
+    folder = desk.session.gallery.folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Nothing can be put below a file, whoever one is.
+    folder.write_bytes(b"")
+    press(desk, A.RETRY)
+    desk.wait(lambda: bool(desk.window.notices.cards))
+    assert desk.queue.jobs[0].state is JobState.FAILED
+    folder.unlink()
+    press(desk, A.RETRY)
+    assert made(desk).images == (str(folder / "1.png"),)
+
+
+def test_a_finished_picture_that_somebody_took_is_made_again(
+    make_desk: MakeDesk, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept" / "1.png"
+    desk = unsaved(make_desk, kept)
+    kept.unlink()
+    press(desk, A.RETRY)
+    assert made(desk).images

@@ -87,7 +87,7 @@ class PromptsDialog(QDialog):
         buttons.addWidget(self.use)
         buttons.addWidget(self.forget)
         buttons.addWidget(self.clear)
-        buttons.addWidget(plain_label(about, "caption"), 1)
+        buttons.addStretch()
         buttons.addWidget(self.close_button)
         column = QVBoxLayout(self)
         column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
@@ -96,6 +96,7 @@ class PromptsDialog(QDialog):
         column.addWidget(self.search)
         column.addWidget(self.list, 1)
         column.addWidget(self.whole)
+        column.addWidget(plain_label(about, "caption", wrap=True))
         column.addLayout(buttons)
         self.search.setFocus()
 

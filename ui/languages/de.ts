@@ -594,16 +594,8 @@
    <translation>Suchen…</translation>
   </message>
   <message>
-   <source>Find {name}</source>
-   <translation>{name} suchen</translation>
-  </message>
-  <message>
    <source>Model</source>
    <translation>Modell</translation>
-  </message>
-  <message>
-   <source>Models (*.safetensors *.sft *.gguf *.ckpt);;All files (*)</source>
-   <translation>Modelle (*.safetensors *.sft *.gguf *.ckpt);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Open a file…</source>
@@ -1600,6 +1592,14 @@
    <translation>Andere Datei…</translation>
   </message>
   <message>
+   <source>Choose a file with it: {part}</source>
+   <translation>Datei damit wählen: {part}</translation>
+  </message>
+  <message>
+   <source>Choose a file with it…</source>
+   <translation>Datei damit wählen…</translation>
+  </message>
+  <message>
    <source>Files that fit: {part}</source>
    <translation>Passende Dateien: {part}</translation>
   </message>
@@ -1774,8 +1774,8 @@
  <context>
   <name>InputPanel</name>
   <message>
-   <source>Choose a PNG, JPEG or WebP file.</source>
-   <translation>Eine PNG-, JPEG- oder WebP-Datei wählen.</translation>
+   <source>Choose another PNG, JPEG or WebP file.</source>
+   <translation>Eine andere PNG-, JPEG- oder WebP-Datei wählen.</translation>
   </message>
   <message>
    <source>How closely the picture is followed</source>
@@ -2640,10 +2640,6 @@
   <message>
    <source>A model for this picture</source>
    <translation>Ein Modell für dieses Bild</translation>
-  </message>
-  <message>
-   <source>Find {name}</source>
-   <translation>{name} suchen</translation>
   </message>
   <message>
    <source>Force stop</source>
@@ -5347,12 +5343,12 @@
    <translation>Ein Bild, von dem ein Teil gemalt wird, hat keine zweiten Durchgänge.</translation>
   </message>
   <message>
-   <source>A picture of {width}x{height} needs about {peak_bytes:.1f} GB of memory; {most:.1f} GB may be used.</source>
-   <translation>Ein Bild von {width}x{height} braucht etwa {peak_bytes:.1f} GB Speicher; {most:.1f} GB dürfen verwendet werden.</translation>
+   <source>A picture of {width} × {height} needs about {peak_bytes:.2f} GB of memory; {most:.2f} GB may be used.</source>
+   <translation>Ein Bild von {width} × {height} braucht etwa {peak_bytes:.2f} GB Speicher; {most:.2f} GB dürfen verwendet werden.</translation>
   </message>
   <message>
-   <source>A picture of {width}x{height} ran out of memory on {device}, while {doing}.</source>
-   <translation>Bei einem Bild von {width}x{height} reichte der Speicher auf {device} nicht, während {doing}.</translation>
+   <source>A picture of {width} × {height} ran out of memory on {device}, while {doing}.</source>
+   <translation>Bei einem Bild von {width} × {height} reichte der Speicher auf {device} nicht, während {doing}.</translation>
   </message>
   <message>
    <source>A picture to be redrawn has no weight or range.</source>
@@ -7019,16 +7015,12 @@
    <translation>Das Bild selbst, verkleinert, damit seine Einzelheiten neu gemalt werden.</translation>
   </message>
   <message>
-   <source>The picture was kept as {path}.</source>
-   <translation>Das Bild wurde als {path} aufbewahrt.</translation>
-  </message>
-  <message>
    <source>The picture without its details, which are painted anew.</source>
    <translation>Das Bild ohne seine Einzelheiten, die neu gemalt werden.</translation>
   </message>
   <message>
-   <source>The picture would be {width}x{height}; {most} million pixels is the most.</source>
-   <translation>Das Bild wäre {width}x{height} groß; {most} Millionen Pixel sind das Höchste.</translation>
+   <source>The picture would be {width} × {height}; {most} million pixels is the most.</source>
+   <translation>Das Bild wäre {width} × {height} groß; {most} Millionen Pixel sind das Höchste.</translation>
   </message>
   <message>
    <source>The picture {path} cannot be read: {fault}.</source>
@@ -7323,8 +7315,8 @@
    <translation>Für die neue Version ist kein Platz: Sie braucht {needed:,} MB, frei sind {free:,} MB.</translation>
   </message>
   <message>
-   <source>There is no room for the picture in {folder}: {size:,} bytes are needed.</source>
-   <translation>In {folder} ist kein Platz für das Bild: {size:,} Bytes werden gebraucht.</translation>
+   <source>There is no room for the picture in {folder}: {size:.1f} MB are needed.</source>
+   <translation>In {folder} ist kein Platz für das Bild: Es braucht {size:.1f} MB.</translation>
   </message>
   <message>
    <source>There is no room for {file} in {folder}: {needed} more are needed.</source>
@@ -12186,6 +12178,10 @@
    <translation>Bilder damit vergrößern</translation>
   </message>
   <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
+  </message>
+  <message>
    <source>Follow a picture with it</source>
    <translation>Einem Bild damit folgen</translation>
   </message>
@@ -12212,6 +12208,10 @@
   <message>
    <source>Models</source>
    <translation>Modelle</translation>
+  </message>
+  <message>
+   <source>Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)</source>
+   <translation>Modelle (*.safetensors *.sft *.gguf *.ckpt *.pt);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Other</source>
@@ -12383,6 +12383,10 @@
   <message>
    <source>Show the folder</source>
    <translation>Ordner zeigen</translation>
+  </message>
+  <message>
+   <source>Start from it</source>
+   <translation>Davon ausgehen</translation>
   </message>
   <message>
    <source>Try again</source>
@@ -12805,7 +12809,7 @@
   </message>
   <message>
    <source>Self-attention guidance</source>
-   <translation>Führung durch Selbstaufmerksamkeit</translation>
+   <translation>Selbstaufmerksamkeit</translation>
   </message>
   <message>
    <source>Sigma max</source>
@@ -13504,6 +13508,14 @@
   <message>
    <source>Or name the folder that has it.</source>
    <translation>Oder den Ordner nennen, der sie hat.</translation>
+  </message>
+  <message>
+   <source>Or start from it: it is redrawn, all of it or a part.</source>
+   <translation>Oder davon ausgehen: Es wird neu gemalt, ganz oder zum Teil.</translation>
+  </message>
+  <message>
+   <source>The picture is finished, and is kept in {folder} until there is room.</source>
+   <translation>Das Bild ist fertig und wird in {folder} aufbewahrt, bis Platz ist.</translation>
   </message>
   <message>
    <source>The runtime {name} brings what it needs; “Runtimes” installs it.</source>

@@ -3,17 +3,17 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from app.notices.remedies import advice
 from app.notices.wording import worded
-from app.paths import nearest_folder
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorCode, ErrorInfo
 from ui.actions import ActionName, Actions
 from ui.item_models.checkpoint_item_model import CheckpointItemModel
 from ui.labels import checkpoint_summary
+from ui.model_folder import ask_where
 from ui.panels.gap_panel import GapPanel
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
@@ -85,13 +85,7 @@ class CheckpointPanel(QWidget):
 
     def _find(self) -> None:
         """Ask for the new place of a checkpoint whose file is gone."""
-        name = self._session.generation.checkpoint.name
-        found, _ = QFileDialog.getOpenFileName(
-            self,
-            self.tr("Find {name}").format(name=name[:80]),
-            nearest_folder(self._session.checkpoints.models),
-            self.tr("Models (*.safetensors *.sft *.gguf *.ckpt);;All files (*)"),
-        )
+        found = ask_where(self._session, self, self._session.generation.checkpoint)
         if found:
             self._session.checkpoint.open(Path(found))
 

@@ -3,7 +3,15 @@
 from pathlib import Path
 
 import msgspec
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.library.checkpoint_store import CheckpointStore
 from app.paths import nearest_folder
@@ -16,6 +24,8 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
+
+translate = QCoreApplication.translate
 
 _FILTER = "*.safetensors *.sft *.gguf *.ckpt"
 
@@ -101,8 +111,7 @@ class GapRow(QWidget):
             self.box.addItem(fit_label(fit, checkpoints.models, family))
         self.use = QPushButton(self.tr("Use"))
         self.use.setAccessibleName(self.tr("Use this file: {part}").format(part=part))
-        self.other = IconButton(theme, "folder", self.tr("Another file…"), outlined=True)
-        self.other.set_name(self.tr("Another file: {part}").format(part=part))
+        self.other = _browse_button(gap, theme)
         if not gap.fits:
             self.box.hide()
             self.use.hide()
@@ -123,6 +132,20 @@ class GapRow(QWidget):
     def chosen(self) -> str:
         """The path of the selected file."""
         return self._paths[max(0, self.box.currentIndex())]
+
+
+def _browse_button(gap: Gap, theme: Theme) -> QAbstractButton:
+    """Return the button to choose a file: in words where it is the only one."""
+    part = part_label(gap.component)
+    if not gap.fits:
+        alone = QPushButton(translate("GapRow", "Choose a file with it…"))
+        alone.setAccessibleName(
+            translate("GapRow", "Choose a file with it: {part}").format(part=part)
+        )
+        return alone
+    beside = IconButton(theme, "folder", translate("GapRow", "Another file…"), outlined=True)
+    beside.set_name(translate("GapRow", "Another file: {part}").format(part=part))
+    return beside
 
 
 class _GivenRow(QWidget):

@@ -8,6 +8,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.gallery.headers import trouble_of
+from app.gallery.rows import Trouble
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.fields import bounds_of
@@ -15,6 +17,7 @@ from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, Guidance
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from ui.actions import ActionName, Actions
 from ui.drop_spots import DropSpot
+from ui.gallery.labels import trouble_label
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
 from ui.pictures import ReadPicture, read_picture
@@ -80,7 +83,12 @@ class InputPanel(QWidget):
     def start_from(self, path: str) -> None:
         """Use a picture as the start, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
-        self._session.background.run(lambda: read_picture(path, side, cover=True), self._on_start)
+
+        def read() -> tuple[ReadPicture, Trouble | None]:
+            picture = read_picture(path, side, cover=True)
+            return picture, trouble_of(path) if picture.image.isNull() else None
+
+        self._session.background.run(read, self._on_start)
 
     def drop_spots(self) -> list[DropSpot]:
         """Return what takes a picture: the start picture, or the button that chooses one."""
@@ -193,9 +201,10 @@ class InputPanel(QWidget):
         veils = [] if mask is None else [veil(mask, self._theme.colours.accent)]
         self.thumbnail.show_layers(picture.image, *veils)
 
-    def _on_start(self, picture: ReadPicture) -> None:
-        if picture.image.isNull():
-            self._tell_unreadable(picture.path)
+    def _on_start(self, read: tuple[ReadPicture, Trouble | None]) -> None:
+        picture, trouble = read
+        if trouble is not None:
+            self._tell_unreadable(picture.path, trouble)
         else:
             self._session.pictures.start_from(picture.path, picture.width, picture.height)
 
@@ -206,8 +215,8 @@ class InputPanel(QWidget):
         options = self._state.guidance_options
         self._state.guidance_options = msgspec.structs.replace(options, image_guidance=likeness)
 
-    def _tell_unreadable(self, path: str) -> None:
+    def _tell_unreadable(self, path: str, trouble: Trouble) -> None:
         message = self.tr("{name} cannot be read as a picture.").format(name=Path(path).name[:80])
-        hint = self.tr("Choose a PNG, JPEG or WebP file.")
+        hint = f"{trouble_label(trouble)} {self.tr('Choose another PNG, JPEG or WebP file.')}"
         error = ErrorInfo(ErrorCode.INPUT_IMAGE_UNREADABLE, message, hint)
         self._session.notices.tell_error(error)

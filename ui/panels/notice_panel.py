@@ -11,13 +11,14 @@ from app.commands.retries import fitting_files, parts_wanted
 from app.engine.process import EngineState
 from app.notices.kinds import explanation, title
 from app.notices.notices import Notice
-from app.notices.remedies import NoticeAction, pack_wanted
+from app.notices.remedies import NoticeAction, pack_wanted, start_picture
 from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.remedies import PartFile
 from ui.actions import ActionName, Actions
 from ui.checkpoint_labels import part_label
+from ui.model_folder import ask_where
 from ui.panels.notice_card import NoticeCard
 from ui.picture_actions import open_folder
 from ui.theme.metrics import S
@@ -40,6 +41,8 @@ class NoticePanel(QWidget):
 
     # Cards came or went.
     changed = Signal()
+    # The path of a picture to start from.
+    start_wanted = Signal(str)
 
     def __init__(
         self,
@@ -151,6 +154,9 @@ class NoticePanel(QWidget):
         }
         if action in asked:
             asked[action](notice)
+        elif action is NoticeAction.START_FROM:
+            remedies.dismiss(notice)
+            self.start_wanted.emit(start_picture(notice.error))
         elif action is NoticeAction.CHOOSE_START_PICTURE:
             # The notice stays until the user has chosen.
             self._asking = notice
@@ -182,8 +188,7 @@ class NoticePanel(QWidget):
 
     def _find_checkpoint(self, notice: Notice) -> None:
         missing = self._session.remedies.missing_checkpoint(notice)
-        name = missing.name[:80] if missing is not None else ""
-        file = self._asked_model(self.tr("Find {name}").format(name=name))
+        file = ask_where(self._session, self, missing) if missing is not None else ""
         if file:
             self._session.remedies.use_found(notice, Path(file))
 

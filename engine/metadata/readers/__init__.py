@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.api import ErrorCode
+from engine.api.remedies import StartFrom
 from engine.api.sentences import sentence
 from engine.errors import EngineError
 from engine.metadata.infotext import parse_infotext
@@ -84,6 +85,7 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
             "ComfyUI or alike."
         ),
         f"Its texts: {plain(found, 200) or 'none'}.",
+        remedies=(StartFrom(path=str(path)),),
     )
 
 

@@ -1,0 +1,50 @@
+"""Pictures that could not be saved where they were meant to be, moved to where there is room."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from engine.durable import rename_without_overwrite, sync_file, sync_folder
+
+
+def move_picture(kept: Path, folder: Path) -> Path:
+    """Move a picture into a folder, under its name or one like it that is free; its new path.
+
+    Makes the folder. Raises OSError, after which the picture is where it was.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as written, kept.open("rb") as read:
+            shutil.copyfileobj(read, written)
+            written.flush()
+            sync_file(written.fileno())
+        # Lists of pictures are ordered by the time of the file.
+        shutil.copystat(kept, part)
+        moved = _named(part, folder, kept)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    sync_folder(folder)
+    with suppress(OSError):
+        kept.unlink()
+    return moved
+
+
+def _named(part: Path, folder: Path, kept: Path) -> Path:
+    for name in _names(kept):
+        with suppress(FileExistsError):
+            rename_without_overwrite(part, folder / name)
+            return folder / name
+    raise AssertionError  # there is always another name
+
+
+def _names(kept: Path) -> Iterator[str]:
+    yield kept.name
+    for number in count(2):
+        yield f"{kept.stem}-{number}{kept.suffix}"
