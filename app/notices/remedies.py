@@ -135,9 +135,7 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case ChooseFolder():
             return translate("remedies", "Choose another folder for pictures.")
         case MoveKept(path=path):
-            return translate(
-                "remedies", "The picture is finished, and is kept in {folder} until there is room."
-            ).format(folder=Path(path).parent)
+            return _keeping(path)
         case ChooseCheckpoint():
             return translate("remedies", "Choose a model.")
         case ChooseStartPicture():
@@ -157,9 +155,7 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case CheckDevices():
             return translate("remedies", "Have Safelight check the hardware again.")
         case InstallPack(pack=pack):
-            return translate(
-                "remedies", "The runtime {name} brings what it needs; “Runtimes” installs it."
-            ).format(name=_title(pack))
+            return _installing(pack)
         case SupplyParts():
             return translate("remedies", "Choose a file that has it, below the model's name.")
         case UseAsPart():
@@ -173,6 +169,18 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case NameLoraFolder():
             return translate("remedies", "Or name the folder that has it.")
     assert_never(remedy)
+
+
+def _keeping(path: str) -> str:
+    return translate(
+        "remedies", "The picture is finished, and is kept in {folder} until there is room."
+    ).format(folder=Path(path).parent)
+
+
+def _installing(pack: str) -> str:
+    return translate(
+        "remedies", "The runtime {name} brings what it needs; “Runtimes” installs it."
+    ).format(name=_title(pack))
 
 
 def _title(pack: str) -> str:
