@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.form.layer_kinds import file_name
-from engine.api.second_passes import LATENT_UPSCALERS, Resampling
+from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from ui.labels import duration, size_label
 
 translate = QCoreApplication.translate
@@ -61,9 +61,10 @@ def result_words(before: tuple[int, int], after: tuple[int, int], seconds: float
     return f"{sizes} {more}"
 
 
-def pass_title(scale: float, size: tuple[int, int]) -> str:
-    """Return the heading of a pass: its factor and its size."""
-    factor = f"{scale:g}"
+def pass_title(shown: SecondPass, size: tuple[int, int]) -> str:
+    """Return the heading of a pass: its factor, unless it has an exact size, and its size."""
+    if shown.width is not None and shown.height is not None:
+        return translate("passes", "To {size}").format(size=size_label(*size))
     return translate("passes", "{factor} times: {size}").format(
-        factor=factor, size=size_label(*size)
+        factor=QLocale().toString(shown.scale, "g", 6), size=size_label(*size)
     )

@@ -4730,11 +4730,11 @@
   </message>
   <message>
    <source>Looking for upscalers in your folders of models…</source>
-   <translation>Hochskalierer werden in Ihren Modellordnern gesucht …</translation>
+   <translation>Upscaler werden in Ihren Modellordnern gesucht …</translation>
   </message>
   <message>
    <source>Put the file of an upscaler, as RealESRGAN, into a folder of models.</source>
-   <translation>Legen Sie die Datei eines Hochskalierers, etwa RealESRGAN, in einen Modellordner.</translation>
+   <translation>Legen Sie die Datei eines Upscalers, etwa RealESRGAN, in einen Modellordner.</translation>
   </message>
   <message>
    <source>Quick and sharp; adds no detail. Needs no file.</source>
@@ -13371,6 +13371,10 @@
   <message>
    <source>The picture, enlarged softly.</source>
    <translation>Das Bild, weich vergrößert.</translation>
+  </message>
+  <message>
+   <source>To {size}</source>
+   <translation>Auf {size}</translation>
   </message>
   <message>
    <source>{before} becomes {after}.</source>

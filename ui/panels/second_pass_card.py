@@ -102,7 +102,7 @@ class SecondPassCard(ListedCard):
     def show_pass(self, shown: SecondPass, before: Size, after: Size) -> None:
         """Show a pass over a picture of the size `before`, which then has the size `after`."""
         self._shown = shown
-        self.name.setText(pass_title(shown.scale, after))
+        self.name.setText(pass_title(shown, after))
         self.scale.show_value(shown.scale)
         self.scale.setEnabled(shown.width is None or shown.height is None)
         self.strength.show_value(shown.strength)
