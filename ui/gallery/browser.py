@@ -45,6 +45,8 @@ class Browser(QWidget):
         self._is_stale = True
         # The id of a picture that is to be opened once it is found.
         self._sought: int | None = None
+        # True while the grid is to have the keys as soon as it has pictures.
+        self._is_awaited = False
         # The query whose pictures are in the grid.
         self._shown = GalleryQuery()
         self.setProperty("role", "canvas")
@@ -78,6 +80,7 @@ class Browser(QWidget):
     def _connect(self) -> None:
         self.search.wanted.connect(self.refresh)
         self.search.left.connect(self._go_to_grid)
+        self.search.words.textEdited.connect(self._stop_awaiting)
         self.clear.clicked.connect(self.search.forget)
         self.grid.opened.connect(self.opened)
         self.grid.selectionModel().selectionChanged.connect(self.changed)
@@ -104,6 +107,22 @@ class Browser(QWidget):
         """The number of the current picture, from 0; None without one."""
         index = self.grid.currentIndex()
         return index.row() if index.isValid() else None
+
+    def enter(self) -> None:
+        """Give the keys to the grid, now or as soon as it has pictures."""
+        self._is_awaited = self._stack.currentWidget() is not self.grid
+        # Qt would give the keys to a hidden grid whenever it is shown, from a search, too.
+        if not self._is_awaited:
+            self.grid.setFocus()
+
+    def find(self) -> None:
+        """Give the keys to the field for words."""
+        self._stop_awaiting()
+        self.search.words.setFocus()
+        self.search.words.selectAll()
+
+    def _stop_awaiting(self) -> None:
+        self._is_awaited = False
 
     def step(self, by: int) -> None:
         """Make the picture so many places further the current and only chosen one."""
@@ -198,14 +217,13 @@ class Browser(QWidget):
     def _show_page(self) -> None:
         if self.count:
             waited = self._stack.currentWidget() is not self.grid
-            words = self.search.words
             had_focus = self._stack.isAncestorOf(self.window().focusWidget() or self) or (
-                # A key that opens the gallery leads there while nothing is found yet.
-                words.hasFocus() and not words.text()
+                self._is_awaited and self.search.words.hasFocus()
             )
             self._stack.setCurrentWidget(self.grid)
             if waited and had_focus:
                 self.grid.setFocus()
+            self._stop_awaiting()
         elif self.search.narrows or self._index.facets.total:
             self._stack.setCurrentWidget(self.nothing_found)
         else:

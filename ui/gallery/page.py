@@ -149,7 +149,7 @@ class GalleryPage(QWidget):
         self.browser.appear()
         self._refresh()
         if self._shown is self.browser:
-            self.browser.grid.setFocus()
+            self.browser.enter()
 
     def event(self, event: QEvent) -> bool:
         """Take Esc, which elsewhere cancels what is being made: here it leads back."""
@@ -236,7 +236,7 @@ class GalleryPage(QWidget):
             self._shown.clear()
         self.loader.rest()
         self._show(self.browser)
-        self.browser.grid.setFocus()
+        self.browser.enter()
         self._refresh()
 
     def _tell_missed(self, picture: int) -> None:
@@ -248,8 +248,7 @@ class GalleryPage(QWidget):
 
     def _find(self) -> None:
         self.browse()
-        self.browser.search.words.setFocus()
-        self.browser.search.words.selectAll()
+        self.browser.find()
 
     def _toggle_full_screen(self) -> None:
         if isinstance(self._shown, Viewer):

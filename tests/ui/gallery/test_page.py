@@ -149,6 +149,24 @@ def test_only_settings_that_differ_are_compared() -> None:
     ]
 
 
+@pytest.mark.parametrize("next_words", ["boat", ""])
+def test_the_search_keeps_the_keys_when_it_finds_pictures_again(
+    shown: Shown, next_words: str
+) -> None:
+    # Once the grid took them: the next letters rejected and rated, and Ctrl+A, Delete meant all.
+    QTest.keyClick(shown.grid, KEY.Key_F, CTRL)
+    field = shown.browser.search.words
+    QTest.keyClicks(field, "zzz")
+    shown.desk.wait(shown.browser.nothing_found.isVisible)
+    QTest.keyClick(field, KEY.Key_F, CTRL)
+    if next_words:
+        QTest.keyClicks(field, next_words)
+    else:
+        QTest.keyClick(field, KEY.Key_Backspace)
+    shown.desk.wait(shown.grid.isVisible)
+    assert field.hasFocus()
+
+
 def test_words_find_pictures_and_are_remembered(shown: Shown) -> None:
     QTest.keyClick(shown.grid, KEY.Key_F, CTRL)
     field = shown.browser.search.words
