@@ -120,7 +120,7 @@ _ENTRIES = {
     ActionName.QUEUE: _Entry(QT_TRANSLATE_NOOP("Actions", "Show the queue"), "Ctrl+Shift+Q"),
     ActionName.FOLD_SIDE: _Entry(QT_TRANSLATE_NOOP("Actions", "Fold the form away"), "Ctrl+B"),
     ActionName.UNDO_LATEST: _Entry(
-        QT_TRANSLATE_NOOP("Actions", "Undo what was told last"), "Ctrl+Alt+Z"
+        QT_TRANSLATE_NOOP("Actions", "Undo the last change"), "Ctrl+Alt+Z"
     ),
     ActionName.OPEN: _Entry(QT_TRANSLATE_NOOP("Actions", "Open a model or a picture…"), "Ctrl+O"),
     ActionName.OPEN_START: _Entry(

@@ -92,13 +92,11 @@ class NoticeCommands:
             self._run(notice, action)
 
     def undo_latest(self) -> None:
-        """Revert the change that the latest notice in sight reports, if one can be reverted."""
-        undone = [notice for notice in self._notices.notices if notice.undo is not None]
-        if undone:
-            self.dismiss(undone[-1])
-            undo = undone[-1].undo
-            assert undo is not None
-            undo()
+        """Revert the latest change that was told, also after its notice left."""
+        notice = self._notices.latest_change
+        if notice is not None:
+            self.dismiss(notice)
+            self._notices.revert(notice)
 
     def save_elsewhere(self, notice: Notice, folder: Path) -> None:
         """Save pictures to another folder from now on, first those of the notice."""
@@ -212,8 +210,8 @@ class NoticeCommands:
         }
         if action in acts:
             acts[action]()
-        elif notice.undo is not None:
-            notice.undo()
+        else:
+            self._notices.revert(notice)
 
     def _on_another(self, notice: Notice) -> None:
         device = self.other_device(notice)

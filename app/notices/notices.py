@@ -41,6 +41,8 @@ class NoticeState(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.notices: tuple[Notice, ...] = ()
+        # Those with an `undo` that was not used, dismissed ones too: newest last.
+        self._changes: tuple[Notice, ...] = ()
         self._next = 0
 
     def tell_error(self, error: ErrorInfo, *, job: str | None = None) -> int:
@@ -83,12 +85,29 @@ class NoticeState(QObject):
             )
         )
 
+    @property
+    def latest_change(self) -> Notice | None:
+        """The latest notice of a change that can still be reverted, also after it was dismissed."""
+        return self._changes[-1] if self._changes else None
+
+    def revert(self, notice: Notice) -> None:
+        """Revert the change that a notice reports.
+
+        What that tells is no latest change, so that reverting again reaches the change before.
+        """
+        left = tuple(one for one in self._changes if one.number != notice.number)
+        if notice.undo is not None:
+            notice.undo()
+        self._changes = left
+
     def dismiss(self, number: int) -> None:
         """Remove the notice with this number."""
         self._set(tuple(notice for notice in self.notices if notice.number != number))
 
     def _add(self, notice: Notice) -> int:
         self._next += 1
+        if notice.undo is not None:
+            self._changes = (*self._changes, notice)[-_MOST:]
         reason = _reason(notice)
         same = [n for n in self.notices if _reason(n) == reason]
         if notice.error is not None:

@@ -33,6 +33,26 @@ def test_a_dismissed_notice_is_gone() -> None:
     assert told == [1]
 
 
+def test_changes_are_reverted_one_after_another_also_after_their_notices_left() -> None:
+    # Once ten seconds were all the time to take back a picture that was thrown away.
+    state, done = NoticeState(), list[str]()
+
+    def revert(name: str) -> None:
+        done.append(name)
+        # As the form does: its undoing can be undone by the button of this notice.
+        state.tell(f"{name} is back.", undo=lambda: done.append(f"not {name}"))
+
+    for name in ("a", "b"):
+        state.tell(f"{name} is gone.", undo=lambda name=name: revert(name))
+        state.dismiss(state.notices[-1].number)
+    for _ in range(2):
+        latest = state.latest_change
+        assert latest is not None
+        state.revert(latest)
+    assert done == ["b", "a"]
+    assert state.latest_change is None
+
+
 def test_old_ones_give_way() -> None:
     state = NoticeState()
     for number in range(1000):

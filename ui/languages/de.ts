@@ -260,12 +260,12 @@
    <translation>Voriger Prompt</translation>
   </message>
   <message>
-   <source>Undo the stroke</source>
-   <translation>Strich rückgängig machen</translation>
+   <source>Undo the last change</source>
+   <translation>Letzte Änderung rückgängig machen</translation>
   </message>
   <message>
-   <source>Undo what was told last</source>
-   <translation>Zuletzt Gemeldetes rückgängig machen</translation>
+   <source>Undo the stroke</source>
+   <translation>Strich rückgängig machen</translation>
   </message>
   <message>
    <source>Upscale…</source>
