@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyleOptionComboBox, QWidget
 
 from app.form.fields import CONTROLS, Extras
 from app.form.generation import Suggestions
@@ -51,6 +51,20 @@ def control(desk: Desk, option: str) -> QWidget:
 def open_all(desk: Desk) -> None:
     for section in desk.window.form.advanced.sections.values():
         section.open()
+
+
+def test_names_of_methods_are_not_cut_off(desk: Desk) -> None:
+    # Once names of controls left so little room that "DPM++ 2M" was "DPM++ …".
+    open_all(desk)
+    desk.window.resize(1280, 800)
+    method = desk.window.form.advanced.method
+    for box in (method.sampler, method.schedule, method.tool):
+        option = QStyleOptionComboBox()
+        box.initStyleOption(option)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, box)
+        desk.wait(lambda box=box: box.isVisible())
+        assert box.fontMetrics().horizontalAdvance(box.currentText()) <= room.width()
 
 
 def test_every_setting_of_a_request_has_a_control() -> None:

@@ -24,6 +24,7 @@ from engine.api.request import (
 from engine.api.values import SamplerName, ScheduleName
 from tests.app.requests import form_requests
 from tests.ui.conftest import Desk
+from ui.widgets.icon_button import IconButton
 from ui.widgets.size_field import preset_sizes
 
 # The window is the same for every example, which is the point: nothing may be left over.
@@ -268,3 +269,11 @@ def test_every_option_has_words_for_what_differs() -> None:
         if not any(stated):
             silent.add(name)
     assert not silent
+
+
+def test_a_number_that_a_button_changed_is_not_selected(desk: Desk) -> None:
+    # Once it stayed in the colours of a selection, with the focus elsewhere.
+    count = desk.window.dock.count
+    for button in count.findChildren(IconButton):
+        button.click()
+        assert not count.field.lineEdit().hasSelectedText()

@@ -21,6 +21,8 @@ def share(desk: Desk) -> float:
     [
         ((1366, 768), 0.5),
         ((1440, 900), 0.55),
+        # A window that fills such a screen, less its title bar.
+        ((1440, 881), 0.55),
         ((1280, 720), 0.45),
         ((1920, 1080), 0.6),
         ((2560, 1440), 0.7),

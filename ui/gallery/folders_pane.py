@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.gallery.index import GalleryIndex
 from app.gallery.rows import Facets, FolderState, Root, WatchedFolder
+from app.paths import nearest_folder
 from ui.delegates.folder_delegate import NOTE_ROLE, FolderDelegate
 from ui.gallery.labels import count_label, folder_label
 from ui.picture_actions import reveal
@@ -149,7 +150,8 @@ class FoldersPane(QWidget):
     def add_folder(self) -> None:
         """Ask for a folder, and watch it."""
         title = self.tr("Add a folder of pictures")
-        if path := QFileDialog.getExistingDirectory(self, title):
+        start = nearest_folder(self._index.folders[0].path.parent)
+        if path := QFileDialog.getExistingDirectory(self, title, start):
             self._index.add_folder(Path(path))
 
     def _remove(self) -> None:

@@ -31,7 +31,7 @@ class PictureBar(QWidget):
         self.favourite = MarkButton(theme, actions, ActionName.FAVOURITE, "heart", "heart_full")
         self.reject = MarkButton(theme, actions, ActionName.REJECT, "reject", "reject")
         self.rating = RatingField(theme)
-        self.use = WordButton(theme, self.tr("Use settings"), "create")
+        self.use = WordButton(theme, self.tr("Reuse"), "create")
         key = actions.key(ActionName.USE_SETTINGS)
         self.use.setAccessibleDescription(actions[ActionName.USE_SETTINGS].text())
         self.use.setToolTip(f"{actions[ActionName.USE_SETTINGS].text()} ({key})")

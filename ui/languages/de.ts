@@ -2955,12 +2955,12 @@
  <context>
   <name>PictureBar</name>
   <message>
-   <source>Start from this</source>
-   <translation>Hiervon ausgehen</translation>
+   <source>Reuse</source>
+   <translation>Wiederverwenden</translation>
   </message>
   <message>
-   <source>Use settings</source>
-   <translation>Einstellungen verwenden</translation>
+   <source>Start from this</source>
+   <translation>Hiervon ausgehen</translation>
   </message>
   <message>
    <source>What to use of it…</source>

@@ -16,6 +16,8 @@ _ZERO_WIDTH_SPACE, _NO_BREAK = "\u200b", "\u00a0"
 # Between the parts of a line, such as a size and a number format.
 PARTED = " · "
 # The most characters of a line of a tooltip, which Qt wraps only where the text is HTML.
+# Characters on one line of a control's name.
+_MOST_OF_A_NAME = 15
 _MOST_OF_A_LINE = 100
 
 
@@ -71,10 +73,20 @@ def plain_tooltip(*lines: str) -> str:
 
 
 def align(labels: Sequence[QLabel]) -> None:
-    """Make the labels of stacked rows as wide as the widest."""
-    widest = max(label.sizeHint().width() for label in labels)
+    """Make the labels of stacked rows as wide as the widest; long names take two lines.
+
+    The controls beside them need the room: names of samplers are long.
+    """
+    most = _MOST_OF_A_NAME * labels[0].fontMetrics().averageCharWidth()
+    widest = max(min(label.sizeHint().width(), max(most, _widest_word(label))) for label in labels)
     for label in labels:
+        label.setWordWrap(label.sizeHint().width() > widest)
         label.setFixedWidth(widest + S)
+
+
+def _widest_word(label: QLabel) -> int:
+    """Return the width in pixels of the widest word of a label, which is never broken."""
+    return max(map(label.fontMetrics().horizontalAdvance, label.text().split()), default=0)
 
 
 def rule(orientation: Qt.Orientation) -> QFrame:

@@ -1,5 +1,7 @@
 """A small whole number between a minus and a plus."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -39,9 +41,18 @@ class Stepper(QWidget):
         for widget in (fewer, self.field, more):
             layout.addWidget(widget)
         layout.addStretch()
-        fewer.clicked.connect(self.field.stepDown)
-        more.clicked.connect(self.field.stepUp)
+        fewer.clicked.connect(self._step(self.field.stepDown))
+        more.clicked.connect(self._step(self.field.stepUp))
         self.field.valueChanged.connect(self.edited)
+
+    def _step(self, step: Callable[[], None]) -> Callable[[], None]:
+        """Return a step that leaves the number as it looks: Qt would select it."""
+
+        def stepped() -> None:
+            step()
+            self.field.lineEdit().deselect()
+
+        return stepped
 
     def show_value(self, value: int) -> None:
         """Show a number without emitting `edited`."""

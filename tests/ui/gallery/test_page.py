@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QWidget
 
 from app.gallery.query import Rejected
 from app.notices.remedies import NoticeAction
@@ -165,6 +165,21 @@ def test_the_search_keeps_the_keys_when_it_finds_pictures_again(
         QTest.keyClick(field, KEY.Key_Backspace)
     shown.desk.wait(shown.grid.isVisible)
     assert field.hasFocus()
+
+
+def test_a_folder_is_looked_for_beside_the_pictures(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once the dialog began in whatever folder the application was started in.
+    asked: list[str] = []
+
+    def answer(_parent: object, _title: str, start: str = "") -> str:
+        asked.append(start)
+        return ""
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", answer)
+    shown.page.folders.add.click()
+    assert asked == [str(shown.session.gallery.folder.parent)]
 
 
 def test_words_find_pictures_and_are_remembered(shown: Shown) -> None:
