@@ -54,7 +54,9 @@ class RealWindow:
         for name in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "QT_SCALE_FACTOR"):
             self._variables.pop(name, None)
         folders = {
-            f"SAFELIGHT_{name.upper()}": name for name in self.paths.__slots__ if name != "loras"
+            f"SAFELIGHT_{name.upper()}": name
+            for name in self.paths.__slots__
+            if name not in ("loras", "embeddings")
         }
         own = {name: str(getattr(self.paths, path)) for name, path in folders.items()}
         self._process = subprocess.Popen(
