@@ -115,7 +115,7 @@ class Browser(QWidget):
         if not self._is_awaited:
             self.grid.setFocus()
 
-    def find(self) -> None:
+    def go_to_words(self) -> None:
         """Give the keys to the field for words."""
         self._stop_awaiting()
         self.search.words.setFocus()

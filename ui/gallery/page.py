@@ -248,7 +248,7 @@ class GalleryPage(QWidget):
 
     def _find(self) -> None:
         self.browse()
-        self.browser.find()
+        self.browser.go_to_words()
 
     def _toggle_full_screen(self) -> None:
         if isinstance(self._shown, Viewer):
