@@ -27,6 +27,9 @@ class FirstModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     # The side in pixels and the steps of its usual picture.
     side: int
     steps: int
+    # Those of its denoiser, and whether a usual picture is guided: a picture's time follows.
+    parameters: int
+    guided: bool = True
     url: str
 
     def fits(self, memory_bytes: int) -> bool:

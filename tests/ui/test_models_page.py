@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QLabel, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.commands.getting import Offer, Stage
 from app.downloads.errors import DownloadCode, DownloadProblem
 from app.downloads.links import read_link
 from app.downloads.model_pages import OfferedFile, Page
+from app.engine.speed import PictureKind
 from app.library.first_models import first_models, ranked
 from engine.api.messages import FamiliesKnown
 from engine.api.model_files import ModelInfo, ModelKind
@@ -22,8 +24,10 @@ from engine.api.values import ConventionName, SamplerName
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
+from tests.ui.devices import DEVICES
 from ui.actions import ActionName, Actions
 from ui.item_models.model_item_model import ModelItemModel
+from ui.labels import duration
 from ui.models.folders import FoldersView
 from ui.models.get import GetModels
 from ui.models.page import ModelsPage
@@ -415,6 +419,34 @@ def test_models_that_fit_the_memory_come_first(shown: Shown) -> None:
     )
     assert sum(one.fits(8_000_000_000) for one in small) >= 2
     assert all(read_link(one.url) is not None for one in first_models())
+
+
+def test_the_time_of_a_picture_is_that_of_the_device_until_a_full_model_was_used(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once only models of a used family had a time: that of the starter's, which is far too short.
+    session = shown.session
+    listed = msgspec.structs.replace(MODELS[0], path=str(session.checkpoints.starter))
+    shown.tell(msgspec.structs.replace(listed, families=("sd1",), kind=ModelKind.CHECKPOINT))
+
+    def of_the_starter(path: str, *_: int) -> float | None:
+        return 1.0 if path == listed.path else None
+
+    monkeypatch.setattr(session.pace, "seconds", of_the_starter)
+    session.devices.devices = DEVICES
+    session.devices.devices_changed.emit(None)
+    told = {
+        model.title: [label.text() for label in card.findChildren(QLabel)]
+        for model, card in zip(first_models(), shown.page.get.first, strict=True)
+    }
+    times = {
+        title: next((fact for text in texts for fact in text.split(" · ") if "here" in fact), "")
+        for title, texts in told.items()
+    }
+    seconds = session.picture_time.of(PictureKind(860e6, 512, 512, 25))
+    assert seconds is not None
+    assert times["DreamShaper 8"] == f"about {duration(seconds)} per picture here"
+    assert all(times.values()), times
 
 
 def test_every_control_of_the_page_has_a_name(shown: Shown) -> None:

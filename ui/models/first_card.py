@@ -1,9 +1,12 @@
 """A model to begin with: what it is good at, its licence and size, and a button to look it up."""
 
+from pathlib import Path
+
 from PySide6.QtCore import QCoreApplication, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
+from app.engine.speed import PictureKind
 from app.library.first_models import FirstModel
 from app.session import Session
 from engine.api.model_files import ModelKind
@@ -56,10 +59,15 @@ class FirstCard(QFrame):
 
 
 def _seconds(session: Session, model: FirstModel) -> float | None:
-    """Return the time of a picture by a model of the same family that was used here."""
+    """Return the time of a picture: as with a model of the family, else by the device's trial.
+
+    The starter is of a family, too, but has a hundredth of its weights.
+    """
     for other in session.models.store.models:
-        if model.family in other.families and other.kind is ModelKind.CHECKPOINT:
+        is_full = Path(other.path) != session.checkpoints.starter
+        if is_full and model.family in other.families and other.kind is ModelKind.CHECKPOINT:
             seconds = session.pace.seconds(other.path, model.side, model.side, model.steps)
             if seconds is not None:
                 return seconds
-    return None
+    kind = PictureKind(model.parameters, model.side, model.side, model.steps, model.guided)
+    return session.picture_time.of(kind)

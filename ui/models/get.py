@@ -88,6 +88,7 @@ class GetModels(QWidget):
         session.downloads.changed.connect(self._show_downloads)
         session.downloads.removed.connect(self._show_downloads)
         session.devices.machine_changed.connect(self._show_first)
+        session.devices.devices_changed.connect(self._show_first)
         session.checkpoints.families_changed.connect(self._show_first)
         session.pace.changed.connect(self._show_first)
 
