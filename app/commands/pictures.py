@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from app.commands.picture_trash import PictureTrash
 from app.commands.state import AppState
 from app.form.changes import FormChanges, Reuse
+from app.queue.jobs import Job, JobState
 from engine.api.messages import ImageSaved
 
 
@@ -17,10 +18,13 @@ class PictureCommands(QObject):
         super().__init__(parent)
         self._gallery, self._view, self._progress = state.gallery, state.view, state.progress
         self._changes, self._form = changes, state.form
+        # That of the picture on the canvas; None where it has none.
+        self._shown_seed: int | None = None
         self.to_trash = PictureTrash(state, self)
         self._gallery.inserted.connect(self._on_found)
         self._gallery.was_reset.connect(self._on_found)
         state.client.image_saved.connect(self._on_saved)
+        state.queue.job_changed.connect(self._on_job)
 
     @property
     def is_live(self) -> bool:
@@ -37,6 +41,7 @@ class PictureCommands(QObject):
 
     def take_seed(self, seed: int | None) -> None:
         """Offer the seed of the picture that is shown to be kept."""
+        self._shown_seed = seed
         if seed is not None and not self._form.seed_locked:
             self._form.seed = seed
 
@@ -48,6 +53,12 @@ class PictureCommands(QObject):
         """Show the newest picture if none is shown."""
         if self._view.path is None and not self._view.live and len(self._gallery) > 0:
             self._view.path = self._gallery[0].path
+
+    def _on_job(self, job: Job) -> None:
+        """Offer the shown picture's seed again where the form has that of a cancelled one."""
+        given_up = job.state is JobState.CANCELLED and not job.images
+        if given_up and job.generation is not None and job.generation.seed == self._form.seed:
+            self.take_seed(self._shown_seed)
 
     def _on_saved(self, event: ImageSaved) -> None:
         self._gallery.refresh_soon()

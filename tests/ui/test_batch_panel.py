@@ -77,6 +77,22 @@ def test_the_seed_that_is_kept_is_that_of_the_picture_shown(make_desk: MakeDesk)
     assert form.seed == generation_of(first).seed
 
 
+def test_a_picture_that_was_cancelled_leaves_the_seed_of_the_one_shown(make_desk: MakeDesk) -> None:
+    # Once its seed stayed in the field, and "Keep this seed" kept that of no picture.
+    desk = make_desk(real=True).start()
+    form = desk.session.generation
+    form.steps = 1
+    desk.session.jobs.generate()
+    (first,) = desk.wait_for_jobs(1)
+    shown = desk.window.info.detail
+    desk.wait(lambda: str(generation_of(first).seed) in shown.text() and form.seed is not None)
+    form.steps = 30
+    desk.session.jobs.generate()
+    desk.wait(lambda: form.seed != generation_of(first).seed)
+    desk.session.jobs.cancel()
+    desk.wait(lambda: form.seed == generation_of(first).seed)
+
+
 def test_one_picture_is_no_batch(make_desk: MakeDesk) -> None:
     desk = made(make_desk, 1)
     desk.wait_for_jobs(1)

@@ -317,8 +317,7 @@ class CanvasPanel(QWidget):
                 self.view.show_sheet(QSize(1, 1))
             self._show_view()
             self._read_start(path, picture.request)
-            if picture.request is not None:
-                self._session.pictures.take_seed(picture.request.seed)
+            self._session.pictures.take_seed(picture.request.seed if picture.request else None)
             self.shown.emit(picture)
 
         self._background.run(read, show)
