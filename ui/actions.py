@@ -272,6 +272,8 @@ _ALSO = {
     ActionName.SHORTCUTS: "Ctrl+/",
     ActionName.ZOOM_IN: "Ctrl+=",
     ActionName.REDO_STROKE: "Ctrl+Y",
+    # A field with a selection copies that.
+    ActionName.COPY_PICTURE: "Ctrl+C",
 }
 # The actions that give stars, by their number.
 RATING = (

@@ -90,6 +90,9 @@ class GalleryCommands(QObject):
                 actions=(NoticeAction.UNDO_CHANGE,),
                 undo=lambda: self._undo(marking),
             )
+        elif count:
+            # It is seen on the picture; a rejected one gives way to the next.
+            self._notices.keep_change(lambda: self._undo(marking))
 
     def _undo(self, marking: Marking) -> None:
         self._index.undo(marking)

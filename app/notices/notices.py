@@ -100,6 +100,11 @@ class NoticeState(QObject):
             notice.undo()
         self._changes = left
 
+    def keep_change(self, undo: Callable[[], None]) -> None:
+        """Keep a change that is plain to see, and not told, to be reverted as the others are."""
+        self._keep(Notice(number=self._next, message="", undo=undo))
+        self._next += 1
+
     def dismiss(self, number: int) -> None:
         """Remove the notice with this number."""
         self._set(tuple(notice for notice in self.notices if notice.number != number))
@@ -107,7 +112,7 @@ class NoticeState(QObject):
     def _add(self, notice: Notice) -> int:
         self._next += 1
         if notice.undo is not None:
-            self._changes = (*self._changes, notice)[-_MOST:]
+            self._keep(notice)
         reason = _reason(notice)
         same = [n for n in self.notices if _reason(n) == reason]
         if notice.error is not None:
@@ -116,6 +121,9 @@ class NoticeState(QObject):
             notice = msgspec.structs.replace(notice, subjects=tuple(jobs))
         self._set((*(n for n in self.notices if n not in same), notice)[-_MOST:])
         return notice.number
+
+    def _keep(self, change: Notice) -> None:
+        self._changes = (*self._changes, change)[-_MOST:]
 
     def _set(self, notices: tuple[Notice, ...]) -> None:
         if notices != self.notices:

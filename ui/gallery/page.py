@@ -5,7 +5,7 @@ from functools import cached_property
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.commands.gallery import GalleryCommands
@@ -157,6 +157,13 @@ class GalleryPage(QWidget):
             event.accept()
             return True
         return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Undo by the key that undoes everywhere; on the canvas it is that of strokes."""
+        if event.matches(QKeySequence.StandardKey.Undo):
+            self._actions[ActionName.UNDO_LATEST].trigger()
+        else:
+            super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
         self._middle.addWidget(self.browser)

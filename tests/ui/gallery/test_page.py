@@ -257,6 +257,34 @@ def test_paths_and_settings_are_copied(shown: Shown) -> None:
     shown.desk.wait(lambda: "Prompt: a white castle" in QGuiApplication.clipboard().text())
 
 
+def test_ctrl_c_copies_the_picture_or_what_is_selected_in_a_field(shown: Shown) -> None:
+    # Once the grid copied the name of the file alone.
+    shown.choose("a white castle")
+    clipboard = QGuiApplication.clipboard()
+    clipboard.setText("")
+    QTest.keyClick(shown.grid, KEY.Key_C, CTRL)
+    shown.desk.wait(lambda: clipboard.mimeData().hasImage())
+    assert [url.fileName() for url in clipboard.mimeData().urls()] == ["3.png"]
+    field = shown.browser.search.words
+    field.setText("boat")
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClick(field, KEY.Key_C, CTRL)
+    assert clipboard.text() == "boat"
+
+
+def test_ctrl_z_takes_back_what_was_done_to_pictures(shown: Shown) -> None:
+    shown.choose("a white castle")
+    for key in (KEY.Key_3, KEY.Key_5):
+        QTest.keyClick(shown.grid, key)
+    for notice in shown.session.notices.notices:
+        shown.session.notices.dismiss(notice.number)
+    QTest.keyClick(shown.grid, KEY.Key_Z, CTRL)
+    assert stars(shown, "a white castle") == 3
+    QTest.keyClick(shown.grid, KEY.Key_Z, CTRL)
+    assert stars(shown, "a white castle") == 0
+
+
 def test_an_action_of_the_gallery_leaves_the_canvas_alone(shown: Shown) -> None:
     shown.session.view.choose(str(shown.folder / "0.png"))
     shown.choose("a white castle")
