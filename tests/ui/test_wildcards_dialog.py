@@ -33,6 +33,17 @@ def test_a_typed_list_is_kept_when_the_dialog_is_left(desk: Desk) -> None:
     desk.wait(lambda: desk.session.wildcards.names == ("sky",))
 
 
+def test_entries_without_a_usable_name_are_kept_when_the_dialog_is_left(desk: Desk) -> None:
+    # Once Esc threw them away without a word.
+    store = desk.session.wildcards
+    for name, kept in (("", ("list",)), ("a__b", ("list", "list 2"))):
+        dialog = desk.window.form.show_lists(name)
+        QTest.keyClicks(dialog.text, "blue")
+        dialog.reject()
+        desk.wait(lambda kept=kept: set(store.names) == set(kept))
+    assert [one.entries for one in store.lists] == [("blue",), ("blue",)]
+
+
 def test_a_name_that_is_taken_or_impossible_is_said_and_not_saved(desk: Desk) -> None:
     desk.session.wildcards.write("sky", "blue")
     desk.wait(lambda: desk.session.wildcards.names == ("sky",))

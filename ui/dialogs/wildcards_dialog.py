@@ -1,6 +1,7 @@
 """The dialog of the word lists that prompts name: list, create, edit, delete."""
 
 from functools import partial
+from itertools import chain, count
 
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -228,9 +229,19 @@ class WildcardsDialog(QDialog):
         self.about.setText(text.format(n=LONGEST_LINE))
 
     def _leave(self) -> None:
-        """Save what was edited, before another list is shown."""
-        if self._is_edited and not self._problem and self.text.toPlainText().strip():
+        """Save what was edited, before another list is shown; without a usable name, by a free one.
+
+        Entries that were typed are not lost for want of a name.
+        """
+        if self._is_edited and self.text.toPlainText().strip():
+            if self._problem:
+                self.name.setText(self._shown.name if self._shown else self._free_name())
             self._save()
+
+    def _free_name(self) -> str:
+        name = self.tr("list")
+        numbered = (f"{name} {number}" for number in count(2))
+        return next(one for one in chain((name,), numbered) if self._store.find(one) is None)
 
     def _save(self) -> None:
         name, text = self.name.text(), self.text.toPlainText()

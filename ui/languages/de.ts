@@ -4902,6 +4902,10 @@
    <source>Write __{name}__ in the prompt. {n} entries, such as: {some}</source>
    <translation>Im Prompt __{name}__ schreiben. {n} Einträge, etwa: {some}</translation>
   </message>
+  <message>
+   <source>list</source>
+   <translation>Liste</translation>
+  </message>
  </context>
  <context>
   <name>WordChips</name>
