@@ -189,6 +189,13 @@ def test_dice_and_lock_are_one_choice(desk: Desk) -> None:
     assert state.build_request().seed == 5
     QTest.mouseClick(seed.dice, Qt.MouseButton.LeftButton)
     assert state.build_request().seed is None
+    # Pressed again, the dice stays and the lock opens, by its key, too.
+    QTest.mouseClick(seed.dice, Qt.MouseButton.LeftButton)
+    assert seed.dice.isChecked()
+    for expected in (True, False):
+        QTest.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+        assert state.seed_locked == seed.lock.isChecked() == expected
+        assert seed.dice.isChecked() != expected
     retype(seed.number, "77")
     assert (state.seed, state.seed_locked) == (77, True)
     retype(seed.number, "\b")

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from engine.api.limits import MAX_SEED
 from ui.theme.metrics import CONTROL_HEIGHT, XS
@@ -29,7 +29,6 @@ class SeedField(QWidget):
             theme, "dice", self.tr("A new seed for each picture"), checkable=True
         )
         self.lock = IconButton(theme, "lock", self.tr("Keep this seed"), checkable=True)
-        group = QButtonGroup(self)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(XS)
@@ -37,10 +36,10 @@ class SeedField(QWidget):
         layout.addSpacing(XS)
         layout.addWidget(self.number, 1)
         for button in (self.dice, self.lock):
-            group.addButton(button)
             layout.addWidget(button)
         self.number.textEdited.connect(self._on_typed)
-        self.lock.toggled.connect(self.locked)
+        self.lock.clicked.connect(self._on_lock)
+        self.dice.clicked.connect(lambda: self._on_lock(locked=False))
 
     def show_seed(self, seed: int | None, *, locked: bool) -> None:
         """Show the seed and the state of its lock without emitting signals."""
@@ -52,6 +51,12 @@ class SeedField(QWidget):
             self.dice.setChecked(not locked)
         # Without a seed there is nothing to keep.
         self.lock.setEnabled(seed is not None)
+
+    def _on_lock(self, locked: bool) -> None:
+        """Lock or unlock the seed; both buttons show the same."""
+        self.lock.setChecked(locked)
+        self.dice.setChecked(not locked)
+        self.locked.emit(locked)
 
     def _on_typed(self, text: str) -> None:
         self.edited.emit(int(text) if text else None)
