@@ -1838,8 +1838,8 @@
    <translation>{name} kann nicht als Bild gelesen werden.</translation>
   </message>
   <message>
-   <source>{size} · a part is painted</source>
-   <translation>{size} · ein Teil ist gemalt</translation>
+   <source>{size} · with a mask</source>
+   <translation>{size} · mit Maske</translation>
   </message>
  </context>
  <context>

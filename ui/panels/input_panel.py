@@ -195,7 +195,7 @@ class InputPanel(QWidget):
         elif mask is None:
             self.detail.setText(size)
         else:
-            self.detail.setText(self.tr("{size} · a part is painted").format(size=size))
+            self.detail.setText(self.tr("{size} · with a mask").format(size=size))
         if mask is not None and self._state.mask_options.inverted:
             mask = inverted(mask)
         veils = [] if mask is None else [veil(mask, self._theme.colours.accent)]
