@@ -7,11 +7,8 @@ import msgspec
 
 from engine.api.record import ResolvedRequest
 from engine.api.second_passes import SecondPass, needs_file
-from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
-from engine.errors import EngineError
 from engine.file_paths import exists
-from engine.upscalers.finding import find_by_name
+from engine.upscalers.finding import find_by_name, unknown_upscaler
 
 
 def with_upscalers(request: ResolvedRequest, folders: Sequence[Path]) -> ResolvedRequest:
@@ -35,8 +32,4 @@ def require_upscaler(named: str) -> Path:
     """
     if Path(named).is_absolute() and exists(named):
         return Path(named)
-    raise EngineError(
-        ErrorCode.CHECKPOINT_NOT_FOUND,
-        sentence("There is no upscaler {name}.", name=named),
-        sentence("Put its file into the folder of upscalers, or choose another one."),
-    )
+    raise unknown_upscaler(named)

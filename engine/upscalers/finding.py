@@ -1,35 +1,47 @@
 """Upscalers in the user's folders, by the names of their files or by AUTOMATIC1111's names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from engine.folders import SAFETENSORS_SUFFIXES, weights_below
+from engine.api.sentences import sentence
+from engine.api.upscaler_names import UPSCALER_SUFFIXES, is_called
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.folders import weights_below
+from engine.upscalers.reading import read_upscaler
 
-_SUFFIXES = SAFETENSORS_SUFFIXES | {".pth", ".pt"}
 # The folders of upscalers in ComfyUI's, A1111's and Stability Matrix's names, in lower case.
 _FOLDERS = frozenset({"upscale_models", "esrgan", "realesrgan", "swinir", "dat"})
-# The files that A1111 downloads, by the names in its list (`modules/realesrgan_model.py`).
-_OF_A1111: Mapping[str, str] = {
-    "R-ESRGAN 4x+": "RealESRGAN_x4plus",
-    "R-ESRGAN 4x+ Anime6B": "RealESRGAN_x4plus_anime_6B",
-    "R-ESRGAN 2x+": "RealESRGAN_x2plus",
-    "R-ESRGAN General 4xV3": "realesr-general-x4v3",
-    "R-ESRGAN General WDN 4xV3": "realesr-general-wdn-x4v3",
-    "R-ESRGAN AnimeVideo": "realesr-animevideov3",
-    "SwinIR 4x": "SwinIR_4x",
-}
 
 
 def find_by_name(name: str, folders: Iterable[Path]) -> Path | None:
-    """Return the upscaler of this name in a folder of upscalers below `folders`; None without one.
+    """Return the upscaler of this name below `folders`; None without one.
 
-    A name may leave out its suffix, and may be one of AUTOMATIC1111's list.
+    It is in a folder of upscalers, or is one by its content. A name may leave out its suffix, and
+    may be one of AUTOMATIC1111's list.
     """
-    names = {name, _OF_A1111.get(name, name)}
-    below = (path for folder in folders for path in weights_below(folder, _SUFFIXES))
-    named = (path for path in below if names & {path.name, path.stem})
-    return next((path for path in named if _is_of_upscalers(path)), None)
+    below = (path for folder in folders for path in weights_below(folder, UPSCALER_SUFFIXES))
+    named = [path for path in below if is_called(path.name, name)]
+    ours = (path for path in named if _is_of_upscalers(path))
+    return next(ours, None) or next(filter(_is_upscaler, named), None)
+
+
+def unknown_upscaler(name: str) -> EngineError:
+    """Return the error for a name that no upscaler has."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_NOT_FOUND,
+        sentence("There is no upscaler {name}.", name=name),
+        sentence("Put its file into the folder of upscalers, or choose another one."),
+    )
 
 
 def _is_of_upscalers(path: Path) -> bool:
     return any(folder.name.lower() in _FOLDERS for folder in path.parents)
+
+
+def _is_upscaler(path: Path) -> bool:
+    try:
+        read_upscaler(path)
+    except (EngineError, OSError):
+        return False
+    return True

@@ -15,6 +15,8 @@ from backends.base import Array
 from engine.api.saving import PictureFormat
 from engine.metadata.record import read_record, record_chunks
 from engine.output.encoding import encode_picture
+from tests.checkpoints.files import write_sparse
+from tests.families.test_identify import SMALL
 from tests.metadata.records import PLAIN
 from tests.upscalers.small import file_of, picture, torch_file_of
 
@@ -158,9 +160,9 @@ def test_an_upscaler_is_found_by_its_name_in_the_folder_of_upscalers(
         assert size_of(target) == (48, 40)
     capsys.readouterr()
     # A checkpoint of that name elsewhere is none.
-    file_of(find_paths().models, "OmniSR")
-    assert run(["upscale", str(source), "--model", "OmniSR", *CPU]) == 1
-    assert "OmniSR is not in" in capsys.readouterr().err
+    write_sparse(find_paths().models / "sharp.safetensors", SMALL)
+    assert run(["upscale", str(source), "--model", "sharp", *CPU]) == 1
+    assert "There is no upscaler sharp" in capsys.readouterr().err
 
 
 def test_nothing_is_overwritten(source: Path, tmp_path: Path) -> None:

@@ -27,12 +27,13 @@ from ui.second_pass_labels import upscaler_words
 from ui.widgets.option_field import OptionField
 
 UPSCALER = listed("upscale_models/4x-sharp", ModelKind.UPSCALER, families=())
+DOUBLING = listed("ESRGAN/RealESRGAN_x2plus", ModelKind.UPSCALER, families=())
 BROKEN_UPSCALER = listed("upscale_models/none", ModelKind.UPSCALER, problem="It is empty.")
 
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    models = UPSCALER, BROKEN_UPSCALER
+    models = UPSCALER, DOUBLING, BROKEN_UPSCALER
     made = make_desk(Plan(models=models, moved=(("ab" * 32, UPSCALER.path),)))
     made.start()
     made.session.generation.width = made.session.generation.height = 512
@@ -160,7 +161,8 @@ def test_upscalers_are_the_latents_the_pictures_and_the_users_files(
     desk.wait(lambda: box.findText("4x-sharp") >= 0)
     texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]
     latent = [one.value for one in LatentUpscaler]
-    assert texts == [*latent, "Lanczos", "Area", "4x-sharp", "Choose a file…"]
+    files = "RealESRGAN_x2plus", "4x-sharp"
+    assert texts == [*latent, "Lanczos", "Area", *files, "Choose a file…"]
     pick(box, "4x-sharp")
     assert passes(desk)[0].upscaler == UPSCALER.path
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/downloads/new.pth"))
@@ -177,6 +179,10 @@ def test_an_upscaler_that_another_tool_names_is_told_until_it_is_there(desk: Des
     assert card(desk).lost.isVisibleTo(desk.window)
     assert card(desk).upscaler.currentText() == "R-ESRGAN 4x+"
     change(desk, upscaler="4x-Sharp")
+    assert not card(desk).lost.isVisibleTo(desk.window)
+    # AUTOMATIC1111's name for a file.
+    change(desk, upscaler="R-ESRGAN 2x+")
+    assert card(desk).upscaler.currentText() == "RealESRGAN_x2plus"
     assert not card(desk).lost.isVisibleTo(desk.window)
     change(desk, upscaler=BROKEN_UPSCALER.path)
     assert card(desk).lost.text() == "It is empty."

@@ -15,6 +15,7 @@ from app.session import Session
 from engine.api.fields import bounds_of, fields_of
 from engine.api.model_files import ModelKind
 from engine.api.second_passes import Resampling, SecondPass, needs_file
+from engine.api.upscaler_names import is_called
 from engine.api.values import SamplerName, ScheduleName
 from ui.listed_files import checkpoint_files, upscaler_files, usable
 from ui.method_labels import method_name, sampler_about, schedule_about
@@ -241,8 +242,12 @@ class SecondPassCard(ListedCard):
             return session.models.moved.place(stated, digest)
         if not session.models.store.is_listed:
             return stated
-        wanted = bare_name(stated)
-        named = (one.path for one in usable(session, kind) if bare_name(one.path) == wanted)
+        files = usable(session, kind)
+        if kind is ModelKind.UPSCALER:
+            named = (one.path for one in files if is_called(one.path, stated))
+        else:
+            wanted = bare_name(stated)
+            named = (one.path for one in files if bare_name(one.path) == wanted)
         return next(named, None)
 
     def _tell(self, label: QLabel, words: str) -> None:
