@@ -23,6 +23,7 @@ from app.commands.pictures import PictureCommands
 from app.commands.presets import PresetCommands
 from app.commands.prompts import PromptCommands
 from app.commands.queue import QueueCommands
+from app.commands.references import ReferenceCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.second_passes import SecondPassCommands
 from app.commands.state import AppState
@@ -202,6 +203,7 @@ class Session(QObject):
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.embedding = EmbeddingCommands(self.generation, self.changes, self)
+        self.references = ReferenceCommands(self.generation, self.changes, self)
         self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(

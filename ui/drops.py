@@ -241,8 +241,17 @@ class Drops(QObject):
             self.tr("A picture that says what words do not."),
             lambda: session.image_prompt.open(file),
         )
-        offers = (session.control, follow), (session.image_prompt, prompt)
-        return [offer for layers, offer in offers if layers.kind.is_offered(features)]
+        show = DropOffer(
+            self.tr("Use as a reference picture"),
+            self.tr("It is changed or combined as the prompt says."),
+            lambda: self._page.form.references.take(file),
+        )
+        offers = (
+            (session.references.has_room, show),
+            (session.control.kind.is_offered(features), follow),
+            (session.image_prompt.kind.is_offered(features), prompt),
+        )
+        return [offer for is_offered, offer in offers if is_offered]
 
     def _offer_words(self, kind: FileKind) -> tuple[str, str]:
         used = self.tr("It is used where it lies.")

@@ -146,7 +146,7 @@ def no_layers_words(features: Features) -> str:
     controls, prompts = (
         one in features.options for one in (OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS)
     )
-    if controls and prompts:
+    if (controls and prompts) or features.reference_pictures:
         return ""
     if controls:
         text = translate(

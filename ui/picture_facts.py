@@ -138,6 +138,9 @@ def _from_picture(request: GenerateRequest) -> Iterator[tuple[str, str]]:
         yield translate("facts", "Mask"), paths.get(InputRole.MASK, "")
     if request.strength is not None and InputRole.INIT in paths:
         yield translate("facts", "Strength"), _number(request.strength)
+    for image in request.inputs:
+        if image.role is InputRole.REFERENCE:
+            yield translate("facts", "Reference picture"), image.path
 
 
 def _lora(report: LoraReport) -> str:

@@ -14,6 +14,7 @@ from engine.api.conventions import choice_of, convention_of
 from engine.api.image_prompts import ImagePrompt
 from engine.api.request import GenerateRequest
 from engine.api.second_passes import SecondPass
+from engine.api.values import InputRole
 from engine.errors import EngineError
 
 NamingT = TypeVar("NamingT", ControlLayer, ImagePrompt, SecondPass)
@@ -33,7 +34,7 @@ _NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 def filled(request: GenerateRequest, effective: EffectiveSettings) -> GenerateRequest:
     """Return a request whose open choices are filled with the effective settings."""
     values = msgspec.structs.asdict(effective)
-    if not request.inputs:
+    if not any(one.role is InputRole.INIT for one in request.inputs):
         values["strength"] = None
     return msgspec.structs.replace(request, **values)
 

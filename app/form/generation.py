@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.field import Field
 from app.form.fields import CONTROLS, PICTURE_CONTROLS, Extras, Form, FormFields
 from app.form.layer_kinds import CONTROL_LAYERS, IMAGE_PROMPTS
+from app.form.references import references_in, sent_inputs
 from app.form.used_layers import used_layers
 from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
@@ -232,7 +233,7 @@ class GenerationState(FormFields):
 
     def start_from(self, path: str, width: int, height: int) -> None:
         """Start from a picture of this size, in its shape."""
-        self.inputs = (InputImage(role=InputRole.INIT, path=path),)
+        self.inputs = (InputImage(role=InputRole.INIT, path=path), *references_in(self.inputs))
         self.strength = None
         self._keep_shape()
         self.width, self.height = self.size_to_start_from(width, height)
@@ -243,7 +244,7 @@ class GenerationState(FormFields):
 
     def start_anew(self) -> None:
         """Start from noise again, in the checkpoint's own size."""
-        self.inputs = ()
+        self.inputs = references_in(self.inputs)
         self.strength = self.width = self.height = None
         self._keep_shape()
 
@@ -294,6 +295,7 @@ class GenerationState(FormFields):
         values["sampler_options"] = sampler_options_of(effective.sampler, self.sampler_options)
         values["schedule_options"] = schedule_options_of(effective.schedule, self.schedule_options)
         values["loras"] = self.used_loras
+        values["inputs"] = sent_inputs(self.inputs, self.suggestions)
         for kind in (CONTROL_LAYERS, IMAGE_PROMPTS):
             files = self.layer_files.get(kind.field, {})
             values[kind.field] = used_layers(kind, values[kind.field], files)

@@ -88,6 +88,12 @@ class ObstacleState(QObject):
             return None
         is_mask = gone.role is InputRole.MASK
         name = Path(gone.path).name[:80]
+        if gone.role is InputRole.REFERENCE:
+            return ErrorInfo(
+                ErrorCode.INPUT_IMAGE_UNREADABLE,
+                self.tr("The reference picture {name} is gone.").format(name=name),
+                self.tr("Choose it again, or remove it."),
+            )
         return ErrorInfo(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
             self.tr("The mask of the start picture is gone.")

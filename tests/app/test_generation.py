@@ -33,13 +33,20 @@ def state() -> GenerationState:
     return GenerationState(CHECKPOINT)
 
 
+def unread_state() -> GenerationState:
+    """The state with a checkpoint of which nothing is known, and nothing is left out for it."""
+    form = state()
+    form.suggestions = COMMON_SUGGESTIONS
+    return form
+
+
 def starter_info() -> CheckpointInfo:
     return inspect(identify(starter_checkpoint()))
 
 
 @given(form_requests)
 def test_a_request_comes_out_as_it_went_in(request: GenerateRequest) -> None:
-    form = state()
+    form = unread_state()
     form.load_request(request)
     wanted = request.checkpoint or str(CHECKPOINT)
     assert form.build_request() == msgspec.structs.replace(request, checkpoint=wanted)
@@ -63,7 +70,7 @@ def test_a_loaded_request_leaves_nothing_of_an_earlier_one(
     earlier: GenerateRequest, later: GenerateRequest
 ) -> None:
     later = msgspec.structs.replace(later, checkpoint="/models/later.safetensors")
-    form = state()
+    form = unread_state()
     form.load_request(earlier)
     form.load_request(later)
     assert form.build_request() == later
@@ -123,7 +130,7 @@ def test_a_record_brings_its_settings_but_not_its_device() -> None:
 
 @given(RECORDS)
 def test_a_record_is_read_from_the_engine_as_it_is_from_a_picture(record: GenerationRecord) -> None:
-    form = state()
+    form = unread_state()
     chosen = form.checkpoint
     wanted = fitting(settings_of(import_record(record).request))
     form.load_request(wanted)

@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from app.gallery.rows import FolderState, GalleryRow, Trouble
 from app.paths import starter_checkpoint
+from engine.api.values import ErrorCode, ErrorInfo
 from ui.labels import size_label, when
 
 translate = QCoreApplication.translate
@@ -26,6 +27,15 @@ def trouble_label(trouble: Trouble) -> str:
         Trouble.DAMAGED: translate("gallery", "The file is damaged."),
         Trouble.TOO_LARGE: translate("gallery", "It is too large to be shown."),
     }[trouble]
+
+
+def unreadable_picture(path: str, trouble: Trouble) -> ErrorInfo:
+    """Return the error for a file that was chosen as a picture and cannot be shown."""
+    message = translate("gallery", "{name} cannot be read as a picture.")
+    advice = translate("gallery", "Choose another PNG, JPEG or WebP file.")
+    hint = f"{trouble_label(trouble)} {advice}"
+    text = message.format(name=Path(path).name[:80])
+    return ErrorInfo(ErrorCode.INPUT_IMAGE_UNREADABLE, text, hint)
 
 
 def folder_label(state: FolderState) -> str:

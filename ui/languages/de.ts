@@ -965,6 +965,10 @@
    <translation>Es wirkt, wo ein Prompt es nennt.</translation>
   </message>
   <message>
+   <source>It is changed or combined as the prompt says.</source>
+   <translation>Es wird geändert oder kombiniert, wie der Prompt es sagt.</translation>
+  </message>
+  <message>
    <source>It is redrawn, all of it or a part.</source>
    <translation>Es wird neu gezeichnet, ganz oder teilweise.</translation>
   </message>
@@ -987,6 +991,10 @@
   <message>
    <source>Use as a control picture</source>
    <translation>Als Steuerbild verwenden</translation>
+  </message>
+  <message>
+   <source>Use as a reference picture</source>
+   <translation>Als Referenzbild verwenden</translation>
   </message>
   <message>
    <source>Use as an image prompt</source>
@@ -1774,10 +1782,6 @@
  <context>
   <name>InputPanel</name>
   <message>
-   <source>Choose another PNG, JPEG or WebP file.</source>
-   <translation>Eine andere PNG-, JPEG- oder WebP-Datei wählen.</translation>
-  </message>
-  <message>
    <source>How closely the picture is followed</source>
    <translation>Wie genau dem Bild gefolgt wird</translation>
   </message>
@@ -1832,10 +1836,6 @@
   <message>
    <source>reinvent</source>
    <translation>neu erfinden</translation>
-  </message>
-  <message>
-   <source>{name} cannot be read as a picture.</source>
-   <translation>{name} kann nicht als Bild gelesen werden.</translation>
   </message>
   <message>
    <source>{size} · with a mask</source>
@@ -2681,6 +2681,10 @@
    <translation>Die Maske des Ausgangsbildes ist weg.</translation>
   </message>
   <message>
+   <source>The reference picture {name} is gone.</source>
+   <translation>Das Referenzbild {name} ist nicht mehr da.</translation>
+  </message>
+  <message>
    <source>The start picture {name} is gone.</source>
    <translation>Das Ausgangsbild {name} ist weg.</translation>
   </message>
@@ -3423,6 +3427,59 @@
   <message>
    <source>Rating (0 to 5)</source>
    <translation>Bewertung (0 bis 5)</translation>
+  </message>
+ </context>
+ <context>
+  <name>ReferenceCard</name>
+  <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+ </context>
+ <context>
+  <name>ReferenceCommands</name>
+  <message>
+   <source>{name} is removed.</source>
+   <translation>{name} ist entfernt.</translation>
+  </message>
+  <message>
+   <source>{name} will be shown to the model.</source>
+   <translation>{name} wird dem Modell gezeigt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>ReferencePanel</name>
+  <message>
+   <source>A reference picture</source>
+   <translation>Ein Referenzbild</translation>
+  </message>
+  <message>
+   <source>Add a reference picture…</source>
+   <translation>Referenzbild hinzufügen…</translation>
+  </message>
+  <message>
+   <source>Pictures (*.png *.jpg *.jpeg *.webp)</source>
+   <translation>Bilder (*.png *.jpg *.jpeg *.webp)</translation>
+  </message>
+  <message>
+   <source>Reference pictures</source>
+   <translation>Referenzbilder</translation>
+  </message>
+  <message>
+   <source>Reference pictures: change or combine pictures…</source>
+   <translation>Referenzbilder: Bilder ändern oder kombinieren…</translation>
+  </message>
+  <message>
+   <source>Show it to the model</source>
+   <translation>Dem Modell zeigen</translation>
+  </message>
+  <message>
+   <source>This model takes no reference pictures: they are left out.</source>
+   <translation>Dieses Modell nimmt keine Referenzbilder: Sie werden ausgelassen.</translation>
+  </message>
+  <message>
+   <source>This model takes {n} of them: the others are left out.</source>
+   <translation>Dieses Modell nimmt {n} davon: Die anderen werden ausgelassen.</translation>
   </message>
  </context>
  <context>
@@ -10493,6 +10550,10 @@
    <translation>Bewertung</translation>
   </message>
   <message>
+   <source>Reference picture</source>
+   <translation>Referenzbild</translation>
+  </message>
+  <message>
    <source>Refiner</source>
    <translation>Refiner</translation>
   </message>
@@ -10637,6 +10698,10 @@
    <translation>1 Stern</translation>
   </message>
   <message>
+   <source>Choose another PNG, JPEG or WebP file.</source>
+   <translation>Eine andere PNG-, JPEG- oder WebP-Datei wählen.</translation>
+  </message>
+  <message>
    <source>It is no PNG, JPEG or WebP.</source>
    <translation>Es ist kein PNG, JPEG oder WebP.</translation>
   </message>
@@ -10711,6 +10776,10 @@
   <message>
    <source>waiting</source>
    <translation>wartet</translation>
+  </message>
+  <message>
+   <source>{name} cannot be read as a picture.</source>
+   <translation>{name} kann nicht als Bild gelesen werden.</translation>
   </message>
   <message>
    <source>{n} of {all}</source>

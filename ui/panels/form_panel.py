@@ -29,6 +29,7 @@ from ui.panels.lora_panel import LoraPanel
 from ui.panels.option_rows import OptionRows
 from ui.panels.preset_panel import PresetPanel
 from ui.panels.prompt_panel import PromptPanel
+from ui.panels.reference_panel import ReferencePanel
 from ui.panels.second_pass_panel import SecondPassPanel
 from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
@@ -79,6 +80,7 @@ class FormPanel(QScrollArea):
         self.loras = LoraPanel(session, theme, lora_pictures)
         self.embeddings = EmbeddingPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
+        self.references = ReferencePanel(session, theme)
         self._make_layers()
         self.mask_rows = OptionRows(self._state, OptionGroup.MASK, theme)
         self.picture_size = SizeField(theme)
@@ -121,7 +123,7 @@ class FormPanel(QScrollArea):
         sizes.addWidget(self.size_remark)
         for widget in (self.checkpoint, self.prompt_panel, self.negative_panel):
             column.addWidget(widget)
-        for widget in (self.loras, self.embeddings, self.inputs, self.mask_rows):
+        for widget in (self.loras, self.embeddings, self.references, self.inputs, self.mask_rows):
             column.addWidget(widget)
         for widget in (self.controls, self.image_prompts, self.no_layers):
             column.addWidget(widget)
@@ -160,7 +162,7 @@ class FormPanel(QScrollArea):
 
     def drop_spots(self) -> list[DropSpot]:
         """Return the places that take a dropped picture themselves, inner ones first."""
-        panels = self.inputs, self.controls, self.image_prompts
+        panels = self.references, self.inputs, self.controls, self.image_prompts
         return [spot for panel in panels if panel.isVisible() for spot in panel.drop_spots()]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)

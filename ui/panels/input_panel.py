@@ -14,10 +14,10 @@ from app.paths import nearest_folder
 from app.session import Session
 from engine.api.fields import bounds_of
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, GuidanceOptions
-from engine.api.values import ErrorCode, ErrorInfo, InputRole
+from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
 from ui.drop_spots import DropSpot
-from ui.gallery.labels import trouble_label
+from ui.gallery.labels import unreadable_picture
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
 from ui.pictures import ReadPicture, read_picture
@@ -204,7 +204,7 @@ class InputPanel(QWidget):
     def _on_start(self, read: tuple[ReadPicture, Trouble | None]) -> None:
         picture, trouble = read
         if trouble is not None:
-            self._tell_unreadable(picture.path, trouble)
+            self._session.notices.tell_error(unreadable_picture(picture.path, trouble))
         else:
             self._session.pictures.start_from(picture.path, picture.width, picture.height)
 
@@ -214,9 +214,3 @@ class InputPanel(QWidget):
     def _on_likeness(self, likeness: float) -> None:
         options = self._state.guidance_options
         self._state.guidance_options = msgspec.structs.replace(options, image_guidance=likeness)
-
-    def _tell_unreadable(self, path: str, trouble: Trouble) -> None:
-        message = self.tr("{name} cannot be read as a picture.").format(name=Path(path).name[:80])
-        hint = f"{trouble_label(trouble)} {self.tr('Choose another PNG, JPEG or WebP file.')}"
-        error = ErrorInfo(ErrorCode.INPUT_IMAGE_UNREADABLE, message, hint)
-        self._session.notices.tell_error(error)
