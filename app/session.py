@@ -207,7 +207,7 @@ class Session(QObject):
         self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(
-            state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices
+            state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices, self._save_in
         )
         self._add_updates(paths, state, terms)
         self._announcements = Announcements(state, self.jobs, self)
@@ -360,6 +360,15 @@ class Session(QObject):
         if self._gallery_index is not None:
             self._gallery_index.open(self.gallery.folder)
             self._gallery_index.write_sidecars = now.sidecars
+
+    def _save_in(self, folder: Path) -> None:
+        """Have new pictures saved in this folder, after the next start as well."""
+        self.settings.change(pictures_folder=str(folder))
+        # Where the environment names a folder, the settings do not count.
+        self.gallery.open(folder)
+        self.disk.open(folder)
+        if self._gallery_index is not None:
+            self._gallery_index.open(folder)
 
     def _on_job_changed(self, job: Job) -> None:
         if job.state is JobState.RUNNING:

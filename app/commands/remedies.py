@@ -61,10 +61,12 @@ class NoticeCommands:
         in_queue: QueueCommands,
         checkpoint: CheckpointCommands,
         devices: DeviceState,
+        save_in: Callable[[Path], object],
     ) -> None:
+        """`save_in` has new pictures saved in another folder from now on."""
         self._state, self._notices, self._queue = state, state.notices, state.queue
         self._jobs, self._in_queue, self._devices = jobs, in_queue, devices
-        self._checkpoint = checkpoint
+        self._checkpoint, self._save_in = checkpoint, save_in
         self._retries = Retries(state.queue, state.view, state.notices, state.background)
 
     def dismiss(self, notice: Notice) -> None:
@@ -101,7 +103,7 @@ class NoticeCommands:
     def save_elsewhere(self, notice: Notice, folder: Path) -> None:
         """Save pictures to another folder from now on, first those of the notice."""
         self._notices.dismiss(notice.number)
-        self._state.gallery.open(folder)
+        self._save_in(folder)
         self._retries.again(notice, folder)
 
     def use_found(self, notice: Notice, file: Path) -> None:

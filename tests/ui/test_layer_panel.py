@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QAccessible, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
@@ -223,6 +223,10 @@ def test_weight_and_range_act_on_the_next_picture(desk: Desk) -> None:
     assert used.weight == 0.6
     assert used.range == pytest.approx((0.1, 0.9))
     assert one.range.words.text() == "10–90 %"  # noqa: RUF001
+    # What is spoken is what is shown.
+    handles = (one.range.bar.start, one.range.bar.end)
+    spoken = map(QAccessible.queryAccessibleInterface, handles)
+    assert [one.text(QAccessible.Text.Value) for one in spoken] == ["10 %", "90 %"]
     QTest.mouseDClick(one.range.bar, LEFT)
     QTest.mouseDClick(one.weight.slider, LEFT)
     assert (layer(desk).weight, layer(desk).range) == (1.0, (0.0, 1.0))

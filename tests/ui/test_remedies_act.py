@@ -405,6 +405,9 @@ def test_a_finished_picture_is_moved_to_another_folder_and_not_made_again(
     assert (elsewhere / "1.png").read_bytes() == content
     assert not kept.exists()
     assert desk.queue.jobs[0].attempts == 1
+    # From now on, in the gallery and after the next start.
+    assert desk.session.settings.now.pictures_folder == str(elsewhere)
+    assert [one.path for one in desk.session.gallery_index.folders] == [elsewhere]
 
 
 def test_a_finished_picture_is_moved_once_there_is_room(

@@ -40,6 +40,14 @@ class RangeHandle(DecimalField):
         self.setFixedSize(_HANDLE, CONTROL_HEIGHT)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
+    def textFromValue(self, val: float) -> str:  # noqa: N802 (Qt's name)
+        """Return what a screen reader says: the percent that stand beside the bar."""
+        return f"{self.locale().toString(round(100 * val))} %"
+
+    def valueFromText(self, text: str) -> float:  # noqa: N802 (Qt's name)
+        """Return the value, which no text changes."""
+        return self.value()
+
     def minimumSizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
         """Return the size of the handle."""
         return QSize(_HANDLE, CONTROL_HEIGHT)
