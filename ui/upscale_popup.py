@@ -44,6 +44,7 @@ class UpscalePopup(QFrame):
         self.title = plain_label(self.tr("Upscale"), "heading")
         self.pictures = plain_label("", "caption", wrap=True)
         self.upscaler = ChoiceBox(theme)
+        self.upscaler.setAccessibleName(self.tr("Upscale with"))
         self.about = plain_label("", "note", wrap=True)
         self.sizes = SizeChoice(theme)
         self.result = plain_label("", wrap=True)
@@ -180,6 +181,9 @@ class UpscalePopup(QFrame):
         self.start.setEnabled(refused is None and bool(known))
         self.result.setText(self._size_words(known))
         self.cost.setText(self._cost_words(known))
+        # A screen reader says nothing of labels, and not the name of a popup.
+        told_words = (self.result.text(), self.cost.text(), self.refusal.text())
+        self.start.setAccessibleDescription(". ".join(filter(None, told_words)))
         self.cost.setVisible(refused is None)
         self.result.setVisible(refused is None)
         if self.isVisible():

@@ -337,7 +337,7 @@ def test_a_stage_out_of_memory_runs_once_more_and_then_on_the_next_device(
     (warning,) = listener.warnings
     assert warning.code is ErrorCode.OUT_OF_MEMORY
     assert warning.message == (
-        f"A picture of {SIDE}x{SIDE} ran out of memory on device of one, while {doing}. "
+        f"A picture of {SIDE} × {SIDE} ran out of memory on device of one, while {doing}. "  # noqa: RUF001
         "two goes on with what is left."
     )
     # Too little memory for this size is no fault of the device.
@@ -355,7 +355,7 @@ def test_where_nothing_has_the_memory_size_and_phase_are_named(
         hardware.run()
     assert caught.value.code is ErrorCode.OUT_OF_MEMORY
     assert caught.value.message == (
-        f"A picture of {SIDE}x{SIDE} ran out of memory on device of one, while {doing}."
+        f"A picture of {SIDE} × {SIDE} ran out of memory on device of one, while {doing}."  # noqa: RUF001
     )
     assert caught.value.remedies == (MakeSmaller(width=SIDE, height=SIDE),)
     assert "3 GB" in caught.value.detail
@@ -405,7 +405,7 @@ def test_arrays_that_do_not_fit_are_memory_that_ran_out(
     with pytest.raises(EngineError) as caught:
         hardware.run()
     assert caught.value.code is ErrorCode.OUT_OF_MEMORY
-    assert f"{SIDE}x{SIDE}" in caught.value.message
+    assert f"{SIDE} × {SIDE}" in caught.value.message  # noqa: RUF001
 
 
 def test_a_checkpoint_that_does_not_fit_is_read_again_with_everything_released(

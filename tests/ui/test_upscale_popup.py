@@ -78,6 +78,7 @@ def test_a_picture_is_upscaled_from_the_canvas(desk: Desk, tmp_path: Path) -> No
     assert "160" in popup.result.text()
     assert "128" in popup.result.text()
     assert "memory" in popup.cost.text()
+    assert popup.cost.text() in popup.start.accessibleDescription()
     assert "4 times" in popup.about.text()
     assert not unnamed(popup)
     keep(popup, "popup")
@@ -103,7 +104,7 @@ def test_a_size_beyond_the_limit_is_refused_with_the_reason(desk: Desk) -> None:
     popup.sizes.width_field.setValue(60_000)
     popup.sizes.height_field.setValue(60_000)
     desk.wait(popup.refusal.isVisible)
-    assert "60000x60000" in popup.refusal.text().replace("\u200b", "")
+    assert "60000 × 60000" in popup.refusal.text().replace("\u200b", "")  # noqa: RUF001
     assert not popup.start.isEnabled()
     keep(popup, "refused")
     popup.sizes.kinds.setCurrentIndex(2)

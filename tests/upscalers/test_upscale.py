@@ -146,7 +146,7 @@ def test_too_large_a_picture_is_refused_before_anything_runs(wanted: Wanted) -> 
 
 def test_a_network_whose_own_picture_is_too_large_is_refused() -> None:
     before = np.broadcast_to(np.uint8(0), (4000, 4000, 3))
-    with pytest.raises(EngineError, match="16000x16000"):
+    with pytest.raises(EngineError, match="16000 × 16000"):  # noqa: RUF001
         upscaled(before, Wanted(scale=1.5), Doubling(4).enlarger)
 
 

@@ -4814,6 +4814,10 @@
    <translation>Vergrößern</translation>
   </message>
   <message>
+   <source>Upscale with</source>
+   <translation>Vergrößern mit</translation>
+  </message>
+  <message>
    <source>With</source>
    <translation>Mit</translation>
   </message>

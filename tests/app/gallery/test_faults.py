@@ -183,6 +183,19 @@ def test_a_damaged_index_is_made_again_with_all_stars(
     assert two.errors == []
 
 
+def test_damage_that_only_the_check_at_the_start_finds_is_mended_before_it_spreads(
+    two: Opened,
+) -> None:
+    two.index.close()
+    content = two.file.read_bytes()
+    # Five free pages, of which there are none: every search works until something is written.
+    two.file.write_bytes(content[:36] + (5).to_bytes(4, "big") + content[40:])
+    two.again()
+    two.wait(lambda: bool(list(two.file.parent.glob("index.sqlite.damaged-*"))))
+    two.wait_for("a.png", "b.png")
+    two.wait_for("a.png", query=STARRED)
+
+
 def test_an_index_that_is_damaged_while_it_is_open_is_made_again(two: Opened) -> None:
     with closing(sqlite3.connect(two.file)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
