@@ -8,8 +8,9 @@ disk, 10 minutes), shapes (the cost of dynamic shapes), compilers (cross-vendor 
 the extra of that name), sdxl (a full-size SDXL: 12 GB of disk, 22 GB of memory, 20
 minutes), lora (SD 1.5 with LoRAs: 25 minutes), lora_sdxl (SDXL with LoRAs: as sdxl),
 weights (each backend's copies of the weights), quantized (Flux.1's blocks in GGUF), tiles (the
-VAE in tiles), webgpu (single operators compared with the processor's), tensorrt (a full-size
-build). Full-size checkpoints of random weights (10 GB) are made on first use.
+VAE in tiles), reference (attention to a reference picture), webgpu (single operators compared
+with the processor's), tensorrt (a full-size build). Full-size checkpoints of random
+weights (10 GB) are made on first use.
 """
 
 import argparse

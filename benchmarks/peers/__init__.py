@@ -36,6 +36,7 @@ PEERS: Mapping[str, PeerReference] = {
     ),
     "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
     "quantized": PeerReference("benchmarks.peers.quantized", "QuantizedStep", "numpy"),
+    "reference": PeerReference("benchmarks.peers.reference_step", "ReferenceStep", "openvino"),
     "engine jobs": PeerReference("benchmarks.peers.engine_jobs", "EngineJobs", "numpy"),
     "lora diffusers": PeerReference("benchmarks.peers.lora_diffusers", "LoraDiffusers", "peft"),
     "upscaler": PeerReference("benchmarks.peers.upscaler", "Upscaler", "numpy"),

@@ -18,6 +18,7 @@ from benchmarks.sections.models import models
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
 from benchmarks.sections.quantized import quantized
+from benchmarks.sections.reference import reference
 from benchmarks.sections.sdxl import sdxl
 from benchmarks.sections.setting import Setting
 from benchmarks.sections.shapes import shapes
@@ -59,6 +60,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "upscale": upscale,
     "weights": weights,
     "quantized": quantized,
+    "reference": reference,
 }
 
 # Measured only on request: they answer a single question, or take long.
@@ -77,4 +79,5 @@ ASKED_FOR = (
     "upscale",
     "weights",
     "quantized",
+    "reference",
 )

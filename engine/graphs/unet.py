@@ -30,6 +30,7 @@ __all__ = [
     "CONTROL",
     "UNetBlock",
     "UNetConfig",
+    "UNetWriter",
     "attending_layers",
     "guidance_embedding",
     "size_embedding",
@@ -84,7 +85,7 @@ def unet(
     """
     inputs = encoder_inputs(g, config)
     pictures = ImagePromptWriter(g, attending_layers(config), image_prompts)
-    x = _UNet(g, config, inputs, changes, halves_evenly, pictures).run(inputs.sample)
+    x = UNetWriter(g, config, inputs, changes, halves_evenly, pictures).run(inputs.sample)
     g.output(
         g.to_planes(x),
         "prediction",
@@ -176,7 +177,7 @@ def _sinusoids(value: float, width: int) -> Array:
     return np.concatenate([np.cos(angles), np.sin(angles)])
 
 
-class _UNet(UNetEncoder):
+class UNetWriter(UNetEncoder):
     """Emits the whole network."""
 
     def __init__(
