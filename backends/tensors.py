@@ -17,8 +17,8 @@ Array = NDArray[Any]
 class DeviceValue(Protocol):
     """The numbers of an output that stayed where its session computes.
 
-    Sessions of the same backend and device take it as an input. It is valid until its session runs
-    again or is closed.
+    Sessions of the same backend and device take it as an input, its own session, too. It is valid
+    until its session has run again or is closed.
     """
 
     @property

@@ -52,6 +52,8 @@ class OpenVinoSession:
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._core, self._graph, self._device = core, graph, device
         self._pinned: dict[str, Array] = {}
+        # The results of the last run that were left in the request's memory.
+        self._left: list[Array] = []
         self._cancelled = Event()
         self._dynamic = False
         self._sizes: dict[str, int] | None = None
@@ -106,10 +108,15 @@ class OpenVinoSession:
         """
         request = self._run(feeds)
         results = {spec.name: request.get_tensor(spec.name).data for spec in self.outputs}
+        self._left = list(results.values())
         return host_values(self.outputs, results)
 
     def _run(self, feeds: Feeds) -> "ov.InferRequest":
         given = host_arrays(all_feeds(self.inputs, self._pinned, feeds))
+        for name, array in given.items():
+            if any(array is one for one in self._left):  # this run writes there
+                given[name] = array.copy()
+        self._left = []
         request = self._ready_for(given)
         with translated_errors():
             request.start_async(given, share_inputs=True)
@@ -135,6 +142,7 @@ class OpenVinoSession:
     def close(self) -> None:
         """Free the compiled model and then the weights it read."""
         self._request = None
+        self._left = []
         self._pinned.clear()
         self._weights = None
         self._blob = None

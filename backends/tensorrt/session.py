@@ -5,6 +5,7 @@
 # (the module is handed in, and has no types)
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,8 @@ class TensorRtSession:
         self._stream.enter()
         # Kept alive until the stream is done.
         sent = [self._send(spec, given[spec.name], feeds) for spec in self.inputs]
-        results: dict[str, DeviceValue] = {s.name: self._place(s) for s in self.outputs}
+        taken = {feed.pointer for feed in sent if isinstance(feed, CardValue)}
+        results: dict[str, DeviceValue] = {s.name: self._place(s, taken) for s in self.outputs}
         scratch = self._context.update_device_memory_size_for_shapes()
         self._context.set_device_memory(self._memory_of(_SCRATCH, scratch), scratch)
         if not self._context.execute_async_v3(self._stream.handle):
@@ -164,13 +166,16 @@ class TensorRtSession:
                 self._uploaded[spec.name] = array.shape
         return array
 
-    def _place(self, spec: TensorSpec) -> CardValue:
-        """Allocate an output's memory on the card."""
+    def _place(self, spec: TensorSpec, taken: Collection[int]) -> CardValue:
+        """Allocate an output's memory on the card, apart from what the run takes as an input."""
         shape = tuple(self._context.get_tensor_shape(spec.name))
         if any(size < 0 for size in shape):
             raise BackendError(f"TensorRT does not tell the shape of {spec.name}: {shape}")
-        self._reserve(spec.name, math.prod(shape) * spec.dtype.itemsize)
-        return CardValue(self._stream, self._memory[spec.name][0], shape, spec.dtype)
+        held = self._memory.get(spec.name, (0, 0))[0]
+        place = f"{spec.name} again" if held in taken else spec.name
+        pointer = self._memory_of(place, math.prod(shape) * spec.dtype.itemsize)
+        self._context.set_tensor_address(spec.name, pointer)
+        return CardValue(self._stream, pointer, shape, spec.dtype)
 
     def _reserve(self, name: str, nbytes: int) -> None:
         self._context.set_tensor_address(name, self._memory_of(name, nbytes))

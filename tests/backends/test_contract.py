@@ -331,6 +331,26 @@ def test_a_result_left_on_the_device_is_an_input_of_another_session(
 
 
 @every_backend
+def test_a_session_takes_its_own_results(target: Target) -> None:
+    """Each number of the result is made of another one of the input."""
+    g = target.builder("turned", {})
+    rows = g.input("rows", DType.F32, ("rows", 64))
+    before = g.input("before", DType.F32, ("rows", 64), optional=True)
+    turned = g.op("Slice", before, *(g.integers([n]) for n in (-1, -(1 << 31), 1, -1)))
+    g.output(g.op("Add", turned, rows), "after", DType.F32, ("rows", 64))
+    session = target.load(g.build({}))
+    feeds = {"rows": np.random.default_rng(0).random((300, 64), np.float32)}
+    kept = session.run(feeds)["after"]
+    for _ in range(3):
+        kept = session.run(feeds | {"before": kept})["after"]
+    made = session.run_on_device(feeds)["after"]
+    for _ in range(3):
+        made = session.run_on_device(feeds | {"before": made})["after"]
+    np.testing.assert_array_equal(made.numpy(), kept)
+    session.close()
+
+
+@every_backend
 def test_views_are_taken_like_contiguous_arrays(target: Target, samples: SampleSessions) -> None:
     session, feeds = samples.of(target), sample_feeds()
     expected = session.run(feeds)["doubled"]
