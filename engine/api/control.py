@@ -89,6 +89,8 @@ class ControlReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     weight: float = 1.0
     # A hash of samples of the preprocessor's weights; empty without any.
     preprocessor_digest: str = ""
+    # Eight digits by which sd-webui-controlnet names a file; empty for a folder.
+    short_hash: str = ""
     # Hashes of the bytes of the map, and of the picture that it was made of.
     map_sha256: str = ""
     image_sha256: str = ""

@@ -119,5 +119,7 @@ class ImagePromptReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     encoder: str | None = None
     encoder_digest: str = ""
     weight: float = 1.0
+    # Eight digits by which sd-webui-controlnet names a file.
+    short_hash: str = ""
     image_sha256: str = ""
     further_sha256: tuple[str, ...] = ()

@@ -59,17 +59,26 @@ _NOT_IN_NAMES = str.maketrans("", "", ',:"[]')
 
 
 def control_units(
-    controls: tuple[ControlLayer, ...], image_prompts: tuple[ImagePrompt, ...]
+    controls: tuple[ControlLayer, ...],
+    image_prompts: tuple[ImagePrompt, ...],
+    hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, str]]:
-    """Yield a pair for each layer and image prompt, numbered as the units of one window."""
-    units = (*map(_layer, controls), *map(_image_prompt, image_prompts))
+    """Yield a pair for each layer and image prompt, numbered as the units of one window.
+
+    `hashes` has the short hashes of files that are known, by their paths; others have the hash that
+    the picture of another tool gave them.
+    """
+    units = (
+        *(_layer(one, _name(one.network, one.hash, hashes)) for one in controls),
+        *(_image_prompt(one, _name(one.adapter, one.hash, hashes)) for one in image_prompts),
+    )
     for number, unit in enumerate(units):
         yield f"ControlNet {number}", ", ".join(f"{key}: {value}" for key, value in unit)
 
 
-def _layer(layer: ControlLayer) -> Iterator[tuple[str, str]]:
+def _layer(layer: ControlLayer, model: str) -> Iterator[tuple[str, str]]:
     yield "Module", _module(layer)
-    yield "Model", _name(layer.network, layer.hash)
+    yield "Model", model
     yield "Weight", number_text(layer.weight)
     yield "Resize Mode", _RESIZES[layer.resize]
     yield from _options(layer.preprocessor)
@@ -78,9 +87,9 @@ def _layer(layer: ControlLayer) -> Iterator[tuple[str, str]]:
     yield "Control Mode", _MODES[layer.mode]
 
 
-def _image_prompt(prompt: ImagePrompt) -> Iterator[tuple[str, str]]:
+def _image_prompt(prompt: ImagePrompt, model: str) -> Iterator[tuple[str, str]]:
     yield "Module", "ip-adapter-auto"
-    yield "Model", _name(prompt.adapter, prompt.hash)
+    yield "Model", model
     yield "Weight", number_text(prompt.weight)
     yield "Guidance Start", number_text(prompt.range[0])
     yield "Guidance End", number_text(prompt.range[1])
@@ -109,6 +118,7 @@ def _options(options: MapOptions | None) -> Iterator[tuple[str, str]]:
             yield _THRESHOLDS[name], number_text(value)
 
 
-def _name(file: str | None, digits: str | None) -> str:
+def _name(file: str | None, stated: str | None, hashes: Mapping[str, str]) -> str:
+    digits = hashes.get(file or "") or stated
     plain = weights_name(file or "None").translate(_NOT_IN_NAMES)
     return f"{plain} [{digits}]" if digits else plain

@@ -55,7 +55,7 @@ def record_infotext(record: GenerationRecord) -> Infotext:
         *_hires(request, record),
         *_options(request),
         *_mask(request),
-        *control_units(request.controls, request.image_prompts),
+        *control_units(request.controls, request.image_prompts, _short_hashes(record)),
         ("TI hashes", _embedding_hashes(record)),
         *_habits(request),
         ("Lora hashes", ", ".join(_lora_hashes(record.loras))),
@@ -64,6 +64,12 @@ def record_infotext(record: GenerationRecord) -> Infotext:
     parameters = tuple(Parameter(key, value) for key, value in pairs if value)
     prompt = "\n".join(filter(None, (request.prompt, _lora_tags(request.loras))))
     return Infotext(prompt, request.negative_prompt, parameters)
+
+
+def _short_hashes(record: GenerationRecord) -> dict[str, str]:
+    """Return the hashes of the files of layers and image prompts by their paths."""
+    reports = (*(record.controls or ()), *(record.image_prompts or ()))
+    return {one.path: one.short_hash for one in reports if one.path and one.short_hash}
 
 
 def _embedding_hashes(record: GenerationRecord) -> str:

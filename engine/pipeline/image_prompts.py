@@ -40,6 +40,7 @@ from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.acting import ActingSteps
 from engine.pipeline.left_out import image_prompt_left_out
 from engine.pipeline.ranges import invalid
+from engine.pipeline.network_lookup import short_hash
 from engine.pipeline.stages import Stages
 
 
@@ -75,6 +76,7 @@ class ReadImagePrompt:
             path=str(self.adapter.path),
             digest=self.adapter.digest,
             encoder=str(self.encoder.path),
+            short_hash=short_hash(self.adapter.path),
             encoder_digest=self.encoder.digest,
             weight=self.prompt.weight,
             image_sha256=self.image_sha256[0],

@@ -17,6 +17,7 @@ from engine.checkpoints.index import sampled_digest
 from engine.errors import EngineError
 from engine.file_paths import exists, is_folder
 from engine.folders import CHECKPOINT_SUFFIXES, weights_below
+from engine.lora.hashes import legacy_hash
 from engine.lora.known_loras import KnownLoras
 from engine.lora.names_below import NamesBelow, Report, report_nothing
 
@@ -51,6 +52,14 @@ def content_digest(path: Path, read: ReadIndex = read_index) -> str | None:
         return read(path).digest
     except (EngineError, OSError):
         return None
+
+
+def short_hash(path: Path) -> str:
+    """Return the digits by which sd-webui-controlnet names a file; none for a folder."""
+    try:
+        return "" if is_folder(path) else legacy_hash(path)
+    except OSError:
+        return ""
 
 
 def looked_for(name: str | None, digits: str | None) -> Iterator[Sentence]:

@@ -1,5 +1,7 @@
 """Pictures led by ControlNets on the tiny checkpoint; the oracle tests see to their numbers."""
 
+import shutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,9 @@ def test_a_map_is_embedded_once_for_all_pictures(folder: Path) -> None:
     assert len(report.map_sha256) == len(report.image_sha256) == 64
 
 
+    # sd-webui-controlnet names a file by 64 KiB at 1 MiB (A1111's `sd_models.model_hash`).
+    part = (folder / "net0.safetensors").read_bytes()[1 << 20 :][: 1 << 16]
+    assert (len(part), report.short_hash) == (1 << 16, sha256(part).hexdigest()[:8])
 def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path) -> None:
     def words(text: str, seed: int) -> str:
         return expand_wildcards(text, seed, None)

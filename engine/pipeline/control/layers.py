@@ -21,7 +21,7 @@ from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.left_out import control_left_out
-from engine.pipeline.network_lookup import content_digest
+from engine.pipeline.network_lookup import content_digest, short_hash
 from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.preprocessors.scales import Pixels
 
@@ -80,6 +80,7 @@ class ReadLayer:
             kind=self.kind,
             weight=self.layer.weight,
             preprocessor_digest=self.preprocessor_digest,
+            short_hash=short_hash(self.network.path),
             map_sha256=map_sha256,
             image_sha256=self.image_sha256,
         )

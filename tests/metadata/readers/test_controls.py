@@ -5,13 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.api.control import ControlLayer, ControlMode, ControlResize
+from engine.api.control import ControlLayer, ControlMode, ControlReport, ControlResize
 from engine.api.control_rules import FORGE_CONTROL, ControlRules
 from engine.api.conventions import CONVENTIONS, convention_of
 from engine.api.image_prompts import (
     AdapterBlocks,
     AdapterScaling,
     ImagePrompt,
+    ImagePromptReport,
     PictureCombination,
 )
 from engine.api.preprocessors import (
@@ -43,7 +44,9 @@ from engine.metadata.readers.easy_diffusion import from_sidecar
 from engine.metadata.readers.imported import ImportedRequest
 from engine.metadata.readers.invoke import from_invoke
 from engine.metadata.readers.swarm import from_swarm
+from engine.metadata.record_text import record_infotext
 from engine.metadata.texts import TextChunk
+from tests.metadata.records import PLAIN, PLAIN_REQUEST
 
 _HEAD = "a house\nNegative prompt: fog\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, "
 
@@ -482,3 +485,26 @@ def test_easy_diffusions_controls_are_read() -> None:
     assert (mlsd.weight, mlsd.preprocessor) == (0.9, None)
     assert any("mlsd" in warning for warning in found.warnings)
     assert found.unmapped == ()
+
+
+def test_units_of_ours_name_files_with_the_hashes_that_are_known() -> None:
+    layer = ControlLayer(image="a.png", network="/nets/canny.safetensors", hash="01234567")
+    other = ControlLayer(image="a.png", network="/nets/depth.safetensors", hash="89abcdef")
+    prompt = ImagePrompt(image="b.png", adapter="/nets/plus.bin")
+    record = msgspec.structs.replace(
+        PLAIN,
+        request=msgspec.structs.replace(
+            PLAIN_REQUEST, controls=(layer, other), image_prompts=(prompt,)
+        ),
+        controls=(
+            ControlReport(name="canny", path="/nets/canny.safetensors", short_hash="d14c016b"),
+        ),
+        image_prompts=(
+            ImagePromptReport(name="plus", path="/nets/plus.bin", short_hash="c817b455"),
+        ),
+    )
+    units = {one.key: one.value for one in record_infotext(record).parameters}
+    # The file that was used counts, not the one that another tool's picture named.
+    assert "Model: canny [d14c016b]," in units["ControlNet 0"]
+    assert "Model: depth [89abcdef]," in units["ControlNet 1"]
+    assert "Model: plus [c817b455]," in units["ControlNet 2"]
