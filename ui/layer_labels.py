@@ -213,6 +213,14 @@ def blocks_words(blocks: AdapterBlocks) -> tuple[str, str]:
             translate("layers", "Style and composition"),
             translate("layers", "Manner and places, without the other content."),
         ),
+        AdapterBlocks.STYLE_PRECISE: (
+            translate("layers", "Style, not composition"),
+            translate("layers", "Takes the style, and leads away from the composition."),
+        ),
+        AdapterBlocks.COMPOSITION_PRECISE: (
+            translate("layers", "Composition, not style"),
+            translate("layers", "Takes the composition, and leads away from the style."),
+        ),
         AdapterBlocks.STRONG_STYLE: (
             translate("layers", "Strong style"),
             translate("layers", "Everything but the places of things."),

@@ -27,6 +27,9 @@ class AdapterBlocks(StrEnum):
     COMPOSITION = "composition"
     STYLE_AND_COMPOSITION = "style_and_composition"
     STRONG_STYLE = "strong_style"  # all but the composition's
+    # The blocks of the other one show the picture to the negative prompt: they lead away from it.
+    STYLE_PRECISE = "style_precise"
+    COMPOSITION_PRECISE = "composition_precise"
     # The weight falls, rises, or both, from the first block to the last.
     EASE_IN = "ease_in"
     EASE_OUT = "ease_out"
@@ -116,10 +119,10 @@ class ImagePromptReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     # None if the adapter was not found; the picture was made without it.
     path: str | None = None
     digest: str = ""
+    # Eight digits by which sd-webui-controlnet names a file.
+    short_hash: str = ""
     encoder: str | None = None
     encoder_digest: str = ""
     weight: float = 1.0
-    # Eight digits by which sd-webui-controlnet names a file.
-    short_hash: str = ""
     image_sha256: str = ""
     further_sha256: tuple[str, ...] = ()

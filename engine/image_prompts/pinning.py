@@ -16,6 +16,7 @@ from engine.graphs.image_prompts import (
 )
 from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.image_prompts.scaling import KeyWeights
+from engine.image_prompts.turning import TurnedLayers
 
 # Tells whether an image prompt acts at an evaluation, by its number from 0 and its noise level.
 Acts = Callable[[int, float], bool]
@@ -27,7 +28,8 @@ class PassImagePrompt:
 
     `strengths` are float32 [layers], `masks` float32 [1, cells, 1] for each tile of the latent, by
     level; none for an image prompt that acts everywhere. `key_weights` are those that act on the
-    keys as well, where strengths only tell the layers in which it acts.
+    keys as well, where strengths only tell the layers in which it acts. `turned` are the layers
+    that show the picture to the negative prompt; None for none.
     """
 
     shape: ImagePromptShape
@@ -35,9 +37,12 @@ class PassImagePrompt:
     masks: tuple[Mapping[int, NDArray[np.float32]], ...]
     acts: Acts
     key_weights: KeyWeights | None = None
+    turned: TurnedLayers | None = None
 
     def weighted(self, encoded: EncodedImagePrompt) -> EncodedImagePrompt:
         """Return its keys and values as the denoiser takes them."""
+        if self.turned is not None:
+            encoded = self.turned.turned(encoded)
         return encoded if self.key_weights is None else self.key_weights.scaled(encoded)
 
 

@@ -26,10 +26,14 @@ _KNOWN = frozenset(
         AdapterBlocks.STRONG_STYLE,
         AdapterBlocks.COMPOSITION,
         AdapterBlocks.STYLE_AND_COMPOSITION,
+        AdapterBlocks.STYLE_PRECISE,
+        AdapterBlocks.COMPOSITION_PRECISE,
     }
 )
 # The least share where the weight rises or falls from block to block, and that of weak blocks.
 _LEAST, _WEAK = 0.05, 0.2
+# The share of blocks of neither style nor composition, where composition is precise.
+_NEITHER = 0.1
 # The share of the rise at a block, given as a share of all blocks.
 _EASED: Mapping[AdapterBlocks, Callable[[float], float]] = {
     AdapterBlocks.EASE_IN: lambda place: 1 - place,
@@ -71,6 +75,19 @@ def layer_strengths(blocks: AdapterBlocks, layers: Sequence[AttendingLayer]) -> 
     return np.array(shares, np.float32)
 
 
+def turns_away(blocks: AdapterBlocks, layers: Sequence[AttendingLayer]) -> NDArray[np.bool_]:
+    """Return True for each layer that shows the picture to the negative prompt alone, [layers]."""
+    composition = _COMPOSITION.get(_count(layers), {})
+    match blocks:
+        case AdapterBlocks.STYLE_PRECISE:
+            marks = [layer.block in composition for layer in layers]
+        case AdapterBlocks.COMPOSITION_PRECISE:
+            marks = [layer.block not in composition for layer in layers]
+        case _:
+            marks = [False] * len(layers)
+    return np.array(marks, np.bool_)
+
+
 def _shares(blocks: AdapterBlocks, count: int) -> dict[int, float]:
     """Return the shares of the blocks that make style or composition."""
     style, composition = _STYLE[count], _COMPOSITION[count]
@@ -81,6 +98,8 @@ def _shares(blocks: AdapterBlocks, count: int) -> dict[int, float]:
             return composition
         case AdapterBlocks.STRONG_STYLE:
             return {block: 1.0 for block in range(count) if block not in composition}
+        case AdapterBlocks.COMPOSITION_PRECISE:
+            return dict.fromkeys(range(count), _NEITHER) | style | composition
         case _:
             return style | composition
 

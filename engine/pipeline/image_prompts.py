@@ -35,12 +35,13 @@ from engine.image_prompts.masks import Tile, tile_masks
 from engine.image_prompts.pictures import clip_pixels, no_pixels
 from engine.image_prompts.pinning import ImagePromptShape, PassImagePrompt, PassImagePrompts
 from engine.image_prompts.scaling import KeyWeights
-from engine.image_prompts.strengths import has_blocks, layer_strengths
+from engine.image_prompts.strengths import has_blocks, layer_strengths, turns_away
+from engine.image_prompts.turning import TurnedLayers
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.acting import ActingSteps
 from engine.pipeline.left_out import image_prompt_left_out
-from engine.pipeline.ranges import invalid
 from engine.pipeline.network_lookup import short_hash
+from engine.pipeline.ranges import invalid
 from engine.pipeline.stages import Stages
 
 
@@ -75,8 +76,8 @@ class ReadImagePrompt:
             name=self.adapter.path.stem,
             path=str(self.adapter.path),
             digest=self.adapter.digest,
-            encoder=str(self.encoder.path),
             short_hash=short_hash(self.adapter.path),
+            encoder=str(self.encoder.path),
             encoder_digest=self.encoder.digest,
             weight=self.prompt.weight,
             image_sha256=self.image_sha256[0],
@@ -115,17 +116,18 @@ class JobImagePrompts:
         if self.attention is None:
             return PassImagePrompts()
         layers = self.attention.layers
-        levels = sorted({layer.level for layer in layers})
+        levels, widths = sorted({one.level for one in layers}), [one.width for one in layers]
 
         def placed(one: ReadImagePrompt) -> PassImagePrompt:
             masks = tile_masks(one.mask, size, cell, tiles, levels, self.rule) if one.mask else ()
             strengths = one.prompt.weight * layer_strengths(one.prompt.blocks, layers)
             acts, scaling = partial(acting.acts, one.prompt.range), one.prompt.scaling
-            if scaling is AdapterScaling.VALUES:
-                return PassImagePrompt(one.shape, strengths, masks, acts)
-            weights = KeyWeights(scaling, strengths, [layer.width for layer in layers])
-            within = (strengths != 0).astype(np.float32)
-            return PassImagePrompt(one.shape, within, masks, acts, weights)
+            marks, weights = turns_away(one.prompt.blocks, layers), None
+            turned = TurnedLayers(marks, widths) if marks.any() else None
+            if scaling is not AdapterScaling.VALUES:
+                weights = KeyWeights(scaling, strengths, widths)
+                strengths = (strengths != 0).astype(np.float32)
+            return PassImagePrompt(one.shape, strengths, masks, acts, weights, turned)
 
         return PassImagePrompts(tuple(map(placed, self.acting)))
 

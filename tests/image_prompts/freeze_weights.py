@@ -4,11 +4,12 @@
 
 in the oracle environment, where CHECKOUT is cubiq/ComfyUI_IPAdapter_plus, commit
 9d076a3df0d2763cef5510ec5ab807f6632c39f5. `ipadapter_attention` runs for each block with keys and
-values of ones, so that its result is the weight; where a type has weights of its own by block, the
-statement of `ipadapter_execute` that makes them runs first.
+values of ones, so that its result is the weight, and nothing for zeros; where a type has weights of
+its own by block, the statement of `ipadapter_execute` that makes them runs first.
 
 weights.npz holds by "sd1/type" and "sdxl/type" the weight of each block, float32, for a weight of
-0.8 and, where the composition has its own, 0.8 too.
+0.8 and, where the composition has its own, 0.8 too; and by the same names under "negative/" what
+the negative prompt sees of the picture.
 """
 # pyright: basic, reportMissingImports=false
 # torch is absent from the environment that is type-checked.
@@ -40,6 +41,8 @@ TYPES = (
     "composition",
     "strong style transfer",
     "style and composition",
+    "style transfer precise",
+    "composition precise",
 )
 # The blocks before the middle's, and after it.
 FAMILIES = {"sd1": (6, 9), "sdxl": (4, 6)}
@@ -53,8 +56,12 @@ def main(checkout: Path) -> None:
         places = ["input"] * before + ["middle"] + ["output"] * after
         for kind in TYPES:
             weight = by_block(checkout, kind, is_sdxl=family == "sdxl")
-            found = [one(attention, kind, weight, i, places[i], family) for i in range(len(places))]
-            arrays[f"{family}/{kind}"] = np.array(found, np.float32)
+            for side, prefix in enumerate(("", "negative/")):
+                found = [
+                    one(attention, kind, weight, i, places[i], family, side)
+                    for i in range(len(places))
+                ]
+                arrays[f"{prefix}{family}/{kind}"] = np.array(found, np.float32)
     FROZEN.parent.mkdir(exist_ok=True)
     np.savez_compressed(FROZEN, **arrays)
 
@@ -68,20 +75,22 @@ def by_block(checkout: Path, kind: str, *, is_sdxl: bool) -> Any:
         if isinstance(one, ast.If) and ast.unparse(one.test).startswith("layer_weights is not None")
     )
     names = {"layer_weights": None, "weight_type": kind, "weight": WEIGHT, "is_sdxl": is_sdxl}
-    names |= {"weight_composition": WEIGHT}
+    names |= {"weight_composition": WEIGHT, "style_boost": None, "composition_boost": None}
     exec(compile(ast.Module([statement], []), "IPAdapterPlus.py", "exec"), names)
     return names["weight"]
 
 
-def one(attention: Any, kind: str, weight: Any, place: int, block: str, family: str) -> float:
-    """Return the share that a block adds."""
+def one(
+    attention: Any, kind: str, weight: Any, place: int, block: str, family: str, side: int
+) -> float:
+    """Return the share that a block adds for the prompt, with 1 for the negative prompt."""
     keys = {"101_to_k_ip": None} if family == "sdxl" else {}
-    project = keys | {"1_to_k_ip": torch.ones_like, "1_to_v_ip": torch.ones_like}
+    project = keys | {"1_to_k_ip": torch.clone, "1_to_v_ip": torch.clone}
     adapter = SimpleNamespace(ip_layers=SimpleNamespace(to_kvs=project))
     adapter.get_multigpu_clone = lambda _: adapter
     q = torch.ones(1, 4, 8)
     options = {
-        "cond_or_uncond": [0],
+        "cond_or_uncond": [side],
         "block": (block, 0),
         "transformer_index": place,
         "original_shape": (1, 4, 2, 2),
@@ -89,7 +98,7 @@ def one(attention: Any, kind: str, weight: Any, place: int, block: str, family: 
     }
     given = {"module_key": "1", "ipadapter": adapter, "weight": weight, "weight_type": kind}
     picture = torch.ones(1, 2, 8)
-    found = attention(q, q, q, q, options, cond=picture, uncond=picture, **given)
+    found = attention(q, q, q, q, options, cond=picture, uncond=0 * picture, **given)
     return float(torch.as_tensor(found, dtype=torch.float32).mean())
 
 

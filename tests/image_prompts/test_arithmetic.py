@@ -10,9 +10,11 @@ from engine.api.conventions import ImagePrompting
 from engine.api.image_prompts import AdapterBlocks
 from engine.graphs.image_prompts import AttendingLayer
 from engine.graphs.unet import attending_layers
+from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.image_prompts.masks import level_masks
 from engine.image_prompts.pictures import clip_pixels, no_pixels
-from engine.image_prompts.strengths import has_blocks, layer_strengths
+from engine.image_prompts.strengths import has_blocks, layer_strengths, turns_away
+from engine.image_prompts.turning import TurnedLayers
 from tests.graphs.networks import sd15_unet
 
 MEAN = np.array([0.48145466, 0.4578275, 0.40821073])
@@ -33,6 +35,8 @@ WEIGHT_TYPES = {
     "composition": AdapterBlocks.COMPOSITION,
     "strong style transfer": AdapterBlocks.STRONG_STYLE,
     "style and composition": AdapterBlocks.STYLE_AND_COMPOSITION,
+    "style transfer precise": AdapterBlocks.STYLE_PRECISE,
+    "composition precise": AdapterBlocks.COMPOSITION_PRECISE,
 }
 SDXL = tuple(AttendingLayer(f"layer_{i}", 64, 0, i // 2) for i in range(22))
 
@@ -112,9 +116,24 @@ def test_weights_are_those_of_comfyuis_nodes(family: str) -> None:
     parts = ["down"] * before + ["mid"] + ["up"] * after
     layers = [AttendingLayer(f"{part}_blocks", 64, 0, i) for i, part in enumerate(parts)]
     with np.load(Path(__file__).parent / "frozen" / "weights.npz") as file:
-        theirs = {name.partition("/")[2]: file[name] for name in file if name.startswith(family)}
-    assert set(theirs) == set(WEIGHT_TYPES)
+        theirs = {kind: file[f"{family}/{kind}"] for kind in WEIGHT_TYPES}
+        negative = {kind: file[f"negative/{family}/{kind}"] for kind in WEIGHT_TYPES}
+        assert len(file) == 4 * len(WEIGHT_TYPES)
     assert len(set(WEIGHT_TYPES.values())) == len(AdapterBlocks)
     for kind, expected in theirs.items():
         ours = np.float32(0.8) * layer_strengths(WEIGHT_TYPES[kind], layers)
-        np.testing.assert_allclose(ours, expected, rtol=1e-6, err_msg=kind)
+        turned = turns_away(WEIGHT_TYPES[kind], layers)
+        np.testing.assert_allclose(ours * ~turned, expected, rtol=1e-6, err_msg=kind)
+        np.testing.assert_allclose(ours * turned, negative[kind], rtol=1e-6, err_msg=kind)
+
+
+def test_layers_that_turn_away_show_the_picture_to_the_negative_prompt() -> None:
+    random = np.random.default_rng(0)
+    made = {width: random.random((2, 2, 3, width), np.float32) for width in (4, 8)}
+    layers = TurnedLayers(np.array([True, False, False, True]), (4, 8, 4, 8))
+    found = layers.turned(EncodedImagePrompt(made, made))
+    for arrays in (found.keys, found.values):
+        for width, turned, stays in ((4, 0, 1), (8, 1, 0)):
+            assert not arrays[width][turned, 0].any()
+            np.testing.assert_array_equal(arrays[width][turned, 1], made[width][turned, 0])
+            np.testing.assert_array_equal(arrays[width][stays], made[width][stays])

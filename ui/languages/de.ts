@@ -11308,6 +11308,10 @@
    <translation>Nur Komposition</translation>
   </message>
   <message>
+   <source>Composition, not style</source>
+   <translation>Komposition ohne Stil</translation>
+  </message>
+  <message>
    <source>Content, style and composition of the picture.</source>
    <translation>Inhalt, Stil und Komposition des Bildes.</translation>
   </message>
@@ -11556,6 +11560,10 @@
    <translation>Nur Stil</translation>
   </message>
   <message>
+   <source>Style, not composition</source>
+   <translation>Stil ohne Komposition</translation>
+  </message>
+  <message>
    <source>Sum</source>
    <translation>Summe</translation>
   </message>
@@ -11566,6 +11574,14 @@
   <message>
    <source>Switched off.</source>
    <translation>Ausgeschaltet.</translation>
+  </message>
+  <message>
+   <source>Takes the composition, and leads away from the style.</source>
+   <translation>Übernimmt die Komposition und führt vom Stil weg.</translation>
+  </message>
+  <message>
+   <source>Takes the style, and leads away from the composition.</source>
+   <translation>Übernimmt den Stil und führt von der Komposition weg.</translation>
   </message>
   <message>
    <source>The average in which no picture outweighs another.</source>

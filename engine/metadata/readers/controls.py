@@ -25,9 +25,8 @@ _BLOCKS = MappingProxyType(
         "strong middle": AdapterBlocks.STRONG_MIDDLE,
         # `IPAdapterSimple`'s, and SwarmUI's.
         "prompt is more important": AdapterBlocks.EASE_OUT,
-        # They also take the other blocks' content away, which is told of.
-        "style transfer precise": AdapterBlocks.STYLE,
-        "composition precise": AdapterBlocks.COMPOSITION,
+        "style transfer precise": AdapterBlocks.STYLE_PRECISE,
+        "composition precise": AdapterBlocks.COMPOSITION_PRECISE,
     }
 )
 
@@ -53,10 +52,6 @@ def blocks_of(weight_type: object, remarks: list[str]) -> AdapterBlocks:
         remarks.append(
             f'The weight type "{plain(str(weight_type))}" of an image prompt is not available; it '
             "acts on all blocks alike."
-        )
-    elif str(weight_type).endswith("precise"):
-        remarks.append(
-            f'Of the weight type "{plain(str(weight_type))}" the blocks are taken over alone.'
         )
     return found or AdapterBlocks.ALL
 
