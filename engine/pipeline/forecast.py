@@ -30,7 +30,7 @@ class PhaseEstimate:
 class Run:
     """A coming phase: `times` runs of a network, once in the job or for each picture (`each`).
 
-    `beside` are networks that run in turns with it.
+    `beside` are networks that run in turns with it, one as often as it runs in a turn.
     """
 
     phase: Phase

@@ -83,7 +83,7 @@ def _runs(
             number = one.second.number
             yield from _enlarging(one.second, vaes[number], enlargements[number])
         steps = one.steps(text, texts_in(one, picture))
-        beside = control.networks(steps.network) if control and steps.network else ()
+        beside = control.evaluations(steps.network) if control and steps.network else ()
         yield replace(steps, beside=beside)
     cells = vaes[-1].cells[0] * vaes[-1].cells[1]
     yield from vaes[-1].decoding()

@@ -103,7 +103,7 @@ class Stages:
         first: list[PlannedPhase] = []
         for run in runs:
             planned = self._forecast.running(run, self._precision(run.network))
-            for network in run.networks:
+            for network in {id(one): one for one in run.networks}.values():
                 precision = self._precision(network)
                 if self.pool.has(network, precision):
                     continue

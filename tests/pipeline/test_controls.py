@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+from backends import registry
 from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.preprocessors import CannyOptions, ControlKind
@@ -22,6 +23,7 @@ from engine.pipeline.control import running
 from engine.pipeline.control.fitting import fitted_map
 from engine.text.wildcards import expand_wildcards
 from tests.guard.folders import write_sdxl_folder
+from tests.image_prompts.files import write_mask
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request, psnr, run
@@ -109,11 +111,11 @@ def test_a_map_is_embedded_once_for_all_pictures(folder: Path) -> None:
     (report,) = reports[0]
     assert (report.name, report.path) == ("net0", str(folder / "net0.safetensors"))
     assert len(report.map_sha256) == len(report.image_sha256) == 64
-
-
     # sd-webui-controlnet names a file by 64 KiB at 1 MiB (A1111's `sd_models.model_hash`).
     part = (folder / "net0.safetensors").read_bytes()[1 << 20 :][: 1 << 16]
     assert (len(part), report.short_hash) == (1 << 16, sha256(part).hexdigest()[:8])
+
+
 def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path) -> None:
     def words(text: str, seed: int) -> str:
         return expand_wildcards(text, seed, None)
@@ -129,6 +131,69 @@ def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path)
         pixels = picture(folder, **again, convention=own.convention)
         np.testing.assert_array_equal(pixels, one.pixels)
     assert not np.array_equal(made.pixels[0], picture(folder, prompt=prompts[0], seed=7))
+
+
+_ALIKE: dict[str, tuple[str, int | None, tuple[dict[str, Any], ...]]] = {
+    "two maps": ("cpu", None, ({"weight": 0.7}, {"image": "map1.png"})),
+    "modes and ranges": (
+        "intel_openvino",
+        None,
+        (
+            {"mode": ControlMode.CONTROL},
+            {"image": "map1.png", "range": (0.0, 0.5)},
+            {"mode": ControlMode.PROMPT, "weight": 0.4},
+        ),
+    ),
+    "masks and tiles": (
+        "cpu",
+        SIDE,
+        ({"mask": "left.png"}, {"image": "map1.png", "mask": "right.png"}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("backend", "tile", "wanted"), _ALIKE.values(), ids=_ALIKE)
+def test_layers_of_one_file_have_its_network_loaded_once(
+    folder: Path, backend: str, tile: int | None, wanted: tuple[dict[str, Any], ...]
+) -> None:
+    reference = registry.find(backend)
+    if reference is None or not reference.create().probe()[0].usable:
+        pytest.skip(f"{backend} is not installed")
+    computes = reference.create()
+    for side in ("left", "right"):
+        write_mask(folder / f"{side}.png", left=side == "left")
+    files = {"image", "mask"}
+    second = SecondPass(scale=2, strength=0.5, upscaler="lanczos", tile=tile)
+
+    def made(networks: list[Path]) -> tuple[Pixels, set[str]]:
+        layers = tuple(
+            layer(
+                folder,
+                network=str(network),
+                **dict[str, Any]({n: str(folder / x) if n in files else x for n, x in one.items()}),
+            )
+            for network, one in zip(networks, wanted, strict=True)
+        )
+        request = a_request(
+            folder / "tiny",
+            convention=ConventionName.A1111,
+            controls=layers,
+            second_passes=(second,) if tile else (),
+        )
+        counted = CountingBackend()
+        run(request, counted)
+        return run(request, computes).pixels[0], {name for name, _ in counted.loads}
+
+    one = folder / "net0.safetensors"
+    copies = [folder / f"copy{number}.safetensors" for number in range(len(wanted))]
+    for copy in copies:
+        shutil.copy(one, copy)
+    apart, several = made(copies)
+    together, fewer = made([one] * len(wanted))
+    np.testing.assert_array_equal(together, apart)
+    assert "control 2" in several
+    assert "control" in fewer
+    assert not any(name.startswith("control ") for name in fewer)
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Residuals of control networks at the evaluations of a denoiser."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -44,9 +44,13 @@ class ControlInputs:
 
 @dataclass(slots=True, eq=False)
 class _LoadedLayer:
-    """A layer's network, loaded, with what is pinned: contexts of texts, and rows."""
+    """A layer's network, loaded, with what is pinned: contexts of texts, and rows.
+
+    `kept` are its inputs that are the same at all evaluations.
+    """
 
     session: Session
+    kept: Mapping[str, Array] = field(default_factory=dict[str, Array])
     texts: Mapping[str, Array] | None = None
     computed: int = 0
     rows: tuple[int, ...] = ()
@@ -55,6 +59,12 @@ class _LoadedLayer:
     def takes(self) -> set[str]:
         """The names of the network's inputs."""
         return {spec.name for spec in self.session.inputs}
+
+    def pin_kept(self) -> None:
+        """Pin what is the same at all evaluations; texts and rows are to be pinned, too."""
+        for name in self.kept.keys() & self.takes:
+            self.session.pin(name, self.kept[name])
+        self.texts, self.rows = None, ()
 
     def pin_texts(self, texts: Mapping[str, Array], computed: int) -> None:
         """Pin the first contexts of texts, unless they are."""
@@ -82,17 +92,18 @@ class ControlRun:
         self._pass, self._stages = own, stages
         self._leaders = [unit.leader for unit in own.units]
         places = [place for place, layer in enumerate(self._leaders) if not layer.is_within]
-        pairs = zip(places, sessions[1:], strict=True)
-        self._loaded = {place: _LoadedLayer(session) for place, session in pairs}
+        distinct = [place for place in places if own.first_alike(place) == place]
+        firsts = dict(zip(distinct, sessions[1:], strict=True))
+        self._loaded = {place: _LoadedLayer(firsts[own.first_alike(place)]) for place in places}
+        # The layer whose inputs are pinned in a session, by the first layer that has the session.
+        self._pinned: dict[int, int] = {}
         self._denoiser = sessions[0]
         self._tile: Tile | None = None
         self._lllite_maps: dict[str, Array] = {}
         for network, session in zip(networks[1:], sessions[1:], strict=True):
             pin_branches(session, network.branches)
         for place, loaded in self._loaded.items():
-            kept = {**own.of_maps(place, None), **self._masks(place, None)}
-            for name in kept.keys() & loaded.takes:
-                loaded.session.pin(name, kept[name])
+            loaded.kept = {**own.of_maps(place, None), **self._masks(place, None)}
         if own.lllites is not None:
             self._lllite_maps = own.lllites.inputs.of_maps(own.lllites.embedded(own.embeddings))
             pinned = {} if own.seen != own.size else self._lllite_maps
@@ -153,6 +164,10 @@ class ControlRun:
     def _pin(self, place: int, given: ControlInputs) -> None:
         """Pin the texts that a layer's network sees, and the weights of the denoiser's rows."""
         loaded, layer, rules = self._loaded[place], self._leaders[place], self._pass.rules
+        first = self._pass.first_alike(place)
+        if self._pinned.get(first) != place:
+            loaded.pin_kept()
+            self._pinned[first] = place
         contexts = len(given.texts["context"])
         both = leads_negative(layer.layer, rules, means=layer.means)
         led = contexts if both else given.positives

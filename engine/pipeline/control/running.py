@@ -1,6 +1,6 @@
 """Control networks beside a denoiser: their networks, and their maps, embedded once in a job."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -16,6 +16,7 @@ from engine.api.control_rules import ControlRules, MapResampling
 from engine.api.values import Phase
 from engine.compile.network import Network
 from engine.control.model import ControlModel, control_model
+from engine.families.base import IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.pipeline.control.acting import ActingSteps
 from engine.pipeline.control.fitting import fitted_map, fitted_painting
@@ -52,10 +53,10 @@ class _FittedMap:
 class ControlPass:
     """The control layers of a pass: their models for its checkpoint, and their maps.
 
-    `models` has that of each unit. `size` is the height and width of the pass's pictures, `seen`
-    that of what the denoiser sees at once: a tile, or all; `cell` is the side of a latent's cell.
-    `first` is the height and width in the job's first pass: tools make a map once, for that size,
-    and bring it to those of later passes. All are in pixels.
+    `models` has that of each unit; units that follow the same file share one. `size` is the height
+    and width of the pass's pictures, `seen` that of what the denoiser sees at once: a tile, or all;
+    `cell` is the side of a latent's cell. `first` is the height and width in the job's first pass:
+    tools make a map once, for that size, and bring it to those of later passes. All are in pixels.
     """
 
     units: tuple[ControlUnit, ...]
@@ -87,7 +88,7 @@ class ControlPass:
         """Return the layers for a pass, whose checkpoint they fit."""
         convention = one.request.convention
         units = units_of(read.acting, convention.name)
-        models = tuple(control_model(own.layers[0].network, one.checkpoint) for own in units)
+        models = tuple(_models(units, one.checkpoint))
         size, rules = (one.request.height, one.request.width), convention.control
         seen, cell = one.evaluated_size, one.checkpoint.latent.downscale
         first = read.size or size
@@ -98,9 +99,17 @@ class ControlPass:
     def networks(
         self, denoiser: Network, loras: ComponentPatches | None = None
     ) -> tuple[Network, ...]:
-        """Return the networks that run at each step, for a denoiser's sizes and its LoRAs.
+        """Return the networks that run at each step, each once: those of `evaluations`."""
+        every = self.evaluations(denoiser, loras)
+        return tuple({id(network): network for network in every}.values())
 
-        There is one for each unit that does not act within the denoiser.
+    def evaluations(
+        self, denoiser: Network, loras: ComponentPatches | None = None
+    ) -> tuple[Network, ...]:
+        """Return the networks of the evaluations at a step, for a denoiser's sizes and its LoRAs.
+
+        There is one for each unit that does not act within the denoiser, in their order; units that
+        follow the same file have the same one.
         """
         sizes = {name: one.optimum for name, one in denoiser.dimensions.items()}
         contexts, tokens, rows = sizes["contexts"], sizes["tokens"], sizes["batch"]
@@ -109,11 +118,16 @@ class ControlPass:
             model = self._model(place, loras)
             network = model.denoising(*self.seen, contexts=contexts, tokens=tokens, rows=rows)
             if network is not None:
-                found.append(self._for_place(network, place))
+                found.append(self._for_place(network, self.first_alike(place)))
         return tuple(found)
+
+    def first_alike(self, place: int) -> int:
+        """Return the place of the first unit that has the model of the one at `place`."""
+        return next(i for i, model in enumerate(self.models) if model is self.models[place])
 
     def _model(self, place: int, loras: ComponentPatches | None) -> ControlModel:
         """Return a unit's model with the denoiser's LoRAs; the same object each time."""
+        place = self.first_alike(place)
         key = place, loras
         if key not in self._with_loras:
             self._with_loras[key] = self.models[place].with_loras(loras)
@@ -214,7 +228,8 @@ class ControlPass:
 
     def _embedding(self, place: int) -> Network:
         maps = len(self.units[place].layers)
-        return self._for_place(self.models[place].embedding(*self.size, maps=maps), place)
+        network = self.models[place].embedding(*self.size, maps=maps)
+        return self._for_place(network, self.first_alike(place))
 
     def _for_place(self, network: Network, place: int) -> Network:
         """Return a network under a name of its own, so that several are loaded together."""
@@ -223,6 +238,22 @@ class ControlPass:
         if id(network) not in self._named:
             self._named[id(network)] = replace(network, name=f"{network.name} {place + 1}")
         return self._named[id(network)]
+
+
+def _models(
+    units: Sequence[ControlUnit], checkpoint: IdentifiedCheckpoint
+) -> Iterator[ControlModel]:
+    """Yield the model of each unit: the same object for the same file, which is loaded once.
+
+    What acts within the denoiser has no network of its own.
+    """
+    known: dict[object, ControlModel] = {}
+    for place, unit in enumerate(units):
+        network = unit.leader.network
+        key = place if unit.leader.is_within else (network.path, network.digest)
+        if key not in known:
+            known[key] = control_model(network, checkpoint)
+        yield known[key]
 
 
 def _wanted_map(read: ReadLayer, size: tuple[int, int]) -> WantedMap | None:
