@@ -1,4 +1,4 @@
-"""`safelight inspect`: what a checkpoint file is."""
+"""`safelight inspect`: what a file of weights is."""
 
 import argparse
 import shlex
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from app.cli import inspect_lora, overrides
+from app.cli import inspect_lora, inspect_network, overrides
 from app.cli.remedies import part_option
 from app.cli.terminal import ByteBar, print_json, say
 from app.library.checkpoints import find_checkpoint
@@ -51,9 +51,13 @@ def run(options: argparse.Namespace) -> int:
         checkpoint = identify(path, known.read_index, overrides.given(options))
     except EngineError:
         lora = _lora(options.file, paths)
-        if lora is None:
+        if lora is not None:
+            inspect_lora.show(lora, hashes=options.hash, as_json=options.json)
+            return 0
+        network = inspect_network.describe(options.file, paths)
+        if network is None:
             raise
-        inspect_lora.show(lora, hashes=options.hash, as_json=options.json)
+        inspect_network.show(network, as_json=options.json)
         return 0
     sha256 = known.sha256(checkpoint.file) if checkpoint.file else None
     tensors: str | None = None
