@@ -54,6 +54,8 @@ _RESIZES = MappingProxyType(
         ControlResize.FILL: "Resize and Fill",
     }
 )
+# "inpaint_only" also puts the part that is kept back into the finished picture, with blurred edges.
+_INPAINTING = "inpaint_global_harmonious"
 # Marks that end a value.
 _NOT_IN_NAMES = str.maketrans("", "", ',:"[]')
 
@@ -98,7 +100,7 @@ def _image_prompt(prompt: ImagePrompt, model: str) -> Iterator[tuple[str, str]]:
 def _module(layer: ControlLayer) -> str:
     options = layer.preprocessor
     if options is None:
-        return "inpaint_only" if layer.kind is ControlKind.INPAINT else "none"
+        return _INPAINTING if layer.kind is ControlKind.INPAINT else "none"
     name = name_of(options)
     is_safe = getattr(options, "safe", False)
     return _SAFE_MODULES[name] if is_safe else _MODULES.get(name, name.value)

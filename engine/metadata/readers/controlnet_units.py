@@ -50,6 +50,8 @@ _RESIZES = {
 }
 # The keys of older notations, by those of the newest.
 _OLDER = {"preprocessor": "module"}
+# Modules that put the kept part of their picture back into the finished one.
+_PUTS_BACK = "inpaint_only"
 
 
 @dataclass(slots=True)
@@ -118,6 +120,11 @@ def _add(unit: Mapping[str, str], found: Units) -> None:
         hash=digits,
     )
     found.controls = (*found.controls, layer)[:MAX_CONTROLS]
+    if module.startswith(_PUTS_BACK):
+        found.remarks.append(
+            f'The part of its picture that "{shown}" keeps is followed, and not put back into the '
+            "result: paint over the picture itself to keep it."
+        )
     if module not in MODULES and module not in INPAINT_MODULES and module != "none":
         found.remarks.append(no_map_of(shown))
 

@@ -159,6 +159,17 @@ def test_an_inpainting_unit_needs_no_map() -> None:
     )
     (layer,) = found.request.controls
     assert (layer.kind, layer.preprocessor) == (ControlKind.INPAINT, None)
+    # Its mask is not in the file, so the kept part cannot be put back.
+    assert any("inpaint_only" in one and "put back" in one for one in found.warnings)
+    plain = a1111('ControlNet 0: "Module: inpaint_global_harmonious, Model: a, Weight: 1"')
+    assert plain.request.controls[0].kind is ControlKind.INPAINT
+    assert not any("put back" in one for one in plain.warnings)
+
+
+def test_an_inpainting_layer_is_written_as_the_module_that_puts_nothing_back() -> None:
+    layer = ControlLayer(image="a.png", network="inpaint.safetensors", kind=ControlKind.INPAINT)
+    ((_, unit),) = control_units((layer,), ())
+    assert unit.startswith("Module: inpaint_global_harmonious, ")
 
 
 @pytest.mark.parametrize("weight", ["1.35-1.5", "strong", "1e9", "nan"])
