@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from engine.api.features import OptionalSetting
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.control.control_net_files import require_weights
@@ -111,6 +112,15 @@ def require_family(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) ->
 
 def other_sizes(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> EngineError:
     """Return the error for a checkpoint whose denoiser has other sizes."""
+    if OptionalSetting.CONTROLS not in checkpoint.architecture.features.options:
+        return EngineError(
+            ErrorCode.CHECKPOINT_MISMATCH,
+            sentence(
+                "No control network fits {checkpoint}, whose layers have widths of their own.",
+                checkpoint=checkpoint.path.name,
+            ),
+            sentence("Choose another model, or leave out the control layers."),
+        )
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         sentence(

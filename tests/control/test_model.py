@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.paths import starter_checkpoint
 from backends.base import DType
 from engine.api.preprocessors import ControlKind
 from engine.api.values import ErrorCode
@@ -82,6 +83,14 @@ def test_a_network_for_another_checkpoint_is_refused(
     with pytest.raises(EngineError, match=words) as caught:
         control_model(network_of(tmp_path), small_checkpoint(tmp_path / "a", unet))
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+
+
+def test_the_starter_is_said_to_follow_no_pictures(tmp_path: Path) -> None:
+    network = network_of(tmp_path)
+    with pytest.raises(EngineError, match="No control network fits model") as caught:
+        control_model(network, identify(starter_checkpoint()))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+    assert "another model" in caught.value.hint
 
 
 def test_a_control_lora_borrows_the_checkpoints_weights(tmp_path: Path) -> None:

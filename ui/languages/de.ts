@@ -5668,6 +5668,10 @@
    <translation>Ein anderes Modell wählen oder es neu herunterladen.</translation>
   </message>
   <message>
+   <source>Choose another model, or leave out the control layers.</source>
+   <translation>Wählen Sie ein anderes Modell, oder lassen Sie die Steuerebenen weg.</translation>
+  </message>
+  <message>
    <source>Choose another name.</source>
    <translation>Einen anderen Namen wählen.</translation>
   </message>
@@ -6278,6 +6282,10 @@
   <message>
    <source>Network of an ONNX file</source>
    <translation>Netz einer ONNX-Datei</translation>
+  </message>
+  <message>
+   <source>No control network fits {checkpoint}, whose layers have widths of their own.</source>
+   <translation>Kein Steuernetz passt zu {checkpoint}, dessen Schichten eigene Breiten haben.</translation>
   </message>
   <message>
    <source>No device can be used ({names}).</source>
