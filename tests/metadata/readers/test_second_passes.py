@@ -74,7 +74,7 @@ def test_files_of_a_second_pass_are_named() -> None:
     assert second.upscaler == "4x-Ultra"
     assert second.checkpoint is None
     assert found.warnings == (
-        'It was enlarged with the upscaler "4x-Ultra", which your folders must have.',
+        'It was enlarged with the upscaler "4x-Ultra", which is looked for in your folders.',
         'Its second pass was drawn with the model "soft [0123456789]"; choose it to match.',
     )
 
