@@ -39,6 +39,7 @@ _LEFT_OUT = {
     "diffusers.MiniMaxMusic3Transformer1DModel",
     "diffusers.MiniMaxMusic3Vocoder",
     "diffusers.RFD4ProteinaTransformer",
+    "diffusers.SD3Transformer2DModel",
     "diffusers.T5FilmDecoder",
     "diffusers.UNet1DModel",
     "diffusers.UNet2DConditionModel",

@@ -152,7 +152,6 @@ TITLES: dict[str, tuple[str, ...]] = {
     ),
     "an LTX-Video model": ("diffusers.LTXVideoTransformer3DModel",),
     "an Ovis-Image model": ("diffusers.OvisImageTransformer2DModel",),
-    "an SD 3 model": ("diffusers.SD3Transformer2DModel",),
     "an aMUSEd model": ("diffusers.UVit2DModel",),
     "an asymmetric VAE": ("diffusers.AsymmetricAutoencoderKL",),
     "an audio autoencoder": (
