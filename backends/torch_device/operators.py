@@ -266,8 +266,17 @@ def _unsqueeze(x: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def _pixel_shuffle(*, blocksize: int, mode: str) -> Function:
-    _require(mode == "CRD", f"mode {mode}")
-    return lambda x: functional.pixel_shuffle(x, blocksize)
+    if mode == "CRD":
+        return lambda x: functional.pixel_shuffle(x, blocksize)
+    _require(mode == "DCR", f"mode {mode}")
+    side = blocksize
+
+    def by_cells(x: Tensor) -> Tensor:
+        batch, channels, height, width = x.shape
+        split = x.reshape(batch, side, side, channels // side**2, height, width)
+        return split.permute(0, 3, 4, 1, 5, 2).reshape(batch, -1, height * side, width * side)
+
+    return by_cells
 
 
 def _max_pool(*, kernel_shape: Sequence[int], strides: Sequence[int]) -> Function:

@@ -16,6 +16,7 @@ import numpy as np
 
 from backends.base import Array, DType
 from engine.graphs.builder import Value
+from engine.graphs.modulation import EPSILON, embedded, gated, modulated, modulations, widened
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.rotations import turned_neighbours
 
@@ -23,7 +24,6 @@ from engine.graphs.rotations import turned_neighbours
 PATCH = 2
 # The numbers of a timestep's or of a guidance's embedding.
 WAVES = 256
-_EPSILON = 1e-6
 _MOST_F16 = 65_504.0
 # The end of an axis, as ONNX's Slice has it.
 _END = 2**62
@@ -178,7 +178,7 @@ class FluxBlocks(ABC):
         """Emit the last layer, and put the cells of each token in their places."""
         g, config = self.g, self.config
         scale, shift = (self.modulations(f"norm_out.{one}", 1)[0] for one in ("scale", "shift"))
-        h = self._normed(image, shift, scale)
+        h = modulated(g, image, config.width, shift, scale)
         h = g.linear(h, "proj_out", (config.width, config.out_channels))
         shape = g.op("Concat", g.integers([0, config.out_channels]), grid, axis=0)
         h = g.op("Reshape", g.op("Transpose", h, perm=[0, 2, 1]), shape)
@@ -192,34 +192,37 @@ class FluxBlocks(ABC):
     def double(self, text: Value, image: Value, name: str) -> tuple[Value, Value]:
         """Emit a block in which text and image have weights of their own."""
         g, width = self.g, self.config.width
+        widths = width, self.config.mlp_width
         of_image = self.modulations(f"{name}.norm1.linear", 6)
         of_text = self.modulations(f"{name}.norm1_context.linear", 6)
         attn = f"{name}.attn"
         layers = [f"{attn}.to_{part}" for part in "qkv"]
         added = [f"{attn}.add_{part}_proj" for part in "qkv"]
-        qkv = self._heads(self._normed(image, *of_image[:2]), layers, f"{attn}.norm_")
-        others = self._heads(self._normed(text, *of_text[:2]), added, f"{attn}.norm_added_")
+        qkv = self._heads(modulated(g, image, width, *of_image[:2]), layers, f"{attn}.norm_")
+        others = self._heads(modulated(g, text, width, *of_text[:2]), added, f"{attn}.norm_added_")
         mixed = self._attention(
             *(g.op("Concat", one, other, axis=1) for one, other in zip(others, qkv, strict=True))
         )
         of_words = g.op("Slice", mixed, g.integers([0]), self._first, g.integers([1]))
         h = g.linear(of_words, f"{attn}.to_add_out", (width, width))
-        text = self._widened(self._gated(text, h, of_text[2]), f"{name}.ff_context", of_text[3:])
+        text = gated(g, text, h, of_text[2])
+        text = widened(g, text, f"{name}.ff_context", widths, of_text[3:])
         h = g.linear(self.image_of(mixed), f"{attn}.to_out.0", (width, width))
-        image = self._widened(self._gated(image, h, of_image[2]), f"{name}.ff", of_image[3:])
+        image = gated(g, image, h, of_image[2])
+        image = widened(g, image, f"{name}.ff", widths, of_image[3:])
         return self._within_f16(text), image
 
     def single(self, x: Value, name: str) -> Value:
         """Emit a block with attention and MLP side by side, on all tokens."""
         g, config, width = self.g, self.config, self.config.width
         shift, scale, gate = self.modulations(f"{name}.norm.linear", 3)
-        h = self._normed(x, shift, scale)
+        h = modulated(g, x, width, shift, scale)
         layers = [f"{name}.attn.to_{part}" for part in "qkv"]
         mixed = self._attention(*self._heads(h, layers, f"{name}.attn.norm_"))
         wide = g.gelu_tanh(g.linear(h, f"{name}.proj_mlp", (width, config.mlp_width)))
         both = g.op("Concat", mixed, wide, axis=2)
         h = g.linear(both, f"{name}.proj_out", (width + config.mlp_width, width))
-        return self._within_f16(self._gated(x, h, gate))
+        return self._within_f16(gated(g, x, h, gate))
 
     def _whole(self, name: str, without: float) -> Value:
         """Declare cosines or sines of the patches; tokens of the text do not turn.
@@ -233,23 +236,6 @@ class FluxBlocks(ABC):
         whole = g.op("Concat", still, turned, axis=0)
         return g.op("Reshape", whole, g.integers([-1, 1, width]))
 
-    def _normed(self, x: Value, shift: Value, scale: Value) -> Value:
-        g = self.g
-        normal = g.plain_layer_norm(x, self.config.width, _EPSILON)
-        scaled = g.op("Mul", normal, g.op("Add", scale, g.constant(1.0)))
-        return g.op("Add", scaled, shift)
-
-    def _gated(self, x: Value, h: Value, gate: Value) -> Value:
-        return self.g.op("Add", x, self.g.op("Mul", h, gate))
-
-    def _widened(self, x: Value, name: str, modulations: Sequence[Value]) -> Value:
-        """Emit a double block's MLP and its residual; modulations are shift, scale and gate."""
-        g, config = self.g, self.config
-        h = self._normed(x, *modulations[:2])
-        h = g.gelu_tanh(g.linear(h, f"{name}.net.0.proj", (config.width, config.mlp_width)))
-        h = g.linear(h, f"{name}.net.2", (config.mlp_width, config.width))
-        return self._gated(x, h, modulations[2])
-
     def _heads(self, x: Value, layers: Sequence[str], norms: str) -> tuple[Value, Value, Value]:
         """Emit queries, keys and values, the first two normalised by head.
 
@@ -260,7 +246,7 @@ class FluxBlocks(ABC):
         q, k, v = (g.linear(x, layer, (config.width, config.width)) for layer in layers)
         split = g.integers([0, 0, config.heads, config.head_width])
         q, k = (
-            g.rms_norm(g.op("Reshape", one, split), f"{norms}{part}", config.head_width, _EPSILON)
+            g.rms_norm(g.op("Reshape", one, split), f"{norms}{part}", config.head_width, EPSILON)
             for one, part in ((q, "q"), (k, "k"))
         )
         return q, k, v
@@ -298,31 +284,20 @@ class _EmbeddedBlocks(FluxBlocks):
 
     def modulations(self, name: str, count: int) -> list[Value]:
         """Emit vectors of a linear layer of the embedding: [contexts, 1, width] each."""
-        g, width = self.g, self.config.width
-        every = g.linear(self._embedding, name, (width, count * width))
-        every = g.op("Reshape", every, g.integers([0, 1, count * width]))
-        if count == 1:
-            return [every]
-        cuts = [(g.integers([width * i]), g.integers([width * (i + 1)])) for i in range(count)]
-        return [g.op("Slice", every, *cut, g.integers([2])) for cut in cuts]
+        return modulations(self.g, self._embedding, name, self.config.width, count)
 
     def _embedded(self) -> Value:
         """Emit the sum of the embeddings of timestep, guidance and pooled text."""
         g, config = self.g, self._sizes
         waves = ("timestep", "guidance") if config.takes_guidance else ("timestep",)
-        embedded = [
-            self._mlp(g.input(f"{kind}_embedding", DType.F32, (1, WAVES)), kind, WAVES)
+        pooled, width = config.pooled_width, config.width
+        found = [
+            embedded(g, g.input(f"{kind}_embedding", DType.F32, (1, WAVES)), kind, WAVES, width)
             for kind in waves
         ]
-        width = config.pooled_width
-        embedded.append(self._mlp(g.input("pooled", DType.F32, ("contexts", width)), "text", width))
-        total = embedded[0]
-        for one in embedded[1:]:
+        whole = g.input("pooled", DType.F32, ("contexts", pooled))
+        found.append(embedded(g, whole, "text", pooled, width))
+        total = found[0]
+        for one in found[1:]:
             total = g.op("Add", total, one)
         return total
-
-    def _mlp(self, x: Value, kind: str, inner: int) -> Value:
-        """Embed an input of this kind, `inner` numbers wide, by a two-layer MLP."""
-        g, width, layers = self.g, self._sizes.width, f"time_text_embed.{kind}_embedder.linear_"
-        h = g.silu(g.linear(g.cast_to_element(x), f"{layers}1", (inner, width)))
-        return g.linear(h, f"{layers}2", (width, width))

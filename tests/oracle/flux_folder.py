@@ -72,10 +72,10 @@ def _transformer(*, takes_guidance: bool, in_channels: int):
     return module
 
 
-def _t5():
+def _t5(width: int = CONTEXT):
     config = transformers.T5Config(
         vocab_size=32128,
-        d_model=CONTEXT,
+        d_model=width,
         d_kv=8,
         d_ff=64,
         num_layers=2,
@@ -102,7 +102,7 @@ def _words(folder: Path):
     return transformers.CLIPTokenizer.from_pretrained(folder)
 
 
-def _vae():
+def _vae(scale: float = 0.3611, shift: float = 0.1159):
     return diffusers.AutoencoderKL(
         block_out_channels=(32, 32, 64, 64),
         down_block_types=("DownEncoderBlock2D",) * 4,
@@ -110,8 +110,8 @@ def _vae():
         layers_per_block=1,
         norm_num_groups=32,
         latent_channels=16,
-        scaling_factor=0.3611,
-        shift_factor=0.1159,
+        scaling_factor=scale,
+        shift_factor=shift,
         use_quant_conv=False,
         use_post_quant_conv=False,
         sample_size=64,

@@ -22,6 +22,7 @@ from engine.graphs.chroma import ChromaConfig, chroma  # noqa: E402
 from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
 from engine.graphs.flux import FluxConfig, flux  # noqa: E402
 from engine.graphs.free_u import FreeU  # noqa: E402
+from engine.graphs.sd3 import Sd3Config, sd3  # noqa: E402
 from engine.graphs.t2i_adapter import t2i_adapter  # noqa: E402
 from engine.graphs.t5 import position_buckets, t5_encoder  # noqa: E402
 from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
@@ -59,6 +60,18 @@ SMALL_FLUX = FluxConfig(
     in_channels=16, out_channels=16, width=48, heads=3, mlp_width=192, context_width=40,
     pooled_width=24, double_blocks=1, single_blocks=1, axes=(4, 6, 6), takes_guidance=True,
 )  # fmt: skip
+SMALL_SD3 = Sd3Config(
+    channels=4,
+    width=64,
+    heads=2,
+    mlp_width=96,
+    context_width=40,
+    pooled_width=24,
+    blocks=2,
+    places=8,
+    normalised=True,
+    dual_blocks=(0,),
+)
 SMALL_CHROMA = ChromaConfig(
     in_channels=16, out_channels=16, width=48, heads=3, mlp_width=192, context_width=40,
     double_blocks=1, single_blocks=1, axes=(4, 6, 6), waves=16, approximator_width=32,
@@ -219,8 +232,9 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
         partial(t5_encoder, config=SMALL_T5),
         partial(t5_encoder, config=SMALL_T5, masked=True),
     )
+    of_sd3 = partial(sd3, config=SMALL_SD3)
     of_zimage = partial(zimage, config=SMALL_ZIMAGE), emit_qwen3
-    networks = (changed, adapter, *of_flux, *of_zimage)
+    networks = (changed, adapter, *of_flux, *of_zimage, of_sd3)
     for emit in (*emits, partial(unet, config=wide_unet()), *networks):
         weights = random_weights(emit)
         for operators, elements in forms:
