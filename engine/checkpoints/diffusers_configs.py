@@ -175,7 +175,7 @@ class T5Constants(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class T5File(T5Constants, frozen=True, kw_only=True):
-    """`text_encoder_2/config.json` of a T5EncoderModel."""
+    """`config.json` of a T5EncoderModel."""
 
     vocab_size: Count = 32128
     d_model: Count = 512
@@ -235,6 +235,28 @@ class ZImageFile(ZImageConstants, frozen=True, kw_only=True):
     cap_feat_dim: Count = 2560
     # The parts of a head that turn with each coordinate of a token.
     axes_dims: tuple[Count, Count, Count] = (32, 48, 48)
+
+
+class Sd3Constants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of an SD3Transformer2DModel of which our graphs support only the default."""
+
+    patch_size: int = 2
+
+
+class Sd3File(Sd3Constants, frozen=True, kw_only=True):
+    """`transformer/config.json` of an SD3Transformer2DModel."""
+
+    in_channels: Count = 16
+    out_channels: Count = 16
+    num_layers: Count = 18
+    attention_head_dim: Count = 64
+    num_attention_heads: Count = 18
+    joint_attention_dim: Count = 4096
+    caption_projection_dim: Count = 1152
+    pooled_projection_dim: Count = 2048
+    pos_embed_max_size: Count = 96
+    dual_attention_layers: tuple[int, ...] = ()
+    qk_norm: str | None = None
 
 
 class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):

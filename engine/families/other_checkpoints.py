@@ -114,11 +114,6 @@ CHECKPOINTS = (
         ("txt_norm.weight [", "transformer_blocks.0."),
         "transformer_blocks.0.img_mod.1.",
     ),
-    _checkpoint(
-        "an SD 3 model",
-        "joint_blocks.0.x_block.attn.qkv.weight [",
-        ("transformer_blocks.0.attn.add_k_proj.weight [", "time_text_embed.text_embedder."),
-    ),
     _checkpoint("a HiDream model", "double_stream_blocks.0.block.", "t_embedder1.mlp.0."),
     _checkpoint("a GLM-Image model", "glyph_projector.", "prior_token_embedding."),
     _checkpoint("a CogView model", ("patch_embed.text_proj.", "time_condition_embed.")),

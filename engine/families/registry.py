@@ -25,6 +25,7 @@ _MODULES = (
     "engine.families.flux",
     "engine.families.zimage",
     "engine.families.chroma",
+    "engine.families.sd3",
 )
 
 _LOG = logging.getLogger(__name__)

@@ -122,17 +122,23 @@ class SizeShift:
 
 @dataclass(frozen=True, slots=True)
 class FlowLevels:
-    """The levels that a tool has of a flow: how they are moved, and how many there are."""
+    """The levels that a tool has of a flow: how they are moved, and how many there are.
+
+    `ends_lowest` is that of `FlowSchedule`.
+    """
 
     shift: float | SizeShift = 1.0
     count: int = 1000
+    ends_lowest: bool = False
 
     def schedule(self, request: ResolvedRequest) -> FlowSchedule:
         """Return the levels for pictures of a request's size."""
         shift = self.shift
         if isinstance(shift, SizeShift):
             shift = shift(request.width, request.height)
-        return FlowSchedule.of(shift, request.convention.name, self.count)
+        return FlowSchedule.of(
+            shift, request.convention.name, self.count, ends_lowest=self.ends_lowest
+        )
 
 
 @dataclass(frozen=True, slots=True)

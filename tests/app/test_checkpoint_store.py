@@ -117,5 +117,11 @@ def test_families_are_called_what_the_engine_says(staged: Staged) -> None:
     staged.wait(lambda: store.answer(starter_checkpoint()) is not None)
     titles = [store.family_title(family.name) for family in store.families]
     stable_diffusion = ["Stable Diffusion 1", "Stable Diffusion 2", "SDXL", "SDXL refiner"]
-    assert titles == [*stable_diffusion, "Flux.1", "Z-Image", "Chroma"]
+    assert titles == [
+        *stable_diffusion,
+        "Flux.1",
+        "Z-Image",
+        "Chroma",
+        "Stable Diffusion 3 and 3.5",
+    ]
     assert store.family_title("of another version") == "of another version"

@@ -18,6 +18,7 @@ from tests.families import listings
 from tests.families.chroma import files as chroma
 from tests.families.flux import files as flux
 from tests.families.listings import PRUNED_SDXL, SD1, SD2, SDXL, UNET, VAE, Listing
+from tests.families.sd3 import files as sd3
 from tests.families.zimage import files as zimage
 
 TEXTS = ("cond_stage_model.", "conditioner.")
@@ -105,6 +106,7 @@ def _entries() -> Iterator[tuple[str, Entry]]:
     yield from _flux()
     yield from _zimage()
     yield from _chroma()
+    yield from _sd3()
 
 
 def _flux() -> Iterator[tuple[str, Entry]]:
@@ -195,3 +197,17 @@ def _stated() -> Iterator[tuple[str, Entry]]:
         yield f"{family} {key}", entry
     turbo = {"modelspec.architecture": "stable-diffusion-xl-turbo-v1"}
     yield "SDXL Turbo", Entry(sdxl, "sdxl", metadata=turbo)
+
+
+def _sd3() -> Iterator[tuple[str, Entry]]:
+    """Transformers of SD 3 and 3.5, with the gaps that such files have; T5 is none."""
+    gaps = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.VAE)
+    for variant, sizes in (
+        ("medium", sd3.Sd3Sizes()),
+        ("3.5-medium", sd3.MEDIUM_35),
+        ("3.5-large", sd3.LARGE),
+    ):
+        names = listings.prefixed(UNET, sd3.original(sizes))
+        whole = Entry(names, "sd3", variant, gaps, prediction=PredictionType.FLOW)
+        yield f"SD {variant}", whole
+        yield f"SD {variant} fp8", replace(whole, dtype=DType.F8_E4M3)

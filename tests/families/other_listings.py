@@ -1,32 +1,20 @@
 """Listings of what SD 1.x must not be mistaken for, as far as that can be told from SD 1.x."""
 
 from tests.families.listings import (
-    UNET,
-    VAE,
     Listing,
-    VaeSizes,
     affine,
-    clip_text,
     ldm_unet,
-    ldm_vae,
     prefixed,
 )
 
 
-def sd3() -> Listing:
-    """SD 3 medium with its CLIP encoders."""
-    names: Listing = {"pos_embed": (1, 36864, 1536)}
-    names |= affine("x_embedder.proj", 1536, 16, 2, 2)
-    for block in range(24):
-        for stream in ("x_block", "context_block"):
-            place = f"joint_blocks.{block}.{stream}"
-            names |= affine(f"{place}.attn.qkv", 4608, 1536)
-            names |= affine(f"{place}.adaLN_modulation.1", 9216, 1536)
-    return (
-        prefixed(UNET, names)
-        | prefixed(VAE, ldm_vae(VaeSizes(latent=16)))
-        | prefixed("text_encoders.clip_l.transformer.", clip_text())
-    )
+def aura_flow() -> Listing:
+    """AuraFlow, a transformer with two streams that no family runs."""
+    return {
+        "double_layers.0.attn.w1q.weight": (3072, 3072),
+        "double_layers.0.attn.w2q.weight": (3072, 3072),
+        "single_layers.0.attn.w1q.weight": (3072, 3072),
+    }
 
 
 def flux(prefix: str = "") -> Listing:

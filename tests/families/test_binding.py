@@ -12,6 +12,7 @@ from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.flux import FluxConfig, flux
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.qwen3 import Qwen3Config, qwen3_encoder
+from engine.graphs.sd3 import Sd3Config, sd3
 from engine.graphs.t5 import T5Config, t5_encoder
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.unet import UNetConfig, unet
@@ -51,6 +52,10 @@ def used(source: ComponentSource) -> set[str]:
             emit(lambda g: chroma(g, config))
         case FluxConfig() as config:
             emit(lambda g: flux(g, config))
+        case Sd3Config() as config:
+            emit(lambda g: sd3(g, config))
+            # Not the network takes it, but the code that cuts out the part for a picture's size.
+            names.add("pos_embed.pos_embed")
         case ZImageConfig() as config:
             emit(lambda g: zimage(g, config))
         case Qwen3Config() as config:

@@ -28,6 +28,7 @@ from tests.families.listings import (
     UNetSizes,
     prefixed,
 )
+from tests.families.sd3 import files as sd3
 from tests.families.zimage import files as zimage
 
 SD1_FILES: dict[str, Listing] = {
@@ -64,10 +65,12 @@ FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
     "Z-Image": ("zimage", "turbo", zimage.diffusers()),
     "Z-Image, original": ("zimage", "turbo", prefixed(UNET, zimage.original())),
     "Chroma": ("chroma", "base", chroma.original()),
+    "SD 3 medium": ("sd3", "medium", prefixed(UNET, sd3.original())),
+    "SD 3.5 medium": ("sd3", "3.5-medium", sd3.original(sd3.MEDIUM_35)),
     **{name: ("sdxl", name, listings.sdxl(sizes)) for name, sizes in PRUNED_SDXL.items()},
 }
 OTHERS: dict[str, tuple[str, Listing]] = {
-    "SD 3": ("an SD 3 model", other_listings.sd3()),
+    "AuraFlow": ("an AuraFlow model", other_listings.aura_flow()),
     "Flux.2": ("a Flux.2 model", other_listings.flux2()),
     "kohya LoRA": ("a LoRA", other_listings.kohya_lora()),
     "Flux LoRA": ("a LoRA", other_listings.peft_flux_lora()),
@@ -136,11 +139,11 @@ def test_the_error_says_what_it_is(tmp_path: Path, layout: str) -> None:
     assert "SD 1.x" in caught.value.message + caught.value.hint
 
 
-def test_an_sd_3_checkpoint_in_words(tmp_path: Path) -> None:
+def test_a_checkpoint_of_no_family_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
-        identify(write_sparse(tmp_path / "f.safetensors", other_listings.sd3()))
-    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, Chroma"
-    assert caught.value.message == "f.safetensors is an SD 3 model, which is not run yet."
+        identify(write_sparse(tmp_path / "f.safetensors", other_listings.aura_flow()))
+    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, Chroma, SD 3.x"
+    assert caught.value.message == "f.safetensors is an AuraFlow model, which is not run yet."
     assert caught.value.hint == f"Choose a model of one of these: {runs}."
 
 

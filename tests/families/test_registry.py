@@ -41,12 +41,21 @@ def failure(path: Path) -> EngineError:
 @pytest.mark.usefixtures("broken")
 def test_other_families_work_beside_a_broken_one(tmp_path: Path) -> None:
     assert identify(write_sparse(tmp_path / "x.safetensors", SMALL)).family == "sd1"
-    assert FAMILIES.names == ("sd1", "sd2", "sdxl", "sdxl_refiner", "flux1", "zimage", "chroma")
+    assert FAMILIES.names == (
+        "sd1",
+        "sd2",
+        "sdxl",
+        "sdxl_refiner",
+        "flux1",
+        "zimage",
+        "chroma",
+        "sd3",
+    )
     assert [(one.name, one.reason) for one in FAMILIES.broken] == [("broken_family", REASON)]
 
 
 @pytest.mark.usefixtures("broken")
-@pytest.mark.parametrize("names", [{"blocks.0.weight": (4, 4)}, other_listings.sd3()])
+@pytest.mark.parametrize("names", [{"blocks.0.weight": (4, 4)}, other_listings.aura_flow()])
 def test_a_broken_family_is_named_for_a_file_of_no_other(
     tmp_path: Path, names: listings.Listing
 ) -> None:
@@ -85,10 +94,10 @@ def test_errors_name_the_families_that_are_registered(tmp_path: Path) -> None:
     assert (
         failure(path).hint
         == "Choose a model of one of these: SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, "
-        "Chroma."
+        "Chroma, SD 3.x."
     )
     with FAMILIES.added("tests.families.pebble"):
-        assert failure(path).hint.endswith("Z-Image, Chroma, Pebble.")
+        assert failure(path).hint.endswith("Chroma, SD 3.x, Pebble.")
 
 
 # --- a family that brings keys, folders and components of its own ---

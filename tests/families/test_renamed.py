@@ -36,7 +36,7 @@ def test_an_sd1_checkpoint_under_any_name(tmp_path: Path, name: str) -> None:
         (listings.ldm_vae(), "a VAE"),
         (other_listings.controlnet(), "a ControlNet"),
         (other_listings.embedding(), "a textual inversion embedding"),
-        (other_listings.sd3(), "an SD 3 model"),
+        (other_listings.aura_flow(), "an AuraFlow model"),
     ],
 )
 def test_something_else_that_is_called_a_checkpoint(

@@ -14,7 +14,7 @@ from engine.families import Component, identify
 from engine.families.base import Parts
 from engine.families.identify import supply
 from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder, named_space, tiny_vae_parts
-from engine.families.shared.stable_diffusion.latent_spaces import FLUX, SD, SDXL
+from engine.families.shared.stable_diffusion.latent_spaces import FLUX, SD, SD3, SDXL
 from tests.checkpoints.arrays import write_arrays
 from tests.families.tiny_vaes import (
     CONFIG,
@@ -62,7 +62,7 @@ def test_a_decoder_without_its_encoder(tmp_path: Path) -> None:
         ("VAE-taesd/taesdxl_decoder.pth", SDXL),
         ("taesdxl/diffusion_pytorch_model.safetensors", SDXL),
         ("sdxl/TAESD.safetensors", SD),
-        ("vae_approx/taesd3_decoder.safetensors", None),
+        ("vae_approx/taesd3_decoder.safetensors", SD3),
         ("vae_approx/taef1_decoder.safetensors", FLUX),
         ("vae/some.safetensors", None),
     ],

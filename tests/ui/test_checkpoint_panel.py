@@ -115,6 +115,7 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
         "Flux.1",
         "Z-Image",
         "Chroma",
+        "Stable Diffusion 3 and 3.5",
     ]
     assert not dialog.reset.isEnabled()
     row = dialog.declared.prediction.findData(PredictionType.V.value)

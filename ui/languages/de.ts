@@ -5324,6 +5324,10 @@
    <translation>1024 Pixel, folgt langen Prompts genau; große Dateien und viel Zeit.</translation>
   </message>
   <message>
+   <source>1024 pixels, long prompts and negative prompts; large files.</source>
+   <translation>1024 Pixel, lange Prompts und negative Prompts; große Dateien.</translation>
+  </message>
+  <message>
    <source>1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI.</source>
    <translation>1024 Pixel, mehr Details, mehr Zeit: auch Pony, Illustrious, NoobAI.</translation>
   </message>
@@ -5608,6 +5612,10 @@
    <translation>Wählen Sie ein Modell mit dem üblichen Netzwerk von Z-Image.</translation>
   </message>
   <message>
+   <source>Choose a model with the usual network of Stable Diffusion 3.</source>
+   <translation>Wählen Sie ein Modell mit dem üblichen Netz von Stable Diffusion 3.</translation>
+  </message>
+  <message>
    <source>Choose a model, or get the .safetensors version of this one.</source>
    <translation>Ein Modell wählen oder die .safetensors-Version von diesem beschaffen.</translation>
   </message>
@@ -5630,6 +5638,10 @@
   <message>
    <source>Choose a smaller size, or an upscaler of a smaller scale.</source>
    <translation>Eine kleinere Größe oder einen Upscaler mit kleinerem Faktor wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a smaller size.</source>
+   <translation>Wählen Sie eine kleinere Größe.</translation>
   </message>
   <message>
    <source>Choose a text-to-image or inpainting model.</source>
@@ -7464,6 +7476,10 @@
    <translation>Dieses Modell hat solche Schichten nicht, oder sie werden auf unbekannte Weise geändert.</translation>
   </message>
   <message>
+   <source>This model makes pictures of at most {pixels} pixels a side.</source>
+   <translation>Dieses Modell macht Bilder mit höchstens {pixels} Pixeln je Seite.</translation>
+  </message>
+  <message>
    <source>This model takes no image prompts.</source>
    <translation>Dieses Modell nimmt keine Bild-Prompts.</translation>
   </message>
@@ -9032,6 +9048,22 @@
    <translation>wie Krea gesampelt, nach seinem Namen</translation>
   </message>
   <message>
+   <source>sampled as SD 3 medium</source>
+   <translation>gesampelt wie SD 3 medium</translation>
+  </message>
+  <message>
+   <source>sampled as SD 3.5 large</source>
+   <translation>gesampelt wie SD 3.5 large</translation>
+  </message>
+  <message>
+   <source>sampled as SD 3.5 large turbo, by its name</source>
+   <translation>gesampelt wie SD 3.5 large turbo, nach seinem Namen</translation>
+  </message>
+  <message>
+   <source>sampled as SD 3.5 medium</source>
+   <translation>gesampelt wie SD 3.5 medium</translation>
+  </message>
+  <message>
    <source>sampled as Turbo: no name says that it is Base</source>
    <translation>wie Turbo gesampelt: Kein Name besagt, dass es Base ist</translation>
   </message>
@@ -9380,6 +9412,10 @@
    <translation>diesen Ordner gibt es nicht</translation>
   </message>
   <message>
+   <source>third text encoder (T5-XXL)</source>
+   <translation>dritter Textencoder (T5-XXL)</translation>
+  </message>
+  <message>
    <source>this Mac has no processor of Apple's own</source>
    <translation>dieser Mac hat keinen Prozessor von Apple</translation>
   </message>
@@ -9406,6 +9442,10 @@
   <message>
    <source>tiny VAE (TAESD), {channels} latent channels, {naming}</source>
    <translation>Kleines VAE (TAESD), {channels} latente Kanäle, {naming}</translation>
+  </message>
+  <message>
+   <source>transformer {width} wide with {blocks} joint blocks</source>
+   <translation>Transformer, {width} breit, mit {blocks} gemeinsamen Blöcken</translation>
   </message>
   <message>
    <source>transformer {width} wide with {double} double and {single} single blocks</source>

@@ -38,11 +38,13 @@ def evenly_timed(steps: int, training: NoiseSchedule, options: ScheduleOptions) 
     """Times of a flow from 1 down to 1 / steps, evenly spaced; `simple` for other training levels.
 
     diffusers' pipelines of flow models (`np.linspace(1.0, 1 / steps, steps)`), InvokeAI
-    `get_schedule`.
+    `get_schedule`. That of SD 3 leaves the times to `FlowMatchEulerDiscreteScheduler`, whose last
+    one is the lowest level.
     """
     if not isinstance(training, FlowSchedule):
         return simple(steps, training, options)
-    times = 1000 * np.linspace(1, 1 / steps, steps)
+    last = float(training.sigmas[0]) if training.ends_lowest else 1 / steps
+    times = 1000 * np.linspace(1, last, steps)
     return with_zero(training.timestep_to_sigma(times.astype(np.float32)))
 
 

@@ -34,13 +34,24 @@ class FlowSchedule(NoiseSchedule):
 
     has_timesteps: ClassVar[bool] = False
     shift: float = field(default=1.0, kw_only=True)
+    # True where evenly spaced times end at the lowest level, which the shift then moves once more;
+    # False: at one step's length.
+    ends_lowest: bool = field(default=False, kw_only=True)
 
     @classmethod
-    def of(cls, shift: float, convention: ConventionName, count: int = _THOUSAND) -> Self:
+    def of(
+        cls,
+        shift: float,
+        convention: ConventionName,
+        count: int = _THOUSAND,
+        *,
+        ends_lowest: bool = False,
+    ) -> Self:
         """Build `count` levels from evenly spaced times, which `shift` moves."""
         levels = _levels(shift, count)
         variances = (1 - levels) ** 2, levels**2
-        return cls(variances[0] / (variances[0] + variances[1]), convention, shift=shift)
+        alphas = variances[0] / (variances[0] + variances[1])
+        return cls(alphas, convention, shift=shift, ends_lowest=ends_lowest)
 
     def __post_init__(self) -> None:
         levels = _levels(self.shift, len(self.alphas))

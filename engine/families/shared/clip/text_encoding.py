@@ -120,7 +120,7 @@ class ClipText:
                 final_norm=normalises,
                 masked=masked,
                 inserting=inserting,
-                pools_states=self.use.pools_states,
+                pools_states=component in self.use.pools_states,
             )
         return self._networks[key]
 
@@ -309,11 +309,14 @@ class ClipTextPlan:
         encoder = self.encoding.encoders[component]
         return feeds | insertion_feeds(ids.shape, places, tokens.vectors, encoder)
 
-    def _without_empty(self, texts: Texts, embeddings: PromptEmbeddings) -> PromptEmbeddings:
+    def zeroes_negative(self, texts: Texts) -> bool:
+        """Tell whether the negative prompt of a pair is all zeros, since it is empty."""
         family, convention = self.encoding.use, self.request.convention
         knows = convention.name in family.zeroes_empty
-        zeroes = knows and convention.zeroes_empty_negative and not texts[1]
-        return embeddings.without_negative() if zeroes else embeddings
+        return knows and convention.zeroes_empty_negative and not texts[1]
+
+    def _without_empty(self, texts: Texts, embeddings: PromptEmbeddings) -> PromptEmbeddings:
+        return embeddings.without_negative() if self.zeroes_negative(texts) else embeddings
 
 
 def clip_text_of(checkpoint: IdentifiedCheckpoint) -> ClipText:

@@ -14,8 +14,8 @@ class TextUse:
     clip_skip: int = 1
     # True if the final norm follows a layer before the last; None: the convention decides.
     final_norm: bool | None = None
-    # True if the end token's last state is pooled as it is, without a projection.
-    pools_states: bool = False
+    # Encoders whose end token's last state is pooled as it is, without a projection.
+    pools_states: frozenset[Component] = frozenset()
     # Encoders whose texts are padded with token 0.
     zero_padded: frozenset[Component] = frozenset()
     # The conventions by which an empty negative prompt is all zeros.

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.api.sentences import sentence
 from engine.families.shared.keys.layout import NetworkKeys, Rename
 from engine.families.shared.keys.numbering import damaged
+from engine.families.shared.keys.rows import rows
 from engine.weights.sources import StoredWeight
 
 _DOUBLE = (
@@ -107,7 +108,7 @@ def _parts(
     if original and joint is not None:
         names = [name.replace(joint[0], part) for part in JOINED[joint[0]]]
         rest = len(names) == len(JOINED[".linear1."])
-        yield from _rows(names, name, tensor, width, path, rest=rest)
+        yield from rows(names, name, tensor, width, path, rest=rest)
         return
     begins = "norm_out." if original else "norm_out.linear."
     if not name.startswith(begins):
@@ -115,27 +116,7 @@ def _parts(
         return
     halves = ("shift", "scale") if original else ("scale", "shift")
     names = [f"norm_out.{half}.{name.removeprefix(begins)}" for half in halves]
-    yield from _rows(names, name, tensor, width, path, rest=False)
-
-
-def _rows(
-    names: Collection[str],
-    name: str,
-    tensor: StoredWeight,
-    width: int,
-    path: Path,
-    *,
-    rest: bool,
-) -> Iterator[tuple[str, StoredWeight]]:
-    """Yield parts of `width` rows each; the last one has all that are left if there is a `rest`."""
-    rows = tensor.shape[0] if tensor.shape else 0
-    needed = width * (len(names) - rest)
-    if not width or (rows <= needed if rest else rows != needed):
-        shape = list(tensor.shape)
-        raise damaged(path, sentence("{name!r} has the shape {list}", name=name, list=shape))
-    for number, part in enumerate(names):
-        is_rest = rest and number == len(names) - 1
-        yield part, tensor.rows(width * number, rows if is_rest else width * (number + 1))
+    yield from rows(names, name, tensor, width, path)
 
 
 def _as_they_are(names: Collection[str], path: Path) -> Rename:

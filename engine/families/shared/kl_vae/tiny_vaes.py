@@ -1,10 +1,10 @@
-"""Tiny autoencoders (TAESD, TAESDXL, TAEF1): reading their layouts and finding their files.
+"""Tiny autoencoders (TAESD, TAESDXL, TAESD3, TAEF1): reading their layouts and finding their files.
 
 The original has two files with numbered layers, `taesd_encoder` and `taesd_decoder`; ComfyUI joins
 both in one file, with a prefix per side; diffusers' `AutoencoderTiny` is one file. The decoder's
 first layer, a clamp, has no weights, and diffusers does not count it. The tiny autoencoders of SD
 and SDXL have the same shapes: only `taesdxl` in the name of the file or folder shows SDXL's. Of
-those with 16 channels `taef1` in the name shows Flux.1's.
+those with 16 channels `taef1` in the name shows Flux.1's, `taesd3` SD 3's.
 """
 
 import re
@@ -32,10 +32,10 @@ _SUFFIXES = SAFETENSORS_SUFFIXES | {".pth", ".pt"}
 _LABEL = as_it_is("VAE")
 _MOST_BYTES = 32 << 20
 _MOST_FILES = 5000
-_NAME = re.compile(r"taesd(?!3)|taef1", re.IGNORECASE)
+_NAME = re.compile(r"taesd|taef1", re.IGNORECASE)
 _OTHER_SIDE = {"encoder": "decoder", "decoder": "encoder"}
 _KEY = re.compile(
-    r"(?:(?:taesd_|taef1_)?(?P<side>encoder|decoder)\.)?(?P<layers>layers\.)?(?P<place>\d+)\."
+    r"(?:(?:taesd_|taesd3_|taef1_)?(?P<side>encoder|decoder)\.)?(?P<layers>layers\.)?(?P<place>\d+)\."
     r"(?P<rest>(?:conv\.[024]\.)?(?:weight|bias))"
 )
 
@@ -58,6 +58,8 @@ def named_space(path: Path) -> LatentSpace | None:
         return None
     if "taef1" in name.casefold():
         return latent_spaces.FLUX
+    if "taesd3" in name.casefold():
+        return latent_spaces.SD3
     return latent_spaces.SDXL if "xl" in name.casefold() else latent_spaces.SD
 
 

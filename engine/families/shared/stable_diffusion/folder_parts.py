@@ -20,6 +20,7 @@ from engine.checkpoints.diffusers_configs import (
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
 from engine.families.base import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
+from engine.families.shared.keys.layout import KeyLayout
 from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
@@ -108,13 +109,18 @@ def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
     return FolderSource(ComponentSource(Component.VAE, config, named.weights), named.ignored)
 
 
-def clip_text_source(part: FolderPart, component: Component) -> FolderSource:
-    """Read a CLIP text encoder of a folder, and check its configuration. Raises EngineError."""
+def clip_text_source(
+    part: FolderPart, component: Component, keys: KeyLayout = KEY_LAYOUT
+) -> FolderSource:
+    """Read a CLIP text encoder of a folder by the family's `keys`, and check its configuration.
+
+    Raises EngineError.
+    """
     path, stated = part.index.path, part.config(ClipTextFile)
     file = path.parent / "config.json"
     if stated.hidden_act not in set(Activation):
         require_usual(file, (f"hidden_act = {stated.hidden_act!r}",), _ADVICE)
-    named = KEY_LAYOUT.canonical(component, part.index.tensors, path)
+    named = keys.canonical(component, part.index.tensors, path)
     facts = ClipTextFacts(
         stated.num_attention_heads, Activation(stated.hidden_act), stated.layer_norm_eps
     )

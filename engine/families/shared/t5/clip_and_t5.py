@@ -22,7 +22,7 @@ from engine.families.shared.t5.text_encoding import T5Text, T5TextPlan
 from engine.text.tags import NetworkTag
 from engine.text.whole_rows import whole_texts
 
-_POOLED = TextUse(final_norm=True, pools_states=True)
+_POOLED = TextUse(final_norm=True, pools_states=frozenset({Component.TEXT_ENCODER}))
 
 
 class ClipAndT5Text:

@@ -45,26 +45,38 @@ class T5Text:
     # Networks are kept, so that a loaded network is recognised by identity.
     _networks: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
 
-    def read(self, requests: Sequence[ResolvedRequest], drawn: int | None) -> "T5TextPlan":
-        """Tokenize the prompts of requests; see `TextEncoding.read`."""
+    def read(
+        self,
+        requests: Sequence[ResolvedRequest],
+        drawn: int | None,
+        *,
+        least: int = LEAST_POSITIONS,
+    ) -> "T5TextPlan":
+        """Tokenize the prompts of requests; see `TextEncoding.read`.
+
+        `least` is the least positions of a row that is not cut.
+        """
         request = requests[0]
         readings = {
             texts: read_prompts(texts, request, drawn, guided=self.negative)
             for texts in distinct_texts(requests)
         }
         every = [one for pair in readings.values() for one in pair if one is not None]
-        layout = rows_for(every, request.convention, self.positions)
+        layout = rows_for(every, request.convention, self.positions, least=least)
         prompts = {
             texts: plan_rows(*pair, layout, request.convention, wants_empty=False)
             for texts, pair in readings.items()
         }
-        usual = self.positions if cuts_rows(request.convention) else LEAST_POSITIONS
+        usual = self.positions if cuts_rows(request.convention) else least
         return T5TextPlan(self, usual, prompts)
 
     def network(self, positions: int) -> Network:
         """Return the network for rows of usually so many positions, the same object each time."""
         if positions not in self._networks:
-            self._networks[positions] = t5_network(self.checkpoint, self.component, positions)
+            least = min(LEAST_POSITIONS, positions)
+            self._networks[positions] = t5_network(
+                self.checkpoint, self.component, positions, least=least
+            )
         return self._networks[positions]
 
 

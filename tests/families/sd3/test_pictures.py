@@ -1,0 +1,155 @@
+"""Pictures by a tiny SD 3.5 in ComfyUI's layout: one file with transformer, encoders and VAE."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backends.base import Precision
+from backends.cpu import CpuBackend
+from engine.api.conventions import CONVENTIONS
+from engine.api.features import OptionalSetting
+from engine.api.request import ComponentFiles
+from engine.api.second_passes import SecondPass
+from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
+from engine.errors import EngineError
+from engine.families import Component, identify
+from tests.checkpoints.arrays import write_arrays
+from tests.families import listings
+from tests.families.flux.files import drawn
+from tests.families.flux.test_pictures import t5_encoder
+from tests.families.listings import ClipSizes, Listing, VaeSizes, prefixed
+from tests.families.sd3 import files
+from tests.metadata.records import PLAIN_REQUEST
+from tests.pipeline.jobs import a_request, run
+
+# Two CLIP encoders side by side do not fill the width of T5's states.
+_CLIP, _CONTEXT = 64, 136
+_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
+_SIZES = files.Sd3Sizes(64, 32, _CONTEXT, 2 * _CLIP, 3, 16, normalised=True, dual=2)
+_T5 = "text_encoders.t5xxl.transformer."
+_LONG = "a house by the sea, " * 20
+
+
+def whole() -> Listing:
+    vae = {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}
+    clip = listings.clip_text(ClipSizes(width=_CLIP, layers=2))
+    projected = clip | {"text_projection.weight": (_CLIP, _CLIP)}
+    return {
+        **prefixed("model.diffusion_model.", files.original(_SIZES)),
+        **prefixed("text_encoders.clip_l.transformer.", projected),
+        **prefixed("text_encoders.clip_g.transformer.", projected),
+        **prefixed(_T5, t5_encoder(_CONTEXT)),
+        **prefixed("first_stage_model.", vae),
+    }
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sd3") / "tiny_sd3.safetensors"
+    write_arrays(path, drawn(whole()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def without_t5(checkpoint: Path) -> Path:
+    numbers = {name: one for name, one in drawn(whole()).items() if not name.startswith(_T5)}
+    write_arrays(checkpoint.with_name("without.safetensors"), numbers)
+    return checkpoint.with_name("without.safetensors")
+
+
+def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
+    fields: dict[str, object] = {
+        "width": 96,
+        "height": 64,
+        "steps": 2,
+        "seed": 7,
+        "prompt": "a red house by the sea",
+        "negative_prompt": "a blur",
+        "sampler": SamplerName.EULER,
+        "schedule": ScheduleName.SIMPLE,
+        "guidance": 3.0,
+    }
+    request = a_request(path, **(fields | changes))
+    return np.asarray(run(request, CpuBackend(), (Precision.F32,)).pixels[0])
+
+
+def test_one_file_holds_all_parts(checkpoint: Path) -> None:
+    found = identify(checkpoint)
+    assert (found.family, found.variant, found.missing) == ("sd3", "3.5-medium", ())
+    assert set(found.components) == set(Component)
+    features = found.architecture.features
+    assert [one.tokens for one in features.texts] == [75, 75, 256]
+    assert features.clip_skip == 2
+
+
+@pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers", "invoke"])
+def test_prompts_guidance_and_seed_change_a_picture(checkpoint: Path, convention: str) -> None:
+    first = picture(checkpoint, convention=convention)
+    assert first.shape == (64, 96, 3)
+    np.testing.assert_array_equal(picture(checkpoint, convention=convention), first)
+    for changes in (
+        {"prompt": "a horse"},
+        {"negative_prompt": _LONG},
+        {"negative_prompt": ""},
+        {"guidance": 1.0},
+        {"seed": 8},
+    ):
+        assert not np.array_equal(picture(checkpoint, convention=convention, **changes), first)
+
+
+def test_an_empty_negative_prompt_is_zeros_with_one_tool_alone(checkpoint: Path) -> None:
+    """In Forge, for which the convention A1111 stands: of T5's states, too."""
+    made = {
+        name: picture(checkpoint, convention=name, negative_prompt="")
+        for name in ("a1111", "comfy")
+    }
+    assert not np.array_equal(made["a1111"], made["comfy"])
+
+
+def test_t5_may_be_left_out_and_supplied(checkpoint: Path, without_t5: Path) -> None:
+    found = identify(without_t5)
+    assert found.missing == ()
+    assert [one.tokens for one in found.architecture.features.texts] == [75, 75, 0]
+    without = picture(without_t5)
+    assert not np.array_equal(without, picture(checkpoint))
+    supplied = ComponentFiles(text_encoder_3=str(checkpoint))
+    np.testing.assert_array_equal(picture(without_t5, components=supplied), picture(checkpoint))
+
+
+def test_zeros_stand_in_for_t5_in_some_tools_and_nothing_in_comfy(without_t5: Path) -> None:
+    text = identify(without_t5).architecture.text
+    for convention, positions in (
+        (ConventionName.COMFY, 77),
+        (ConventionName.A1111, 77 + 256),
+        (ConventionName.DIFFUSERS, 77 + 256),
+    ):
+        asked = msgspec.structs.replace(
+            PLAIN_REQUEST, prompt="a", negative_prompt="b", convention=CONVENTIONS[convention]
+        )
+        plan = text.read([asked])
+        assert plan.shape(("a", "b"), guided=True) == (2, positions)
+
+
+def test_a_longer_negative_prompt_is_read(checkpoint: Path) -> None:
+    first = picture(checkpoint, convention="comfy", negative_prompt=_LONG)
+    other = picture(checkpoint, convention="comfy", negative_prompt=_LONG + "a horse")
+    assert not np.array_equal(first, other)
+
+
+def test_a_picture_beyond_the_table_of_places_is_refused(checkpoint: Path) -> None:
+    with pytest.raises(EngineError, match="at most 256 pixels") as caught:
+        picture(checkpoint, width=512, height=512)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+def test_a_second_pass_enlarges_and_redraws(checkpoint: Path) -> None:
+    assert OptionalSetting.SECOND_PASSES in identify(checkpoint).architecture.features.options
+    made = [
+        picture(checkpoint, second_passes=(SecondPass(scale=1.5, strength=strength),))
+        for strength in (0.3, 0.7)
+    ]
+    assert made[0].shape == (96, 144, 3)
+    assert not np.array_equal(made[0], made[1])
