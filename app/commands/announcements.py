@@ -41,11 +41,14 @@ class Announcements(QObject):
         state.background.failed.connect(state.notices.tell_error)
 
     def tell_what_was_left(self, *problems: ErrorInfo | None) -> None:
-        """Add notices of unreadable files, and of failed and waiting jobs of the last session."""
-        for problem in filter(None, problems):
-            self._notices.tell_error(problem)
+        """Add notices of unreadable files, and of failed and waiting jobs of the last session.
+
+        The latest is in sight: what was lost of a person's is news, what failed was told before.
+        """
         for job in self._queue.jobs:
             self._tell_failure(job)
+        for problem in filter(None, problems):
+            self._notices.tell_error(problem)
         waiting = self._jobs.waiting
         if waiting:
             self._notices.tell(

@@ -82,6 +82,22 @@ def test_a_device_that_failed_is_told_no_more_once_the_picture_failed_on_all(
     assert [notice.message for notice in staged.session.notices.notices] == [failure.message]
 
 
+def test_what_could_not_be_read_is_told_last_and_so_in_sight(
+    stage: Stage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    first = stage(Plan(job_error=ErrorInfo(ErrorCode.INTERNAL, "It failed."))).start()
+    first.session.jobs.generate()
+    first.wait_for_jobs(1)
+    state = first.paths.state
+    first.end()
+    (state / "prompts.json").write_bytes(b"no prompts")
+    again = Staged(tmp_path, qtbot, fake_command(Plan(never_ready=True)), QUICK)
+    again.session.start()
+    codes = [one.error.code for one in again.session.notices.notices if one.error is not None]
+    again.end()
+    assert codes == [ErrorCode.INTERNAL, ErrorCode.SESSION_UNREADABLE]
+
+
 def finished(*warnings: ErrorInfo) -> JobFinished:
     return JobFinished(job="a", device="fake", timings=NO_TIME, warnings=warnings)
 

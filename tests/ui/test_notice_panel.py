@@ -224,3 +224,15 @@ def test_the_folders_of_loras_are_one_click_from_a_lora_that_is_missing(desk: De
     assert dialog.isVisible()
     assert panel.cards == ()
     dialog.reject()
+
+
+def test_a_failure_says_how_many_others_are_behind_it(desk: Desk) -> None:
+    for number in range(3):
+        desk.session.notices.tell_error(ErrorInfo(ErrorCode.INTERNAL, f"Number {number}."))
+    said = ["2 more messages are behind this one.", "Another message is behind this one.", ""]
+    for words in said:
+        (shown,) = desk.window.notices.cards
+        assert shown.behind.isVisibleTo(shown) == bool(words)
+        assert shown.behind.text() == words or not words
+        shown.dismiss.click()
+    assert desk.window.notices.cards == ()

@@ -2623,8 +2623,16 @@
  <context>
   <name>NoticeCard</name>
   <message>
+   <source>Another message is behind this one.</source>
+   <translation>Hinter dieser Meldung ist noch eine.</translation>
+  </message>
+  <message>
    <source>Copy all</source>
    <translation>Alles kopieren</translation>
+  </message>
+  <message>
+   <source>{n} more messages are behind this one.</source>
+   <translation>Hinter dieser Meldung sind noch {n} weitere.</translation>
   </message>
  </context>
  <context>

@@ -70,6 +70,13 @@ class NoticeCard(NoticeBar):
         super().leaveEvent(event)
         self._go_on()
 
+    def tell_behind(self, count: int) -> None:
+        """Say how many failures wait behind this card."""
+        one = self.tr("Another message is behind this one.")
+        more = self.tr("{n} more messages are behind this one.").format(n=count)
+        self.behind.setText(one if count == 1 else more)
+        self.behind.setVisible(count > 0)
+
     @property
     def is_leaving(self) -> bool:
         """True while the card's time passes."""

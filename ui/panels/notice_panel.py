@@ -111,7 +111,8 @@ class NoticePanel(QWidget):
 
     def _refresh_notices(self) -> None:
         notices = self._session.notices.notices
-        failures = [notice for notice in notices if notice.error is not None][-1:]
+        every = [notice for notice in notices if notice.error is not None]
+        failures = every[-1:]
         notes = [notice for notice in notices if notice.error is None]
         for old in notes[:-_MOST_NOTES]:
             # It comes back here, without this one.
@@ -129,6 +130,8 @@ class NoticePanel(QWidget):
                 self._column.insertWidget(place, self._cards[number])
                 self._cards[number].show()
         self._cards = {number: self._cards[number] for number in shown}
+        for failure in failures:
+            self._cards[failure.number].tell_behind(len(every) - 1)
         self.changed.emit()
 
     def _card(self, notice: Notice) -> NoticeCard:

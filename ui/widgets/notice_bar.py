@@ -48,6 +48,9 @@ class NoticeBar(QFrame):
         self.title = plain_label("", "heading", wrap=True)
         self.message = plain_label("", wrap=True)
         self.hint = plain_label("", "label", wrap=True)
+        # How many others wait until this one is dismissed.
+        self.behind = plain_label("", "caption", wrap=True)
+        self.behind.hide()
         self._buttons: QLayout = QHBoxLayout() if report is None else FlowLayout(S)
         self._buttons.setSpacing(S)
         self.dismiss = IconButton(theme, "close", self.tr("Dismiss"))
@@ -64,7 +67,7 @@ class NoticeBar(QFrame):
     def _lay_out(self) -> None:
         words = QVBoxLayout()
         words.setSpacing(XS if self._report else 2)
-        for label in (self.title, self.message, self.hint):
+        for label in (self.title, self.message, self.hint, self.behind):
             words.addWidget(label)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(M, S, S, S)

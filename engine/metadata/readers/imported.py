@@ -73,7 +73,9 @@ def drawn_again_with(name: str) -> str:
 
 def enlarged_with(name: str) -> str:
     """Return the remark that names the upscaler of a second pass."""
-    return f'It was enlarged with the upscaler "{plain(name)}", which is looked for in your folders.'
+    return (
+        f'It was enlarged with the upscaler "{plain(name)}", which is looked for in your folders.'
+    )
 
 
 def enlarged_by(method: str) -> str:
