@@ -32,6 +32,8 @@ class Announcements(QObject):
         self._told_packs: set[str] = set()
         # The notices of devices that failed for a job, which another one took over.
         self._warned: dict[str, list[int]] = {}
+        # The notice that the engine was started again.
+        self._crash: int | None = None
         state.client.engine_crashed.connect(self._on_engine_crashed)
         state.client.engine_state_changed.connect(self._on_engine_state_changed)
         state.client.job_warned.connect(self._on_job_warned)
@@ -73,10 +75,14 @@ class Announcements(QObject):
         if self._client.engine_state is not EngineState.STOPPED:
             again = self.tr("It was started again.")
             hint = " ".join(filter(None, (again, worded(error.advice))))
-            self._notices.tell_error(msgspec.structs.replace(error, advice=hint))
+            crash = msgspec.structs.replace(error, advice=hint)
+            self._crash = self._notices.tell_error(crash)
 
     def _on_engine_state_changed(self, state: EngineState) -> None:
         """Tell of runtime packs that the engine runs without."""
+        if state is EngineState.STOPPED and self._crash is not None:
+            # It was given up, and not started again.
+            self._notices.dismiss(self._crash)
         if state is not EngineState.READY:
             return
         for problem in self._client.pack_problems:

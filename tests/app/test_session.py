@@ -82,7 +82,7 @@ def test_a_device_that_failed_is_told_no_more_once_the_picture_failed_on_all(
     assert [notice.message for notice in staged.session.notices.notices] == [failure.message]
 
 
-def test_what_could_not_be_read_is_told_last_and_so_in_sight(
+def test_a_file_that_could_not_be_read_is_told_last_and_so_in_sight(
     stage: Stage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     first = stage(Plan(job_error=ErrorInfo(ErrorCode.INTERNAL, "It failed."))).start()
@@ -96,6 +96,14 @@ def test_what_could_not_be_read_is_told_last_and_so_in_sight(
     codes = [one.error.code for one in again.session.notices.notices if one.error is not None]
     again.end()
     assert codes == [ErrorCode.INTERNAL, ErrorCode.SESSION_UNREADABLE]
+
+
+def test_an_engine_that_is_given_up_is_not_said_to_be_started_again(stage: Stage) -> None:
+    staged = stage(Plan(ends_after=3, by_signal=signal.SIGKILL))
+    staged.session.start()
+    staged.wait(lambda: staged.session.engine.state is EngineState.STOPPED)
+    staged.wait(lambda: staged.session.engine.problem is not None)
+    assert staged.session.notices.notices == ()
 
 
 def finished(*warnings: ErrorInfo) -> JobFinished:

@@ -61,6 +61,7 @@ class NoticePanel(QWidget):
         self.engine_bar.dismiss.hide()
         self._force_stop = self.engine_bar.add_button(self.tr("Force stop"))
         self._start_again = self.engine_bar.add_button(self.tr("Start again"))
+        self._start_again.setProperty("role", "action")
         self._cards: dict[int, NoticeCard] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
