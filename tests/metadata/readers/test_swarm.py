@@ -118,7 +118,8 @@ def test_swarmuis_refining_is_a_second_pass() -> None:
     )
     assert found.unmapped == ()
     assert set(found.warnings[:-1]) == {
-        'It was enlarged with the upscaler "4x-UltraSharp.pth", which is looked for in your folders.',
+        'It was enlarged with the upscaler "4x-UltraSharp.pth", '
+        "which is looked for in your folders.",
         'Its second pass was drawn with the model "soft/painter"; choose it to match.',
     }
 
