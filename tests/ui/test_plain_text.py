@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QLabel, QTextBrowser, QTextEdit
+from pytestqt.qtbot import QtBot
 
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.metadata.records import PNG
 from tests.ui.conftest import Desk
+from ui.widgets.labels import ElidedLabel
 
 HOSTILE = (
     "<h1>Hello</h1><img src='file:///etc/passwd'><img src='http://192.0.2.1/x.png'>",
@@ -33,7 +35,8 @@ def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.INTERNAL, text, text, text))
     bar = desk.window.notices.cards[-1]
     assert bar.isVisibleTo(desk.window)
-    wanted = " ".join(text[:400].split())
+    # But nothing turns what follows.
+    wanted = " ".join(text[:400].replace("\u202e", "").split())
     assert shown_text(bar.message).replace("\u200b", "") == wanted
     assert shown_text(bar.hint).replace("\u200b", "") == wanted
     # However long it is, the window need not grow.
@@ -41,6 +44,17 @@ def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
     assert desk.window.minimumSizeHint().width() <= 960
     desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
     assert desk.window.canvas.height() >= 128
+
+
+def test_a_name_cannot_turn_its_end_round(qtbot: QtBot) -> None:
+    drawn: list[QImage] = []
+    for name in ("photo\u202egnp.exe", "photognp.exe"):
+        label = ElidedLabel()
+        qtbot.addWidget(label)
+        label.resize(300, 30)
+        label.setText(name)
+        drawn.append(label.grab().toImage())
+    assert drawn[0] == drawn[1]
 
 
 def test_remarks_on_a_picture_have_a_line_each(desk: Desk) -> None:

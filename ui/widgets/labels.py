@@ -13,6 +13,9 @@ from ui.theme.metrics import S
 _LONGEST = 400
 _PIECE = 24
 _ZERO_WIDTH_SPACE, _NO_BREAK = "\u200b", "\u00a0"
+# Signs that turn what follows, by which a file's name can seem to end otherwise; isolates, which
+# our own sentences have, end with what they hold.
+_TURNING = dict.fromkeys(range(0x202A, 0x202F))
 # Between the parts of a line, such as a size and a number format.
 PARTED = " · "
 # The most characters of a line of a tooltip, which Qt wraps only where the text is HTML.
@@ -105,7 +108,7 @@ def breakable(text: str) -> str:
 
     An unbreakable word would make the whole window as wide as itself.
     """
-    words = " ".join(text[:_LONGEST].split()).split(" ")
+    words = " ".join(text[:_LONGEST].translate(_TURNING).split()).split(" ")
     return " ".join(_ZERO_WIDTH_SPACE.join(_pieces(word)) for word in words)
 
 
@@ -133,7 +136,7 @@ class ElidedLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the text, elided to the label's width."""
         # A prompt may have a million characters; only the beginning is visible.
-        line = " ".join(self.text()[:2000].split())
+        line = " ".join(self.text()[:2000].translate(_TURNING).split())
         shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.width())
         with QPainter(self) as painter:
             painter.setPen(self.palette().color(self.foregroundRole()))
