@@ -56,6 +56,8 @@ def action_label(action: NoticeAction, commands: NoticeCommands, notice: Notice)
         case NoticeAction.FIND_CHECKPOINT:
             missing = commands.missing_checkpoint(notice)
             return translate("notices", "Find the file…") if missing is not None else ""
+        case NoticeAction.CHOOSE_CHECKPOINT if not commands.is_about_checkpoint(notice):
+            return ""
         case NoticeAction.SUPPLY_PARTS:
             files = fitting_files(notice)
             if not files:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import msgspec
 
 from app.commands.checkpoints import CheckpointCommands
+from app.commands.failed_files import is_beside_checkpoint
 from app.commands.jobs import JobCommands
 from app.commands.queue import QueueCommands
 from app.commands.retries import (
@@ -176,9 +177,16 @@ class NoticeCommands:
         chosen = self._devices.chosen
         return chosen.name if chosen is not None else ""
 
+    def is_about_checkpoint(self, notice: Notice) -> bool:
+        """Return False for a failure of another file that a picture needs."""
+        jobs, error = self._retries.jobs(notice), notice.error
+        return not (jobs and error is not None and is_beside_checkpoint(jobs[0], error))
+
     def missing_checkpoint(self, notice: Notice) -> Path | None:
         """Return the file that a notice misses: that of its jobs, or of the form."""
         if notice.error is None or notice.error.code is not ErrorCode.CHECKPOINT_NOT_FOUND:
+            return None
+        if not self.is_about_checkpoint(notice):
             return None
         jobs = self._retries.jobs(notice)
         if not jobs:

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobState
 from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
+from engine.api.second_passes import SecondPass
+from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
@@ -112,6 +114,26 @@ def test_all_that_failed_for_one_reason_is_made_again(make_desk: MakeDesk) -> No
     desk.queue.job_changed.connect(note)
     card(desk).remedies[NoticeAction.FREE_MEMORY].click()
     desk.wait(lambda: begun == jobs)
+
+
+@pytest.mark.parametrize(
+    "code", [ErrorCode.CHECKPOINT_NOT_FOUND, ErrorCode.CHECKPOINT_NOT_SAFETENSORS]
+)
+def test_no_other_model_is_offered_where_a_file_beside_it_fails(
+    make_desk: MakeDesk, code: ErrorCode
+) -> None:
+    error = ErrorInfo(code, sentence("{path} is wrong.", path="4x.pth"))
+    desk = make_desk(Plan(job_error=error)).start()
+    form = desk.session.generation
+    form.second_passes = (SecondPass(upscaler="/models/4x.pth"),)
+    desk.session.jobs.generate()
+    panel = desk.window.notices
+    desk.wait(lambda: bool(panel.cards))
+    kinds = {NoticeAction.CHOOSE_CHECKPOINT, NoticeAction.FIND_CHECKPOINT}
+    assert not kinds & set(card(desk).remedies)
+    own = ErrorInfo(code, sentence("{path} is wrong.", path="model.safetensors"))
+    desk.session.notices.tell_error(own, job=desk.queue.jobs[0].id)
+    assert kinds & set(card(desk).remedies)
 
 
 def test_the_smallest_picture_is_offered_no_smaller_one(desk: Desk) -> None:
