@@ -81,8 +81,9 @@ class FoldersPane(QWidget):
     @property
     def folder(self) -> Path | None:
         """The chosen folder, None for all."""
-        items = self.list.selectedItems()
-        return items[0].data(_PATH) if items else None
+        # The current one: a click selects it only after it has been told.
+        row = self.list.currentRow()
+        return self.list.item(row).data(_PATH) if row >= 0 else None
 
     def _fill(self) -> None:
         current = self.folder

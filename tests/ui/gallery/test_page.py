@@ -167,6 +167,23 @@ def test_the_search_keeps_the_keys_when_it_finds_pictures_again(
     assert field.hasFocus()
 
 
+def test_a_click_on_a_folder_shows_its_pictures(shown: Shown, tmp_path: Path) -> None:
+    # Once those of the folder that was chosen before: Qt tells the new one before it selects it.
+    other = tmp_path / "other"
+    other.mkdir()
+    write_picture(other / "x.png", "a grey whale")
+    shown.session.gallery_index.add_folder(other)
+    shown.desk.window.resize(1500, 800)
+    shown.desk.wait(shown.page.folders.isVisible)
+    shown.wait_for(6)
+    places = shown.page.folders.list
+    for row, count in ((2, 1), (0, 6), (1, 5), (2, 1)):
+        place = places.visualItemRect(places.item(row)).center()
+        QTest.mouseClick(places.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        shown.wait_for(count)
+    assert shown.page.folders.remove.isVisible()
+
+
 def test_a_folder_is_looked_for_beside_the_pictures(
     shown: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
