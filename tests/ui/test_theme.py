@@ -7,15 +7,17 @@ from importlib import resources
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPixmap
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QCheckBox
 
 from app.settings.values import Look
 from tests.ended import delete_after_test
 from tests.ui.conftest import Desk
+from ui.places import Place
 from ui.theme.colours import CONTRAST, DARK, LIGHT, Colours
 from ui.theme.icons import draw, draw_icon, icon_source
 from ui.theme.metrics import ICON
 from ui.theme.theme import Theme
+from ui.widgets.tick_box import TickBox
 
 ICONS = sorted(
     file.name.removesuffix(".svg")
@@ -104,6 +106,15 @@ def test_windows_get_the_look_once_they_are_complete(
     # As the application's, the sheet would be worked out at each step of a window's making.
     assert qapp.styleSheet() == ""
     assert desk.window.styleSheet() == theme.sheet
+
+
+def test_every_box_to_tick_is_drawn_in_the_theme(desk: Desk) -> None:
+    # Qt's own has no outline that is seen in the dark.
+    for place in Place:
+        desk.window.places.open(place)
+    boxes = desk.window.findChildren(QCheckBox)
+    assert boxes
+    assert [box.text() for box in boxes if not isinstance(box, TickBox)] == []
 
 
 def test_dialogs_and_menus_have_the_look_of_their_window(desk: Desk) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QLocale, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFileDialog,
     QListWidget,
     QListWidgetItem,
@@ -23,6 +22,7 @@ from ui.picture_actions import reveal
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import plain_label, plain_tooltip
+from ui.widgets.tick_box import TickBox
 
 _PATH = Qt.ItemDataRole.UserRole
 _WIDTH = 200
@@ -50,7 +50,7 @@ class FoldersPane(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.add = QPushButton(self.tr("Add folder…"))
         self.add.setToolTip(self.tr("Show the pictures of another folder, with its subfolders"))
-        self.subfolders = QCheckBox(self.tr("With subfolders"))
+        self.subfolders = TickBox(self.tr("With subfolders"))
         self.subfolders.setToolTip(
             self.tr("Show the pictures in the folders below the chosen one, too")
         )
