@@ -89,6 +89,7 @@ def test_each_way_is_run_and_its_layers_counted(
         layers = peer.answer(reference_step.LAYERS, {})["layers"]
         # Fused attention is no product of matrices in the executed graph.
         assert all(one["FullyConnected"] > 0 and not one.get("MatMul") for one in layers)
+        peer.close()
     # The kept tokens are the layer's own.
     for one in found[1:]:
         np.testing.assert_allclose(one, found[0], rtol=1e-3, atol=1e-4)
