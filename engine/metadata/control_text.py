@@ -7,8 +7,8 @@ those of `scripts/preprocessor/`.
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from engine.api.control import ControlLayer, ControlMode, ControlResize
-from engine.api.image_prompts import ImagePrompt
+from engine.api.control import ControlLayer, ControlMode, ControlReport, ControlResize
+from engine.api.image_prompts import ImagePrompt, ImagePromptReport
 from engine.api.preprocessors import ControlKind, MapOptions, PreprocessorName, name_of
 from engine.metadata.infotext import number_text
 from engine.metadata.weights_names import weights_name
@@ -56,6 +56,7 @@ _RESIZES = MappingProxyType(
 )
 # "inpaint_only" also puts the part that is kept back into the finished picture, with blurred edges.
 _INPAINTING = "inpaint_global_harmonious"
+_Report = ControlReport | ImagePromptReport
 # Marks that end a value.
 _NOT_IN_NAMES = str.maketrans("", "", ',:"[]')
 
@@ -63,24 +64,24 @@ _NOT_IN_NAMES = str.maketrans("", "", ',:"[]')
 def control_units(
     controls: tuple[ControlLayer, ...],
     image_prompts: tuple[ImagePrompt, ...],
-    hashes: Mapping[str, str] = MappingProxyType({}),
+    known: Mapping[str, _Report] = MappingProxyType({}),
 ) -> Iterator[tuple[str, str]]:
     """Yield a pair for each layer and image prompt, numbered as the units of one window.
 
-    `hashes` has the short hashes of files that are known, by their paths; others have the hash that
+    `known` has what a record tells of files, by their paths; of others, the name has the hash that
     the picture of another tool gave them.
     """
     units = (
-        *(_layer(one, _name(one.network, one.hash, hashes)) for one in controls),
-        *(_image_prompt(one, _name(one.adapter, one.hash, hashes)) for one in image_prompts),
+        *(_layer(one, known.get(one.network or "")) for one in controls),
+        *(_image_prompt(one, known.get(one.adapter or "")) for one in image_prompts),
     )
     for number, unit in enumerate(units):
         yield f"ControlNet {number}", ", ".join(f"{key}: {value}" for key, value in unit)
 
 
-def _layer(layer: ControlLayer, model: str) -> Iterator[tuple[str, str]]:
-    yield "Module", _module(layer)
-    yield "Model", model
+def _layer(layer: ControlLayer, report: _Report | None) -> Iterator[tuple[str, str]]:
+    yield "Module", _module(layer, report)
+    yield "Model", _name(layer.network, layer.hash, report)
     yield "Weight", number_text(layer.weight)
     yield "Resize Mode", _RESIZES[layer.resize]
     yield from _options(layer.preprocessor)
@@ -89,18 +90,19 @@ def _layer(layer: ControlLayer, model: str) -> Iterator[tuple[str, str]]:
     yield "Control Mode", _MODES[layer.mode]
 
 
-def _image_prompt(prompt: ImagePrompt, model: str) -> Iterator[tuple[str, str]]:
+def _image_prompt(prompt: ImagePrompt, report: _Report | None) -> Iterator[tuple[str, str]]:
     yield "Module", "ip-adapter-auto"
-    yield "Model", model
+    yield "Model", _name(prompt.adapter, prompt.hash, report)
     yield "Weight", number_text(prompt.weight)
     yield "Guidance Start", number_text(prompt.range[0])
     yield "Guidance End", number_text(prompt.range[1])
 
 
-def _module(layer: ControlLayer) -> str:
+def _module(layer: ControlLayer, report: _Report | None) -> str:
     options = layer.preprocessor
     if options is None:
-        return _INPAINTING if layer.kind is ControlKind.INPAINT else "none"
+        told = report.kind if isinstance(report, ControlReport) else None
+        return _INPAINTING if (layer.kind or told) is ControlKind.INPAINT else "none"
     name = name_of(options)
     is_safe = getattr(options, "safe", False)
     return _SAFE_MODULES[name] if is_safe else _MODULES.get(name, name.value)
@@ -120,7 +122,7 @@ def _options(options: MapOptions | None) -> Iterator[tuple[str, str]]:
             yield _THRESHOLDS[name], number_text(value)
 
 
-def _name(file: str | None, stated: str | None, hashes: Mapping[str, str]) -> str:
-    digits = hashes.get(file or "") or stated
+def _name(file: str | None, stated: str | None, report: _Report | None) -> str:
+    digits = (report.short_hash if report else "") or stated
     plain = weights_name(file or "None").translate(_NOT_IN_NAMES)
     return f"{plain} [{digits}]" if digits else plain

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PureWindowsPath
 
 from engine.api import ConventionName, GenerationRecord, InputRole, ResolvedRequest, SamplerName
+from engine.api.control import ControlReport
 from engine.api.conventions import (
     CONVENTIONS,
     Emphasis,
@@ -17,6 +18,7 @@ from engine.api.conventions import (
     RandomSource,
     RefinerHandover,
 )
+from engine.api.image_prompts import ImagePromptReport
 from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
@@ -55,7 +57,7 @@ def record_infotext(record: GenerationRecord) -> Infotext:
         *_hires(request, record),
         *_options(request),
         *_mask(request),
-        *control_units(request.controls, request.image_prompts, _short_hashes(record)),
+        *control_units(request.controls, request.image_prompts, _reports(record)),
         ("TI hashes", _embedding_hashes(record)),
         *_habits(request),
         ("Lora hashes", ", ".join(_lora_hashes(record.loras))),
@@ -66,10 +68,10 @@ def record_infotext(record: GenerationRecord) -> Infotext:
     return Infotext(prompt, request.negative_prompt, parameters)
 
 
-def _short_hashes(record: GenerationRecord) -> dict[str, str]:
-    """Return the hashes of the files of layers and image prompts by their paths."""
+def _reports(record: GenerationRecord) -> dict[str, ControlReport | ImagePromptReport]:
+    """Return what the record tells of the files of layers and image prompts, by their paths."""
     reports = (*(record.controls or ()), *(record.image_prompts or ()))
-    return {one.path: one.short_hash for one in reports if one.path and one.short_hash}
+    return {one.path: one for one in reports if one.path}
 
 
 def _embedding_hashes(record: GenerationRecord) -> str:

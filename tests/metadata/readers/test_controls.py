@@ -508,14 +508,20 @@ def test_units_of_ours_name_files_with_the_hashes_that_are_known() -> None:
             PLAIN_REQUEST, controls=(layer, other), image_prompts=(prompt,)
         ),
         controls=(
-            ControlReport(name="canny", path="/nets/canny.safetensors", short_hash="d14c016b"),
+            ControlReport(
+                name="canny",
+                path="/nets/canny.safetensors",
+                kind=ControlKind.INPAINT,
+                short_hash="d14c016b",
+            ),
         ),
         image_prompts=(
             ImagePromptReport(name="plus", path="/nets/plus.bin", short_hash="c817b455"),
         ),
     )
     units = {one.key: one.value for one in record_infotext(record).parameters}
-    # The file that was used counts, not the one that another tool's picture named.
-    assert "Model: canny [d14c016b]," in units["ControlNet 0"]
+    # The kind is what the file was taken for, and the hash that of the file that was used.
+    inpainting = "Module: inpaint_global_harmonious, Model: canny [d14c016b],"
+    assert inpainting in units["ControlNet 0"]
     assert "Model: depth [89abcdef]," in units["ControlNet 1"]
     assert "Model: plus [c817b455]," in units["ControlNet 2"]
