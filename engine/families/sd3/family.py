@@ -41,6 +41,8 @@ from engine.text.t5_counting import count_t5_tokens
 
 _NORM_GROUPS = 32
 _L, _G, _T5 = Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.TEXT_ENCODER_3
+# The widths of CLIP ViT-L and bigG, 768 and 1280, in parts of the pooled text.
+_SHARES = 3, 5
 _PIPELINE = re.compile(r"StableDiffusion3(Img2Img|Inpaint)?Pipeline")
 _CALLED = re.compile(r"(stabilityai/)?(sd|stable[ -]diffusion)[ -]?3")
 
@@ -184,7 +186,14 @@ def _require_fitting(parts: Parts, transformer: Sd3Config) -> None:
     require_width(
         _T5, LABELS, t5.width if isinstance(t5, T5Config) else None, transformer.context_width
     )
-    if not isinstance(first, ClipTextConfig) or not isinstance(second, ClipTextConfig):
-        return
-    pooled = first.projected_width or first.width
-    require_width(_G, LABELS, second.projected_width, max(0, transformer.pooled_width - pooled))
+    pooled = transformer.pooled_width
+    # Each is told by itself, so that neither is offered in place of the other.
+    if isinstance(first, ClipTextConfig) and first.width > pooled // 2:
+        require_width(_L, LABELS, first.width, pooled * _SHARES[0] // sum(_SHARES))
+    if isinstance(second, ClipTextConfig) and second.projected_width < pooled // 2:
+        needed = pooled * _SHARES[1] // sum(_SHARES)
+        width = second.projected_width if second.width == needed else second.width
+        require_width(_G, LABELS, width, needed)
+    if isinstance(first, ClipTextConfig) and isinstance(second, ClipTextConfig):
+        rest = pooled - (first.projected_width or first.width)
+        require_width(_G, LABELS, second.projected_width, rest)

@@ -6,8 +6,10 @@ import pytest
 
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode
+from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families import Component, identify, supply
+from engine.families.parts_index import PartsIndex
 from engine.graphs.sd3 import Sd3Config
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
@@ -103,3 +105,16 @@ def test_an_encoder_of_another_width_is_refused(tmp_path: Path) -> None:
         supply(model, ComponentFiles(text_encoder_3=str(small)))
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
     assert "512" in caught.value.message
+
+
+@pytest.mark.parametrize("projected", [True, False])
+def test_each_clip_encoder_fits_its_own_place_alone(tmp_path: Path, *, projected: bool) -> None:
+    path = write_sparse(tmp_path / "sd3.safetensors", files.original())
+    more: Listing = {"text_projection.weight": (768, 768)} if projected else {}
+    first = write_sparse(tmp_path / "a.safetensors", listings.clip_text() | more)
+    second = write_sparse(tmp_path / "b.safetensors", big_clip())
+    gaps = PartsIndex(tmp_path, KnownFiles(tmp_path / "known")).gaps(identify(path))
+    found = {gap.component: [fit.path for fit in gap.fits] for gap in gaps}
+    assert found == {"text_encoder": [str(first)], "text_encoder_2": [str(second)], "vae": []}
+    with pytest.raises(EngineError, match="1280 wide"):
+        supply(identify(path), ComponentFiles(text_encoder=str(second)))

@@ -114,12 +114,21 @@ class FlowFamily(Family):
         def config_of(component: Component, named: CanonicalWeights) -> object:
             return self.config_of(component, named, path)
 
-        keys = self.key_layout.sort(index.tensors, path)
+        keys = self.key_layout.sort(index.tensors, path, self._lone_text(wanted))
         in_order = (one for one in self.labels if one in wanted)
         sources, ignored = self.key_layout.sources(keys, in_order, config_of, path)
         cards = cards_of(index) if Component.DENOISER in sources else ()
         facts = replace(_facts(sources), cards=cards)
         return Parts(sources, index.digest, self.described(sources), ignored, facts)
+
+    def _lone_text(self, wanted: frozenset[Component]) -> Component:
+        """Return the encoder to which keys of CLIP without a prefix belong: the one that is wanted.
+
+        The first, unless another with the same keys is wanted alone.
+        """
+        networks, first = self.key_layout.networks, Component.TEXT_ENCODER
+        alike = [one for one in wanted if networks.get(one) is networks[first]]
+        return alike[0] if len(alike) == 1 else first
 
     def read_folder(self, folder: DiffusersFolder) -> Parts:
         """Read every component of a diffusers folder."""
