@@ -1,6 +1,7 @@
 """Pictures with image prompts: what changes them, what does not, and what is refused before."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,10 @@ from engine.checkpoints.files import read_index
 from engine.compile.compiler import Compiler
 from engine.errors import EngineError
 from engine.families import identify
+from engine.families.architecture import TextAttention
+from engine.graphs.unet import attending_layers
 from engine.memory.residency import Residency
+from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.found_networks import with_networks
 from engine.pipeline.image_prompts import (
     ImagePromptFiles,
@@ -34,6 +38,7 @@ from engine.pipeline.network_lookup import NetworkLookup
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
 from engine.weights.working_copies import WorkingCopies
+from tests.graphs.networks import sd15_unet
 from tests.image_prompts.files import (
     KINDS,
     write_adapter,
@@ -256,3 +261,24 @@ def test_a_tiny_picture_and_a_strip_are_image_prompts_too(files: Files, tmp_path
         Image.new("RGB", size, "red").save(tmp_path / "odd.png")
         (one,) = files.read(files.prompt(image=str(tmp_path / "odd.png"))).acting
         assert np.isfinite(one.shown[0].pixels).all()
+
+
+def test_precise_blocks_turn_the_others_layers_away(files: Files) -> None:
+    request = a_request(files.checkpoint, image_prompts=(files.prompt(),))
+    job = read_job(resolve_job(request, identify(files.checkpoint)))
+    found, one = job.job.image_prompts, job.passes[0]
+    steps = acting_steps(one.request, one.denoising)
+    (read,) = found.acting
+    layers = attending_layers(sd15_unet())
+
+    def turned(blocks: AdapterBlocks) -> set[int]:
+        prompt = msgspec.structs.replace(read.prompt, blocks=blocks)
+        attention = TextAttention(layers, 768)
+        prompts = replace(found, acting=(replace(read, prompt=prompt),), attention=attention)
+        (own,) = prompts.in_pass((64, 64), 8, (), steps).prompts
+        marks = () if own.turned is None else own.turned.marks
+        return {layer.block for layer, turns in zip(layers, marks, strict=False) if turns}
+
+    assert turned(AdapterBlocks.STYLE) == set()
+    assert turned(AdapterBlocks.STYLE_PRECISE) == {4, 5}
+    assert turned(AdapterBlocks.COMPOSITION_PRECISE) == set(range(16)) - {4, 5}
