@@ -6,6 +6,7 @@ from itertools import groupby, islice
 
 import msgspec
 
+from engine.api.second_passes import needs_file
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
@@ -21,7 +22,7 @@ from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
 from engine.pipeline.control.lllites import led_within
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
-from engine.pipeline.found_upscalers import needs_file, require_upscaler
+from engine.pipeline.found_upscalers import require_upscaler
 from engine.pipeline.known_embeddings import known_embeddings
 from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras, one_after_another
 from engine.sampling.samplers import SAMPLERS
