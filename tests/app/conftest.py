@@ -42,7 +42,7 @@ def supervise(tmp_path: Path, qtbot: QtBot) -> Iterator[Supervise]:
         supervision: Supervision = QUICK,
         command: EngineCommand | None = None,
     ) -> Supervised:
-        one = Supervised(tmp_path, qtbot, command or fake_command(plan), supervision)
+        one = Supervised(tmp_path, qtbot, command or fake_command(plan, new=True), supervision)
         made.append(one)
         return one
 

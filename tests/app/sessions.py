@@ -1,4 +1,4 @@
-"""A whole session for tests, on a fake engine or the real one, ended with the test."""
+"""A whole session for tests, on a fake engine or a fork of the real one, ended with the test."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ from app.queue.job_queue import JobQueue
 from app.queue.jobs import Job
 from app.session import Session
 from tests.app.folders import folders_in
-from tests.app.supervised import PATIENCE_MS
+from tests.app.supervised import PATIENCE_MS, forked_engine
 from tests.ended import delete_after_test
 
 # Servers of tests are on this machine, and no test waits for one.
@@ -34,6 +34,7 @@ class Staged:
     ) -> None:
         self._bot = bot
         self.paths = folders_in(folder)
+        command = command or forked_engine(self.paths.packs)
         self.process = EngineProcess(self.paths, command=command, supervision=supervision)
         self.client = EngineClient(self.process)
         self.queue = JobQueue(self.client, self.paths.state)

@@ -19,6 +19,7 @@ from engine.api.messages import Event, Message
 from engine.api.values import ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.app.folders import folders_in
+from tests.forks import forked
 
 # Generous: nothing here depends on how long things take.
 PATIENCE_MS = 60_000
@@ -27,10 +28,22 @@ QUICK = Supervision(ping_ms=50, stop_ms=500, restart_ms=(0, 20, 40))
 T = TypeVar("T", bound=Message)
 
 
-def fake_command(plan: Plan) -> EngineCommand:
-    """Return the command that starts a fake engine."""
-    script = Path(__file__).with_name("fake_engine.py")
-    return EngineCommand(sys.executable, ("-I", str(script), msgspec.json.encode(plan).decode()))
+def fake_command(plan: Plan, *, new: bool = False) -> EngineCommand:
+    """Return the command that starts a fake engine: a new process, or a fork."""
+    script = str(Path(__file__).with_name("fake_engine.py"))
+    arguments = (script, msgspec.json.encode(plan).decode())
+    if new:
+        return EngineCommand(sys.executable, ("-I", *arguments))
+    return _command(*forked(*arguments))
+
+
+def forked_engine(packs: Path) -> EngineCommand:
+    """Return the command of a real engine that is forked."""
+    return _command(*forked("-m", "engine", "--parent", str(os.getpid())), packs=str(packs))
+
+
+def _command(program: str, *arguments: str, packs: str = "") -> EngineCommand:
+    return EngineCommand(program, arguments, packs)
 
 
 @dataclass

@@ -9,16 +9,17 @@ import pytest
 from app.paths import starter_checkpoint
 from engine.api.messages import RunJob
 from engine.api.request import GenerateRequest
-from tests.server.conversation import ENGINE, Conversation
+from tests.forks import forked
+from tests.server.conversation import Conversation
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 
 class Start(Protocol):
-    """Starts an engine; with `ready`, through the handshake."""
+    """Starts an engine, a fork without a command; with `ready`, through the handshake."""
 
     def __call__(
         self,
-        command: Sequence[str] = ENGINE,
+        command: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         *,
         ready: bool = True,
@@ -31,12 +32,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
     talks: list[Conversation] = []
 
     def start_one(
-        command: Sequence[str] = ENGINE,
+        command: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         *,
         ready: bool = True,
         reads: bool = True,
     ) -> Conversation:
+        command = command or forked("-m", "engine")
         talk = Conversation(tmp_path, command, environment, reads=reads)
         talks.append(talk)
         if ready:

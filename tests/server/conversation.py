@@ -33,9 +33,11 @@ from engine.api.messages import (
 from engine.api.messages import Event as AnyEvent
 from engine.api.upscale_messages import ImageUpscaled, RunUpscale
 from engine.api.wire import FrameParser, decode_event, encode
+from tests.forks import forked
 from tests.server.scripted_engine import Plan
 
 ENGINE = (sys.executable, "-I", "-m", "engine")
+_SCRIPT = str(Path(__file__).with_name("scripted_engine.py"))
 # Generous: nothing here depends on how long things take.
 PATIENCE_S = 120.0
 
@@ -44,10 +46,11 @@ OfJob = JobPhase | JobProgress | JobWarned | JobPreview | ImageSaved | ImageUpsc
 T = TypeVar("T", bound=Message)
 
 
-def scripted(plan: Plan) -> tuple[str, ...]:
-    """The command of an engine that does as it is told."""
-    script = Path(__file__).with_name("scripted_engine.py")
-    return (sys.executable, "-I", str(script), msgspec.json.encode(plan).decode())
+def scripted(plan: Plan, *, new: bool = False) -> tuple[str, ...]:
+    """The command of an engine that does as it is told; a new process, or a fork."""
+    arguments = (_SCRIPT, msgspec.json.encode(plan).decode())
+    # What is missing must be missing from the start.
+    return (sys.executable, "-I", *arguments) if new or plan.missing else forked(*arguments)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Conversation:
     def __init__(
         self,
         folder: Path,
-        command: Sequence[str] = ENGINE,
+        command: Sequence[str],
         environment: Mapping[str, str] | None = None,
         *,
         reads: bool = True,
@@ -163,7 +166,7 @@ class Conversation:
         """
         self.send(Shutdown())
         status = self.wait_for_end()
-        assert status == 0 or (status == 1 and self.command == ENGINE), self.describe()
+        assert status == 0 or (status == 1 and _SCRIPT not in self.command), self.describe()
         assert sorted(check_stream(self.events, self.jobs)) == sorted(self.jobs)
 
     def end(self) -> None:

@@ -40,7 +40,7 @@ LONG = Plan(networks={"denoiser": Misdeed(run_seconds=FOREVER)})
 
 
 def test_the_end_of_the_pipe_ends_an_idle_engine(start: Start) -> None:
-    talk = start(scripted(NOTHING))
+    talk = start(scripted(NOTHING, new=True))
     talk.hang_up()
     assert talk.wait_for_end() == 0
 
@@ -116,7 +116,7 @@ def test_a_bug_in_the_reader_is_told_before_the_engine_ends(start: Start) -> Non
 def test_ctrl_c_in_the_app_s_terminal_is_not_the_engine_s_business(
     start: Start, job: MakeJob
 ) -> None:
-    talk = start((*scripted(LONG), "--parent", str(os.getpid())))
+    talk = start((*scripted(LONG, new=True), "--parent", str(os.getpid())))
     talk.send(job("long"))
     talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
     talk.process.send_signal(signal.SIGINT)
@@ -127,7 +127,7 @@ def test_ctrl_c_in_the_app_s_terminal_is_not_the_engine_s_business(
 
 
 def test_ctrl_c_ends_an_engine_of_its_own(start: Start, job: MakeJob) -> None:
-    talk = start(scripted(LONG))
+    talk = start(scripted(LONG, new=True))
     talk.send(job("long"))
     talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
     talk.process.send_signal(signal.SIGINT)

@@ -18,6 +18,7 @@ from backends.null import Compiling
 from engine.api.machine import ArtifactInfo
 from engine.api.messages import (
     CancelJob,
+    Hello,
     ImageSaved,
     JobCancelled,
     JobFinished,
@@ -160,7 +161,7 @@ def test_the_end_of_the_engine_is_that_of_its_compiler(
     talk.send(auto("first"))
     finished(talk, "first")
     wait(lambda: len(studio.begun) == 1)
-    (compiler,) = children_of(talk.process.pid)
+    (compiler,) = children_of(talk.wait_for(Hello).pid)
     if killed:
         talk.process.send_signal(signal.SIGKILL)
         talk.wait_for_end()

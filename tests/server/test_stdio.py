@@ -11,7 +11,7 @@ from tests.server.scripted_engine import Plan
 
 
 def test_output_of_libraries_goes_to_stderr(start: Start, job: MakeJob) -> None:
-    talk = start(scripted(Plan(noisy=True)))
+    talk = start(scripted(Plan(noisy=True), new=True))
     talk.send(job("one"), job("two"))
     talk.wait_for(JobFinished, lambda event: event.job == "two")
     talk.shut_down()
@@ -21,7 +21,7 @@ def test_output_of_libraries_goes_to_stderr(start: Start, job: MakeJob) -> None:
 
 
 def test_without_stderr_the_stream_is_still_clean(start: Start, job: MakeJob) -> None:
-    command = scripted(Plan(noisy=True))
+    command = scripted(Plan(noisy=True), new=True)
     talk = start(("/bin/sh", "-c", 'exec "$@" 2>&-', "sh", *command))
     talk.send(job("one"))
     talk.wait_for(JobFinished)
@@ -29,7 +29,9 @@ def test_without_stderr_the_stream_is_still_clean(start: Start, job: MakeJob) ->
 
 
 def test_with_nothing_but_stdin_it_still_ends_when_that_does(start: Start) -> None:
-    talk = start(("/bin/sh", "-c", 'exec "$@" >&- 2>&-', "sh", *scripted(Plan())), ready=False)
+    talk = start(
+        ("/bin/sh", "-c", 'exec "$@" >&- 2>&-', "sh", *scripted(Plan(), new=True)), ready=False
+    )
     talk.hang_up()
     assert talk.wait_for_end() == 0
 
