@@ -23,14 +23,13 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
-from engine.memory.residency import Residency
 from engine.metadata.readers import read_request
 from engine.output import Destination
 from engine.preprocessors.annotators import AnnotatorKind
 from tests.checkpoints.arrays import write_arrays
 from tests.image_prompts.files import write_adapter, write_encoder, write_picture
 from tests.pipeline.control_files import write_control_net, write_map
-from tests.pipeline.jobs import a_request
+from tests.pipeline.jobs import RoomyResidency, a_request
 from tests.preprocessors.annotator_files import stored
 from tests.tiny_checkpoint import write_checkpoint
 from tests.upscalers.small import file_of
@@ -58,7 +57,7 @@ class Studio:
         self.map = write_map(folder / "map.png")
         self.cat = write_picture(folder / "cat.png")
         self.services = JobServices.in_cache(
-            folder / "cache", models=self.models, residency=Residency()
+            folder / "cache", models=self.models, residency=RoomyResidency()
         )
         self._count = 0
         _, self.plain = self.made(self.request())

@@ -35,7 +35,7 @@ from tests.oracle.sdxl_folder import (  # noqa: E402
     write_pipeline,
     write_sd2_pipeline,
 )
-from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
 from tests.tiny_checkpoint import write_checkpoint  # noqa: E402
 
 LOG = logging.getLogger(__name__)
@@ -166,7 +166,7 @@ def ours(folder: Path, *inputs: InputImage, sampler: str = "euler", **changes) -
         "inputs": inputs,
     }
     request = a_request(folder, **{**asked, **changes})
-    return run(request, CpuBackend(), (Precision.F32,)).pixels[0]
+    return run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0]
 
 
 def check(made: np.ndarray, expected: np.ndarray) -> None:

@@ -30,7 +30,7 @@ from tests.oracle.masked_tools import (  # noqa: E402
     render_a1111,
     render_comfy,
 )
-from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 
 LOG = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def ours(checkpoint: Path, tool: ConventionName, sampler: str, schedule: str, jo
         "guidance_options": GuidanceOptions(image_guidance=job.image_guidance),
     }
     request = a_request(checkpoint, **(changes | more))
-    return run(request, CpuBackend(), (Precision.F32,)).pixels[0]
+    return run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0]
 
 
 def check(made: np.ndarray, expected: np.ndarray) -> None:

@@ -47,7 +47,7 @@ from tests.oracle.fidelity.picture import (  # noqa: E402
     STEPS,
     Picture,
 )
-from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
 from tests.tiny_checkpoint import write_checkpoint  # noqa: E402
 
 LOG = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def ours(
         refiner=at and RefinerChoice(checkpoint=str(folders[1]), switch_at=at),
         **changes,
     )
-    return run(request, CpuBackend(), (Precision.F32,)).pixels[0]
+    return run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0]
 
 
 def check(made: np.ndarray, expected: np.ndarray, unrefined: np.ndarray) -> None:

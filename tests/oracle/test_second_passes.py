@@ -55,7 +55,7 @@ from tests.oracle.fidelity.second_passes import (  # noqa: E402
 )
 from tests.oracle.spandrel_networks import loaded  # noqa: E402
 from tests.oracle.test_refined_tools import Refined  # noqa: E402
-from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 from tests.upscalers.small import arrays_of, file_of, setting  # noqa: E402
 
@@ -91,7 +91,7 @@ def ours(folders, convention, sampler: str, *seconds: SecondPass, **changes) -> 
         second_passes=seconds,
         **changes,
     )
-    return run(request, CpuBackend(), (Precision.F32,)).pixels[0]
+    return run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0]
 
 
 def check(made: np.ndarray, expected: np.ndarray) -> None:

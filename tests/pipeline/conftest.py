@@ -8,8 +8,7 @@ import pytest
 
 from backends.cpu import CpuBackend
 from engine.api.request import GenerateRequest
-from engine.memory.residency import Residency
-from tests.pipeline.jobs import Result, run
+from tests.pipeline.jobs import Result, RoomyResidency, run
 from tests.tiny_checkpoint import write_checkpoint
 
 
@@ -28,7 +27,7 @@ class Draw(Protocol):
 @pytest.fixture(scope="module")
 def draw() -> Iterator[Draw]:
     """Runs jobs on the processor; as in an engine, networks stay loaded from one to the next."""
-    residency = Residency()
+    residency = RoomyResidency()
 
     def run_one(request: GenerateRequest) -> Result:
         return run(request, CpuBackend(), residency=residency)

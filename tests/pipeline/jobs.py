@@ -1,6 +1,7 @@
 """Running a job through the pipeline in tests, without the runner around it."""
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.release import return_free_memory
-from engine.memory.residency import Residency
+from engine.memory.residency import Residency, Resident
 from engine.pipeline.batch import ReplaceWildcards, ResolvedJob
 from engine.pipeline.generate import Generation, Picture
 from engine.pipeline.image_prompts import (
@@ -39,9 +40,41 @@ from engine.pipeline.stages import RunContext, Stages
 from engine.weights.working_copies import WorkingCopies
 from tests.tiny_checkpoint import SIDE
 
+
+class RoomyResidency(Residency):
+    """Keeps the last `LIMIT` networks loaded, also several of one name."""
+
+    LIMIT = 12
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: OrderedDict[tuple[str, str], Resident] = OrderedDict()
+
+    def make_room(self, room_bytes: int, used: Collection[str]) -> None:
+        """Free nothing: the networks of tests are small."""
+
+    def take(self, name: str, identity: str, origin: str = "") -> Resident | None:
+        """Remove and return the network of that name and identity, if it is there."""
+        return self._kept.pop((name, identity), None)
+
+    def give(self, name: str, resident: Resident) -> None:
+        """Keep a network, in place of the one that was used longest ago."""
+        before = self._kept.pop((name, resident.identity), None)
+        self._kept[name, resident.identity] = resident
+        if before is None and len(self._kept) > self.LIMIT:
+            _, before = self._kept.popitem(last=False)
+        if before is not None:
+            before.session.close()
+
+    def release(self) -> None:
+        """Free all networks."""
+        while self._kept:
+            self._kept.popitem()[1].session.close()
+
+
 # For pictures on the processor where neither loading nor freeing is the subject: networks stay
 # loaded from one picture to the next.
-RESIDENCY = Residency()
+RESIDENCY = RoomyResidency()
 
 
 @dataclass

@@ -26,7 +26,7 @@ from tests.guard.folders import write_sdxl_folder
 from tests.image_prompts.files import write_mask
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.counting import CountingBackend
-from tests.pipeline.jobs import a_request, psnr, run
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 Pixels = NDArray[np.uint8]
@@ -52,7 +52,7 @@ def layer(folder: Path, seed: int = 0, **changes: object) -> ControlLayer:
 
 def picture(folder: Path, *layers: ControlLayer, **changes: object) -> Pixels:
     request = a_request(folder / "tiny", **{"controls": layers, **changes})
-    return run(request, CpuBackend()).pixels[0]
+    return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path)
 
     asked = {"convention": ConventionName.A1111, "controls": (layer(folder),)}
     request = a_request(folder / "tiny", prompt="a {red|blue|green} horse", count=3, **asked)
-    made = run(request, CpuBackend(), replace_wildcards=words)
+    made = run(request, CpuBackend(), residency=RESIDENCY, replace_wildcards=words)
     prompts = [one.request.prompt for one in made.pictures]
     assert len(set(prompts)) > 1
     for one in made.pictures:

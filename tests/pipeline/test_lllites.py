@@ -18,7 +18,7 @@ from tests.control.lllite_sample import module_weights
 from tests.guard.folders import write_sdxl_folder
 from tests.pipeline.control_files import write_map
 from tests.pipeline.counting import CountingBackend
-from tests.pipeline.jobs import a_request, psnr, run
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run
 from tests.tiny_checkpoint import SIDE
 
 Pixels = NDArray[np.uint8]
@@ -58,7 +58,8 @@ def layer(folder: Path, seed: int = 0, **changes: object) -> ControlLayer:
 
 
 def picture(folder: Path, *layers: ControlLayer, **changes: object) -> Pixels:
-    return run(a_request(folder / "sdxl", controls=layers, **changes), CpuBackend()).pixels[0]
+    request = a_request(folder / "sdxl", controls=layers, **changes)
+    return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
 
 
 def test_a_network_leads_by_its_map_weight_and_range(folder: Path) -> None:

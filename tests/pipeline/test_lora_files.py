@@ -16,10 +16,9 @@ from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.lora.folder import LoraLookup
-from engine.memory.residency import Residency
 from engine.pipeline.loras import JobLoras
 from tests.checkpoints.arrays import write_arrays
-from tests.pipeline.jobs import Result, a_request, psnr, run
+from tests.pipeline.jobs import Result, RoomyResidency, a_request, psnr, run
 from tests.pipeline.lora_files import FileLora
 from tests.tiny_checkpoint import Weights, write_checkpoint
 
@@ -34,7 +33,7 @@ class Studio:
         self.tiny, self.folder = tiny, folder
         self.style = FileLora(folder / "style.safetensors", tiny)
         self.other = FileLora(folder / "sub" / "other.safetensors", tiny, rank=6, seed=2)
-        self.residency = Residency()
+        self.residency = RoomyResidency()
 
     def request(self, *loras: LoraChoice, **changes: object) -> GenerateRequest:
         fields: dict[str, object] = {"loras": loras, "convention": ConventionName.A1111}

@@ -18,7 +18,7 @@ from tests.families.chroma import files
 from tests.families.flux.files import drawn
 from tests.families.flux.test_pictures import t5_encoder
 from tests.families.listings import VaeSizes, prefixed
-from tests.pipeline.jobs import a_request, run
+from tests.pipeline.jobs import RESIDENCY, a_request, run
 
 _VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
 _LONG = "a house by the sea, " * 20
@@ -50,7 +50,7 @@ def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
         "guidance": 3.0,
     }
     request = a_request(path, **(fields | changes))
-    return np.asarray(run(request, CpuBackend(), (Precision.F32,)).pixels[0])
+    return np.asarray(run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
 
 
 def test_one_file_holds_all_parts(checkpoint: Path) -> None:

@@ -19,7 +19,7 @@ from tests.families import listings
 from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
 from tests.families.listings import ClipSizes, Listing, VaeSizes, prefixed
-from tests.pipeline.jobs import a_request, run
+from tests.pipeline.jobs import RESIDENCY, a_request, run
 
 CLIP, CONTEXT = 64, 40
 _VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
@@ -73,7 +73,7 @@ def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
         "guidance": 3.5,
     }
     request = a_request(path, **(fields | changes))
-    return np.asarray(run(request, CpuBackend(), (Precision.F32,)).pixels[0])
+    return np.asarray(run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
 
 
 def test_one_file_holds_all_parts(dev: Path) -> None:

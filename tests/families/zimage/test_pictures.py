@@ -20,7 +20,7 @@ from tests.families import listings
 from tests.families.flux.files import drawn
 from tests.families.listings import VaeSizes, prefixed
 from tests.families.zimage import files
-from tests.pipeline.jobs import a_request, run
+from tests.pipeline.jobs import RESIDENCY, a_request, run
 
 _VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
 
@@ -53,7 +53,7 @@ def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
         "guidance": 1.0,
     }
     request = a_request(path, **(fields | changes))
-    return np.asarray(run(request, CpuBackend(), (Precision.F32,)).pixels[0])
+    return np.asarray(run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
 
 
 def test_one_file_holds_all_parts(turbo: Path) -> None:
