@@ -74,6 +74,14 @@ _OPTIONS: Mapping[str, _Words] = {
         QT_TRANSLATE_NOOP("options", "Rho"),
         QT_TRANSLATE_NOOP("options", "How many of the steps have little noise."),
     ),
+    "guidance_options.true_cfg": _Words(
+        QT_TRANSLATE_NOOP("options", "True CFG"),
+        QT_TRANSLATE_NOOP(
+            "options",
+            "Away from the negative prompt, beside the guidance that the model was trained with. 1 "
+            "is usual; else each step takes twice the time.",
+        ),
+    ),
     "guidance_options.range": _Words(
         QT_TRANSLATE_NOOP("options", "Guided part"),
         QT_TRANSLATE_NOOP(

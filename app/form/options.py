@@ -42,7 +42,7 @@ GROUPS = {
         *_of("schedule_options", "sigma_min", "sigma_max", "rho"),
     ),
     OptionGroup.GUIDANCE: (
-        *_of("guidance_options", "range", "rescale"),
+        *_of("guidance_options", "true_cfg", "range", "rescale"),
         *_of("guidance_options", "pag_scale", "pag_adaptive", "pag_range", "pag_layers"),
         *_of("guidance_options", "sag_scale", "sag_blur", "sag_threshold"),
     ),
@@ -153,8 +153,10 @@ def _guides(form: GenerationState, name: str) -> bool:
             return OptionalSetting.SELF_ATTENTION_GUIDANCE in features.options
         case "sag_blur" | "sag_threshold":
             return options.sag_scale != 0
+        case "true_cfg":
+            return features.embeds_guidance and GuidanceKind.CFG in features.guidance
         case _:
-            return GuidanceKind.CFG in features.guidance
+            return features.sees_negative(options.true_cfg)
 
 
 def _changes_denoiser(form: GenerationState, name: str) -> bool:

@@ -105,5 +105,15 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def embeds_guidance(self) -> bool:
-        """Return True if guidance is an input of the denoiser, which runs on one prompt alone."""
-        return GuidanceKind.EMBEDDED in self.guidance and GuidanceKind.CFG not in self.guidance
+        """Return True if the guidance of a request is an input of the denoiser."""
+        return GuidanceKind.EMBEDDED in self.guidance
+
+    def cfg_scale(self, guidance: float, true_cfg: float) -> float:
+        """Return the scale of classifier-free guidance, from a request's two scales."""
+        if not self.embeds_guidance:
+            return guidance
+        return true_cfg if GuidanceKind.CFG in self.guidance else 1.0
+
+    def sees_negative(self, true_cfg: float) -> bool:
+        """Return True if a negative prompt may have an effect, with this true CFG scale."""
+        return self.negative_prompt and (not self.embeds_guidance or true_cfg != 1)

@@ -200,6 +200,12 @@ class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     # The image guidance scale of checkpoints that edit by instruction (Brooks et al. 2023,
     # equation 3); None: `DEFAULT_IMAGE_GUIDANCE`. Other checkpoints have none.
     image_guidance: Annotated[float | None, within(0, MAX_GUIDANCE, "image guidance")] = None
+    # The scale of classifier-free guidance beside guidance that is an input of the denoiser, whose
+    # scale is the request's own; 1: the negative prompt has no effect (diffusers `true_cfg_scale`,
+    # Forge's "CFG scale" beside "Distilled CFG Scale", ComfyUI's cfg beside FluxGuidance).
+    true_cfg: Annotated[
+        float, within(0, MAX_GUIDANCE, "true CFG scale"), summary("true CFG {true_cfg}")
+    ] = 1.0
     # The scale of perturbed-attention guidance (Ahn et al. 2024), away from a prediction in some of
     # whose self-attention layers each cell attends to itself alone; 0: none.
     pag_scale: Annotated[

@@ -134,7 +134,13 @@ def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
     is_bh2 = request.sampler is SamplerName.UNIPC_BH2
     yield "Sampler", (SamplerName.UNIPC if is_bh2 else request.sampler).label
     yield "Schedule type", request.schedule.label
-    yield "CFG scale", number_text(request.guidance)
+    true_cfg = request.guidance_options.true_cfg
+    if true_cfg == 1:
+        yield "CFG scale", number_text(request.guidance)
+    else:
+        # Forge's names for the two scales.
+        yield "CFG scale", number_text(true_cfg)
+        yield "Distilled CFG Scale", number_text(request.guidance)
     image_guidance = request.guidance_options.image_guidance
     yield "Image CFG scale", None if image_guidance is None else number_text(image_guidance)
     yield "Seed", str(request.seed)

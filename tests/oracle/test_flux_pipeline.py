@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
 from backends.base import Array  # noqa: E402
-from engine.api.request import InputImage  # noqa: E402
+from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
 from engine.api.second_passes import SecondPass  # noqa: E402
 from engine.api.values import InputRole, ScheduleName  # noqa: E402
 from engine.families import identify  # noqa: E402
@@ -84,6 +84,14 @@ def test_schnell_with_guidance_equals_diffusers_true_guidance(schnell: Path) -> 
         schnell, true_cfg_scale=3.0, negative_prompt=negative, max_sequence_length=256
     )
     check(ours, expected)
+
+
+def test_dev_with_true_guidance_equals_diffusers(dev: Path) -> None:
+    negative = "a blur"
+    options = GuidanceOptions(true_cfg=2.5)
+    ours = our_pixels(dev, **OURS, guidance_options=options, negative_prompt=negative)
+    check(ours, their_picture(dev, true_cfg_scale=2.5, negative_prompt=negative))
+    assert psnr(ours, our_pixels(dev, **OURS)) < 45
 
 
 @pytest.mark.parametrize("strength", [0.3, 0.6, 1.0])

@@ -15,7 +15,7 @@ from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLen
 from engine.api.fields import fields_of
 from engine.api.lora import LoraMode
 from engine.api.masks import MaskedContent
-from engine.api.request import GenerateRequest, InputImage, SamplerOptions
+from engine.api.request import GenerateRequest, GuidanceOptions, InputImage, SamplerOptions
 from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleName
 from tests.ui.conftest import Desk
 from ui.option_labels import choice_about, choice_label, option_about, option_name
@@ -151,6 +151,23 @@ def test_options_are_those_that_the_sampler_and_the_schedule_read(desk: Desk) ->
 
 
 GROUPS_METHOD = next(options for options in GROUPS.values() if "sampler_options.eta" in options)
+
+
+def test_true_guidance_brings_the_negative_prompt_of_distilled_models(desk: Desk) -> None:
+    form, panel = desk.session.generation, desk.window.form
+    open_all(desk)
+    both = Features(guidance=(GuidanceKind.EMBEDDED, GuidanceKind.CFG))
+    form.suggestions = Suggestions(512, form.suggestions.settings, both)
+    rescale = row_of(desk, "guidance_options.rescale")
+    assert row_of(desk, "guidance_options.true_cfg").isVisible()
+    assert not panel.negative_panel.isVisible()
+    assert not rescale.isVisible()
+    form.guidance_options = GuidanceOptions(true_cfg=2)
+    assert panel.negative_panel.isVisible()
+    assert rescale.isVisible()
+    form.negative_prompt = "a blur"
+    request = form.build_request()
+    assert (request.negative_prompt, request.guidance_options.true_cfg) == ("a blur", 2)
 
 
 def test_options_of_other_families_are_not_offered(desk: Desk) -> None:

@@ -9464,6 +9464,10 @@
    <translation>Transformer, {width} breit, mit {layers} Schichten</translation>
   </message>
   <message>
+   <source>true CFG scale</source>
+   <translation>Wahre CFG</translation>
+  </message>
+  <message>
    <source>v-prediction</source>
    <translation>v-Vorhersage</translation>
   </message>
@@ -11157,6 +11161,10 @@
    <translation>andere Größenangaben</translation>
   </message>
   <message>
+   <source>true CFG {true_cfg}</source>
+   <translation>wahre CFG {true_cfg}</translation>
+  </message>
+  <message>
    <source>v-prediction</source>
    <translation>v-Vorhersage</translation>
   </message>
@@ -12617,6 +12625,10 @@
    <translation>Gemiedenes Ziel</translation>
   </message>
   <message>
+   <source>Away from the negative prompt, beside the guidance that the model was trained with. 1 is usual; else each step takes twice the time.</source>
+   <translation>Weg vom negativen Prompt, neben der Guidance, mit der das Modell trainiert wurde. 1 ist üblich; sonst dauert jeder Schritt doppelt so lang.</translation>
+  </message>
+  <message>
    <source>Batch size</source>
    <translation>Stapelgröße</translation>
   </message>
@@ -13147,6 +13159,10 @@
   <message>
    <source>Top and bottom</source>
    <translation>Oben und unten</translation>
+  </message>
+  <message>
+   <source>True CFG</source>
+   <translation>Wahre CFG</translation>
   </message>
   <message>
    <source>VAE tiles</source>

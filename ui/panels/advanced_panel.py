@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.form.options import FASTER_GUIDANCE, OptionGroup
 from app.session import Session
-from engine.api.features import GuidanceKind
 from engine.api.fields import bounds_of
 from engine.api.request import GenerateRequest, GuidanceOptions
 from ui.advanced_labels import advanced_summary, declared_summary, group_summary
@@ -134,7 +133,8 @@ class AdvancedPanel(QWidget):
     def _refresh(self) -> None:
         state = self._state
         self.faster.box.setChecked(state.guidance_options.range == FASTER_GUIDANCE)
-        self.faster.setVisible(GuidanceKind.CFG in state.suggestions.features.guidance)
+        features = state.suggestions.features
+        self.faster.setVisible(features.sees_negative(state.guidance_options.true_cfg))
         self.faster.tell(gain_words(self._session.pace.gain(str(state.checkpoint))))
         self.reset.setVisible(state.has_choices)
         self.section.head.tell(advanced_summary(state))

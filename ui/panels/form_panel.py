@@ -91,6 +91,7 @@ class FormPanel(QScrollArea):
         self._bind_texts()
         self._bind_numbers()
         self._state.suggestions_changed.connect(self._offer)
+        self._state.guidance_options_changed.connect(self._offer)
         self._offer()
 
     def _make_layers(self) -> None:
@@ -147,7 +148,8 @@ class FormPanel(QScrollArea):
     def _offer(self, *_: object) -> None:
         """Show the controls that the checkpoint's features support."""
         features = self._state.suggestions.features
-        self.negative_panel.setVisible(features.negative_prompt)
+        true_cfg = self._state.guidance_options.true_cfg
+        self.negative_panel.setVisible(features.sees_negative(true_cfg))
         self.picture_size.set_step(features.size_multiple)
         known = not self._state.suggestions.is_guess
         words = no_layers_words(features) if known else ""

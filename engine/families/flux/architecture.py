@@ -47,7 +47,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
     positions = _POSITIONS[takes_guidance]
     return Architecture(
         features=_features(checkpoint, takes_guidance=takes_guidance),
-        text=ClipAndT5Text(checkpoint, positions=positions, negative=not takes_guidance),
+        text=ClipAndT5Text(checkpoint, positions=positions, embeds_guidance=takes_guidance),
         denoiser=FluxDenoiser(checkpoint),
         noise=_DEV if takes_guidance else _SCHNELL,
         autoencoder=autoencoder_of(checkpoint),
@@ -61,8 +61,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
 def _features(checkpoint: IdentifiedCheckpoint, *, takes_guidance: bool) -> Features:
     tiles = () if has_tiny_vae(checkpoint) else (OptionalSetting.VAE_TILE,)
     return Features(
-        negative_prompt=not takes_guidance,
-        guidance=(GuidanceKind.EMBEDDED if takes_guidance else GuidanceKind.CFG,),
+        guidance=(*([GuidanceKind.EMBEDDED] if takes_guidance else []), GuidanceKind.CFG),
         concat_channels=concat_channels(checkpoint),
         # Two cells of the latent are a token's side.
         size_multiple=2 * checkpoint.latent.downscale,

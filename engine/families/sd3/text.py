@@ -64,7 +64,7 @@ class Sd3Text:
         first = checkpoint.components.get(_L)
         config = first.config if first else None
         self._projects = isinstance(config, ClipTextConfig) and config.projection is not None
-        self._t5 = T5Text(checkpoint, _T5, POSITIONS, negative=True)
+        self._t5 = T5Text(checkpoint, _T5, POSITIONS)
 
     @property
     def components(self) -> tuple[Component, ...]:

@@ -42,6 +42,7 @@ from engine.metadata.readers.a1111_keys import (
     REFINED_BY_LEVEL,
     SCHEDULE_APART,
     USUAL,
+    is_distilled,
     is_forges,
     keeps_comments,
     old_habits,
@@ -130,7 +131,7 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         **values.read(
             GenerateRequest,
             steps="Steps",
-            guidance="CFG scale",
+            guidance="Distilled CFG Scale" if is_distilled(values) else "CFG scale",
             seed="Seed",
             clip_skip="Clip skip",
         ),
@@ -317,6 +318,8 @@ def _guidance_options(values: Values) -> GuidanceOptions:
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
     image_guidance = values.read(GuidanceOptions, image_guidance="Image CFG scale")
+    if is_distilled(values):
+        image_guidance |= values.read(GuidanceOptions, true_cfg="CFG scale")
     by_attention = infotext_attention(values)
     return GuidanceOptions(rescale=rescale, range=(start, 1.0), **image_guidance, **by_attention)
 

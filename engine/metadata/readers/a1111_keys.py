@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from engine.metadata.infotext import Infotext, Parameter
+from engine.metadata.readers.values import Values
 
 # Keys that describe the picture, but add nothing to the other keys.
 DESCRIPTIVE = (
@@ -103,3 +104,12 @@ def old_habits(version: Version | None, prompt: str) -> tuple[str, ...]:
     if version < NEW_TIMELINES and _FRACTION_ABOVE_ONE.search(prompt):
         remarks.append("Its prompt has times such as [a:b:1.5], which it counted in steps.")
     return tuple(remarks)
+
+
+def is_distilled(values: Values) -> bool:
+    """Return True for Forge's pictures by a model that takes guidance as an input.
+
+    Forge names a distilled scale for schnell, too, which has no such input.
+    """
+    names_two = values.text("Distilled CFG Scale") is not None
+    return names_two and "schnell" not in (values.text("Model") or "").casefold()

@@ -102,10 +102,10 @@ class Denoising:
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
-        self._embeds_guidance = checkpoint.architecture.features.embeds_guidance
-        if self._embeds_guidance:
-            # A distilled denoiser takes the guidance as an input, and no negative prompt.
-            self.guidance = 1.0
+        features = checkpoint.architecture.features
+        self._embeds_guidance = features.embeds_guidance
+        true_cfg = request.guidance_options.true_cfg
+        self.guidance = features.cfg_scale(self.guidance, true_cfg)
 
     @property
     def steps(self) -> int:

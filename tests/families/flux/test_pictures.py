@@ -10,7 +10,7 @@ from PIL import Image
 from backends.base import Precision
 from backends.cpu import CpuBackend
 from engine.api.features import GuidanceKind, OptionalSetting
-from engine.api.request import InputImage
+from engine.api.request import GuidanceOptions, InputImage
 from engine.api.second_passes import LatentUpscaler, SecondPass
 from engine.api.values import InputRole, SamplerName, ScheduleName
 from engine.families import identify
@@ -81,8 +81,8 @@ def test_one_file_holds_all_parts(dev: Path) -> None:
     assert (checkpoint.family, checkpoint.variant, checkpoint.missing) == ("flux1", "dev", ())
     assert checkpoint.latent.shift == pytest.approx(0.1159)
     features = checkpoint.architecture.features
-    assert features.guidance == (GuidanceKind.EMBEDDED,)
-    assert (features.negative_prompt, features.size_multiple) == (False, 16)
+    assert features.guidance == (GuidanceKind.EMBEDDED, GuidanceKind.CFG)
+    assert (features.negative_prompt, features.size_multiple) == (True, 16)
 
 
 def test_schnell_takes_no_guidance_and_may_have_a_negative_prompt(tmp_path: Path) -> None:
@@ -101,6 +101,16 @@ def test_prompt_guidance_and_seed_change_a_picture(dev: Path, convention: str) -
     for changes in ({"prompt": "a horse"}, {"guidance": 30.0}, {"seed": 8}):
         changed = picture(dev, convention=convention, **changes)
         assert not np.array_equal(changed, first)
+
+
+def test_a_negative_prompt_acts_by_true_guidance_alone(dev: Path) -> None:
+    def made(negative: str, scale: float) -> NDArray[np.uint8]:
+        options = GuidanceOptions(true_cfg=scale)
+        return picture(dev, negative_prompt=negative, guidance_options=options)
+
+    np.testing.assert_array_equal(made("a blur", 1), made("", 1))
+    assert not np.array_equal(made("a blur", 2), made("", 2))
+    assert not np.array_equal(made("", 2), made("", 1))
 
 
 def test_fill_sees_each_pixel_of_a_mask(tmp_path: Path) -> None:

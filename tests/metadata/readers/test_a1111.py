@@ -291,8 +291,17 @@ def test_forge_names_modules_and_distilled_guidance(tmp_path: Path) -> None:
         tmp_path,
         "Steps: 20, CFG scale: 1, Distilled CFG Scale: 3.5, Module 1: ae, Module 2: clip_l",
     )
-    assert found.request.guidance == 1.0
-    assert found.warnings == ("Not taken over: Distilled CFG Scale, Module 1, Module 2.",)
+    assert found.request.guidance == 3.5
+    assert found.request.guidance_options.true_cfg == 1
+    assert found.warnings == ("Not taken over: Module 1, Module 2.",)
+
+
+def test_forge_has_true_guidance_beside_the_distilled_one(tmp_path: Path) -> None:
+    line = "Steps: 20, CFG scale: 2, Distilled CFG Scale: 4, Model: "
+    dev = with_line(tmp_path, f"{line}flux1-dev").request
+    assert (dev.guidance, dev.guidance_options.true_cfg) == (4, 2)
+    schnell = with_line(tmp_path, f"{line}flux1-schnell").request
+    assert (schnell.guidance, schnell.guidance_options.true_cfg) == (2, 1)
 
 
 @pytest.mark.parametrize(

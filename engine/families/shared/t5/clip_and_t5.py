@@ -31,11 +31,13 @@ class ClipAndT5Text:
     A convention's grammar is read for both; T5's lengths are in `engine.text.whole_rows`.
     """
 
-    def __init__(self, checkpoint: IdentifiedCheckpoint, *, positions: int, negative: bool) -> None:
-        """Create the encoding; `positions` and `negative` are those of `T5Text`."""
+    def __init__(
+        self, checkpoint: IdentifiedCheckpoint, *, positions: int, embeds_guidance: bool
+    ) -> None:
+        """Create the encoding; `positions` and `embeds_guidance` are those of `T5Text`."""
         self._checkpoint = checkpoint
         self._clip = ClipText(checkpoint, _POOLED)
-        self._t5 = T5Text(checkpoint, Component.TEXT_ENCODER_2, positions, negative)
+        self._t5 = T5Text(checkpoint, Component.TEXT_ENCODER_2, positions, embeds_guidance)
 
     @property
     def components(self) -> tuple[Component, ...]:

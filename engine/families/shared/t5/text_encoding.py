@@ -34,14 +34,14 @@ from engine.text.whole_rows import LEAST_POSITIONS, cuts_rows, rows_for
 class T5Text:
     """The T5 encoder of a checkpoint, which attends to padding as its tools let it.
 
-    `positions` is the number of positions that the denoiser was trained with. `negative` is False
-    where no negative prompt has an effect; none is encoded then, nor with a guidance of 1.
+    `positions` is the number of positions that the denoiser was trained with. Where it
+    `embeds_guidance`, the negative prompt acts by the true CFG scale.
     """
 
     checkpoint: IdentifiedCheckpoint
     component: Component
     positions: int
-    negative: bool
+    embeds_guidance: bool = False
     # Networks are kept, so that a loaded network is recognised by identity.
     _networks: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
 
@@ -58,7 +58,7 @@ class T5Text:
         """
         request = requests[0]
         readings = {
-            texts: read_prompts(texts, request, drawn, guided=self.negative)
+            texts: read_prompts(texts, request, drawn, embeds_guidance=self.embeds_guidance)
             for texts in distinct_texts(requests)
         }
         every = [one for pair in readings.values() for one in pair if one is not None]

@@ -98,7 +98,7 @@ def request(prompt: str, name: ConventionName, negative: str = "", guidance: flo
 def encoded(one: ResolvedRequest, *, guided: bool = False) -> tuple[Mapping[str, Array], Runner]:
     """The denoiser's inputs for a request, and the runner that made them."""
     runner = Runner()
-    plan = ClipAndT5Text(checkpoint(), positions=512, negative=guided).read([one])
+    plan = ClipAndT5Text(checkpoint(), positions=512, embeds_guidance=not guided).read([one])
     texts = one.prompt, one.negative_prompt
     inputs = plan.encode(runner)[texts].inputs(0, one, guided=guided)
     contexts, tokens = plan.shape(texts, guided=guided)
