@@ -218,7 +218,7 @@ VALID = json.loads(encode_record(PLAIN))
         {"mask_options": {"content": "unheard of"}},
         # Roles that no Safelight ever made a picture with.
         {"inputs": [{"role": "control", "path": "pose.png"}]},
-        {"inputs": [{"role": "reference", "path": "cat.png"}]},
+        {"inputs": [{"role": "sketch", "path": "cat.png"}]},
     ],
 )
 def test_a_record_of_an_impossible_request_is_refused(change: dict[str, object]) -> None:
