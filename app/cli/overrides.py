@@ -1,4 +1,4 @@
-"""`--family` and `--prediction`: facts about a checkpoint that its files lack or have wrong."""
+"""`--family`, `--variant`, `--prediction`: what files of a checkpoint do not say, or say wrong."""
 
 import argparse
 
@@ -15,6 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--family", choices=FAMILIES.names, help="what the model is, where its shapes leave it open"
     )
     parser.add_argument(
+        "--variant",
+        choices=[name for family in FAMILIES for name in family.variants],
+        help="which of a family's variants it is, where their files look alike",
+    )
+    parser.add_argument(
         "--prediction",
         type=one_of(DECLARABLE_PREDICTIONS),
         choices=list(DECLARABLE_PREDICTIONS),
@@ -26,6 +31,6 @@ def given(
     options: argparse.Namespace, before: CheckpointOverride = NO_OVERRIDE
 ) -> CheckpointOverride:
     """Return the override `before`, with the fields that the options give replaced."""
-    chosen = {"family": options.family, "prediction": options.prediction}
+    chosen = {name: getattr(options, name) for name in ("family", "variant", "prediction")}
     changes = {name: value for name, value in chosen.items() if value is not None}
     return msgspec.structs.replace(before, **changes)

@@ -9,11 +9,16 @@ from engine.api.values import SamplerName, ScheduleName
 
 
 class FamilyName(msgspec.Struct, frozen=True, kw_only=True):
-    """A family of checkpoints: its name in requests and records, its title, a line about it."""
+    """A family of checkpoints: its name in requests and records, its title, a line about it.
+
+    `variants` are those whose files look alike, so that the user may say which one a file is: the
+    name of each and its title.
+    """
 
     name: str
     title: str
     about: Text = ""
+    variants: tuple[tuple[str, str], ...] = ()
 
 
 class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):

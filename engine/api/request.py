@@ -80,12 +80,13 @@ DECLARABLE_PREDICTIONS = tuple(one for one in PredictionType if one is not Predi
 class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Facts about a checkpoint that the user declares because its files lack them or are wrong.
 
-    None takes a fact from the files. `family` is a name as in `CheckpointInfo`; a family that the
-    weights' shapes rule out is refused.
+    None takes a fact from the files. `family` and `variant` are names as in `CheckpointInfo`; those
+    that the weights' shapes rule out are refused.
     """
 
     family: str | None = None
     prediction: PredictionType | None = None
+    variant: str | None = None
 
 
 NO_OVERRIDE = CheckpointOverride()

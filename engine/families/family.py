@@ -39,6 +39,8 @@ class Family(ABC):
     labels: ClassVar[Mapping[Component, Sentence]]
     # The subfolders of a diffusers folder that the family reads, each with its component.
     subfolders: ClassVar[Mapping[str, Component]]
+    # The variants whose files look alike, each with its title: a user may state which one it is.
+    variants: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def recognise(self, listing: Listing) -> str | None:
@@ -154,13 +156,11 @@ class Family(ABC):
         )
 
     def with_override(self, parts: Parts, override: CheckpointOverride) -> Parts:
-        """Return `parts` with the prediction type that the user states, if any."""
-        if override.prediction is None:
-            return parts
-        stated = replace(
-            parts.denoiser,
-            prediction=override.prediction,
-            reason=sentence("you say so"),
-            unstated=None,
-        )
-        return replace(parts, denoiser=stated)
+        """Return `parts` with the prediction type and the variant that the user states, if any."""
+        facts = parts.denoiser
+        if override.variant is not None:
+            facts = replace(facts, variant=override.variant)
+        if override.prediction is not None:
+            reason = sentence("you say so")
+            facts = replace(facts, prediction=override.prediction, reason=reason, unstated=None)
+        return parts if facts is parts.denoiser else replace(parts, denoiser=facts)

@@ -24,6 +24,7 @@ from engine.families.finding import family_of_file, family_of_folder, subfolders
 from engine.families.hints import NO_HINTS, CheckpointHints, read_hints
 from engine.families.part_files import read_component
 from engine.families.recognition import Listing
+from engine.families.refusals import not_of_variant
 from engine.families.registry import FAMILIES
 from engine.file_paths import is_folder
 
@@ -41,14 +42,23 @@ def identify(
     if is_folder(path):
         folder = read_folder(path, subfolders(), read)
         family = family_of_folder(folder, wanted)
+        _require_variant(family, path, override.variant)
         parts = family.with_override(family.read_folder(folder), override)
         checkpoint = _assemble(family, path, parts, read_hints(path), folder)
         return replace(checkpoint, override=override)
     index = read(path)
     family = family_of_file(Listing(index.tensors), path, wanted)
+    _require_variant(family, path, override.variant)
     parts = family.with_override(family.read_file(index, frozenset(Component)), override)
     checkpoint = _assemble(family, path, parts, NO_HINTS)
     return replace(checkpoint, file=index.state, override=override)
+
+
+def _require_variant(family: Family, path: Path, variant: str | None) -> None:
+    """Raise EngineError(CHECKPOINT_MISMATCH) for a variant that no file of a family can be."""
+    if variant is not None and variant not in family.variants:
+        reason = sentence("{family} has no such variant", family=family.title)
+        raise not_of_variant(path, variant, reason)
 
 
 def supply(

@@ -69,7 +69,12 @@ class FamilyRegistry:
     def listed(self) -> tuple[FamilyName, ...]:
         """The families' names and full titles, in order."""
         return tuple(
-            FamilyName(name=one.name, title=one.full_title or one.title, about=one.about)
+            FamilyName(
+                name=one.name,
+                title=one.full_title or one.title,
+                about=one.about,
+                variants=tuple(one.variants.items()),
+            )
             for one in self
         )
 

@@ -761,6 +761,10 @@
    <translation>Der erste Schritt beginnt mit reinem Rauschen: So wurden die meisten v-Modelle trainiert.</translation>
   </message>
   <message>
+   <source>Variant</source>
+   <translation>Variante</translation>
+  </message>
+  <message>
    <source>Zero-terminal SNR</source>
    <translation>Zero Terminal SNR</translation>
   </message>
@@ -6212,6 +6216,10 @@
    <translation>Die Vorhersage der Datei überlassen.</translation>
   </message>
   <message>
+   <source>Leave its variant to the file.</source>
+   <translation>Die Variante der Datei überlassen.</translation>
+  </message>
+  <message>
    <source>Leave one of them out: all that is new is painted with the whole.</source>
    <translation>Eines davon weglassen: Alles Neue wird zusammen mit dem Ganzen gemalt.</translation>
   </message>
@@ -9032,6 +9040,10 @@
    <translation>wie Base gesampelt, nach dem Namen</translation>
   </message>
   <message>
+   <source>sampled as Base, which is stated</source>
+   <translation>wie Base gesampelt, wie angegeben</translation>
+  </message>
+  <message>
    <source>sampled as Chroma1-Flash, by its name</source>
    <translation>gesampelt wie Chroma1-Flash, nach seinem Namen</translation>
   </message>
@@ -9070,6 +9082,10 @@
   <message>
    <source>sampled as SD 3.5 medium</source>
    <translation>gesampelt wie SD 3.5 medium</translation>
+  </message>
+  <message>
+   <source>sampled as Turbo, which is stated</source>
+   <translation>wie Turbo gesampelt, wie angegeben</translation>
   </message>
   <message>
    <source>sampled as Turbo: no name says that it is Base</source>
@@ -9590,6 +9606,10 @@
   <message>
    <source>{count} weights are given, and {possible} are possible</source>
    <translation>{count} Gewichte sind angegeben, möglich sind {possible}</translation>
+  </message>
+  <message>
+   <source>{family} has no such variant</source>
+   <translation>{family} hat keine solche Variante</translation>
   </message>
   <message>
    <source>{family}, {why}</source>

@@ -14,9 +14,12 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import buddy_label
 
+# The place of the variants among the rows.
+_VARIANT_ROW = 1
+
 
 class DeclarationPanel(QWidget):
-    """Lists of families, prediction types and noise levels; a choice applies at once.
+    """Lists of families, variants, prediction types and noise levels; a choice applies at once.
 
     The first entry of each, "Auto", names what was found in the file.
     """
@@ -24,11 +27,12 @@ class DeclarationPanel(QWidget):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self._session = session
-        self.family, self.prediction, self.levels = (ChoiceBox(theme) for _ in range(3))
+        boxes = (ChoiceBox(theme) for _ in range(4))
+        self.family, self.variant, self.prediction, self.levels = boxes
         self.labels: list[QLabel] = []
         self._fill()
         self._lay_out()
-        for box in (self.family, self.prediction, self.levels):
+        for box in (self.family, self.variant, self.prediction, self.levels):
             box.activated.connect(self._say)
         session.checkpoints.families_changed.connect(self._add_families)
         for signal in (
@@ -76,6 +80,7 @@ class DeclarationPanel(QWidget):
         grid.setColumnStretch(1, 1)
         rows = (
             (self.tr("Family"), self.family),
+            (self.tr("Variant"), self.variant),
             (self.tr("Prediction"), self.prediction),
             (self.tr("Noise levels"), self.levels),
         )
@@ -87,9 +92,13 @@ class DeclarationPanel(QWidget):
     def _say(self) -> None:
         words = self._session.generation.declaration
         prediction = self.prediction.currentData()
+        family = self.family.currentData()
+        # The variants of another family are others.
+        keeps = family == words.override.family
         override = msgspec.structs.replace(
             words.override,
-            family=self.family.currentData(),
+            family=family,
+            variant=self.variant.currentData() if keeps else None,
             prediction=None if prediction is None else PredictionType(prediction),
         )
         zero = self.levels.currentData()
@@ -101,25 +110,50 @@ class DeclarationPanel(QWidget):
         override = words.override
         if override.family is not None and self.family.findData(override.family) < 0:
             self.family.addItem(self._title(override.family), override.family)
+        self._offer_variants()
         for box, value in (
             (self.family, override.family),
+            (self.variant, override.variant),
             (self.prediction, override.prediction and override.prediction.value),
             (self.levels, words.zero_terminal_snr),
         ):
             box.setCurrentIndex(max(0, box.findData(value)))
         self._show_found()
 
+    def _offer_variants(self) -> None:
+        """List the variants of the checkpoint's family; hidden where it has none to choose from."""
+        override = self._session.generation.declaration.override
+        answer = self._session.checkpoints.answer(self._session.generation.checkpoint)
+        found = answer.family if isinstance(answer, CheckpointInfo) else ""
+        family, known = override.family or found, self._session.checkpoints.families
+        variants = next((one.variants for one in known if one.name == family), ())
+        self.variant.clear()
+        self.variant.addItem(automatic(), None)
+        for name, title in variants:
+            self.variant.addItem(title, name)
+        if override.variant is not None and self.variant.findData(override.variant) < 0:
+            self.variant.addItem(override.variant, override.variant)
+        shown = self.variant.count() > 1
+        self.variant.setVisible(shown)
+        self.labels[_VARIANT_ROW].setVisible(shown)
+
     def _show_found(self) -> None:
         """Name the file's own family and prediction beside "Auto", unless they are overridden."""
         override = self._session.generation.declaration.override
         answer = self._session.checkpoints.answer(self._session.generation.checkpoint)
-        family = prediction = ""
+        family = prediction = variant = ""
         if isinstance(answer, CheckpointInfo):
+            variant = "" if override.variant else self._variant_title(answer)
             family = "" if override.family else self._title(answer.family)
             found = prediction_label(PredictionType(answer.prediction))
             prediction = "" if override.prediction else found
-        for box, what in ((self.family, family), (self.prediction, prediction)):
+        told = (self.family, family), (self.variant, variant), (self.prediction, prediction)
+        for box, what in told:
             box.setItemText(0, " · ".join(filter(None, (automatic(), what))))
+
+    def _variant_title(self, answer: CheckpointInfo) -> str:
+        row = self.variant.findData(answer.variant)
+        return self.variant.itemText(row) if row > 0 else ""
 
     def _title(self, family: str) -> str:
         return self._session.checkpoints.family_title(family)

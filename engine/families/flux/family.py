@@ -15,12 +15,13 @@ from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
 from engine.families.flux.denoiser import fill_channels
 from engine.families.flux.folder import folder_source
-from engine.families.flux.hints import FILL, KONTEXT, SCHNELL, learnt_hints, variant_by_name
+from engine.families.flux.hints import DEV, FILL, KONTEXT, SCHNELL, learnt_hints, variant_by_name
 from engine.families.flux.keys import LABELS
 from engine.families.flux.reading import KEY_LAYOUT, config_of, transformer_words
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.recognition import Listing
+from engine.families.refusals import not_of_variant
 from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.flow.denoiser import MOST_TOKENS
 from engine.families.shared.flow.family import FlowFamily
@@ -92,6 +93,7 @@ class Flux1(FlowFamily):
     about = sentence("1024 pixels, follows long prompts closely; large files, and much time.")
     labels: ClassVar = LABELS
     subfolders: ClassVar = _SUBFOLDERS
+    variants: ClassVar = {DEV: "dev, Krea", KONTEXT: "Kontext"}
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
     supplied: ClassVar = _LONE_PARTS
@@ -172,12 +174,21 @@ class Flux1(FlowFamily):
 
 
 def _variant(transformer: object, path: Path, facts: DenoiserFacts) -> str:
-    """Return the variant: what shapes tell, and what is stated or named where they do not."""
+    """Return the variant: what shapes tell, and what is stated or named where they do not.
+
+    Raises EngineError(CHECKPOINT_MISMATCH) where shapes rule out what is stated.
+    """
+    told = None
     if not isinstance(transformer, FluxConfig) or not transformer.takes_guidance:
-        return SCHNELL
-    if transformer.in_channels == fill_channels(transformer, DOWNSCALE):
-        return FILL
-    return facts.variant or variant_by_name(path.stem, facts.cards)
+        told = SCHNELL
+    elif transformer.in_channels == fill_channels(transformer, DOWNSCALE):
+        told = FILL
+    if told is None:
+        return facts.variant or variant_by_name(path.stem, facts.cards)
+    if facts.variant is not None and isinstance(transformer, FluxConfig):
+        reason = sentence("its shapes are {family}'s", family=told)
+        raise not_of_variant(path, facts.variant, reason)
+    return told
 
 
 def _require_text_to_picture(transformer: FluxConfig, path: Path) -> None:

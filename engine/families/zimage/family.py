@@ -8,7 +8,7 @@ from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.recognition import Listing
@@ -26,7 +26,7 @@ from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.zimage.architecture import architecture_of
 from engine.families.zimage.folder import folder_source
-from engine.families.zimage.hints import learnt_hints, variant_of
+from engine.families.zimage.hints import BASE, TURBO, learnt_hints, variant_of
 from engine.families.zimage.keys import KEY_LAYOUT, LABELS
 from engine.families.zimage.sizes import zimage_config
 from engine.graphs.qwen3 import Qwen3Config
@@ -52,6 +52,7 @@ class ZImage(FlowFamily):
     about = sentence("1024 pixels, English and Chinese prompts; Turbo needs eight steps.")
     labels: ClassVar = LABELS
     subfolders: ClassVar = _SUBFOLDERS
+    variants: ClassVar = {TURBO: "Turbo", BASE: "Base"}
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
     supplied: ClassVar = {
@@ -130,7 +131,7 @@ class ZImage(FlowFamily):
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
-            variant=variant_of(path.stem if path.is_file() else path.name, parts.denoiser.cards),
+            variant=_variant(path, parts.denoiser),
             latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae),
             default_size=1024,
             missing=tuple(one for one in LABELS if one not in parts.sources),
@@ -138,3 +139,8 @@ class ZImage(FlowFamily):
             parts=parts,
             make_architecture=architecture_of,
         )
+
+
+def _variant(path: Path, facts: DenoiserFacts) -> str:
+    """Return the variant that the user states, else the one that names tell."""
+    return facts.variant or variant_of(path.stem if path.is_file() else path.name, facts.cards)

@@ -39,6 +39,10 @@ def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
     """Return the defaults for a checkpoint's transformer; None for a checkpoint without one."""
     if Component.DENOISER not in checkpoint.components:
         return None
+    stated = checkpoint.parts.denoiser.variant is not None
     if checkpoint.variant == BASE:
-        return LearntHints(_BASE, sentence("sampled as Base, by its name"))
+        why = sentence("sampled as Base, which is stated")
+        return LearntHints(_BASE, why if stated else sentence("sampled as Base, by its name"))
+    if stated:
+        return LearntHints(_TURBO, sentence("sampled as Turbo, which is stated"))
     return LearntHints(_TURBO, sentence("sampled as Turbo: no name says that it is Base"))

@@ -9,7 +9,7 @@ from PIL import Image
 
 from app.cli import run
 from engine.api.record import ResolvedRequest
-from engine.api.request import InputImage
+from engine.api.request import CheckpointOverride, InputImage
 from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName, ErrorCode, InputRole
 from engine.errors import EngineError
@@ -59,6 +59,24 @@ def test_kontext_is_told_by_its_names(
     assert (checkpoint.variant, checkpoint.hints.guidance) == (variant, guidance)
     features = checkpoint.architecture.features
     assert features.reference_pictures == (4 if variant == "kontext" else 0)
+
+
+def test_a_file_without_a_telling_name_is_kontext_where_the_user_says_so(tmp_path: Path) -> None:
+    path = write_checkpoint(tmp_path / "edits.safetensors")
+    said = identify(path, override=CheckpointOverride(variant="kontext"))
+    assert (said.variant, said.hints.guidance) == ("kontext", 2.5)
+    assert said.architecture.features.reference_pictures == 4
+    named = tmp_path / "kontext.safetensors"
+    path.rename(named)
+    assert identify(named, override=CheckpointOverride(variant="dev")).variant == "dev"
+
+
+@pytest.mark.parametrize("variant", ["kontext", "turbo"])
+def test_a_variant_that_shapes_rule_out_is_refused(tmp_path: Path, variant: str) -> None:
+    schnell = write_checkpoint(tmp_path / "schnell.safetensors", guidance=False)
+    with pytest.raises(EngineError, match=f"cannot be taken for {variant}") as caught:
+        identify(schnell, override=CheckpointOverride(variant=variant))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
 
 
 @pytest.mark.parametrize(
@@ -166,7 +184,10 @@ def test_the_command_line_takes_references_and_makes_the_picture_again(
 ) -> None:
     pictures = [Path(reference(tmp_path / f"{n}.png", seed=n).path) for n in (1, 2)]
     shown = [one for path in pictures for one in ("--reference", str(path))]
-    asked = ["--model", str(kontext), "--steps", "1", "--size", "64x64", "--backend", "cpu"]
+    nameless = tmp_path / "edits.safetensors"
+    nameless.hardlink_to(kontext)
+    model = ["--model", str(nameless), "--variant", "kontext"]
+    asked = [*model, "--steps", "1", "--size", "64x64", "--backend", "cpu"]
     outs = [tmp_path / name for name in ("first.png", "again.png", "other.png")]
     assert run(["generate", "a fox", *asked, *shown, "--out", str(outs[0])]) == 0
     record = read_record(outs[0])
