@@ -7,6 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
 from app.decoding import ALLOCATION_MB, MAX_PIXELS, decode
+from app.gallery.rows import Trouble
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
 
@@ -44,6 +45,17 @@ def read_picture(path: str, within: QSize, *, cover: bool = False) -> ReadPictur
 
 # The format that Qt draws fastest.
 _FORMAT = QImage.Format.Format_ARGB32_Premultiplied
+
+
+def read_chosen(path: str, within: QSize) -> tuple[ReadPicture, Trouble | None]:
+    """Read a picture that a person chose to cover a size; the other is why it cannot be shown."""
+    picture = read_picture(path, within, cover=True)
+    if not picture.image.isNull():
+        return picture, None
+    # Here, as the window starts sooner without the readers of a dozen tools.
+    from app.gallery.headers import trouble_of
+
+    return picture, trouble_of(path)
 
 
 def read_whole(path: str) -> ReadPicture:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.gallery.headers import trouble_of
 from app.gallery.rows import Trouble
 from app.paths import nearest_folder
 from app.session import Session
@@ -20,7 +19,7 @@ from ui.drop_spots import DropSpot
 from ui.gallery.labels import unreadable_picture
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
-from ui.pictures import ReadPicture, read_picture
+from ui.pictures import ReadPicture, read_chosen, read_picture
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -83,12 +82,7 @@ class InputPanel(QWidget):
     def start_from(self, path: str) -> None:
         """Use a picture as the start, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
-
-        def read() -> tuple[ReadPicture, Trouble | None]:
-            picture = read_picture(path, side, cover=True)
-            return picture, trouble_of(path) if picture.image.isNull() else None
-
-        self._session.background.run(read, self._on_start)
+        self._session.background.run(lambda: read_chosen(path, side), self._on_start)
 
     def drop_spots(self) -> list[DropSpot]:
         """Return what takes a picture: the start picture, or the button that chooses one."""

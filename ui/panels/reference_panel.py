@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
-from app.gallery.headers import trouble_of
 from app.gallery.rows import Trouble
 from app.paths import nearest_folder
 from app.session import Session
@@ -16,7 +15,7 @@ from ui.drop_spots import DropSpot
 from ui.gallery.labels import unreadable_picture
 from ui.panels.card_list import CardList, ListedCard
 from ui.panels.card_pictures import CardPictures
-from ui.pictures import ReadPicture, read_picture
+from ui.pictures import ReadPicture, read_chosen
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -89,11 +88,7 @@ class ReferencePanel(CardList[ReferenceCard]):
         """Add a picture, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
 
-        def read() -> tuple[ReadPicture, Trouble | None]:
-            picture = read_picture(str(path), side, cover=True)
-            return picture, trouble_of(str(path)) if picture.image.isNull() else None
-
-        self._session.background.run(read, self._add)
+        self._session.background.run(lambda: read_chosen(str(path), side), self._add)
 
     def drop_spots(self) -> Iterator[DropSpot]:
         """Return the button, which takes a picture."""
