@@ -32,7 +32,6 @@ from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.network_changes import changes_of
 from engine.lora.folder import LoraLookup
-from engine.pipeline.attention_layers import check_changes
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.enlarge.second_runs import second_runs
 from engine.pipeline.found_loras import shared_names, with_paths
@@ -44,6 +43,7 @@ from engine.pipeline.image_prompts import (
 )
 from engine.pipeline.loras import JobLoras, PrefersSide, merges
 from engine.pipeline.picture_loras import no_loras
+from engine.pipeline.possible_changes import check_changes
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
 from engine.preprocessors.map_maker import MakeMaps, plain_maps

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from backends.base import Device, Precision
+from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.limits import MAX_COUNT, MAX_SEED, MAX_SIDE, MIN_SIDE
 from engine.api.record import ResolvedRequest
 from engine.api.request import (
@@ -32,6 +33,7 @@ from engine.pipeline.resolve import resolve, suggested_settings
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import UNetSizes
+from tests.families.zimage import files as zimage
 
 DEVICE = Device("intel_openvino", "cpu", "a processor", (Precision.BF16, Precision.F32))
 VARIED = SeedOptions(variation_seed=MAX_SEED, variation_strength=0.5)
@@ -315,3 +317,18 @@ def test_a_sampler_that_the_architecture_lacks_is_refused(
     error = refused(narrowed(checkpoint), **fields)
     assert error.code is ErrorCode.REQUEST_INVALID
     assert says in error.message
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (DenoiserOptions(freeu=FreeUVersion.V2), "no layers that FreeU changes"),
+        (DenoiserOptions(tiling=Tiling.X), "cannot draw seamless edges"),
+    ],
+)
+def test_changes_that_a_denoiser_cannot_take_are_refused(
+    options: DenoiserOptions, told: str, tmp_path: Path
+) -> None:
+    sparse = write_sparse(tmp_path / "z_image.safetensors", zimage.original(zimage.SMALL))
+    error = refused(identify(sparse), denoiser_options=options)
+    assert (error.code, told in error.message) == (ErrorCode.REQUEST_INVALID, True)

@@ -6608,6 +6608,10 @@
    <translation>Setzen Sie die Führung durch Selbstaufmerksamkeit auf 0.</translation>
   </message>
   <message>
+   <source>Set the seamless edges to none.</source>
+   <translation>Stellen Sie die nahtlosen Ränder auf „Keine“.</translation>
+  </message>
+  <message>
    <source>Several files are called "{shown}": {path} was taken, not {others}.</source>
    <translation>Mehrere Dateien heißen „{shown}“: {path} wurde genommen, nicht {others}.</translation>
   </message>
@@ -7488,6 +7492,10 @@
    <translation>Dieses Safelight weiß nicht, wo neue Versionen veröffentlicht werden.</translation>
   </message>
   <message>
+   <source>This model cannot draw seamless edges.</source>
+   <translation>Dieses Modell kann keine nahtlosen Ränder zeichnen.</translation>
+  </message>
+  <message>
    <source>This model has no such layers, or they are changed in a way that is not known.</source>
    <translation>Dieses Modell hat solche Schichten nicht, oder sie werden auf unbekannte Weise geändert.</translation>
   </message>
@@ -7502,6 +7510,10 @@
   <message>
    <source>This model was not trained by flow matching.</source>
    <translation>Dieses Modell wurde nicht durch Flow Matching trainiert.</translation>
+  </message>
+  <message>
+   <source>This model's denoiser has no layers that FreeU changes.</source>
+   <translation>Der Entrauscher dieses Modells hat keine Schichten, die FreeU ändert.</translation>
   </message>
   <message>
    <source>This version cannot split such a change: use another file of the LoRA.</source>
@@ -7546,6 +7558,10 @@
   <message>
    <source>Try again; if it happens again, please report it with the details.</source>
    <translation>Noch einmal versuchen; geschieht es wieder, bitte mit den Einzelheiten melden.</translation>
+  </message>
+  <message>
+   <source>Turn FreeU off.</source>
+   <translation>Schalten Sie FreeU aus.</translation>
   </message>
   <message>
    <source>Type it anew.</source>

@@ -1,4 +1,4 @@
-"""Checks that a checkpoint has the layers that a request's guidance by attention names."""
+"""Checks that a checkpoint's denoiser can be changed as a request asks."""
 
 from engine.api.features import OptionalSetting
 from engine.api.sentences import sentence
@@ -8,7 +8,7 @@ from engine.pipeline.ranges import invalid
 
 
 def check_changes(changes: NetworkChanges, checkpoint: IdentifiedCheckpoint) -> None:
-    """Raise EngineError(REQUEST_INVALID) for guidance by layers that a denoiser does not have."""
+    """Raise EngineError(REQUEST_INVALID) for a change that would leave the denoiser as it is."""
     layers = checkpoint.architecture.denoiser.self_attention_layers
     for name in changes.perturbed:
         if not any(f"{layer}.".startswith(f"{name}.") for layer in layers):
@@ -16,9 +16,19 @@ def check_changes(changes: NetworkChanges, checkpoint: IdentifiedCheckpoint) -> 
                 sentence("The model has no self-attention in {layer} to perturb.", layer=name),
                 sentence("Choose mid, down or up, or the beginning of a layer's name."),
             )
-    features = checkpoint.architecture.features
-    if changes.shows_attention and OptionalSetting.SELF_ATTENTION_GUIDANCE not in features.options:
+    options = checkpoint.architecture.features.options
+    if changes.shows_attention and OptionalSetting.SELF_ATTENTION_GUIDANCE not in options:
         raise invalid(
             sentence("The middle of this model's denoiser has no attention to be guided by."),
             sentence("Set the scale of self-attention guidance to 0."),
+        )
+    if changes.free_u is not None and OptionalSetting.FREEU not in options:
+        raise invalid(
+            sentence("This model's denoiser has no layers that FreeU changes."),
+            sentence("Turn FreeU off."),
+        )
+    if any(changes.wraps) and OptionalSetting.TILING not in options:
+        raise invalid(
+            sentence("This model cannot draw seamless edges."),
+            sentence("Set the seamless edges to none."),
         )
