@@ -76,6 +76,24 @@ def read_prompt(
             return _unchanging((Mixture((_literal(named.stripped),)),), steps, named.tags)
 
 
+def read_prompts(
+    texts: tuple[str, str],
+    convention: Convention,
+    steps: int,
+    *,
+    guided: bool,
+    drawn: int | None = None,
+) -> tuple[PromptReading, PromptReading | None]:
+    """Read a prompt and its negative prompt, which has an effect only if the picture is `guided`.
+
+    `steps` and `drawn` are those of `read_prompt`. Raises EngineError as it does.
+    """
+    reading = read_prompt(texts[0], convention, steps, drawn=drawn)
+    if not guided:
+        return reading, None
+    return reading, read_prompt(texts[1], convention, steps, negative=True, drawn=drawn)
+
+
 def _unchanging(passage: Passage, steps: int, tags: tuple[NetworkTag, ...] = ()) -> PromptReading:
     return PromptReading((WeightedTimeline(1.0, (TimedPassage(steps, passage),)),), tags)
 

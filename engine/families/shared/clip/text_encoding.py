@@ -37,7 +37,7 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     tokenize_prompts,
 )
-from engine.families.shared.prompts.readings import expected_evaluations
+from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
 from engine.text.cleaning import cleaner
 from engine.text.embedded import EmbeddingReader, EmbeddingUse
@@ -159,7 +159,7 @@ class ClipText:
         drawn: int | None,
     ) -> dict[Component, PromptTokens]:
         # Prompts that change during the run are timed by evaluations of the denoiser.
-        evaluations = expected_evaluations(request)
+        evaluations = request.steps * SAMPLERS[request.sampler].evaluations
         # Encoders with the same tokenizer share the tokens, if no embedding may differ for them.
         read: dict[tuple[int, int], PromptTokens] = {}
         found: dict[Component, PromptTokens] = {}

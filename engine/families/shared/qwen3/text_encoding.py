@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,11 +30,12 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     plan_rows,
 )
-from engine.families.shared.prompts.readings import read_prompts
 from engine.families.shared.qwen3.network import qwen3_network
 from engine.graphs.qwen3 import Qwen3Config, place_inputs
+from engine.sampling.samplers import SAMPLERS
 from engine.text.chat_rows import chat_convention, chat_rows_for
 from engine.text.qwen_tokenizer import QwenTokenizer
+from engine.text.reading import read_prompts
 from engine.text.tags import NetworkTag
 
 
@@ -64,11 +64,12 @@ class Qwen3Text:
         drawn: int | None = None,
     ) -> "Qwen3TextPlan":
         """Tokenize the prompts of requests; see `TextEncoding.read`. It takes no embeddings."""
-        first = requests[0]
-        convention = chat_convention(first.convention)
-        request = msgspec.structs.replace(first, convention=convention)
+        request = requests[0]
+        convention, guided = chat_convention(request.convention), request.guidance != 1
+        times = request.steps * SAMPLERS[request.sampler].evaluations
         readings = {
-            texts: read_prompts(texts, request, drawn) for texts in distinct_texts(requests)
+            texts: read_prompts(texts, convention, times, guided=guided, drawn=drawn)
+            for texts in distinct_texts(requests)
         }
         every = [one for pair in readings.values() for one in pair if one is not None]
         layout = chat_rows_for(every, convention)

@@ -40,10 +40,10 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     plan_rows,
 )
-from engine.families.shared.prompts.readings import read_prompts
 from engine.families.shared.t5.network import t5_network
 from engine.graphs.t5 import T5Config, position_buckets
-from engine.text.reading import PromptReading
+from engine.sampling.samplers import SAMPLERS
+from engine.text.reading import PromptReading, read_prompts
 from engine.text.tags import NetworkTag
 from engine.text.whole_rows import cuts_rows, rows_for, whole_texts
 
@@ -95,10 +95,12 @@ class MaskedT5Text:
         """
         first = requests[0]
         request = msgspec.structs.replace(first, convention=whole_texts(first.convention))
+        convention, guided = request.convention, request.guidance != 1
+        times = request.steps * SAMPLERS[request.sampler].evaluations
         prompts = {
             texts: tuple(
                 self._laid_out(reading, request)
-                for reading in read_prompts(texts, request, drawn)
+                for reading in read_prompts(texts, convention, times, guided=guided, drawn=drawn)
                 if reading is not None
             )
             for texts in distinct_texts(requests)

@@ -24,9 +24,10 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     plan_rows,
 )
-from engine.families.shared.prompts.readings import read_prompts
 from engine.families.shared.t5.network import t5_network
 from engine.graphs.t5 import T5Config, position_buckets
+from engine.sampling.samplers import SAMPLERS
+from engine.text.reading import read_prompts
 from engine.text.whole_rows import LEAST_POSITIONS, cuts_rows, rows_for
 
 
@@ -57,8 +58,11 @@ class T5Text:
         `least` is the least positions of a row that is not cut.
         """
         request = requests[0]
+        times = request.steps * SAMPLERS[request.sampler].evaluations
+        true_cfg, guidance = request.guidance_options.true_cfg, request.guidance
+        guided = (true_cfg if self.embeds_guidance else guidance) != 1
         readings = {
-            texts: read_prompts(texts, request, drawn, embeds_guidance=self.embeds_guidance)
+            texts: read_prompts(texts, request.convention, times, guided=guided, drawn=drawn)
             for texts in distinct_texts(requests)
         }
         every = [one for pair in readings.values() for one in pair if one is not None]
