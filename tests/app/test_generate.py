@@ -246,7 +246,7 @@ def test_a_picture_that_does_not_fit_is_refused_before_the_work(
 ) -> None:
     assert generate(tmp_path, "--size", "8192x8192", "--memory-limit", "2G") == 1
     error = capsys.readouterr().err
-    assert "8192x8192" in error
+    assert "8192 \u00d7 8192" in error
     assert "--memory-limit" in error
 
 

@@ -124,7 +124,7 @@ def test_metadata(tmp_path: Path, metadata: dict[str, str], says: str, side: int
         ("stable-diffusion-xl-v1-refiner", "sdxl_refiner"),
         ("sdxl_base_v1-0", "sdxl"),
         ("sd_v1", "sd1"),
-        ("SD 3.5 Medium", None),
+        ("SD 3.5 Medium", "sd3"),
         ("stable-diffusion-v3-medium", None),
         ("Pony V7", None),
         ("Flux.1 D", "flux1"),

@@ -127,12 +127,16 @@ class DeclarationPanel(QWidget):
         found = answer.family if isinstance(answer, CheckpointInfo) else ""
         family, known = override.family or found, self._session.checkpoints.families
         variants = next((one.variants for one in known if one.name == family), ())
-        self.variant.clear()
-        self.variant.addItem(automatic(), None)
-        for name, title in variants:
-            self.variant.addItem(title, name)
-        if override.variant is not None and self.variant.findData(override.variant) < 0:
-            self.variant.addItem(override.variant, override.variant)
+        offered: list[tuple[str, str | None]] = [(automatic(), None)]
+        offered += [(title, name) for name, title in variants]
+        if override.variant is not None and override.variant not in dict(variants):
+            offered.append((override.variant, override.variant))
+        listed = [self.variant.itemData(row) for row in range(self.variant.count())]
+        # Lists are made anew for other variants only: screen readers keep the rows of an old one.
+        if listed != [name for _, name in offered]:
+            self.variant.clear()
+            for title, name in offered:
+                self.variant.addItem(title, name)
         shown = self.variant.count() > 1
         self.variant.setVisible(shown)
         self.labels[_VARIANT_ROW].setVisible(shown)
