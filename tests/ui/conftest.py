@@ -40,6 +40,11 @@ class Desk(Staged):
         self.window.activateWindow()
         bot.waitUntil(self.window.isActiveWindow, timeout=PATIENCE_MS)
 
+    def resize(self, width: int, height: int) -> None:
+        """Resize the window, which is fitted into its small screen soon after it is shown."""
+        self.wait(lambda: not self.window._framed.isActive())  # pyright: ignore[reportPrivateUsage]
+        self.window.resize(width, height)
+
     def end(self) -> None:
         """Leave no process, thread or file open."""
         super().end()

@@ -124,7 +124,7 @@ def test_no_control_of_the_form_is_cut_off_at_the_side(
     make_desk: MakeDesk, size: tuple[int, int]
 ) -> None:
     desk = make_desk()
-    desk.window.resize(*size)
+    desk.resize(*size)
     form, content = desk.window.form, desk.window.form.widget()
     assert content is not None
     desk.wait(lambda: desk.window.size().toTuple() == size)

@@ -56,7 +56,7 @@ def open_all(desk: Desk) -> None:
 def test_names_of_methods_are_not_cut_off(desk: Desk) -> None:
     # Once names of controls left so little room that "DPM++ 2M" was "DPM++ …".
     open_all(desk)
-    desk.window.resize(1280, 800)
+    desk.resize(1280, 800)
     method = desk.window.form.advanced.method
     for box in (method.sampler, method.schedule, method.tool):
         option = QStyleOptionComboBox()

@@ -108,7 +108,7 @@ def test_no_button_below_the_pictures_is_cut_off(qapp: QApplication, make_desk: 
     bar = shown.page.foot.bar
     buttons = (bar.use, bar.start)
     for width, shown_words in ((1280, ""), (1560, "Wiederverwenden"), (1280, "")):
-        desk.window.resize(width, 720)
+        desk.resize(width, 720)
         desk.wait(lambda: all(one.width() >= one.sizeHint().width() for one in buttons))
         desk.wait(lambda words=shown_words: bar.use.text() == words)
         assert [one.accessibleName() for one in buttons] == [

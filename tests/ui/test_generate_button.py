@@ -30,7 +30,7 @@ def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.Mon
         return steps * 2.0
 
     monkeypatch.setattr(Pace, "seconds", seconds)
-    desk.window.resize(1440, 900)
+    desk.resize(1440, 900)
     button, form = desk.window.dock.generate, desk.session.generation
     form.count, form.steps = 4, 22
     desk.wait(lambda: button.text() == "Generate 4 · about 3 min")

@@ -323,7 +323,7 @@ def test_cards_are_moved_by_keys_and_by_dragging_their_grips(desk: Desk) -> None
     assert card(desk, 1).grip.hasFocus()
     QTest.keyClick(card(desk).grip, Qt.Key.Key_Up)
     assert images(desk) == ["b", "a", "c"]
-    desk.window.resize(960, 2400)
+    desk.resize(960, 2400)
     last, panel = card(desk, 2), desk.window.form.controls
     desk.wait(lambda: last.y() > card(desk, 1).geometry().bottom())
     desk.wait(lambda: desk.window.height() == 2400)
@@ -479,7 +479,7 @@ def let_go(desk: Desk, widget: QWidget, data: QMimeData) -> None:
 def test_a_picture_dropped_on_a_card_replaces_its_picture(desk: Desk, tmp_path: Path) -> None:
     one, marks = add(desk), desk.window.drops.marks
     desk.session.control.change(0, weight=0.4)
-    desk.window.resize(1200, 1400)
+    desk.resize(1200, 1400)
     desk.wait(lambda: desk.window.height() == 1400)
     data = over(desk, one, tmp_path / "b.png")
     assert marks.words == "Replace the picture"
@@ -500,7 +500,7 @@ def test_a_picture_dropped_on_a_button_of_the_form_is_added_there(
     desk: Desk, tmp_path: Path
 ) -> None:
     form = desk.window.form
-    desk.window.resize(1200, 1400)
+    desk.resize(1200, 1400)
     desk.wait(lambda: desk.window.height() == 1400)
     for panel, name in ((form.controls, "a"), (form.image_prompts, "b")):
         let_go(desk, panel.add, over(desk, panel.add, tmp_path / f"{name}.png"))
@@ -535,7 +535,7 @@ def test_a_file_of_weights_is_taken_by_no_place_of_the_form(desk: Desk, tmp_path
 def test_the_form_scrolls_while_a_card_is_dragged_to_its_edge(desk: Desk) -> None:
     add(desk, "a", "b", "c", "b")
     form, panel = desk.window.form, desk.window.form.controls
-    desk.window.resize(960, 600)
+    desk.resize(960, 600)
     bar = form.verticalScrollBar()
     desk.wait(lambda: bar.maximum() > 0)
     form.ensureWidgetVisible(card(desk).grip)
@@ -567,7 +567,7 @@ def test_a_layer_without_a_picture_invites_to_choose_one_and_is_left_out(
 
 
 def test_a_network_that_is_used_elsewhere_is_seen_in_the_form(desk: Desk) -> None:
-    desk.window.resize(960, 600)
+    desk.resize(960, 600)
     form = desk.window.form
     desk.session.model.use(CANNY)
     desk.wait(lambda: form.verticalScrollBar().value() > 0)

@@ -240,7 +240,7 @@ def test_words_of_a_stranger_widen_nothing(desk: Desk) -> None:
     long = "<b>word</b>" * 100
     desk.session.generation.loras = (LoraChoice(file=long, hash="cd" * 6),)
     desk.session.generation.prompt = f"<lora:{'seaside' * 100}:1>"
-    desk.window.resize(960, 640)
+    desk.resize(960, 640)
     form, content = desk.window.form, desk.window.form.widget()
     assert content is not None
     desk.wait(lambda: desk.window.size().toTuple() == (960, 640))

@@ -185,7 +185,7 @@ def place(button: QWidget, bar: QWidget) -> QRect:
 
 @pytest.mark.parametrize("width", [800, 1100, 1366])
 def test_buttons_and_words_of_a_notice_have_room(desk: Desk, width: int) -> None:
-    desk.window.resize(width, 700)
+    desk.resize(width, 700)
     error = ErrorInfo(
         ErrorCode.CHECKPOINT_NOT_FOUND,
         "mymodel is not in /home/somebody/models.",

@@ -40,7 +40,7 @@ def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
     assert shown_text(bar.message).replace("\u200b", "") == wanted
     assert shown_text(bar.hint).replace("\u200b", "") == wanted
     # However long it is, the window need not grow.
-    desk.window.resize(960, 640)
+    desk.resize(960, 640)
     assert desk.window.minimumSizeHint().width() <= 960
     desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
     assert desk.window.canvas.height() >= 128
@@ -65,7 +65,7 @@ def test_remarks_on_a_picture_have_a_line_each(desk: Desk) -> None:
     assert [line[:14] for line in lines[:4]] == [f"· <b>Remark {n}</b>"[:14] for n in range(4)]
     assert lines[1].endswith("…")
     assert lines[4:] == ["And 4 more."]
-    desk.window.resize(960, 640)
+    desk.resize(960, 640)
     desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
     assert desk.window.canvas.height() >= 200
     card.copy_all.click()

@@ -128,7 +128,7 @@ def test_a_job_is_edited_and_copied(desk: Desk, drawer: QueueDrawer) -> None:
 def test_the_queue_is_paused_and_the_dock_says_so(desk: Desk, drawer: QueueDrawer) -> None:
     def told() -> str:
         # A window that was just shown is still fitted to the small screen.
-        desk.window.resize(1440, 900)
+        desk.resize(1440, 900)
         return desk.window.dock.queue.text()
 
     QTest.mouseClick(drawer.pause, LEFT)

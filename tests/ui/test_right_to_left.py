@@ -91,7 +91,7 @@ def test_the_names_of_controls_stand_over_their_beginning(desk: Desk) -> None:
 
 @pytest.mark.parametrize("direction", [LTR, RTL])
 def test_generate_and_its_key_are_apart(desk: Desk, direction: Qt.LayoutDirection) -> None:
-    desk.window.resize(1440, 900)
+    desk.resize(1440, 900)
     button = desk.window.dock.generate
     desk.window.setLayoutDirection(direction)
     desk.wait(lambda: button.width() > 200)

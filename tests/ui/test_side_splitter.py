@@ -70,7 +70,7 @@ def test_the_key_of_the_prompt_unfolds_it(desk: Desk) -> None:
 
 def test_the_side_is_at_the_next_start_as_it_was_left(make_desk: MakeDesk) -> None:
     desk = make_desk()
-    desk.window.resize(1440, 900)
+    desk.resize(1440, 900)
     sides = desk.window.create_page.sides
     handle = sides.handle(1)
     place = handle.rect().center() - QPoint(0, 200)

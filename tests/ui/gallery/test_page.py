@@ -173,7 +173,7 @@ def test_a_click_on_a_folder_shows_its_pictures(shown: Shown, tmp_path: Path) ->
     other.mkdir()
     write_picture(other / "x.png", "a grey whale")
     shown.session.gallery_index.add_folder(other)
-    shown.desk.window.resize(1500, 800)
+    shown.desk.resize(1500, 800)
     shown.desk.wait(shown.page.folders.isVisible)
     shown.wait_for(6)
     places = shown.page.folders.list
@@ -338,7 +338,7 @@ def test_another_search_chooses_its_first_picture(shown: Shown) -> None:
 
 
 def test_details_are_folded_while_no_picture_is_found(shown: Shown) -> None:
-    shown.desk.window.resize(1300, 800)
+    shown.desk.resize(1300, 800)
     shown.desk.wait(shown.page.details.isVisible)
     shown.browser.search.words.setText("zeppelin")
     shown.wait_for(0)
@@ -433,9 +433,9 @@ def test_a_folder_is_shown_without_its_subfolders_by_a_tick(shown: Shown) -> Non
 
 
 def test_narrow_windows_give_the_room_to_the_pictures(shown: Shown) -> None:
-    shown.desk.window.resize(800, 600)
+    shown.desk.resize(800, 600)
     shown.desk.wait(lambda: not shown.page.details.isVisible())
-    shown.desk.window.resize(1300, 800)
+    shown.desk.resize(1300, 800)
     assert shown.page.details.isVisible()
     shown.desk.window.actions_by_name[ActionName.DETAILS].trigger()
     assert not shown.page.details.isVisible()
