@@ -1,5 +1,6 @@
 """Recognising, reading and assembling the files of Chroma."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +17,6 @@ from engine.families.chroma.keys import KEY_LAYOUT, LABELS
 from engine.families.chroma.sizes import chroma_config
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
-from engine.families.recognition import Listing
 from engine.families.shared.flow.denoiser import MOST_TOKENS
 from engine.families.shared.flow.family import FlowFamily
 from engine.families.shared.flow.fitting import (
@@ -37,6 +37,8 @@ from engine.text.counting import TokenCount
 from engine.text.t5_counting import count_lone_t5_tokens
 
 _NORM_GROUPS = 32
+_PIPELINE = re.compile(r"Chroma(Img2Img|Inpaint)?Pipeline")
+_CALLED = re.compile(r"(lodestones/)?chroma")
 _APPROXIMATOR = "distilled_guidance_layer.in_proj.weight ["
 _SUBFOLDERS = {
     "transformer": Component.DENOISER,
@@ -53,6 +55,9 @@ class Chroma(FlowFamily):
     about = sentence("1024 pixels, any style, long prompts and negative prompts; large files.")
     labels: ClassVar = LABELS
     subfolders: ClassVar = _SUBFOLDERS
+    pipelines: ClassVar = _PIPELINE
+    base_models: ClassVar = _CALLED
+    transformer: ClassVar = "blocks that an approximator modulates"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
     supplied: ClassVar = {
@@ -70,18 +75,6 @@ class Chroma(FlowFamily):
     )
     # Chroma Radiance, which has no latents.
     others: ClassVar = ("nerf_blocks.",)
-
-    def recognise(self, listing: Listing) -> str | None:
-        """Describe the transformer of a file of this family; None for all other files."""
-        return "blocks that an approximator modulates" if self.has_signs(listing) else None
-
-    def draws_with(self, pipeline: str) -> bool:
-        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
-        return pipeline in ("ChromaPipeline", "ChromaImg2ImgPipeline", "ChromaInpaintPipeline")
-
-    def is_called(self, base_model: str) -> bool:
-        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
-        return base_model.removeprefix("lodestones/").startswith("chroma")
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""

@@ -20,7 +20,6 @@ from engine.families.flux.keys import LABELS
 from engine.families.flux.reading import KEY_LAYOUT, config_of, transformer_words
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
-from engine.families.recognition import Listing
 from engine.families.refusals import not_of_variant
 from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.flow.denoiser import MOST_TOKENS
@@ -94,27 +93,18 @@ class Flux1(FlowFamily):
     labels: ClassVar = LABELS
     subfolders: ClassVar = _SUBFOLDERS
     variants: ClassVar = {DEV: "dev, Krea", KONTEXT: "Kontext"}
+    pipelines: ClassVar = _PIPELINE
+    base_models: ClassVar = _CALLED
+    transformer: ClassVar = "a transformer of double and single blocks"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
     supplied: ClassVar = _LONE_PARTS
     signs: ClassVar = _SIGNS
     others: ClassVar = _OTHERS
 
-    def recognise(self, listing: Listing) -> str | None:
-        """Describe the transformer of a file of this family; None for all other files."""
-        return "a transformer of double and single blocks" if self.has_signs(listing) else None
-
-    def draws_with(self, pipeline: str) -> bool:
-        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
-        return _PIPELINE.fullmatch(pipeline) is not None
-
     def variant_of_pipeline(self, pipeline: str) -> str | None:
         """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""
         return KONTEXT if "Kontext" in pipeline else None
-
-    def is_called(self, base_model: str) -> bool:
-        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
-        return _CALLED.match(base_model) is not None
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""

@@ -12,7 +12,6 @@ from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.family import Family
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
-from engine.families.recognition import Listing
 from engine.families.sd3.architecture import architecture_of
 from engine.families.sd3.folder import folder_source
 from engine.families.sd3.hints import learnt_hints, variant
@@ -62,6 +61,9 @@ class StableDiffusion3(FlowFamily):
         "text_encoder_3": _T5,
         "vae": Component.VAE,
     }
+    pipelines: ClassVar = _PIPELINE
+    base_models: ClassVar = _CALLED
+    transformer: ClassVar = "a transformer of joint blocks"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = SD3
     supplied: ClassVar = {
@@ -83,18 +85,6 @@ class StableDiffusion3(FlowFamily):
         ),
     )
     others: ClassVar = ("single_transformer_blocks.", "controlnet_")
-
-    def recognise(self, listing: Listing) -> str | None:
-        """Describe the transformer of a file of this family; None for all other files."""
-        return "a transformer of joint blocks" if self.has_signs(listing) else None
-
-    def draws_with(self, pipeline: str) -> bool:
-        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
-        return _PIPELINE.fullmatch(pipeline) is not None
-
-    def is_called(self, base_model: str) -> bool:
-        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
-        return _CALLED.match(base_model) is not None
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""

@@ -11,7 +11,6 @@ from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
-from engine.families.recognition import Listing
 from engine.families.shared.flow.family import FlowFamily
 from engine.families.shared.flow.fitting import (
     config_in,
@@ -53,6 +52,9 @@ class ZImage(FlowFamily):
     labels: ClassVar = LABELS
     subfolders: ClassVar = _SUBFOLDERS
     variants: ClassVar = {TURBO: "Turbo", BASE: "Base"}
+    pipelines: ClassVar = _PIPELINE
+    base_models: ClassVar = _CALLED
+    transformer: ClassVar = "a transformer of Z-Image's layers"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
     supplied: ClassVar = {
@@ -64,18 +66,6 @@ class ZImage(FlowFamily):
     signs: ClassVar = (("cap_pad_token [", "x_pad_token [", "noise_refiner.0.attention."),)
     # Omni and ControlNets have those, too.
     others: ClassVar = ("siglip_", "control_")
-
-    def recognise(self, listing: Listing) -> str | None:
-        """Describe the transformer of a file of this family; None for all other files."""
-        return "a transformer of Z-Image's layers" if self.has_signs(listing) else None
-
-    def draws_with(self, pipeline: str) -> bool:
-        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
-        return _PIPELINE.fullmatch(pipeline) is not None
-
-    def is_called(self, base_model: str) -> bool:
-        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
-        return _CALLED.match(base_model) is not None
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""

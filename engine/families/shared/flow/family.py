@@ -1,5 +1,6 @@
 """A family of files with a transformer, a VAE and text encoders, trained on straight paths."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -35,6 +36,12 @@ from engine.graphs.t5 import T5Config
 class FlowFamily(Family):
     """A `Family` whose components are told apart by one `key_layout`."""
 
+    # The diffusers pipeline classes that run the checkpoints, and the beginnings of the names of
+    # base models on their cards.
+    pipelines: ClassVar[re.Pattern[str]]
+    base_models: ClassVar[re.Pattern[str]]
+    # A description of the transformer.
+    transformer: ClassVar[str]
     key_layout: ClassVar[KeyLayout]
     # The space of the latents, which other families may share, and then VAEs, too.
     space: ClassVar[LatentSpace]
@@ -60,8 +67,19 @@ class FlowFamily(Family):
         """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""
         return None
 
-    def has_signs(self, listing: Listing) -> bool:
-        """Tell whether a file holds a transformer of this family."""
+    def draws_with(self, pipeline: str) -> bool:
+        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
+        return self.pipelines.fullmatch(pipeline) is not None
+
+    def is_called(self, base_model: str) -> bool:
+        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
+        return self.base_models.match(base_model) is not None
+
+    def recognise(self, listing: Listing) -> str | None:
+        """Describe the transformer of a file of this family; None for all other files."""
+        return self.transformer if self._has_signs(listing) else None
+
+    def _has_signs(self, listing: Listing) -> bool:
         text = listing.text
         if any(sign in text for sign in self.others):
             return False
