@@ -15,20 +15,19 @@ import numpy as np
 from backends.base import Array
 from engine.api.conventions import Convention, LengthMatching
 from engine.api.record import ResolvedRequest
-from engine.api.values import ConventionName, ErrorInfo
+from engine.api.values import ConventionName
 from engine.compile.network import Network
-from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts
 from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner
-from engine.families.shared.clip.text_encoding import ClipText, ClipTextPlan
+from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.prompts.conditioning import PromptConditioning
 from engine.families.shared.prompts.prompt_embeddings import PromptEmbeddings
+from engine.families.shared.t5.clip_and_t5 import ClipNames
 from engine.families.shared.t5.text_encoding import T5Text, T5TextPlan
 from engine.graphs.clip_text import ClipTextConfig
-from engine.text.tags import NetworkTag
 from engine.text.whole_rows import LEAST_POSITIONS, cuts_rows, whole_texts
 
 # The positions of T5 that the denoiser was trained with, and the least of a row in ComfyUI.
@@ -105,27 +104,12 @@ def _convention(convention: Convention) -> Convention:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sd3TextPlan:
+class Sd3TextPlan(ClipNames):
     """A `TextPlan`; `blank` is the number of zeros in place of T5's states where `t5` is None."""
 
-    clip: ClipTextPlan
     t5: T5TextPlan | None
     blank: int
     width: int
-
-    @property
-    def tags(self) -> tuple[NetworkTag, ...]:
-        """The extra networks, such as LoRAs, that the prompts name, without duplicates."""
-        return self.clip.tags
-
-    @property
-    def warnings(self) -> tuple[ErrorInfo, ...]:
-        """Warnings about embeddings that the prompts name, without duplicates."""
-        return self.clip.warnings
-
-    def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
-        """Return the embeddings that a pair of prompts uses, by the names they are called."""
-        return self.clip.embeddings(texts)
 
     @property
     def networks(self) -> tuple[Network, ...]:

@@ -63,11 +63,10 @@ class ClipAndT5Text:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClipAndT5Plan:
-    """A `TextPlan` for CLIP and T5."""
+class ClipNames:
+    """The part of a `TextPlan` that names networks and embeddings, which CLIP alone reads."""
 
     clip: ClipTextPlan
-    t5: T5TextPlan
 
     @property
     def tags(self) -> tuple[NetworkTag, ...]:
@@ -82,6 +81,13 @@ class ClipAndT5Plan:
     def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
         """Return the embeddings that a pair of prompts uses, by the names they are called."""
         return self.clip.embeddings(texts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipAndT5Plan(ClipNames):
+    """A `TextPlan` for CLIP and T5."""
+
+    t5: T5TextPlan
 
     @property
     def networks(self) -> tuple[Network, ...]:
