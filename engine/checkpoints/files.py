@@ -8,10 +8,10 @@ from engine.checkpoints import gguf, safetensors, torch_file
 from engine.checkpoints.gguf_header import MAGIC as GGUF_MAGIC
 from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.opening import Recall, nothing_known, read_steadily
-from engine.checkpoints.torch_stream import MAGIC
+from engine.checkpoints.torch_stream import MAGICS
 
 # An archive's beginning, and that of PyTorch files of before 2020.
-_BEGINNINGS = (b"PK\x03\x04", MAGIC)
+_BEGINNINGS = (b"PK\x03\x04", *MAGICS)
 _LONGEST = max(map(len, (*_BEGINNINGS, GGUF_MAGIC)))
 
 

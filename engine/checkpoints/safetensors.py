@@ -34,7 +34,8 @@ _WEB_PAGE_HINT = sentence(
     "The download needs a login or an API key; get the file through the browser."
 )
 _CONVERT_HINT = sentence(
-    "Get the .safetensors version; files of this kind can run code when they are opened."
+    "Files of this kind are programs, and Safelight does not run them. Get the .safetensors version,"
+    " or save the model as one in the program that wrote this file."
 )
 _UNPACK_HINT = sentence("Unpack it, and choose the model that is in it.")
 _OTHER_FILES = (
@@ -46,7 +47,10 @@ _OTHER_FILES = (
         sentence("a Git LFS pointer, not the file itself"),
         sentence("Run git lfs pull."),
     ),
-    _Magic(b"\x80\x02", sentence("an old PyTorch pickle (.ckpt, .pt, .bin)"), _CONVERT_HINT),
+    *(
+        _Magic(start, sentence("a pickle, but no checkpoint of PyTorch's"), _CONVERT_HINT)
+        for start in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+    ),
     _Magic(b"gguf", sentence("a GGUF file"), sentence("Get the .safetensors version.")),
     _Magic(b"\x89png", sentence("a picture"), sentence("Choose a model.")),
     _Magic(b"\xff\xd8\xff", sentence("a picture"), sentence("Choose a model.")),

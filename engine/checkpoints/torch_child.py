@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 from engine.checkpoints.limits import MAX_ANSWER_BYTES, MAX_NAME_CHARS, MAX_TENSORS
 from engine.checkpoints.torch_instructions import PickleDamaged, PickleRefused, Unread
 from engine.checkpoints.torch_pickle import MAX_INSTRUCTIONS, TensorClaim, read_pickle
-from engine.checkpoints.torch_stream import MAGIC, read_stream
+from engine.checkpoints.torch_stream import LONGEST_MAGIC, magic_of, read_stream
 from engine.checkpoints.torch_zip import (
     Archive,
     ArchivePacked,
@@ -77,7 +77,9 @@ def main() -> None:
 
 def _read(file: BinaryIO) -> tuple[object, Archive]:
     """Return the object in a file of either form, and the places of its numbers."""
-    if file.read(len(MAGIC)) == MAGIC:
+    magic = magic_of(file.read(LONGEST_MAGIC))
+    if magic is not None:
+        file.seek(len(magic))
         return read_stream(file, _ITEMSIZES)
     archive = read_archive(file)
     pickled = io.BufferedReader(Member(file, archive.pickle), _BUFFER_BYTES)

@@ -295,6 +295,8 @@ def _claim(
 
 
 _CALLS: dict[tuple[str, str], Callable[[tuple[Any, ...]], object]] = {
+    # Version 1, of PyTorch before 0.4: no more arguments than the first four.
+    ("torch._utils", "_rebuild_tensor"): _tensor_v2,
     ("torch._utils", "_rebuild_tensor_v2"): _tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): _tensor_v3,
     ("torch._utils", "_rebuild_parameter"): _parameter,

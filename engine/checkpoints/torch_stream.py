@@ -14,18 +14,27 @@ from engine.checkpoints.torch_instructions import PickleDamaged, PickleRefused
 from engine.checkpoints.torch_pickle import read_pickle
 from engine.checkpoints.torch_zip import Archive, Span
 
-# The pickle of the magic number, as every version of PyTorch wrote it.
-MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+# The pickle of the magic number in protocol 2, as every version of PyTorch writes it unless told
+# otherwise, and in the others that `torch.save(pickle_protocol=...)` takes: 4 and 5 have frames.
+_NUMBER = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+_FRAME = b"\x95" + len(_NUMBER).to_bytes(8, "little")
+MAGIC = b"\x80\x02" + _NUMBER
+MAGICS = (MAGIC, b"\x80\x03" + _NUMBER, *(b"\x80" + n + _FRAME + _NUMBER for n in (b"\4", b"\5")))
+LONGEST_MAGIC = max(map(len, MAGICS))
 _VERSION = 1001
 _COUNT_BYTES = 8
 
 
+def magic_of(start: bytes) -> bytes | None:
+    """Return the magic number that the first LONGEST_MAGIC bytes of a file begin with."""
+    return next((magic for magic in MAGICS if start.startswith(magic)), None)
+
+
 def read_stream(file: BinaryIO, itemsizes: dict[str, int]) -> tuple[object, Archive]:
-    """Return the object in a file and the places of its storages.
+    """Return the object in a file that is open behind its magic number, and its storages' places.
 
     `itemsizes` has the bytes of each element type. Raises PickleRefused and PickleDamaged.
     """
-    file.seek(len(MAGIC))
     if read_pickle(file) != _VERSION:
         raise PickleRefused("another version of PyTorch's files")
     facts = read_pickle(file)

@@ -86,3 +86,23 @@ def test_no_beginning_of_a_file_is_taken_for_a_whole_one(tmp_path: Path) -> None
     for length in range(0, len(whole), 7):
         with pytest.raises(EngineError):
             read_index(written(tmp_path / "old.pth", whole[:length]))
+
+
+def test_a_tensor_of_pytorch_before_0_4_is_read(tmp_path: Path) -> None:
+    """`_rebuild_tensor` has the first four arguments of its successor."""
+    parts = b"_rebuild_tensor_v2", b"_rebuild_tensor"
+    old, known = stream().replace(*parts), stream()
+    assert old.count(parts[1] + b"\n") == len(STATE)
+    found = read_index(written(tmp_path / "old.pth", old)).tensors
+    expected = read_index(written(tmp_path / "new.pth", known)).tensors
+    assert {name: one.shape for name, one in found.items()} == {
+        name: one.shape for name, one in expected.items()
+    }
+
+
+def test_a_pickle_that_is_not_pytorchs_is_called_so(tmp_path: Path) -> None:
+    for protocol in (2, 3, 4, 5):
+        content = pickle.dumps({"weights": [1.0] * 20}, protocol=protocol)
+        with pytest.raises(EngineError, match="a pickle, but no checkpoint") as caught:
+            read_index(written(tmp_path / "old.pth", content))
+        assert "Safelight does not run them" in caught.value.info.hint

@@ -27,13 +27,19 @@ def test_a_saved_module_is_read_back(tmp_path: Path) -> None:
         assert np.array_equal(mapped(tensors[name]), tensor.numpy())
 
 
-def test_a_module_saved_as_before_2020_is_read_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_a_module_saved_as_before_2020_is_read_back(tmp_path: Path, protocol: int) -> None:
     """Tied and sliced tensors share a storage, and one is of another type."""
     torch.manual_seed(0)
     state = {"params": torch.nn.Conv2d(4, 8, 3).state_dict()}
     whole = torch.randn(6, 4)
     state["params"] |= {"tied": whole, "rows": whole[2:5], "half": whole.half()}
-    torch.save(state, tmp_path / "m.pth", _use_new_zipfile_serialization=False)
+    torch.save(
+        state,
+        tmp_path / "m.pth",
+        _use_new_zipfile_serialization=False,
+        pickle_protocol=protocol,
+    )
     tensors = read_index(tmp_path / "m.pth").tensors
     assert tensors.keys() == {f"params.{name}" for name in state["params"]}
     for name, tensor in state["params"].items():

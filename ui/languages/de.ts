@@ -5860,6 +5860,10 @@
    <translation>Dateien davon fehlen oder sind verändert: {files}. Hat ein Virenscanner sie entfernt, dort erlauben; dann die Version neu installieren.</translation>
   </message>
   <message>
+   <source>Files of this kind are programs, and Safelight does not run them. Get the .safetensors version, or save the model as one in the program that wrote this file.</source>
+   <translation>Dateien dieser Art sind Programme, und Safelight führt sie nicht aus. Die .safetensors-Version beschaffen oder das Modell im Programm, das diese Datei geschrieben hat, als solche speichern.</translation>
+  </message>
+  <message>
    <source>Files of this kind are programs. Get the .safetensors version.</source>
    <translation>Dateien dieser Art sind Programme. Die .safetensors-Version beschaffen.</translation>
   </message>
@@ -5914,10 +5918,6 @@
   <message>
    <source>Get the .safetensors version.</source>
    <translation>Die .safetensors-Version beschaffen.</translation>
-  </message>
-  <message>
-   <source>Get the .safetensors version; files of this kind can run code when they are opened.</source>
-   <translation>Die .safetensors-Version beschaffen; Dateien dieser Art können beim Öffnen Programme ausführen.</translation>
   </message>
   <message>
    <source>Get the fp16 or fp32 version of the model.</source>
@@ -7924,6 +7924,10 @@
    <translation>ein gepacktes Archiv (xz)</translation>
   </message>
   <message>
+   <source>a pickle, but no checkpoint of PyTorch's</source>
+   <translation>ein Pickle, aber kein Checkpoint von PyTorch</translation>
+  </message>
+  <message>
    <source>a picture</source>
    <translation>ein Bild</translation>
   </message>
@@ -8078,10 +8082,6 @@
   <message>
    <source>an input or output is damaged</source>
    <translation>ein Eingang oder Ausgang ist beschädigt</translation>
-  </message>
-  <message>
-   <source>an old PyTorch pickle (.ckpt, .pt, .bin)</source>
-   <translation>ein altes PyTorch-Pickle (.ckpt, .pt, .bin)</translation>
   </message>
   <message>
    <source>an output is not computed</source>
