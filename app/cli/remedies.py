@@ -11,6 +11,7 @@ from engine.api.remedies import (
     ChooseCheckpoint,
     ChooseFolder,
     ChooseStartPicture,
+    DeclareControlKind,
     DeclareFamily,
     InstallPack,
     InvertMask,
@@ -73,6 +74,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case DeclareFamily(families=families):
             known = "If you know that it is one, say which"
             return f"{known}: --family, one of {', '.join(families)}."
+        case DeclareControlKind(kinds=kinds):
+            return f"Say what the map shows with --control-kind, one of {', '.join(kinds)}."
         case NameLoraFolder():
             return "Or name the folder that has it with --lora-folder."
     assert_never(remedy)

@@ -12,6 +12,7 @@ from engine.api.remedies import (
     ChooseCheckpoint,
     ChooseFolder,
     ChooseStartPicture,
+    DeclareControlKind,
     DeclareFamily,
     InstallPack,
     InvertMask,
@@ -112,6 +113,8 @@ def actions_of(remedy: Remedy) -> tuple[NoticeAction, ...]:  # noqa: C901 (a tab
             return (NoticeAction.SUPPLY_PARTS,)
         case DeclareFamily():
             return (NoticeAction.ABOUT_CHECKPOINT,)
+        case DeclareControlKind():
+            return (NoticeAction.EDIT,)
         case NameLoraFolder():
             return (NoticeAction.LORA_FOLDERS,)
     assert_never(remedy)
@@ -166,6 +169,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate(
                 "remedies", "If you know which of these it is, say so in “About the model”."
             )
+        case DeclareControlKind():
+            return translate("remedies", "Choose the kind of the map in its control layer.")
         case NameLoraFolder():
             return translate("remedies", "Or name the folder that has it.")
     assert_never(remedy)

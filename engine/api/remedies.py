@@ -100,6 +100,12 @@ class DeclareFamily(_Remedy, frozen=True):
     families: tuple[str, ...]
 
 
+class DeclareControlKind(_Remedy, frozen=True):
+    """Say what the map of a control layer shows: one of these kinds."""
+
+    kinds: tuple[str, ...]
+
+
 class NameLoraFolder(_Remedy, frozen=True):
     """Name the folder that a LoRA's file is in."""
 
@@ -120,5 +126,6 @@ Remedy: TypeAlias = (
     | SupplyParts
     | UseAsPart
     | DeclareFamily
+    | DeclareControlKind
     | NameLoraFolder
 )

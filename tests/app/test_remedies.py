@@ -21,6 +21,7 @@ from engine.api.remedies import (
     ChooseCheckpoint,
     ChooseFolder,
     ChooseStartPicture,
+    DeclareControlKind,
     DeclareFamily,
     InstallPack,
     InvertMask,
@@ -59,6 +60,7 @@ EACH: tuple[Remedy, ...] = (
     ),
     UseAsPart(components=("text_encoder", "text_encoder_2")),
     DeclareFamily(families=("sdxl", "sdxl_refiner")),
+    DeclareControlKind(kinds=("pose", "depth")),
     NameLoraFolder(),
 )
 _HEADER = b'{"journal":%d}\n' % VERSION

@@ -5744,10 +5744,6 @@
    <translation>Wählen Sie die eigene Datei des Adapters.</translation>
   </message>
   <message>
-   <source>Choose the kind of the map in its control layer.</source>
-   <translation>Wählen Sie die Art der Karte in ihrer Steuerebene.</translation>
-  </message>
-  <message>
    <source>Choose the model itself, or the folder that holds it.</source>
    <translation>Das Modell selbst wählen oder den Ordner, der es enthält.</translation>
   </message>
@@ -13681,6 +13677,10 @@
   <message>
    <source>Choose another folder for pictures.</source>
    <translation>Einen anderen Ordner für Bilder wählen.</translation>
+  </message>
+  <message>
+   <source>Choose the kind of the map in its control layer.</source>
+   <translation>Wählen Sie die Art der Karte in ihrer Steuerebene.</translation>
   </message>
   <message>
    <source>Choose the picture to start from.</source>

@@ -10,6 +10,7 @@ from PIL import Image
 from engine.api.control import ControlLayer, ControlReport
 from engine.api.preprocessors import PREPROCESSORS, ControlKind, name_of
 from engine.api.record import ResolvedRequest
+from engine.api.remedies import DeclareControlKind
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -178,7 +179,7 @@ def _require_kind(one: ReadLayer) -> None:
                 network=one.network.name,
                 image=Path(one.layer.image).name,
             ),
-            sentence("Choose the kind of the map in its control layer."),
+            remedies=(DeclareControlKind(kinds=tuple(one.network.kinds)),),
         )
 
 
