@@ -51,25 +51,6 @@ BACKENDS: tuple[BackendReference, ...] = (
     BackendReference("null", "backends.null", "NullBackend", automatic=False, trusted=True),
 )
 
-# Names for people; a backend without one here is shown by its own name.
-_TITLES = {
-    "nvidia_tensorrt_rtx": "TensorRT-RTX",
-    "nvidia_tensorrt": "TensorRT",
-    "nvidia_cuda": "CUDA",
-    "amd_migraphx": "MIGraphX",
-    "intel_openvino": "OpenVINO",
-    "windows_directml": "DirectML",
-    "apple_coreml": "CoreML",
-    "webgpu": "WebGPU",
-    "torch_device": "PyTorch",
-    "cpu": "ONNX Runtime",
-}
-
-
-def title(name: str) -> str:
-    """Return a backend's name for people."""
-    return _TITLES.get(name, name)
-
 
 def find(name: str) -> BackendReference | None:
     """Return the backend of that name, or None."""

@@ -14,6 +14,7 @@ from app.paths import starter_checkpoint
 from engine.api.lora import LoraReport
 from engine.api.record import GenerationRecord
 from engine.api.request import GenerateRequest
+from engine.api.runtime_titles import runtime_title
 from engine.api.values import InputRole
 from engine.errors import EngineError
 from ui.advanced_labels import options_summary
@@ -158,8 +159,8 @@ def _made_with(
         return
     yield translate("facts", "Made with"), f"{tool} {record.safelight}"
     yield translate("facts", "Results as in"), tool_label(request.convention)
-    precision = record.request.precision.value
-    yield translate("facts", "Device"), f"{record.device} · {record.request.backend} · {precision}"
+    runtime, precision = runtime_title(record.request.backend), record.request.precision.value
+    yield translate("facts", "Device"), f"{record.device} · {runtime} · {precision}"
 
 
 def _of_file(path: Path) -> Iterator[tuple[str, str]]:

@@ -16,10 +16,11 @@ from threading import Lock
 import msgspec
 
 from backends.base import Backend, Cancellation, Device
-from backends.registry import BACKENDS, BackendReference, find, title
+from backends.registry import BACKENDS, BackendReference, find
 from engine.api.machine import DeviceInfo
 from engine.api.reasons import known_reason
 from engine.api.remedies import CheckDevices, InstallPack, Remedy, UseAnyDevice
+from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import Sentence, completed, sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
@@ -289,7 +290,7 @@ def _with_reasons(candidates: list[Candidate]) -> list[Candidate]:
 def _reason(candidate: Candidate, following: Candidate | None) -> str:
     if following is None:
         return "the only one that is known to work here"
-    other = title(following.device.backend)
+    other = runtime_title(following.device.backend)
     if following.failure and not candidate.failure:
         return f"{other} failed in an earlier job"
     if candidate.milliseconds == float("inf"):
@@ -323,7 +324,7 @@ def _info(reference: BackendReference, device: TriedDevice, *, checked: bool) ->
         memory_free_bytes=device.memory_free_bytes,
         unusable=device.unusable or (device.sentence if wrong else ""),
         install=device.install,
-        title=title(reference.name),
+        title=runtime_title(reference.name),
         checked=checked,
         figures=device.figures,
         verdict=device.sentence if device.tried else "",

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from backends.registry import BackendReference, find, title
+from backends.registry import BackendReference, find
 from engine.api.machine import PackVerdict
+from engine.api.runtime_titles import runtime_title
 from engine.cancel import CancelToken
 from engine.devices.trials import TrialLimits, Trials, child_failure
 from engine.devices.verdicts import BackendReport
@@ -76,19 +77,20 @@ def judged(reports: Sequence[BackendReport]) -> PackVerdict:
 def _failures(report: BackendReport) -> Iterator[str]:
     """Yield a sentence for each device that failed, if none of the backend's works."""
     if report.problem:
-        yield f"{title(report.backend)}: {report.problem}"
+        yield f"{runtime_title(report.backend)}: {report.problem}"
     elif not any(device.works for device in report.devices):
         for device in report.devices:
             if device.tried:
-                yield f"{title(report.backend)} on {device.name}: {device.sentence}"
+                yield f"{runtime_title(report.backend)} on {device.name}: {device.sentence}"
 
 
 def _told(report: BackendReport) -> Iterator[str]:
     for device in report.devices:
         if device.works:
-            yield f"{title(report.backend)} on {device.name}: {device.sentence}"
+            yield f"{runtime_title(report.backend)} on {device.name}: {device.sentence}"
         elif device.unusable:
-            yield f"{title(report.backend)} starts, and has no device here yet: {device.unusable}."
+            runtime = runtime_title(report.backend)
+            yield f"{runtime} starts, and has no device here yet: {device.unusable}."
 
 
 def _left_out() -> str:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import msgspec
 
 from backends.base import Precision
-from backends.registry import title
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
+from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.devices.choice import Candidate
@@ -55,7 +55,7 @@ def with_size_and_phase(
 
 def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> ErrorInfo:
     """Return the warning that a device failed and another one takes over."""
-    before, after = title(failed.device.backend), title(following.device.backend)
+    before, after = runtime_title(failed.device.backend), runtime_title(following.device.backend)
     if error.code is ErrorCode.OUT_OF_MEMORY:
         text = sentence(
             "{problem} {device} goes on with what is left.", problem=error.text, device=after
@@ -90,5 +90,5 @@ def fitting(candidates: Sequence[Candidate], precision: PrecisionName) -> list[C
 
 def taken_over(following: Candidate, failed: Candidate) -> Candidate:
     """Return the next candidate, with the last one's failure as the reason for its choice."""
-    choice = f"{title(failed.device.backend)} failed in this job"
+    choice = f"{runtime_title(failed.device.backend)} failed in this job"
     return replace(following, choice=choice)

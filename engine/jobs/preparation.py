@@ -14,7 +14,7 @@ from time import perf_counter
 
 from backends import hardware
 from backends.base import Device
-from backends.registry import title
+from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.cancel import CancelToken
@@ -97,7 +97,7 @@ class Preparations:
         failure = self._begin(wanted, missing, its.memory)
         tell(failure or _notice(wanted, first, meanwhile, wait))
         state = "could not be prepared" if failure else "is being prepared"
-        choice = f"{title(first.device.backend)} {state}"
+        choice = f"{runtime_title(first.device.backend)} {state}"
         rest = [c for c in others if c is not meanwhile]
         return [replace(meanwhile, choice=choice), *rest, first]
 
@@ -244,9 +244,11 @@ def _notice(
             checkpoint=wanted.checkpoint,
             device=first.device.name,
             about=about,
-            title=title(meanwhile.device.backend),
+            title=runtime_title(meanwhile.device.backend),
         ),
-        sentence("{title} makes those that come after it.", title=title(first.device.backend)),
+        sentence(
+            "{title} makes those that come after it.", title=runtime_title(first.device.backend)
+        ),
     )
 
 

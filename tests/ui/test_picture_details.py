@@ -52,7 +52,7 @@ def test_our_own_picture_tells_everything(tmp_path: Path) -> None:
         "Seed": "965400086",
         "Made with": "Safelight 0.1.0",
         "Results as in": "AUTOMATIC1111",
-        "Device": "cpu:0 · cpu · f32",
+        "Device": "cpu:0 · ONNX Runtime · f32",
         "Time taken": "40 s",
         "File": path,
     }
