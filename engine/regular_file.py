@@ -3,14 +3,14 @@
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 # Opening a pipe must not block; Windows has no such files, and no such flag.
 NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a file for reading. Raises OSError, also for a folder, a pipe or a device."""
     flags = os.O_RDONLY | NONBLOCKING | getattr(os, "O_BINARY", 0)
     file = open(path, "rb", opener=lambda name, _: os.open(name, flags))  # noqa: SIM115

@@ -8,15 +8,18 @@ checksum of all of it.
 
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from io import FileIO
+from pathlib import Path
 
 import msgspec
 
 from app.decoding import MAX_PIXELS
 from app.gallery.rows import Trouble
 from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
+from engine.regular_file import open_regular
 
 _END_BYTES = 16 << 10
 _HEAD_BYTES = 30
@@ -72,12 +75,20 @@ def read_header(file: FileIO) -> Header:
     )
 
 
+@contextmanager
+def open_raw(path: str) -> Generator[FileIO]:
+    """Open a regular file unbuffered: a header's pieces are small and far apart. Raises OSError."""
+    with open_regular(Path(path)) as file, FileIO(file.fileno(), closefd=False) as raw:
+        yield raw
+
+
 def trouble_of(path: str) -> Trouble:
     """Return why a file that is no picture for the decoder cannot be shown, as far as is known."""
     try:
-        with FileIO(path) as file:
+        with open_raw(path) as file:
             return read_header(file).trouble or Trouble.DAMAGED
-    except OSError:
+    # A path with a null character raises a ValueError.
+    except (OSError, ValueError):
         return Trouble.UNREADABLE
 
 

@@ -9,7 +9,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from io import FileIO
 from pathlib import Path
 from threading import Event
 
@@ -17,7 +16,7 @@ import msgspec
 
 from app.gallery.database import connect, index_errors
 from app.gallery.descriptions import UNKNOWN, read_description
-from app.gallery.headers import Header, read_header
+from app.gallery.headers import Header, open_raw, read_header
 from app.gallery.listing import Listing, list_folder
 from app.gallery.marks import MarkStore
 from app.gallery.rows import FolderState, Marks, Root, Trouble
@@ -36,7 +35,6 @@ from app.gallery.writing import (
     write_picture,
 )
 from engine.file_paths import is_folder
-from engine.regular_file import open_regular
 
 # A piece of the scan ends after as many pictures, or as many seconds, whichever comes first.
 _PIECE, _PIECE_S = 200, 0.25
@@ -291,8 +289,7 @@ def _read(unread: _Unread) -> Read | None:
     """Read a file's header and texts; None if it is gone."""
     path = Path(unread.path)
     try:
-        # Unbuffered: a header is read in small pieces that lie far apart.
-        with open_regular(path) as file, FileIO(file.fileno(), closefd=False) as raw:
+        with open_raw(unread.path) as raw:
             header = read_header(raw)
         unreadable = header.trouble in (Trouble.EMPTY, Trouble.OTHER_FORMAT)
         description = UNKNOWN if unreadable else read_description(path)

@@ -6,6 +6,8 @@ from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
 
+from engine.regular_file import open_regular
+
 # The bytes before a safetensors file's header are the header's length.
 _LENGTH_BYTES = 8
 # The engine refuses longer headers.
@@ -64,7 +66,7 @@ def _kind_by_header(path: Path, _size: int, _modified_ns: int) -> FileKind:
 def _header(path: Path) -> bytes:
     """Return the header of a safetensors file; empty for any other file."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(_LENGTH_BYTES)
             length = int.from_bytes(start, "little")
             if len(start) < _LENGTH_BYTES or not 2 <= length <= _MOST_BYTES:

@@ -10,6 +10,7 @@ from app.background import Background
 from app.library.trash import Trashed, move_to_trash, restore
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, replace_file
+from engine.regular_file import open_regular
 
 translate = QCoreApplication.translate
 
@@ -117,7 +118,7 @@ def read_lists(folder: Path) -> tuple[WordList, ...]:
     for path in sorted(_files(folder))[:_MOST_LISTS]:
         name = path.relative_to(folder).with_suffix("").as_posix()
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 content = file.read(_MOST_BYTES)
         except OSError:
             continue

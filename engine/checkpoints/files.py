@@ -9,6 +9,7 @@ from engine.checkpoints.gguf_header import MAGIC as GGUF_MAGIC
 from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.opening import Recall, nothing_known, read_steadily
 from engine.checkpoints.torch_stream import MAGICS
+from engine.regular_file import open_regular
 
 # An archive's beginning, and that of PyTorch files of before 2020.
 _BEGINNINGS = (b"PK\x03\x04", *MAGICS)
@@ -34,11 +35,11 @@ def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
 
 def is_archive(path: Path) -> bool:
     """Tell whether a file is PyTorch's, by its beginning: an archive, or older. Raises OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(_LONGEST).startswith(_BEGINNINGS)
 
 
 def is_gguf(path: Path) -> bool:
     """Tell whether a file is a GGUF file, by its beginning. Raises OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(_LONGEST).startswith(GGUF_MAGIC)

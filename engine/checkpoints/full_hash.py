@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from engine.regular_file import open_regular
+
 MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS = 10, 12
 _LENGTH_BYTES = 8
 _CHUNK_BYTES = 4 << 20
@@ -43,7 +45,7 @@ def hash_file(path: Path, report: Callable[[int], None], *, tensors: bool = Fals
     whole, after_header = sha256(), sha256() if tensors else None
     buffer = memoryview(bytearray(_CHUNK_BYTES))
     done = 0
-    with path.open("rb", buffering=0) as file:
+    with open_regular(path) as file:
         header_end = _LENGTH_BYTES + int.from_bytes(file.read(_LENGTH_BYTES), "little")
         file.seek(0)
         while count := file.readinto(buffer):

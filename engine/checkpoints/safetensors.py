@@ -34,8 +34,8 @@ _WEB_PAGE_HINT = sentence(
     "The download needs a login or an API key; get the file through the browser."
 )
 _CONVERT_HINT = sentence(
-    "Files of this kind are programs, and Safelight does not run them. Get the .safetensors version,"
-    " or save the model as one in the program that wrote this file."
+    "Files of this kind are programs, and Safelight does not run them. Get the .safetensors"
+    " version, or save the model as one in the program that wrote this file."
 )
 _UNPACK_HINT = sentence("Unpack it, and choose the model that is in it.")
 _OTHER_FILES = (

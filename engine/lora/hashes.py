@@ -15,6 +15,7 @@ from pathlib import Path
 
 from engine.checkpoints.files import is_archive
 from engine.checkpoints.full_hash import TENSORS_HASH_DIGITS, hash_file
+from engine.regular_file import open_regular
 
 LEGACY_DIGITS = 8
 _STATED = "sshs_model_hash"
@@ -51,6 +52,6 @@ def hashes_of(path: Path, report: Callable[[int], None] = lambda _: None) -> Lor
 
 def legacy_hash(path: Path) -> str:
     """Return the older hash, of which nearly none of the file is read. Raises OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(_LEGACY_START)
         return sha256(file.read(_LEGACY_BYTES)).hexdigest()[:LEGACY_DIGITS]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
+from engine.regular_file import open_regular
+
 # The most pixels to decode; a picture whose header claims more is refused.
 MAX_PIXELS = 89_000_000
 FORMATS = ("PNG", "JPEG", "WEBP")
@@ -26,7 +28,7 @@ def open_picture(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # damaged metadata is no reason to refuse a picture
-            with Image.open(path, formats=formats) as image:
+            with open_regular(path) as file, Image.open(file, formats=formats) as image:
                 if image.width * image.height > most:
                     raise PictureFault(_too_large(most))
                 yield image

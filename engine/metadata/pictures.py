@@ -15,6 +15,7 @@ from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
 from engine.metadata.png import png_texts
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
 from engine.metadata.webp import is_webp, webp_texts
+from engine.regular_file import open_regular
 
 _HEAD_BYTES = 12
 
@@ -29,7 +30,7 @@ def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
     try:
         if problem := why_no_file(path):
             raise _unreadable(path, as_it_is(problem))
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return tuple(_bounded(_texts(path, file)))
     # A path with a null character raises ValueError.
     except (OSError, ValueError) as error:

@@ -13,6 +13,7 @@ from engine.api.image_prompts import ImagePrompt, ImagePromptReport
 from engine.api.record import GenerationRecord, ResolvedRequest, SecondPassReport
 from engine.api.request import GenerateRequest
 from engine.api.second_passes import SecondPass
+from engine.regular_file import open_regular
 
 ReportT = TypeVar("ReportT", ControlReport, ImagePromptReport)
 
@@ -59,7 +60,7 @@ def _differs(picture: str, digest: str) -> bool:
     if not picture or not digest:
         return False
     try:
-        with Path(picture).open("rb") as file:
+        with open_regular(Path(picture)) as file:
             return file_digest(file, "sha256").hexdigest() != digest
     except (OSError, ValueError):
         return False

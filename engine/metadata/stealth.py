@@ -15,6 +15,7 @@ from engine.metadata.json_text import parse_object
 from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
 from engine.metadata.texts import TextChunk
 from engine.metadata.webp import is_webp
+from engine.regular_file import open_regular
 
 MAX_PIXELS = 16_000_000
 _PACKED, _PLAIN = b"stealth_pngcomp", b"stealth_pnginfo"
@@ -70,7 +71,7 @@ def _alpha_bits(path: Path) -> bytes:
 def _has_alpha(path: Path) -> bool:
     """True if a file's header is that of a PNG or WebP with alpha and not too many pixels."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(30)
     except OSError:
         return False

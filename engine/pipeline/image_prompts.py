@@ -43,6 +43,7 @@ from engine.pipeline.left_out import image_prompt_left_out
 from engine.pipeline.network_lookup import short_hash
 from engine.pipeline.ranges import invalid
 from engine.pipeline.stages import Stages
+from engine.regular_file import open_regular
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,7 +275,7 @@ class _Reader:
 
 
 def _digest(picture: Path) -> str:
-    with picture.open("rb") as file:
+    with open_regular(picture) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

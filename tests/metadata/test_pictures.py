@@ -1,6 +1,7 @@
 """The texts of JPEG and WebP files, and of PNG's EXIF: as tools write them, and made to harm."""
 
 import io
+import os
 import struct
 import tracemalloc
 from pathlib import Path
@@ -10,7 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from engine.errors import EngineError
+from engine.metadata.opening import PictureFault, open_picture
 from engine.metadata.pictures import read_text_chunks
+from engine.metadata.stealth import read_stealth
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
 from tests.metadata.readers.pictures import exif, jpeg, user_comment, webp
 from tests.metadata.records import chunk, png_with
@@ -142,3 +146,14 @@ def test_random_bytes_give_texts_or_none(
     assert len(read(tmp_path, whole)) in (1, 2)
     assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk))
     assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk + whole[cut + len(junk) :]))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_no_picture_and_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    os.mkfifo(path)
+    with pytest.raises(PictureFault), open_picture(path):
+        pass
+    with pytest.raises(EngineError, match="it is a pipe"):
+        read_text_chunks(path)
+    assert read_stealth(path) == ()

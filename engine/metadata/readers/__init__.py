@@ -31,6 +31,7 @@ from engine.metadata.readers.sdcpp import from_sdcpp
 from engine.metadata.readers.swarm import from_swarm
 from engine.metadata.stealth import read_stealth
 from engine.metadata.texts import FILE_NAME, RECORD_KEYWORD, TextChunk
+from engine.regular_file import open_regular
 
 __all__ = ["ImportedRequest", "import_record", "read_request"]
 
@@ -130,9 +131,7 @@ def _beside(path: Path) -> ImportedRequest | None:
 def _read_text(path: Path) -> str:
     """Return the start of a file; empty if there is none."""
     try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(_MAX_SIDECAR_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

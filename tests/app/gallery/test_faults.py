@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QFileSystemWatcher
 
+from app.decoding import picture_size
 from app.gallery.database import VERSION, prepare, quick_check
+from app.gallery.headers import trouble_of
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
@@ -48,6 +50,25 @@ def test_files_that_others_add_rename_and_delete_are_followed(two: Opened) -> No
     two.wait_for("a.png", "c.png", "d.png")
     (two.pictures / "c.png").unlink()
     two.wait_for("a.png", "d.png")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are no files there")
+def test_pipes_in_a_folder_are_no_pictures_and_stop_nothing(two: Opened) -> None:
+    """A pipe without a writer keeps whoever opens it for ever."""
+    for name in ("pipe.png", "a.xmp", "c.json", "c.txt", "c.png.xmp"):
+        os.mkfifo(two.pictures / name)
+    # Without settings of its own, so that those beside it are looked for.
+    write(two.pictures / "c.png", png(3))
+    two.wait_for("a.png", "b.png", "c.png")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are no files there")
+def test_a_picture_that_became_a_pipe_is_told_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    os.mkfifo(path)
+    assert trouble_of(str(path)) is Trouble.UNREADABLE
+    assert trouble_of(str(path) + "\0") is Trouble.UNREADABLE
+    assert picture_size(str(path)).isEmpty()
 
 
 def test_stars_follow_a_picture_that_is_renamed_and_moved(two: Opened) -> None:
