@@ -158,13 +158,19 @@ def runtime(torch: Any, device: Device) -> str:
     if kind == "cuda" and torch.version.hip is not None:
         return f"ROCm {torch.version.hip}"
     if kind == "cuda":
-        driver = torch._C._cuda_getDriverVersion() if torch.cuda.is_available() else "none"
-        return f"CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}, driver {driver}"
+        libraries = f"CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}"
+        return f"{libraries}, driver {_nvidia_driver()}"
     if kind == "xpu":
         return f"driver {torch.xpu.get_device_properties(int(index or 0)).driver_version}"
     if kind == "mps":
         return f"macOS {platform.mac_ver()[0]}"
     return torch.backends.cpu.get_cpu_capability()
+
+
+def _nvidia_driver() -> str:
+    """Return the version of NVIDIA's driver, which is one for all its cards; torch tells none."""
+    found = (one for one in hardware.list_adapters() if one.vendor == "NVIDIA")
+    return next((one.driver_version for one in found), "none")
 
 
 def memory(torch: Any, device: Device) -> MemoryInfo:

@@ -158,7 +158,7 @@ def matmul_graph(
     path = folder / f"{name}.safetensors"
     slices = write_arrays(path, {"layer.weight": array})
     g = target.builder(name, slices)
-    x = g.input("x", DType.F32, ("batch", side))
+    x = g.cast_to_element(g.input("x", DType.F32, ("batch", side)))
     for _ in range(layers):
         x = g.op("Tanh", g.linear(x, "layer", (side, side), bias=False))
     g.output(x, "y", DType.F32, ("batch", side))

@@ -118,7 +118,8 @@ def test_recorded_runs_compute_the_same(card: Device) -> None:
         feeds = feeds_of("unet", cells=cells)
         feeds["sample"] += round_  # other numbers than those it was recorded with
         expected, result = plain.run(feeds), recorded.run(feeds)
-        assert relative_error(result["prediction"], expected["prediction"]) < 1e-3
+        # Each session's search may take other kernels: 0.002 between two of them on an H100.
+        assert relative_error(result["prediction"], expected["prediction"]) < 1e-2
 
 
 @every_card

@@ -24,6 +24,7 @@ from backends.base import (
     Feed,
     Feeds,
     Graph,
+    Precision,
     Progress,
     Session,
     ShapeSupport,
@@ -286,7 +287,10 @@ def test_a_step_with_two_networks_copies_no_more_than_latents(
     found: dict[bool, tuple[Array, dict[str, list[int]]]] = {}
     for at_home in (False, True):
         watching = Watching(target.backend, target.device, at_home=at_home)
-        found[at_home] = run(request, watching).pixels[0], watching.crossed
+        # In half precision two sessions of one network differ by the kernels that each one's
+        # search takes, 44 dB in the picture with CUDA on an H100.
+        result = run(request, watching, (Precision.F32,))
+        found[at_home] = result.pixels[0], watching.crossed
     assert psnr(found[False][0], found[True][0]) > 60
     names = ("control", "control 2", "denoiser")
     here, home = (sum(max(crossed[n]) for n in names) for _, crossed in found.values())

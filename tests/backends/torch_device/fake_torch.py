@@ -64,7 +64,6 @@ def torch_cuda(
         memory_reserved=of_each(2 * GB),
         memory_allocated=of_each(GB),
     )
-    torch._C = SimpleNamespace(_cuda_getDriverVersion=lambda: 13010)
     return torch
 
 
