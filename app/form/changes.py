@@ -39,6 +39,10 @@ class Reuse(StrEnum):
     EVERYTHING = "everything"
 
 
+# Of its notices only the latest is true: the one before tells of a form that is no more.
+_TOPIC = "form"
+
+
 class FormChanges(QObject):
     """Changes the form and adds a notice with an undo action, unless no value changed."""
 
@@ -60,6 +64,11 @@ class FormChanges(QObject):
         self._models = models
         self._notices = notices
         self._background = background
+        # "… is the model now", and the settings that came with it.
+        form.checkpoint_changed.connect(self._end_told)
+
+    def _end_told(self, *_: object) -> None:
+        self._notices.end_topic(_TOPIC)
 
     def undo(self, before: Form) -> None:
         """Put earlier values back into the form; this change can be undone, too."""
@@ -273,5 +282,6 @@ class FormChanges(QObject):
             message,
             details=remarks,
             actions=(NoticeAction.UNDO_CHANGE,),
+            topic=_TOPIC,
             undo=lambda: self.undo(before),
         )

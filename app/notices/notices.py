@@ -19,7 +19,9 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """A notice to the user; `error` is None for a note, which is no failure and has no title.
 
     `details` are further sentences. `actions` are its buttons, the best first; `subjects` are the
-    jobs that failed; `undo` reverts the change that the notice reports.
+    jobs that failed, `pictures` the paths of those that SHOW_PICTURES shows; `undo` reverts the
+    change that the notice reports. Of notices of one `topic` the next replaces the one before: what
+    that says holds no longer.
     """
 
     number: int
@@ -30,6 +32,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorInfo | None = None
     actions: tuple[NoticeAction, ...] = ()
     subjects: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
+    topic: str = ""
     undo: Callable[[], None] | None = None
 
 
@@ -70,6 +74,8 @@ class NoticeState(QObject):
         details: tuple[str, ...] = (),
         actions: tuple[NoticeAction, ...] = (),
         subjects: tuple[str, ...] = (),
+        pictures: tuple[str, ...] = (),
+        topic: str = "",
         undo: Callable[[], None] | None = None,
     ) -> None:
         """Add a notice that is no failure."""
@@ -81,6 +87,8 @@ class NoticeState(QObject):
                 details=details,
                 actions=actions,
                 subjects=subjects,
+                pictures=pictures,
+                topic=topic,
                 undo=undo,
             )
         )
@@ -105,6 +113,10 @@ class NoticeState(QObject):
         self._keep(Notice(number=self._next, message="", undo=undo))
         self._next += 1
 
+    def end_topic(self, topic: str) -> None:
+        """Remove the notice of a topic, as what it says holds no longer; it can be undone still."""
+        self._set(tuple(notice for notice in self.notices if notice.topic != topic))
+
     def dismiss(self, number: int) -> None:
         """Remove the notice with this number."""
         self._set(tuple(notice for notice in self.notices if notice.number != number))
@@ -114,7 +126,8 @@ class NoticeState(QObject):
         if notice.undo is not None:
             self._keep(notice)
         reason = _reason(notice)
-        same = [n for n in self.notices if _reason(n) == reason]
+        topic = notice.topic
+        same = [n for n in self.notices if _reason(n) == reason or (topic and n.topic == topic)]
         if notice.error is not None:
             # Several jobs that failed for one reason are dismissed, or tried again, together.
             jobs = dict.fromkeys(job for n in (*same, notice) for job in n.subjects)

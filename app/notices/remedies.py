@@ -62,6 +62,7 @@ class NoticeAction(StrEnum):
     MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"
     CANCEL_ALL = "cancel_all"
+    SHOW_PICTURES = "show_pictures"
 
 
 # Actions that make a picture again, or change its settings, and so need its job.

@@ -93,6 +93,27 @@ def test_a_replacement_that_changes_nothing_says_nothing(staged: Staged) -> None
     assert staged.session.notices.notices == ()
 
 
+def test_a_notice_of_the_form_goes_once_it_is_stale_and_can_be_undone_still(
+    staged: Staged,
+) -> None:
+    changes, form = staged.session.changes, staged.session.generation
+    notices, before = staged.session.notices, staged.session.generation.form
+
+    def told() -> list[str]:
+        return [one.message for one in notices.notices]
+
+    changes.open_checkpoint(Path("/models/first.safetensors"))
+    changes.open_checkpoint(Path("/models/second.safetensors"))
+    assert told() == ["second is the model now."]
+    changes.surprise()
+    assert told() == ["The prompt is an example now."]
+    form.checkpoint = Path("/models/third.safetensors")
+    assert told() == []
+    for _ in range(3):
+        staged.session.remedies.undo_latest()
+    assert form.form == before
+
+
 @pytest.mark.parametrize("locked", [True, False])
 def test_settings_are_all_but_the_seed_and_how_many(
     staged: Staged, picture: Path, locked: bool
