@@ -1,5 +1,6 @@
 """The main window: the places, with what is shown over all of them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, QTimer
@@ -69,6 +70,7 @@ class MainWindow(QMainWindow):
         self.notices = NoticePanel(session, theme, actions, self.windows.show_runtimes)
         self.notices.start_wanted.connect(self.form.inputs.start_from)
         self.notices.start_wanted.connect(self._show_form)
+        self.notices.pictures_wanted.connect(self._show_pictures)
         self.offer = OfferBar(session, theme, self.windows.show_runtimes)
         self.messages = MessageOverlay(self.places, self.offer, self.notices, self.queue)
         self._framed = QTimer(self, singleShot=True, interval=_FRAMED_MS)
@@ -231,6 +233,10 @@ class MainWindow(QMainWindow):
             return
         self.session.view.choose(path)
         self._show_form()
+
+    def _show_pictures(self, paths: Sequence[str]) -> None:
+        self.places.open(Place.GALLERY)
+        self.places.choose_pictures(paths)
 
     def _go_to_form(self) -> None:
         """Open the form, with the picture that the page before was about."""

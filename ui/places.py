@@ -1,6 +1,6 @@
 """The places of the window: a rail of buttons at the side, and the page of the open place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
@@ -103,6 +103,10 @@ class OpeningPicture(Protocol):
 
     def open_picture(self, path: str) -> bool:
         """Show a picture; return False for one that is not the page's."""
+        ...
+
+    def choose_pictures(self, paths: Sequence[str]) -> None:
+        """Choose pictures in the list, as far as they are the page's."""
         ...
 
 
@@ -242,6 +246,11 @@ class Places(QWidget):
     def open_picture(self, path: str) -> bool:
         """Have the open page show a picture; return False if it has no place for it."""
         return isinstance(self.page, OpeningPicture) and self.page.open_picture(path)
+
+    def choose_pictures(self, paths: Sequence[str]) -> None:
+        """Have the open page show pictures among the others, chosen."""
+        if isinstance(self.page, OpeningPicture):
+            self.page.choose_pictures(paths)
 
     @property
     def room_for_messages(self) -> QWidget:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.notices.wording import worded_both
+from app.paths import nearest_folder
 from app.session import Session
 from engine.api.upscaling import Resampling, UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorInfo
@@ -23,6 +24,8 @@ from ui.widgets.filled_button import FilledButton
 from ui.widgets.labels import buddy_label, plain_label
 
 _WIDTH = 400
+# The entry that opens a dialog: no upscaler has this name.
+_CHOOSE = "\0"
 
 
 class UpscalePopup(QFrame):
@@ -34,6 +37,8 @@ class UpscalePopup(QFrame):
         self._sources: tuple[str, ...] = ()
         # The upscaler that was chosen in this popup; the list of them may still be on its way.
         self._wanted = ""
+        # The file that was chosen elsewhere, which is in no list.
+        self._elsewhere = ""
         self._anchor = QRect()
         self._requests: tuple[UpscaleRequest, ...] = ()
         self.setProperty("role", "choices")
@@ -124,21 +129,47 @@ class UpscalePopup(QFrame):
         }
         for method, about in sentences.items():
             self.upscaler.add_choice(upscaler_name(method), method.value, about)
+        if chosen and self.upscaler.findData(chosen) < 0:
+            self._elsewhere = chosen
+        if self._elsewhere and self.upscaler.findData(self._elsewhere) < 0:
+            self.upscaler.add_choice(Path(self._elsewhere).stem, self._elsewhere, self._place_words)
+        self.upscaler.add_choice(self.tr("Choose a file…"), _CHOOSE, "")
         index = self.upscaler.findData(chosen) if chosen else -1
         self.upscaler.setCurrentIndex(max(index, 0))
         self.upscaler.blockSignals(False)
         self._tell_upscaler()
 
     def _on_upscaler(self) -> None:
+        if self.upscaler.currentData() == _CHOOSE:
+            # Once the list of choices is closed: a dialog beside it would not get the mouse.
+            QTimer.singleShot(0, self, self._choose_file)
+            return
         self._wanted = str(self.upscaler.currentData() or "")
         self._tell_upscaler()
         self._ask()
+
+    @property
+    def _place_words(self) -> str:
+        """The place of the file that was chosen elsewhere."""
+        return self.tr("In the folder {folder}").format(folder=Path(self._elsewhere).parent)
+
+    def _choose_file(self) -> None:
+        """Ask for an upscaler's file; the popup is closed meanwhile, as it would lie over all."""
+        self.close()
+        before = nearest_folder(Path(self._elsewhere or self._session.checkpoints.models))
+        kinds = self.tr("Upscalers (*.pth *.safetensors *.pt *.ckpt *.bin);;All files (*)")
+        title = self.tr("The file of an upscaler")
+        file, _ = QFileDialog.getOpenFileName(self.parentWidget(), title, before, kinds)
+        self._wanted = file or self._wanted
+        self.open_for(self._sources, self._anchor)
 
     def _tell_upscaler(self) -> None:
         wanted = str(self.upscaler.currentData() or "")
         model = next((one for one in self._commands.upscalers if one.path == wanted), None)
         if model is not None:
             self.about.setText(upscaler_about(model))
+        elif wanted and wanted == self._elsewhere:
+            self.about.setText(self._place_words)
         elif self._commands.is_listing:
             self.about.setText(self.tr("Looking for upscalers in your folders of models…"))
         elif not self._commands.upscalers:

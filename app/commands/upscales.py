@@ -2,16 +2,19 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QLocale, QObject, Signal
 
 from app.commands.picture_trash import PictureTrash
 from app.commands.state import AppState
 from app.library.model_store import ModelStore
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
+from app.queue.job_queue import batch_of
+from app.queue.jobs import Job
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.upscale_messages import ImageUpscaled
 from engine.api.upscaling import UpscaleOutlook, UpscaleRequest
@@ -42,6 +45,10 @@ class UpscaleCommands(QObject):
         self.latest = ""
         # Jobs of one picture, whose end is told.
         self._alone: set[str] = set()
+        # The jobs that are not over of those that were queued together, and what they saved.
+        self._together: dict[str, _Together] = {}
+        state.queue.job_changed.connect(self._on_changed)
+        state.queue.job_removed.connect(self._on_over)
         models.changed.connect(self.changed)
         models.listing_changed.connect(self.changed)
         outlooks.changed.connect(self.changed)
@@ -86,6 +93,8 @@ class UpscaleCommands(QObject):
             return
         if len(jobs) == 1:
             self._alone.update(jobs)
+        elif jobs:
+            self._together[batch_of(jobs[0])] = _Together(len(jobs), set(jobs))
         if self._state.engine.problem is not None:
             self._state.engine.start_again()
 
@@ -142,6 +151,51 @@ class UpscaleCommands(QObject):
 
         hint = self.tr("It is beside the picture before, which stays as it is.")
         self._state.notices.tell(message, hint, actions=(NoticeAction.UNDO_CHANGE,), undo=undo)
+
+    def _on_changed(self, job: Job) -> None:
+        if job.state.is_over:
+            self._on_over(job.id, job.images)
+
+    def _on_over(self, job: str, saved: tuple[str, ...] = ()) -> None:
+        """Tell what became of pictures that were queued together, once the last of them is over."""
+        name = batch_of(job)
+        together = self._together.get(name)
+        if together is None or job not in together.left:
+            return
+        together.left.discard(job)
+        together.saved.extend(saved)
+        if not together.left:
+            del self._together[name]
+            self._tell_together(together.count, tuple(together.saved))
+
+    def _tell_together(self, count: int, saved: tuple[str, ...]) -> None:
+        if not saved:
+            return
+        message = self.tr("{n} pictures are upscaled.").format(n=QLocale().toString(count))
+        if len(saved) < count:
+            message = self.tr("{n} of {count} pictures are upscaled.").format(
+                n=QLocale().toString(len(saved)), count=QLocale().toString(count)
+            )
+
+        def undo() -> None:
+            self._trash.move(saved)
+
+        self._state.notices.tell(
+            message,
+            self.tr("They are beside the pictures before, which stay as they are."),
+            actions=(NoticeAction.SHOW_PICTURES, NoticeAction.UNDO_CHANGE),
+            pictures=saved,
+            undo=undo,
+        )
+
+
+@dataclass(slots=True)
+class _Together:
+    """Pictures that were queued together: how many, the jobs that are not over, what was saved."""
+
+    count: int
+    left: set[str]
+    saved: list[str] = field(default_factory=list[str])
 
 
 def original_of(path: Path) -> str | None:

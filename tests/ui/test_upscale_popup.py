@@ -8,6 +8,7 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
 from engine.api.saving import PictureFormat
 from engine.metadata.record import read_record, record_chunks
@@ -16,6 +17,7 @@ from tests.app.test_upscale_command import pixels
 from tests.metadata.records import PLAIN
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
+from tests.ui.test_remedies_act import answering
 from tests.upscalers.small import file_of
 from ui.actions import ActionName
 from ui.gallery.page import GalleryPage
@@ -44,7 +46,7 @@ def opened(desk: Desk) -> UpscalePopup:
     popup = desk.window.info.upscale.popup
     assert popup is not None
     desk.wait(popup.isVisible)
-    desk.wait(lambda: popup.upscaler.count() == 3)
+    desk.wait(lambda: popup.upscaler.count() == 4)
     return popup
 
 
@@ -132,7 +134,7 @@ def test_chosen_pictures_of_the_gallery_are_upscaled_together(desk: Desk, tmp_pa
     desk.window.actions_by_name[ActionName.UPSCALE].trigger()
     popup = page.upscale.popup
     assert popup is not None
-    desk.wait(lambda: popup.upscaler.count() == 3 and popup.start.isEnabled())
+    desk.wait(lambda: popup.upscaler.count() == 4 and popup.start.isEnabled())
     assert popup.pictures.text().startswith("3")
     popup.upscaler.setCurrentIndex(popup.upscaler.findData("area"))
     desk.wait(popup.start.isEnabled)
@@ -142,3 +144,42 @@ def test_chosen_pictures_of_the_gallery_are_upscaled_together(desk: Desk, tmp_pa
     assert sorted(Path(job.images[0]).name for job in jobs) == [
         "cat-upscaled.png", "dog-upscaled.png", "owl-upscaled.png",
     ]  # fmt: skip
+    notice = desk.session.notices.notices[-1]
+    assert notice.message == "3 pictures are upscaled."
+    desk.wait(lambda: page.browser.count == 6)
+    desk.window.places.open(Place.CREATE)
+    page.browser.search.words.setText("nothing has these words")
+    card = next(one for one in desk.window.notices.cards if one.notice == notice)
+    card.remedies[NoticeAction.SHOW_PICTURES].click()
+    assert desk.window.places.place is Place.GALLERY
+    shown = {job.images[0] for job in jobs}
+    desk.wait(lambda: {row.path for row in desk.session.gallery_index.rows(page.meant())} == shown)
+    assert notice not in desk.session.notices.notices
+
+
+def test_an_upscaler_that_is_in_no_folder_is_chosen_as_a_file(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    file = file_of(tmp_path / "elsewhere", "SPAN")
+    popup = opened(desk)
+    before = popup.upscaler.currentData()
+    dialog = "ui.upscale_popup.QFileDialog.getOpenFileName"
+    monkeypatch.setattr(dialog, answering(("", "")))
+    choose = popup.upscaler.findText("Choose a file…")
+    popup.upscaler.setCurrentIndex(choose)
+    desk.wait(lambda: popup.upscaler.currentIndex() != choose)
+    assert popup.upscaler.currentData() == before
+    monkeypatch.setattr(dialog, answering((str(file), "")))
+    popup.upscaler.setCurrentIndex(choose)
+    desk.wait(lambda: popup.upscaler.currentData() == str(file))
+    desk.wait(popup.start.isEnabled)
+    assert str(file.parent) in popup.about.text()
+    keep(popup, "elsewhere")
+    popup.start.click()
+    (job,) = desk.wait_for_jobs(1)
+    assert job.state is JobState.DONE, job.error
+    assert job.upscale is not None
+    assert job.upscale.upscaler == str(file)
+    # It is in the list from now on.
+    assert popup.upscaler.findData(str(file)) >= 0

@@ -45,6 +45,8 @@ class Browser(QWidget):
         self._is_stale = True
         # The id of a picture that is to be opened once it is found.
         self._sought: int | None = None
+        # Pictures to choose once they are found.
+        self._wanted: tuple[int, ...] = ()
         # True while the grid is to have the keys as soon as it has pictures.
         self._is_awaited = False
         # The query whose pictures are in the grid.
@@ -143,6 +145,14 @@ class Browser(QWidget):
             self._sought = None
             self.missed.emit(picture)
 
+    def choose(self, pictures: Sequence[int]) -> None:
+        """Choose pictures by their ids; a search that may leave them out is forgotten."""
+        self._wanted = tuple(pictures)
+        if self.search.narrows:
+            self.search.forget()
+        else:
+            self.refresh()
+
     # What is found.
 
     def refresh(self) -> None:
@@ -176,17 +186,21 @@ class Browser(QWidget):
     def _take(self, query: GalleryQuery, found: Results) -> None:
         """Show what a search found; the choice stays, as far as it was found again."""
         is_same, self._shown = query == self._shown, query
-        if found.ids == self.model.ids:
+        wanted, self._wanted = [one for one in self._wanted if one in set(found.ids)], ()
+        if found.ids == self.model.ids and not wanted:
             self.model.forget_rows()
         else:
-            kept, number = set(self.chosen[:_MOST_KEPT]), self.current
+            kept, number = set(wanted or self.chosen[:_MOST_KEPT]), self.current
             current = self.model.ids[number] if number is not None else None
-            top = self.grid.top_id()
+            current = wanted[0] if wanted else current
+            top = self.grid.top_id() if not wanted else None
             self.model.show(
                 contents_of(found.ids, found.times, query.order, datetime.now().astimezone().date())
             )
             self._choose_again(kept, current, number if is_same else None)
             self.grid.keep_top(top)
+            if wanted:
+                self.grid.scrollTo(self.grid.currentIndex())
         self._show_page()
         self.changed.emit()
         if self._sought is not None:

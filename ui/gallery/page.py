@@ -1,6 +1,6 @@
 """The page of the Gallery: folders at the side, pictures in the middle, details beside them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -137,6 +137,13 @@ class GalleryPage(QWidget):
         if picture is not None:
             self.browser.seek(picture)
         return picture is not None
+
+    def choose_pictures(self, paths: Sequence[str]) -> None:
+        """Choose pictures in the grid, as far as they are in watched folders."""
+        found = [one for path in paths if (one := self._index.id_of(path)) is not None]
+        self.browse()
+        if found:
+            self.browser.choose(found)
 
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""

@@ -4783,6 +4783,10 @@
    <translation>Das Bild davor ist nicht bekannt.</translation>
   </message>
   <message>
+   <source>They are beside the pictures before, which stay as they are.</source>
+   <translation>Sie liegen neben den Bildern davor, die bleiben, wie sie sind.</translation>
+  </message>
+  <message>
    <source>This picture was not made larger here, or the one before is gone.</source>
    <translation>Dieses Bild wurde nicht hier vergrößert, oder das davor ist nicht mehr da.</translation>
   </message>
@@ -4790,12 +4794,28 @@
    <source>{name} is saved, {width} by {height} pixels.</source>
    <translation>{name} ist gespeichert, {width} mal {height} Pixel.</translation>
   </message>
+  <message>
+   <source>{n} of {count} pictures are upscaled.</source>
+   <translation>{n} von {count} Bildern sind vergrößert.</translation>
+  </message>
+  <message>
+   <source>{n} pictures are upscaled.</source>
+   <translation>{n} Bilder sind vergrößert.</translation>
+  </message>
  </context>
  <context>
   <name>UpscalePopup</name>
   <message>
    <source>Cancel</source>
    <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Choose a file…</source>
+   <translation>Datei wählen …</translation>
+  </message>
+  <message>
+   <source>In the folder {folder}</source>
+   <translation>Im Ordner {folder}</translation>
   </message>
   <message>
    <source>Looking for upscalers in your folders of models…</source>
@@ -4818,6 +4838,10 @@
    <translation>Größe</translation>
   </message>
   <message>
+   <source>The file of an upscaler</source>
+   <translation>Die Datei eines Upscalers</translation>
+  </message>
+  <message>
    <source>Up to {size}</source>
    <translation>Bis zu {size}</translation>
   </message>
@@ -4828,6 +4852,10 @@
   <message>
    <source>Upscale with</source>
    <translation>Vergrößern mit</translation>
+  </message>
+  <message>
+   <source>Upscalers (*.pth *.safetensors *.pt *.ckpt *.bin);;All files (*)</source>
+   <translation>Upscaler (*.pth *.safetensors *.pt *.ckpt *.bin);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>With</source>
@@ -12568,6 +12596,10 @@
   <message>
    <source>Say what it is…</source>
    <translation>Art angeben…</translation>
+  </message>
+  <message>
+   <source>Show</source>
+   <translation>Zeigen</translation>
   </message>
   <message>
    <source>Show the folder</source>

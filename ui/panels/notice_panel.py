@@ -43,6 +43,8 @@ class NoticePanel(QWidget):
     changed = Signal()
     # The path of a picture to start from.
     start_wanted = Signal(str)
+    # Pictures to show, by their paths.
+    pictures_wanted = Signal(object)
 
     def __init__(
         self,
@@ -161,6 +163,9 @@ class NoticePanel(QWidget):
         elif action is NoticeAction.START_FROM:
             remedies.dismiss(notice)
             self.start_wanted.emit(start_picture(notice.error))
+        elif action is NoticeAction.SHOW_PICTURES:
+            remedies.dismiss(notice)
+            self.pictures_wanted.emit(notice.pictures)
         elif action is NoticeAction.CHOOSE_START_PICTURE:
             # The notice stays until the user has chosen.
             self._asking = notice
