@@ -132,6 +132,30 @@ class ChromaFile(FluxBlocksFile, frozen=True, kw_only=True):
     approximator_layers: Count = 5
 
 
+class Flux2Constants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a Flux2Transformer2DModel of which our graphs support only these values."""
+
+    patch_size: int = 1
+    eps: float = 1e-6
+    rope_theta: float = 2000.0
+    timestep_guidance_channels: int = 256
+    # That of FLUX.2 klein; the class has the default of FLUX.2 dev.
+    guidance_embeds: bool = False
+
+
+class Flux2File(Flux2Constants, frozen=True, kw_only=True):
+    """`transformer/config.json` of a Flux2Transformer2DModel."""
+
+    in_channels: Count = 128
+    num_layers: Count = 8
+    num_single_layers: Count = 48
+    attention_head_dim: Count = 128
+    num_attention_heads: Count = 48
+    joint_attention_dim: Count = 15_360
+    mlp_ratio: Positive = 3.0
+    axes_dims_rope: tuple[Count, ...] = (32, 32, 32, 32)
+
+
 class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of an AutoencoderKL of which our graphs support only the default."""
 
@@ -152,6 +176,14 @@ class VaeFile(VaeConstants, frozen=True, kw_only=True):
     # Per channel: Playground 2.5 subtracts the mean and divides by the deviation before scaling.
     latents_mean: tuple[float, ...] | None = None
     latents_std: tuple[Positive, ...] | None = None
+
+
+class Flux2VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields that only an AutoencoderKLFlux2 has, of which we support only the default."""
+
+    batch_norm_eps: float = 1e-4
+    patch_size: tuple[int, ...] = (2, 2)
+    decoder_block_out_channels: tuple[int, ...] | None = None
 
 
 class ClipTextFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -281,7 +281,8 @@ class Architecture:
     in A1111 of a component's layer, parts of which single out layers. `attention`: the layers at
     which image prompts act; None for a family that takes none. `reference_size`: the width and
     height in pixels at which a reference picture of a width and height is shown; None for a
-    checkpoint that takes none.
+    checkpoint that takes none. `reference_scale`: the size to which it is made smaller before, so
+    that its middle is shown; None where it is fitted as its tool does.
     """
 
     features: Features
@@ -296,3 +297,4 @@ class Architecture:
     lora_element: Callable[[str, str], str] = _own_name
     attention: TextAttention | None = None
     reference_size: Callable[[tuple[int, int]], tuple[int, int]] | None = None
+    reference_scale: Callable[[tuple[int, int]], tuple[int, int]] | None = None

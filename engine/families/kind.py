@@ -13,6 +13,7 @@ class LonePart(Enum):
 
     VAE = auto()
     TINY_VAE = auto()
+    FLUX2_VAE = auto()
     CLIP_TEXT_ENCODER = auto()
     T5_TEXT_ENCODER = auto()
     QWEN3_TEXT_ENCODER = auto()

@@ -66,11 +66,11 @@ def _by_channel(values: tuple[float, ...]) -> Array:
 class EncodedImage:
     """The normal distribution of a picture's latent, scaled for the denoiser.
 
-    All arrays are float32 [1, C, H, W].
+    All arrays are float32 [1, C, H, W]. A latent without a `deviation` is exactly the mean.
     """
 
     mean: Latent
-    deviation: Latent
+    deviation: Latent | None
     # The mean in the VAE's own scale.
     unscaled: Latent
 
@@ -84,4 +84,4 @@ class EncodedImage:
     @classmethod
     def exactly(cls, latent: Latent, form: LatentFormat) -> Self:
         """Build from the latent of a VAE without a distribution (`AutoencoderTiny`)."""
-        return cls(form.seen(latent), np.zeros_like(latent), latent)
+        return cls(form.seen(latent), None, latent)

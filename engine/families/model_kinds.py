@@ -8,6 +8,7 @@ from engine.families.other_parts import LORA
 _BY_PART = {
     LonePart.VAE: ModelKind.VAE,
     LonePart.TINY_VAE: ModelKind.VAE,
+    LonePart.FLUX2_VAE: ModelKind.VAE,
     LonePart.CLIP_TEXT_ENCODER: ModelKind.TEXT_ENCODER,
     LonePart.T5_TEXT_ENCODER: ModelKind.TEXT_ENCODER,
     LonePart.QWEN3_TEXT_ENCODER: ModelKind.TEXT_ENCODER,

@@ -189,7 +189,11 @@ PARTS = (
         ),
     ),
     Kind("a video VAE", patterns=(_VIDEO_CONVOLUTION,)),
-    Kind("a Flux.2 VAE", (("\nbn.running_mean [", "decoder.conv_in."),)),
+    Kind(
+        "a Flux.2 VAE",
+        (("\nbn.running_mean [", "decoder.conv_in."),),
+        part=LonePart.FLUX2_VAE,
+    ),
     Kind("a DC-AE autoencoder", ("decoder.stages.0.", "encoder.project_in.")),
     Kind(
         "a DC-AE autoencoder",

@@ -26,6 +26,7 @@ _MODULES = (
     "engine.families.zimage",
     "engine.families.chroma",
     "engine.families.sd3",
+    "engine.families.flux2",
 )
 
 _LOG = logging.getLogger(__name__)

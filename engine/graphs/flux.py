@@ -8,9 +8,9 @@ the guidance (Peebles & Xie 2023, adaLN-Zero; Esser et al. 2024, section 4).
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,12 +30,10 @@ _END = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FluxSizes:
+class BlockSizes:
     """Sizes of double and single blocks.
 
-    `in_channels` and `out_channels` count the numbers of a token, four for each channel of the
-    latent. `axes` are the shares of a head's width that turn with the three coordinates of a token:
-    an unused one, row and column.
+    `in_channels` and `out_channels` count the numbers of a token, those of all its cells.
     """
 
     in_channels: int
@@ -46,7 +44,6 @@ class FluxSizes:
     context_width: int
     double_blocks: int
     single_blocks: int
-    axes: tuple[int, int, int] = (16, 56, 56)
 
     @property
     def head_width(self) -> int:
@@ -54,7 +51,18 @@ class FluxSizes:
         return self.width // self.heads
 
 
-SizesT = TypeVar("SizesT", bound=FluxSizes)
+SizesT = TypeVar("SizesT", bound=BlockSizes)
+SizesContraT = TypeVar("SizesContraT", bound=BlockSizes, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FluxSizes(BlockSizes):
+    """Sizes of blocks whose tokens have three coordinates: an unused one, row and column.
+
+    `axes` are the shares of a head's width that turn with each.
+    """
+
+    axes: tuple[int, int, int] = (16, 56, 56)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,23 +94,23 @@ def flux(g: GraphBuilder, config: FluxConfig, *, references: bool = False) -> No
 def emit_transformer(
     g: GraphBuilder,
     config: SizesT,
-    blocks: "Callable[[GraphBuilder, SizesT, Value], FluxBlocks]",
+    blocks: "EmitsBlocks[SizesT]",
     *,
     references: bool = False,
 ) -> None:
     """Emit a network of `blocks`; `flux` has the inputs that all have, and those of references."""
-    cells, channels = ("height", "width"), config.in_channels // PATCH**2
+    cells, channels = ("height", "width"), config.in_channels // blocks.patch**2
     sample = g.input("sample", DType.F32, ("batch", channels, *cells))
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
     writer = blocks(g, config, context)
     grid, image = writer.patches(sample, context)
     own = g.op("Shape", image, start=1, end=2)
     if references:
-        shape = (1, channels, PATCH, "reference_cells")
+        shape = (1, channels, blocks.patch, "reference_cells")
         shown = writer.patches(g.input("references", DType.F32, shape), context)[1]
         image = g.op("Concat", image, shown, axis=1)
     names, widths = "context_embedder", (config.context_width, config.width)
-    text = g.linear(g.cast_to_element(context), names, widths)
+    text = g.linear(g.cast_to_element(context), names, widths, bias=blocks.biased)
     for block in range(config.double_blocks):
         text, image = writer.double(text, image, f"transformer_blocks.{block}")
     x = g.op("Concat", text, image, axis=1)
@@ -112,7 +120,7 @@ def emit_transformer(
     if references:
         image = g.op("Slice", image, g.integers([0]), own, g.integers([1]))
     prediction = writer.cells(image, grid)
-    channels = config.out_channels // PATCH**2
+    channels = config.out_channels // blocks.patch**2
     g.output(prediction, "prediction", DType.F32, ("contexts", channels, *cells))
 
 
@@ -130,10 +138,33 @@ def wave_embedding(value: float, waves: int = WAVES) -> Array:
     return np.concatenate([np.cos(angles), np.sin(angles)])[np.newaxis]
 
 
+class EmitsBlocks(Protocol[SizesContraT]):
+    """A class of `FluxBlocks` for sizes of one type."""
+
+    @property
+    def patch(self) -> int:
+        """The side of a token in latent cells."""
+        ...
+
+    @property
+    def biased(self) -> bool:
+        """True where linear layers have biases."""
+        ...
+
+    def __call__(self, g: GraphBuilder, config: SizesContraT, context: Value, /) -> "FluxBlocks":
+        """Make the writer of blocks."""
+        ...
+
+
 class FluxBlocks(ABC):
     """Emits the blocks; what all of them share is emitted once."""
 
-    def __init__(self, g: GraphBuilder, config: FluxSizes, context: Value) -> None:
+    # The side of a token in latent cells.
+    patch: ClassVar[int] = PATCH
+    # True where linear layers have biases.
+    biased: ClassVar[bool] = True
+
+    def __init__(self, g: GraphBuilder, config: BlockSizes, context: Value) -> None:
         """Emit what all blocks share."""
         self.g, self.config = g, config
         # Added to the scores of all attention, [contexts, 1, queries, keys]; None: nothing is.
@@ -154,8 +185,8 @@ class FluxBlocks(ABC):
         windows touch, of the same numbers in the same order.
         """
         g, config = self.g, self.config
-        width, kernel = config.width, (PATCH, PATCH)
-        shape = (width, config.in_channels // PATCH**2, *kernel)
+        width, kernel = config.width, (self.patch, self.patch)
+        shape = (width, config.in_channels // self.patch**2, *kernel)
         stored = (width, config.in_channels)
         x = g.cast_to_element(sample)
         window = {"kernel_shape": kernel, "strides": kernel, "pads": (0, 0, 0, 0)}
@@ -163,7 +194,7 @@ class FluxBlocks(ABC):
             "Conv",
             x,
             g.weight_as("x_embedder.weight", stored, shape, "patches"),
-            g.weight("x_embedder.bias", (width,)),
+            *([g.weight("x_embedder.bias", (width,))] if self.biased else []),
             domain="",
             **window,
         )
@@ -179,10 +210,10 @@ class FluxBlocks(ABC):
         g, config = self.g, self.config
         scale, shift = (self.modulations(f"norm_out.{one}", 1)[0] for one in ("scale", "shift"))
         h = modulated(g, image, config.width, shift, scale)
-        h = g.linear(h, "proj_out", (config.width, config.out_channels))
+        h = g.linear(h, "proj_out", (config.width, config.out_channels), bias=self.biased)
         shape = g.op("Concat", g.integers([0, config.out_channels]), grid, axis=0)
         h = g.op("Reshape", g.op("Transpose", h, perm=[0, 2, 1]), shape)
-        return g.op("DepthToSpace", h, blocksize=PATCH, mode="CRD")
+        return g.op("DepthToSpace", h, blocksize=self.patch, mode="CRD") if self.patch > 1 else h
 
     def image_of(self, x: Value) -> Value:
         """Return the tokens of the latent, which follow those of the text."""
@@ -192,7 +223,6 @@ class FluxBlocks(ABC):
     def double(self, text: Value, image: Value, name: str) -> tuple[Value, Value]:
         """Emit a block in which text and image have weights of their own."""
         g, width = self.g, self.config.width
-        widths = width, self.config.mlp_width
         of_image = self.modulations(f"{name}.norm1.linear", 6)
         of_text = self.modulations(f"{name}.norm1_context.linear", 6)
         attn = f"{name}.attn"
@@ -200,17 +230,22 @@ class FluxBlocks(ABC):
         added = [f"{attn}.add_{part}_proj" for part in "qkv"]
         qkv = self._heads(modulated(g, image, width, *of_image[:2]), layers, f"{attn}.norm_")
         others = self._heads(modulated(g, text, width, *of_text[:2]), added, f"{attn}.norm_added_")
-        mixed = self._attention(
+        mixed = self.attention(
             *(g.op("Concat", one, other, axis=1) for one, other in zip(others, qkv, strict=True))
         )
         of_words = g.op("Slice", mixed, g.integers([0]), self._first, g.integers([1]))
-        h = g.linear(of_words, f"{attn}.to_add_out", (width, width))
+        h = g.linear(of_words, f"{attn}.to_add_out", (width, width), bias=self.biased)
         text = gated(g, text, h, of_text[2])
-        text = widened(g, text, f"{name}.ff_context", widths, of_text[3:])
-        h = g.linear(self.image_of(mixed), f"{attn}.to_out.0", (width, width))
+        text = self.widened(text, f"{name}.ff_context", of_text[3:])
+        h = g.linear(self.image_of(mixed), f"{attn}.to_out.0", (width, width), bias=self.biased)
         image = gated(g, image, h, of_image[2])
-        image = widened(g, image, f"{name}.ff", widths, of_image[3:])
-        return self._within_f16(text), image
+        image = self.widened(image, f"{name}.ff", of_image[3:])
+        return self.within_f16(text), image
+
+    def widened(self, x: Value, name: str, shift_scale_gate: Sequence[Value]) -> Value:
+        """Emit the MLP of a double block, and its residual."""
+        widths = self.config.width, self.config.mlp_width
+        return widened(self.g, x, name, widths, shift_scale_gate)
 
     def single(self, x: Value, name: str) -> Value:
         """Emit a block with attention and MLP side by side, on all tokens."""
@@ -218,23 +253,27 @@ class FluxBlocks(ABC):
         shift, scale, gate = self.modulations(f"{name}.norm.linear", 3)
         h = modulated(g, x, width, shift, scale)
         layers = [f"{name}.attn.to_{part}" for part in "qkv"]
-        mixed = self._attention(*self._heads(h, layers, f"{name}.attn.norm_"))
+        mixed = self.attention(*self._heads(h, layers, f"{name}.attn.norm_"))
         wide = g.gelu_tanh(g.linear(h, f"{name}.proj_mlp", (width, config.mlp_width)))
         both = g.op("Concat", mixed, wide, axis=2)
         h = g.linear(both, f"{name}.proj_out", (width + config.mlp_width, width))
-        return self._within_f16(gated(g, x, h, gate))
+        return self.within_f16(gated(g, x, h, gate))
 
     def _whole(self, name: str, without: float) -> Value:
-        """Declare cosines or sines of the patches; tokens of the text do not turn.
+        """Declare cosines or sines of the patches, behind those of the text.
 
         Returns [tokens and patches, 1, head width].
         """
         g, width = self.g, self.config.head_width
         turned = g.cast_to_element(g.input(name, DType.F32, ("patches", width)))
-        times = g.op("Concat", self._first, g.integers([1]), axis=0)
-        still = g.op("Tile", g.constant(np.full((1, width), without)), times)
-        whole = g.op("Concat", still, turned, axis=0)
+        whole = g.op("Concat", self.turns_of_text(name, without), turned, axis=0)
         return g.op("Reshape", whole, g.integers([-1, 1, width]))
+
+    def turns_of_text(self, name: str, without: float) -> Value:
+        """Return cosines or sines of the tokens of the text, which do not turn: `without` each."""
+        g = self.g
+        times = g.op("Concat", self._first, g.integers([1]), axis=0)
+        return g.op("Tile", g.constant(np.full((1, self.config.head_width), without)), times)
 
     def _heads(self, x: Value, layers: Sequence[str], norms: str) -> tuple[Value, Value, Value]:
         """Emit queries, keys and values, the first two normalised by head.
@@ -242,16 +281,17 @@ class FluxBlocks(ABC):
         Queries and keys are [contexts, tokens, heads, head width], values [contexts, tokens,
         width].
         """
-        g, config = self.g, self.config
-        q, k, v = (g.linear(x, layer, (config.width, config.width)) for layer in layers)
-        split = g.integers([0, 0, config.heads, config.head_width])
-        q, k = (
-            g.rms_norm(g.op("Reshape", one, split), f"{norms}{part}", config.head_width, EPSILON)
-            for one, part in ((q, "q"), (k, "k"))
-        )
-        return q, k, v
+        g, width = self.g, self.config.width
+        q, k, v = (g.linear(x, layer, (width, width), bias=self.biased) for layer in layers)
+        return self.normalised(q, f"{norms}q"), self.normalised(k, f"{norms}k"), v
 
-    def _attention(self, q: Value, k: Value, v: Value) -> Value:
+    def normalised(self, x: Value, norm: str) -> Value:
+        """Emit the norm of each head: [contexts, tokens, heads, head width]."""
+        g, config = self.g, self.config
+        split = g.integers([0, 0, config.heads, config.head_width])
+        return g.rms_norm(g.op("Reshape", x, split), norm, config.head_width, EPSILON)
+
+    def attention(self, q: Value, k: Value, v: Value) -> Value:
         """Emit attention of all tokens to all, after their queries and keys have turned."""
         g, config = self.g, self.config
         q, k = (
@@ -265,7 +305,7 @@ class FluxBlocks(ABC):
             self.g, x, config.heads, config.head_width, self._cosines, self._sines
         )
 
-    def _within_f16(self, x: Value) -> Value:
+    def within_f16(self, x: Value) -> Value:
         """Limit the residual stream to float16's range where it is held so, as diffusers does."""
         g = self.g
         if g.element is not DType.F16:

@@ -9,13 +9,13 @@ EPSILON = 1e-6
 
 
 def modulations(
-    g: GraphBuilder, embedding: Value, name: str, width: int, count: int
+    g: GraphBuilder, embedding: Value, name: str, width: int, count: int, *, bias: bool = True
 ) -> list[Value]:
     """Emit `count` vectors of a linear layer of an embedding [contexts, width].
 
     Each is [contexts, 1, width].
     """
-    every = g.linear(embedding, name, (width, count * width))
+    every = g.linear(embedding, name, (width, count * width), bias=bias)
     every = g.op("Reshape", every, g.integers([0, 1, count * width]))
     if count == 1:
         return [every]

@@ -58,17 +58,21 @@ def qwen3_encoder(g: GraphBuilder, config: Qwen3Config, after: tuple[int, ...]) 
     g.output(states, "states", DType.F32, ("batch", "tokens", width))
 
 
-def place_inputs(config: Qwen3Config, tokens: int) -> dict[str, Array]:
+def place_inputs(config: Qwen3Config, tokens: int, seen: int | None = None) -> dict[str, Array]:
     """Return cosines and sines, float32 [tokens, head width], and `later`, [tokens, tokens].
 
-    The last one is added to the scores, and hides later tokens from earlier ones.
+    The last one is added to the scores, and hides later tokens from earlier ones, and those that
+    follow the first `seen` from all; None: each is seen.
     """
     turns = angles(np.arange(tokens, dtype=np.float64), config.head_width, config.rotation_base,
                    doubled=False)  # fmt: skip
+    later = np.triu(np.full((tokens, tokens), _HIDDEN, np.float32), 1)
+    if seen is not None:
+        later[:, seen:] = _HIDDEN
     return {
         "cosines": np.cos(turns).astype(np.float32),
         "sines": np.sin(turns).astype(np.float32),
-        "later": np.triu(np.full((tokens, tokens), _HIDDEN, np.float32), 1),
+        "later": later,
     }
 
 

@@ -13,12 +13,20 @@ from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.attention import Projections
 
 NORM_EPSILON = 1e-6
+# That of the normalisation of packed latents (`VaeConfig.patch`).
+_BATCH_EPSILON = 1e-4
+_STATISTICS = "bn.running_"
 
 
 @dataclass(frozen=True, slots=True)
 class VaeConfig:
-    """Sizes of an autoencoder. `widths` runs from the full resolution down."""
+    """Sizes of an autoencoder. `widths` runs from the full resolution down.
 
+    With a `patch` above 1 the latent that others see is packed: so many cells a side are the
+    channels of one, each normalised by the mean and variance that the file has (FLUX.2).
+    """
+
+    # The channels of the latent as others see it.
     latent_channels: int
     widths: tuple[int, ...]
     # Residual blocks per level in the encoder; the decoder has one more.
@@ -28,11 +36,22 @@ class VaeConfig:
     quant_convolutions: bool = True
     mid_attention: bool = True
     image_channels: int = 3
+    patch: int = 1
 
     @property
     def downscale(self) -> int:
-        """Pixels per latent cell along each axis."""
+        """Pixels per latent cell along each axis, as others see the latent."""
+        return self.patch * self.core_downscale
+
+    @property
+    def core_downscale(self) -> int:
+        """Pixels per cell of the core along each axis."""
         return 2 ** (len(self.widths) - 1)
+
+    @property
+    def core_channels(self) -> int:
+        """The channels of the latent in the core."""
+        return self.latent_channels // self.patch**2
 
 
 def vae_decoder(g: GraphBuilder, config: VaeConfig) -> None:
@@ -43,14 +62,15 @@ def vae_decoder(g: GraphBuilder, config: VaeConfig) -> None:
     """
     vae = VaeBlocks(g, config, "decoder")
     image = vae.decoder_shell(vae.decoder_core(latent_input(g, config)))
-    image_output(g, config, image)
+    image_output(g, config, image, config.downscale)
 
 
 def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
     """Emit the encoder: image float32 [batch, 3, height, width] in [-1, 1] to its latent's moments.
 
     moments is float32 [batch, 2 * latent_channels, height / downscale, width / downscale]: means,
-    then logarithms of variances, unscaled. Height and width are multiples of `downscale`.
+    then logarithms of variances, unscaled; of a packed latent the means alone. Height and width are
+    multiples of `downscale`.
     """
     vae = VaeBlocks(g, config, "encoder")
     moments = vae.encoder_core(vae.encoder_shell(image_input(g, config)))
@@ -61,7 +81,8 @@ def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
 def latent_input(g: GraphBuilder, config: VaeConfig) -> Value:
     """Declare the latent as the input, in the layout of images."""
     shape = ("batch", config.latent_channels, "height", "width")
-    return g.from_planes(g.cast_to_element(g.input("latent", DType.F32, shape)))
+    x = g.cast_to_element(g.input("latent", DType.F32, shape))
+    return g.from_planes(_unpacked(g, config, x) if config.patch > 1 else x)
 
 
 def image_input(g: GraphBuilder, config: VaeConfig) -> Value:
@@ -70,18 +91,49 @@ def image_input(g: GraphBuilder, config: VaeConfig) -> Value:
     return g.from_planes(g.cast_to_element(g.input("image", DType.F32, shape)))
 
 
-def image_output(g: GraphBuilder, config: VaeConfig, image: Value) -> None:
-    """Declare the decoder's output; its input had `height` and `width`."""
-    size = (f"{config.downscale}*height", f"{config.downscale}*width")
+def image_output(g: GraphBuilder, config: VaeConfig, image: Value, scale: int) -> None:
+    """Declare the decoder's output, `scale` times `height` and `width` of its input."""
+    size = (f"{scale}*height", f"{scale}*width")
     g.output(g.to_planes(image), "image", DType.F32, ("batch", config.image_channels, *size))
 
 
 def moments_output(
     g: GraphBuilder, config: VaeConfig, moments: Value, size: tuple[str, str]
 ) -> None:
-    """Declare the encoder's output."""
-    channels = 2 * config.latent_channels
-    g.output(g.to_planes(moments), "moments", DType.F32, ("batch", channels, *size))
+    """Declare the encoder's output, of this height and width."""
+    x, channels = g.to_planes(moments), 2 * config.latent_channels
+    if config.patch > 1:
+        x, channels = _packed(g, config, x), config.latent_channels
+    g.output(x, "moments", DType.F32, ("batch", channels, *size))
+
+
+def _statistics(g: GraphBuilder, config: VaeConfig) -> tuple[Value, Value]:
+    """Return means and deviations of the packed latent: [1, latent_channels, 1, 1] each."""
+    shape = config.latent_channels, (1, config.latent_channels, 1, 1)
+    mean, variance = (
+        g.weight_as(f"{_STATISTICS}{name}", (shape[0],), shape[1], "channels")
+        for name in ("mean", "var")
+    )
+    return mean, g.op("Sqrt", g.op("Add", variance, g.constant(_BATCH_EPSILON)))
+
+
+def _unpacked(g: GraphBuilder, config: VaeConfig, x: Value) -> Value:
+    """Emit the latent of the core from the packed one, in planes."""
+    mean, deviation = _statistics(g, config)
+    x = g.op("Add", g.op("Mul", x, deviation), mean)
+    return g.op("DepthToSpace", x, blocksize=config.patch, mode="CRD")
+
+
+def _packed(g: GraphBuilder, config: VaeConfig, moments: Value) -> Value:
+    """Emit the packed latent from the moments of the core, in planes: their means."""
+    mean, deviation = _statistics(g, config)
+    channels, side = config.core_channels, g.integers([config.patch])
+    x = g.op("Slice", moments, g.integers([0]), g.integers([channels]), g.integers([1]))
+    size = [g.op("Div", g.op("Shape", x, start=axis, end=axis + 1), side) for axis in (2, 3)]
+    cut = g.op("Concat", g.integers([0, channels]), size[0], side, size[1], side, axis=0)
+    x = g.op("Transpose", g.op("Reshape", x, cut), perm=[0, 1, 3, 5, 2, 4])
+    whole = g.op("Concat", g.integers([0, config.latent_channels]), *size, axis=0)
+    return g.op("Div", g.op("Sub", g.op("Reshape", x, whole), mean), deviation)
 
 
 class VaeBlocks:
@@ -93,7 +145,7 @@ class VaeBlocks:
     def decoder_core(self, x: Value) -> Value:
         """Emit the layers at the latent's size, from the latent to the first level's features."""
         g, config = self.g, self.config
-        channels, width = config.latent_channels, config.widths[-1]
+        channels, width = config.core_channels, config.widths[-1]
         if config.quant_convolutions:
             x = g.conv(x, "post_quant_conv", (channels, channels), kernel=1)
         x = self._mid(g.conv(x, "decoder.conv_in", (channels, width)), width)
@@ -129,7 +181,7 @@ class VaeBlocks:
         """Emit the layers at the latent's size, from the last level's features to the moments."""
         g, config = self.g, self.config
         last = len(config.widths) - 1
-        width, moments = config.widths[-1], 2 * config.latent_channels
+        width, moments = config.widths[-1], 2 * config.core_channels
         before = config.widths[max(0, last - 1)]
         x = self._resnets(x, f"encoder.down_blocks.{last}", (before, width), config.layers)
         x = self.norm_silu(self._mid(x, width), "encoder.conv_norm_out", width)

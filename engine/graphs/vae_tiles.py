@@ -35,28 +35,29 @@ class ShellNorm:
 
 
 def decoder_halo(config: VaeConfig) -> int:
-    """Return how many cells around a tile influence its decoded pixels."""
+    """Return how many cells of the core around a tile influence its decoded pixels."""
     # Each 3x3 convolution of a level reaches one pixel further: two per residual block, and one for
     # upsampling.
     levels = range(1, len(config.widths))
     reach = sum((2 * (config.layers + 1) + 1) / 2**i for i in levels)
-    return math.ceil(reach + 1 / config.downscale)
+    return math.ceil(reach + 1 / config.core_downscale)
 
 
 def encoder_halo(config: VaeConfig) -> int:
-    """Return how many cells around a tile influence its encoded cells."""
+    """Return how many cells of the core around a tile influence its encoded cells."""
     levels = range(len(config.widths) - 1)
     reach = 1 + sum((2 * config.layers + 1) * 2**i for i in levels)
-    return math.ceil(reach / config.downscale)
+    return math.ceil(reach / config.core_downscale)
 
 
 def decoder_core(g: GraphBuilder, config: VaeConfig) -> None:
     """Emit the decoder's core: latent float32 [batch, latent_channels, height, width] to features.
 
-    features is float32 [batch, widths[-1], height, width].
+    features is float32 [batch, widths[-1], height * patch, width * patch].
     """
     x = VaeBlocks(g, config, "decoder").decoder_core(latent_input(g, config))
-    g.output(g.to_planes(x), "features", DType.F32, _features(config))
+    sides = ("height", "width") if config.patch == 1 else _sides(f"{config.patch}*", "")
+    g.output(g.to_planes(x), "features", DType.F32, ("batch", config.widths[-1], *sides))
 
 
 def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
@@ -64,7 +65,8 @@ def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
     shape = ("batch", _encoded_width(config), "height", "width")
     x = g.from_planes(g.cast_to_element(g.input("features", DType.F32, shape)))
     moments = VaeBlocks(g, config, "encoder").encoder_core(x)
-    moments_output(g, config, moments, ("height", "width"))
+    sides = ("height", "width") if config.patch == 1 else _sides("", f"/{config.patch}")
+    moments_output(g, config, moments, sides)
 
 
 def decoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False) -> None:
@@ -80,22 +82,21 @@ def decoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False)
     if isinstance(blocks, _MeasuringBlocks):
         blocks.output()
     else:
-        image_output(g, config, image)
+        image_output(g, config, image, config.core_downscale)
 
 
 def encoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False) -> None:
     """Emit the encoder's shell: a tile's image float32 [batch, 3, height, width] to features.
 
-    features is float32 [batch, widths[-2], height / downscale, width / downscale]. `measures` is
-    explained in `decoder_shell`.
+    features is float32 [batch, widths[-2], height / core_downscale, width / core_downscale].
+    `measures` is explained in `decoder_shell`.
     """
     blocks = _blocks(g, config, "encoder", measures=measures)
     features = blocks.encoder_shell(image_input(g, config))
     if isinstance(blocks, _MeasuringBlocks):
         blocks.output()
         return
-    size = (f"height/{config.downscale}", f"width/{config.downscale}")
-    shape = ("batch", _encoded_width(config), *size)
+    shape = ("batch", _encoded_width(config), *_sides("", f"/{config.core_downscale}"))
     g.output(g.to_planes(features), "features", DType.F32, shape)
 
 
@@ -121,6 +122,10 @@ def shell_norms(config: VaeConfig, side: str) -> tuple[ShellNorm, ...]:
     if side == "decoder":
         found.append(ShellNorm("decoder.conv_norm_out", widths[0]))
     return tuple(found)
+
+
+def _sides(before: str, after: str) -> tuple[str, str]:
+    return f"{before}height{after}", f"{before}width{after}"
 
 
 def _features(config: VaeConfig) -> tuple[int | str, ...]:

@@ -113,11 +113,38 @@ class SizeShift:
     least: float = 0.5
     most: float = 1.15
 
-    def __call__(self, width: int, height: int) -> float:
-        """Return the shift for pictures of this size in pixels."""
-        tokens = (width // self.pixels) * (height // self.pixels)
+    def __call__(self, request: ResolvedRequest) -> float:
+        """Return the shift for pictures of a request's size."""
+        tokens = (request.width // self.pixels) * (request.height // self.pixels)
         slope = (self.most - self.least) / (self.many - self.fewest)
         return math.exp(self.least + slope * (tokens - self.fewest))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeAndStepsShift:
+    """A shift by the tokens of a picture and by the number of steps, as FLUX.2's authors fitted it.
+
+    Its logarithm is a line by the tokens at 10 steps, and another one at 200; between and beyond
+    them it is linear by the steps. Above `many` tokens it is the line of 200 steps (diffusers
+    `compute_empirical_mu`, ComfyUI `Flux2Scheduler`).
+    """
+
+    # The side of a token.
+    pixels: int = 16
+    many: int = 4300
+    at_10: tuple[float, float] = (8.73809524e-05, 1.89833333)
+    at_200: tuple[float, float] = (0.00016927, 0.45666666)
+
+    def __call__(self, request: ResolvedRequest) -> float:
+        """Return the shift for pictures of a request's size in its steps."""
+        tokens = (request.width // self.pixels) * (request.height // self.pixels)
+        few, lots = (slope * tokens + base for slope, base in (self.at_10, self.at_200))
+        if tokens > self.many:
+            return math.exp(lots)
+        return math.exp(lots + (lots - few) / 190 * (request.steps - 200))
+
+
+Shift = float | SizeShift | SizeAndStepsShift
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +154,13 @@ class FlowLevels:
     `ends_lowest` is that of `FlowSchedule`.
     """
 
-    shift: float | SizeShift = 1.0
+    shift: Shift = 1.0
     count: int = 1000
     ends_lowest: bool = False
 
     def schedule(self, request: ResolvedRequest) -> FlowSchedule:
-        """Return the levels for pictures of a request's size."""
-        shift = self.shift
-        if isinstance(shift, SizeShift):
-            shift = shift(request.width, request.height)
+        """Return the levels for pictures of a request."""
+        shift = self.shift(request) if callable(self.shift) else self.shift
         return FlowSchedule.of(
             shift, request.convention.name, self.count, ends_lowest=self.ends_lowest
         )
@@ -148,7 +173,7 @@ class RectifiedFlow:
     `tools` has the levels of tools that move or count them otherwise.
     """
 
-    shift: float | SizeShift = 1.0
+    shift: Shift = 1.0
     prediction: PredictionType = PredictionType.FLOW
     aligned_for: AlignedFor = AlignedFor.SD1
     tools: Mapping[ConventionName, FlowLevels] = field(

@@ -1,8 +1,8 @@
 """Whole prompts as a person's question to a language model, in one row of tokens each.
 
-ComfyUI (`comfy/text_encoders/z_image.py`) and diffusers (`pipelines/z_image/pipeline_z_image.py`,
-by the tokenizer's template) write the same words around a prompt for Z-Image. Every character of it
-is text: no tool reads weights there. diffusers and InvokeAI cut at 512 positions.
+ComfyUI (`comfy/text_encoders/z_image.py`, `flux.py`) and diffusers (the pipelines, by the
+tokenizer's template) write the same words around a prompt for Z-Image, and for FLUX.2 klein. Every
+character of it is text: no tool reads weights there. diffusers and InvokeAI cut at 512 positions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,12 +18,26 @@ from engine.text.qwen_tokenizer import QwenTokenizer, load_qwen_tokenizer
 from engine.text.reading import PromptReading
 from engine.text.whole_rows import MAX_POSITIONS, cuts_rows, phrases_of, too_long, whole_texts
 
-# The words around a prompt (Qwen3's template of chats, with an answer that begins).
-BEFORE, AFTER = "<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"
+# The words before a prompt, and those behind it with which an answer begins (Qwen3's template).
+BEFORE = "<|im_start|>user\n"
+_ANSWER = "<|im_end|>\n<|im_start|>assistant\n"
 # Positions at which diffusers and InvokeAI cut.
 CUT_POSITIONS = 512
 # Rows have a multiple of so many positions, so that similar prompts have one shape.
 MULTIPLE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTemplate:
+    """The words behind a prompt, and the fewest positions of a row."""
+
+    after: str
+    least: int
+
+
+THINKING = ChatTemplate(_ANSWER, 0)
+# An answer that has no thoughts before it; padding is read, too.
+WITHOUT_THOUGHTS = ChatTemplate(f"{_ANSWER}<think>\n\n</think>\n\n", CUT_POSITIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +48,20 @@ class ChatRows:
     """
 
     tokenizer: QwenTokenizer
+    template: ChatTemplate
     length: int
     cuts: bool
 
     def laid_out(self, parts: Sequence[PromptPart]) -> TokenChunks:
         """Return a prompt as one row. Raises EngineError(REQUEST_INVALID) if it is too long."""
-        found = chat_tokens(self.tokenizer, parts)
+        found = chat_tokens(self.tokenizer, parts, self.template)
         if len(found) > self.length and not self.cuts:
             raise too_long(len(found))
         return self._rows(found, 1)
 
     def empty(self, count: int = 1) -> TokenChunks:
         """Return `count` rows of the empty prompt."""
-        return self._rows(chat_tokens(self.tokenizer, ()), count)
+        return self._rows(chat_tokens(self.tokenizer, (), self.template), count)
 
     def _rows(self, tokens: Sequence[int], count: int) -> TokenChunks:
         shape, end = (count, self.length), min(len(tokens), self.length)
@@ -56,12 +71,14 @@ class ChatRows:
         return TokenChunks(ids, np.ones(shape, np.float32), parts, len(tokens))
 
 
-def chat_tokens(tokenizer: QwenTokenizer, parts: Sequence[PromptPart]) -> list[int]:
+def chat_tokens(
+    tokenizer: QwenTokenizer, parts: Sequence[PromptPart], template: ChatTemplate
+) -> list[int]:
     """Return a prompt's tokens with those of the words around it.
 
     Far beyond the most positions they may be wrong.
     """
-    return tokenizer.encode_up_to(f"{BEFORE}{chat_text(parts)}{AFTER}", MAX_POSITIONS)
+    return tokenizer.encode_up_to(f"{BEFORE}{chat_text(parts)}{template.after}", MAX_POSITIONS)
 
 
 def chat_text(parts: Sequence[PromptPart]) -> str:
@@ -76,10 +93,13 @@ def chat_convention(convention: Convention) -> Convention:
     )
 
 
-def chat_rows_for(readings: Iterable[PromptReading], convention: Convention) -> ChatRows:
+def chat_rows_for(
+    readings: Iterable[PromptReading], convention: Convention, template: ChatTemplate
+) -> ChatRows:
     """Return a layout in which all of these prompts have a row of one length."""
     tokenizer, cuts = load_qwen_tokenizer(), cuts_rows(convention)
     phrases = {phrase for reading in readings for phrase in phrases_of(reading)}
-    longest = max(len(chat_tokens(tokenizer, phrase)) for phrase in phrases)
-    length = longest + -longest % MULTIPLE
-    return ChatRows(tokenizer, min(length, CUT_POSITIONS if cuts else MAX_POSITIONS), cuts)
+    longest = max(len(chat_tokens(tokenizer, phrase, template)) for phrase in phrases)
+    length = max(longest + -longest % MULTIPLE, template.least)
+    most = CUT_POSITIONS if cuts else MAX_POSITIONS
+    return ChatRows(tokenizer, template, min(length, most), cuts)

@@ -123,5 +123,6 @@ def test_families_are_called_what_the_engine_says(staged: Staged) -> None:
         "Z-Image",
         "Chroma",
         "Stable Diffusion 3 and 3.5",
+        "FLUX.2 klein",
     ]
     assert store.family_title("of another version") == "of another version"

@@ -17,6 +17,7 @@ from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.chroma import files as chroma
 from tests.families.flux import files as flux
+from tests.families.flux2 import files as flux2
 from tests.families.listings import PRUNED_SDXL, SD1, SD2, SDXL, UNET, VAE, Listing
 from tests.families.sd3 import files as sd3
 from tests.families.zimage import files as zimage
@@ -107,6 +108,7 @@ def _entries() -> Iterator[tuple[str, Entry]]:
     yield from _zimage()
     yield from _chroma()
     yield from _sd3()
+    yield from _flux2()
 
 
 def _flux() -> Iterator[tuple[str, Entry]]:
@@ -211,3 +213,13 @@ def _sd3() -> Iterator[tuple[str, Entry]]:
         whole = Entry(names, "sd3", variant, gaps, prediction=PredictionType.FLOW)
         yield f"SD {variant}", whole
         yield f"SD {variant} fp8", replace(whole, dtype=DType.F8_E4M3)
+
+
+def _flux2() -> Iterator[tuple[str, Entry]]:
+    """Transformers of FLUX.2 klein, with the gaps that such files have."""
+    gaps = (Component.TEXT_ENCODER, Component.VAE)
+    for size, sizes in (("4B", flux2.Flux2Sizes()), ("9B", flux2.KLEIN_9B)):
+        names = listings.prefixed(UNET, flux2.original(sizes))
+        whole = Entry(names, "flux2", "klein", gaps, prediction=PredictionType.FLOW)
+        yield f"FLUX.2 klein {size}", whole
+        yield f"FLUX.2 klein {size} fp8", replace(whole, dtype=DType.F8_E4M3)

@@ -34,7 +34,7 @@ def flux(prefix: str = "") -> Listing:
 
 
 def flux2() -> Listing:
-    """Flux.2: modulation shared by all blocks."""
+    """FLUX.2 dev: modulation shared by all blocks, and guidance as an input."""
     return {
         **flux(),
         "double_stream_modulation_img.lin.weight": (36864, 6144),

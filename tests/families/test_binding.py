@@ -10,6 +10,7 @@ from engine.families import ComponentSource, IdentifiedCheckpoint, identify
 from engine.graphs.chroma import ChromaConfig, chroma
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.flux import FluxConfig, flux
+from engine.graphs.flux2 import Flux2Config, flux2
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.qwen3 import Qwen3Config, qwen3_encoder
 from engine.graphs.sd3 import Sd3Config, sd3
@@ -48,10 +49,8 @@ def used(source: ComponentSource) -> set[str]:
             emit(lambda g: tiny_decoder(g, config))
         case ClipTextConfig() as config:
             emit(lambda g: clip_text(g, config))
-        case ChromaConfig() as config:
-            emit(lambda g: chroma(g, config))
-        case FluxConfig() as config:
-            emit(lambda g: flux(g, config))
+        case ChromaConfig() | FluxConfig() | Flux2Config() as config:
+            emit(lambda g: blocks(g, config))
         case Sd3Config() as config:
             emit(lambda g: sd3(g, config))
             # Not the network takes it, but the code that cuts out the part for a picture's size.
@@ -65,6 +64,17 @@ def used(source: ComponentSource) -> set[str]:
         case _:
             raise AssertionError(source.config)
     return names
+
+
+def blocks(g: GraphBuilder, config: ChromaConfig | FluxConfig | Flux2Config) -> None:
+    """Emit a transformer with Flux.1's blocks."""
+    match config:
+        case ChromaConfig():
+            chroma(g, config)
+        case FluxConfig():
+            flux(g, config)
+        case Flux2Config():
+            flux2(g, config)
 
 
 def assert_all_used(checkpoint: IdentifiedCheckpoint) -> None:

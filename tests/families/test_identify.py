@@ -195,9 +195,11 @@ def test_each_weight_of_another_family_has_one_name(tmp_path: Path, layout: str)
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
     weights = [t for source in checkpoint.components.values() for t in source.weights.values()]
     assert len({tensor.offset for tensor in weights}) == len(weights)
-    # A fused projection is three weights, with an MLP four, and Flux.1's last modulation two.
-    halves = int(checkpoint.family == "flux1")
-    more = {"in_proj_": 2, ".qkv.": 2, ".linear1.": 3, ".adaLN_modulation.": halves}
+    # A fused projection is three weights, with an MLP four, and Flux.1's last modulation two; that
+    # of single blocks of FLUX.2 is one.
+    halves = int(checkpoint.family in ("flux1", "flux2"))
+    with_mlp = 0 if checkpoint.family == "flux2" else 3
+    more = {"in_proj_": 2, ".qkv.": 2, ".linear1.": with_mlp, ".adaLN_modulation.": halves}
     fused = sum(count for name in names for part, count in more.items() if part in name)
     if checkpoint.family == "sd3":
         # Two modulations without gates are two weights each; the text's last queries are left out.

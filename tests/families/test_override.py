@@ -86,7 +86,8 @@ def test_no_word_makes_a_checkpoint_of_something_else(tmp_path: Path) -> None:
 def test_a_family_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     error = failure(write_sparse(tmp_path / "x.safetensors", SMALL), "sd9")
     assert error.code is ErrorCode.REQUEST_INVALID
-    assert error.hint == "Families: sd1, sd2, sdxl, sdxl_refiner, flux1, zimage, chroma, sd3."
+    names = "sd1, sd2, sdxl, sdxl_refiner, flux1, zimage, chroma, sd3, flux2"
+    assert error.hint == f"Families: {names}."
 
 
 @pytest.mark.parametrize("prediction", PredictionType)

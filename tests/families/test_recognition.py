@@ -17,6 +17,7 @@ from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.chroma import files as chroma
 from tests.families.flux import files as flux
+from tests.families.flux2 import files as flux2
 from tests.families.listings import (
     CLIP,
     PRUNED_SDXL,
@@ -66,6 +67,8 @@ FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
     "Z-Image, original": ("zimage", "turbo", prefixed(UNET, zimage.original())),
     "Chroma": ("chroma", "base", chroma.original()),
     "SD 3 medium": ("sd3", "medium", prefixed(UNET, sd3.original())),
+    "FLUX.2 klein 4B": ("flux2", "klein", prefixed(UNET, flux2.original())),
+    "FLUX.2 klein 9B": ("flux2", "klein", flux2.original(flux2.KLEIN_9B)),
     "SD 3.5 medium": ("sd3", "3.5-medium", sd3.original(sd3.MEDIUM_35)),
     **{name: ("sdxl", name, listings.sdxl(sizes)) for name, sizes in PRUNED_SDXL.items()},
 }
@@ -142,7 +145,7 @@ def test_the_error_says_what_it_is(tmp_path: Path, layout: str) -> None:
 def test_a_checkpoint_of_no_family_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         identify(write_sparse(tmp_path / "f.safetensors", other_listings.aura_flow()))
-    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, Chroma, SD 3.x"
+    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, Chroma, SD 3.x, FLUX.2 klein"
     assert caught.value.message == "f.safetensors is an AuraFlow model, which is not run yet."
     assert caught.value.hint == f"Choose a model of one of these: {runs}."
 

@@ -50,6 +50,7 @@ def test_other_families_work_beside_a_broken_one(tmp_path: Path) -> None:
         "zimage",
         "chroma",
         "sd3",
+        "flux2",
     )
     assert [(one.name, one.reason) for one in FAMILIES.broken] == [("broken_family", REASON)]
 
@@ -94,10 +95,10 @@ def test_errors_name_the_families_that_are_registered(tmp_path: Path) -> None:
     assert (
         failure(path).hint
         == "Choose a model of one of these: SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, "
-        "Chroma, SD 3.x."
+        "Chroma, SD 3.x, FLUX.2 klein."
     )
     with FAMILIES.added("tests.families.pebble"):
-        assert failure(path).hint.endswith("Chroma, SD 3.x, Pebble.")
+        assert failure(path).hint.endswith("SD 3.x, FLUX.2 klein, Pebble.")
 
 
 # --- a family that brings keys, folders and components of its own ---

@@ -33,7 +33,7 @@ def test_steps_with_a_shift_by_size(side: int) -> None:
     )
     plan = plan_sampling(request, RectifiedFlow(SizeShift()), redraws=False)
     theirs = diffusers.FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True)
-    mu = math.log(SizeShift()(side, side))
+    mu = math.log(SizeShift()(request))
     theirs.set_timesteps(sigmas=np.linspace(1.0, 1 / STEPS, STEPS), mu=mu)
     np.testing.assert_allclose(plan.sigmas, theirs.sigmas.numpy(), rtol=0, atol=2e-7)
     denoise = Denoiser(velocity, plan.training, PredictionType.FLOW, guidance=1.0)
@@ -74,7 +74,7 @@ def test_a_redrawn_picture_takes_the_levels_of_diffusers(steps: int, strength: f
     plan = plan_sampling(request, RectifiedFlow(SizeShift()), redraws=True)
     theirs = diffusers.FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True)
     pipeline = diffusers.FluxImg2ImgPipeline(theirs, *[None] * 6)
-    mu = math.log(SizeShift()(640, 512))
+    mu = math.log(SizeShift()(request))
     theirs.set_timesteps(sigmas=np.linspace(1.0, 1 / steps, steps), mu=mu)
     timesteps, count = pipeline.get_timesteps(steps, strength, "cpu")
     taken = theirs.sigmas.numpy()[-1 - count :]

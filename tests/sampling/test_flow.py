@@ -78,8 +78,8 @@ def test_a_shift_moves_levels_towards_noise_and_keeps_both_ends() -> None:
 def test_the_shift_grows_with_the_size_of_the_picture() -> None:
     """The shifts of 256 and 4096 tokens are those of diffusers' `calculate_shift`."""
     shift = SizeShift()
-    np.testing.assert_allclose(shift(256, 256), math.exp(0.5))
-    np.testing.assert_allclose(shift(1024, 1024), math.exp(1.15))
+    np.testing.assert_allclose(shift(asked(width=256, height=256)), math.exp(0.5))
+    np.testing.assert_allclose(shift(asked(width=1024, height=1024)), math.exp(1.15))
     flow = RectifiedFlow(SizeShift())
     small, large = (
         flow.training(asked(width=side, height=side)).sigmas[499] for side in (256, 1024)

@@ -116,6 +116,7 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
         "Z-Image",
         "Chroma",
         "Stable Diffusion 3 and 3.5",
+        "FLUX.2 klein",
     ]
     assert not dialog.reset.isEnabled()
     row = dialog.declared.prediction.findData(PredictionType.V.value)

@@ -5352,6 +5352,10 @@
    <translation>0 bewahrt das Bild, 1 zeichnet alles neu.</translation>
   </message>
   <message>
+   <source>1024 pixels in four steps, and changes pictures by what the prompt says.</source>
+   <translation>1024 Pixel in vier Schritten; ändert auch Bilder nach dem Prompt.</translation>
+  </message>
+  <message>
    <source>1024 pixels, English and Chinese prompts; Turbo needs eight steps.</source>
    <translation>1024 Pixel, englische und chinesische Prompts; Turbo braucht acht Schritte.</translation>
   </message>
@@ -5650,6 +5654,10 @@
   <message>
    <source>Choose a model with Z-Image's usual network.</source>
    <translation>Wählen Sie ein Modell mit dem üblichen Netzwerk von Z-Image.</translation>
+  </message>
+  <message>
+   <source>Choose a model with the usual network of FLUX.2 klein.</source>
+   <translation>Wählen Sie ein Modell mit dem üblichen Netz von FLUX.2 klein.</translation>
   </message>
   <message>
    <source>Choose a model with the usual network of Stable Diffusion 3.</source>
@@ -8972,6 +8980,10 @@
    <translation>dem Namen nach von {family}</translation>
   </message>
   <message>
+   <source>of {layers} layers</source>
+   <translation>{layers} Schichten</translation>
+  </message>
+  <message>
    <source>one for {before} times</source>
    <translation>für die {before}-fache</translation>
   </message>
@@ -8982,6 +8994,10 @@
   <message>
    <source>one for {colours}</source>
    <translation>für {colours}</translation>
+  </message>
+  <message>
+   <source>one of more than {layers}</source>
+   <translation>mehr als {layers}</translation>
   </message>
   <message>
    <source>one step of the denoiser shows it</source>
@@ -9132,8 +9148,24 @@
    <translation>wie Turbo gesampelt: Kein Name besagt, dass es Base ist</translation>
   </message>
   <message>
+   <source>sampled as base, by its name</source>
+   <translation>gesampelt wie base, nach seinem Namen</translation>
+  </message>
+  <message>
+   <source>sampled as base, which is stated</source>
+   <translation>gesampelt wie base, wie angegeben</translation>
+  </message>
+  <message>
    <source>sampled as dev: guidance is an input of it</source>
    <translation>wie dev gesampelt: Guidance ist eine Eingabe</translation>
+  </message>
+  <message>
+   <source>sampled as distilled, which is stated</source>
+   <translation>gesampelt wie destilliert, wie angegeben</translation>
+  </message>
+  <message>
+   <source>sampled as distilled: no name says that it is base</source>
+   <translation>gesampelt wie destilliert: Kein Name besagt, dass es base ist</translation>
   </message>
   <message>
    <source>sampled as schnell: it takes no guidance</source>
@@ -9326,6 +9358,10 @@
   <message>
    <source>text encoder (CLIP ViT-L)</source>
    <translation>Textencoder (CLIP ViT-L)</translation>
+  </message>
+  <message>
+   <source>text encoder (Qwen3)</source>
+   <translation>Textencoder (Qwen3)</translation>
   </message>
   <message>
    <source>text encoder (Qwen3-4B)</source>

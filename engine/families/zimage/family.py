@@ -31,6 +31,7 @@ from engine.families.zimage.sizes import zimage_config
 from engine.graphs.qwen3 import Qwen3Config
 from engine.graphs.zimage import ZImageConfig
 from engine.text.chat_counting import count_chat_tokens
+from engine.text.chat_rows import THINKING
 from engine.text.counting import TokenCount
 
 _NORM_GROUPS = 32
@@ -84,7 +85,7 @@ class ZImage(FlowFamily):
         self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
     ) -> TokenCount:
         """Count the tokens of Qwen3."""
-        return count_chat_tokens(text, question)
+        return count_chat_tokens(text, question, THINKING)
 
     def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
         """Return the sizes of a component of a single file. Raises EngineError."""

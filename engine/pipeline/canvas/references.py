@@ -71,12 +71,21 @@ def read_references(
     Raises EngineError(INPUT_IMAGE_UNREADABLE).
     """
     pictures: list[Array] = []
+    scale = checkpoint.architecture.reference_scale
     for path in reference_paths(inputs):
         picture, size = read_picture(path), shown_size(path, checkpoint)
-        if tool in _CROPPING:
+        if scale is not None:
+            picture = _cut(picture.resize(scale(picture.size), _LANCZOS), size)
+        elif tool in _CROPPING:
             picture = picture.crop(_middle(picture.size, size))
         pictures.append(as_samples(picture.resize(size, _LANCZOS)))
     return ReferencePictures(tuple(pictures), checkpoint.latent.downscale)
+
+
+def _cut(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """Return the middle of a picture, of this width and height."""
+    left, top = (picture.width - size[0]) // 2, (picture.height - size[1]) // 2
+    return picture.crop((left, top, left + size[0], top + size[1]))
 
 
 def _middle(size: tuple[int, int], wanted: tuple[int, int]) -> tuple[int, int, int, int]:

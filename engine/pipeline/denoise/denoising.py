@@ -163,14 +163,16 @@ class Denoising:
         samples = request.convention.samples_encoded
         if canvas.init is not None:
             latent = canvas.init.mean
-            if samples and self._concat is not ConcatChannels.PICTURE:
-                latent, drawn = latent + canvas.init.deviation * self._noise(request).first, 1
+            deviation = canvas.init.deviation
+            samples = samples and deviation is not None
+            if deviation is not None and samples and self._concat is not ConcatChannels.PICTURE:
+                latent, drawn = latent + deviation * self._noise(request).first, 1
         noise = self._noise(request, drawn)
         hidden = None if canvas.hidden is None else canvas.hidden.mean
         if canvas.mask is not None and samples:
             # diffusers draws this noise even where the denoiser has no input for the picture.
             drawn_next = noise.next()
-            if canvas.hidden is not None:
+            if canvas.hidden is not None and canvas.hidden.deviation is not None:
                 hidden = canvas.hidden.mean + canvas.hidden.deviation * drawn_next
         if latent is not None and canvas.mask is not None:
             latent = self._with_content(request, latent, canvas.mask)

@@ -174,7 +174,7 @@ def _enlarged_latent(second: SecondRun, latent: Latent) -> EncodedImage:
     form, (width, height) = second.before.latent, second.size.enlarged
     cells = height // form.downscale, width // form.downscale
     larger = interpolated(latent, cells, _MODES[second.wanted.upscaler])
-    return EncodedImage(larger, np.zeros_like(larger), form.latent(larger))
+    return EncodedImage(larger, None, form.latent(larger))
 
 
 def _cut(image: EncodedImage, second: SecondRun) -> EncodedImage:
@@ -189,4 +189,5 @@ def _cut(image: EncodedImage, second: SecondRun) -> EncodedImage:
     def kept(latent: Latent) -> Latent:
         return np.ascontiguousarray(latent[:, :, rows, columns])
 
-    return EncodedImage(kept(image.mean), kept(image.deviation), kept(image.unscaled))
+    deviation = None if image.deviation is None else kept(image.deviation)
+    return EncodedImage(kept(image.mean), deviation, kept(image.unscaled))

@@ -21,6 +21,7 @@ from benchmarks.ablation_steps import STEPS  # noqa: E402
 from engine.graphs.chroma import ChromaConfig, chroma  # noqa: E402
 from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
 from engine.graphs.flux import FluxConfig, flux  # noqa: E402
+from engine.graphs.flux2 import Flux2Config, flux2  # noqa: E402
 from engine.graphs.free_u import FreeU  # noqa: E402
 from engine.graphs.sd3 import Sd3Config, sd3  # noqa: E402
 from engine.graphs.t2i_adapter import t2i_adapter  # noqa: E402
@@ -59,6 +60,10 @@ UNETS = {
 SMALL_FLUX = FluxConfig(
     in_channels=16, out_channels=16, width=48, heads=3, mlp_width=192, context_width=40,
     pooled_width=24, double_blocks=1, single_blocks=1, axes=(4, 6, 6), takes_guidance=True,
+)  # fmt: skip
+SMALL_FLUX2 = Flux2Config(
+    in_channels=16, out_channels=16, width=48, heads=3, mlp_width=96, context_width=40,
+    double_blocks=1, single_blocks=1,
 )  # fmt: skip
 SMALL_SD3 = Sd3Config(
     channels=4,
@@ -234,7 +239,8 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
     )
     of_sd3 = partial(sd3, config=SMALL_SD3)
     of_zimage = partial(zimage, config=SMALL_ZIMAGE), emit_qwen3
-    networks = (changed, adapter, *of_flux, *of_zimage, of_sd3)
+    of_flux2 = partial(flux2, config=SMALL_FLUX2)
+    networks = (changed, adapter, *of_flux, *of_zimage, of_sd3, of_flux2)
     for emit in (*emits, partial(unet, config=wide_unet()), *networks):
         weights = random_weights(emit)
         for operators, elements in forms:

@@ -7,6 +7,8 @@ since they hold its halves in opposite order.
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from engine.api.sentences import sentence
@@ -43,7 +45,6 @@ MODULES = {
     "final_layer.linear.": "proj_out.",
     "final_layer.adaLN_modulation.1.": "norm_out.",
 }
-_MODULE = re.compile("^(?:" + "|".join(map(re.escape, MODULES)) + ")")
 # Some files call the scale of a norm its weight.
 _NORM = re.compile(r"(?<=_norm\.)weight$")
 # The names of layers within blocks.
@@ -67,65 +68,94 @@ LAYERS = {
     ".norm.key_norm.scale": ".attn.norm_k.weight",
     ".linear2.": ".proj_out.",
 }
-_LAYER = re.compile("|".join(map(re.escape, sorted(LAYERS, key=len, reverse=True))))
 _ORIGINAL = "double_blocks."
 # Layers that are cut into rows, each with the names of its parts.
-JOINED = {
+JOINED_ATTENTION = {
     ".attn.to_qkv.": (".attn.to_q.", ".attn.to_k.", ".attn.to_v."),
     ".attn.add_qkv_proj.": (".attn.add_q_proj.", ".attn.add_k_proj.", ".attn.add_v_proj."),
+}
+JOINED = {
+    **JOINED_ATTENTION,
     ".linear1.": (".attn.to_q.", ".attn.to_k.", ".attn.to_v.", ".proj_mlp."),
 }
-_JOINT = re.compile("|".join(map(re.escape, JOINED)))
 
 
-def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, StoredWeight]:
-    """Rename tensors of the original layout, and cut those that hold several weights."""
-    original = any(name.startswith(_ORIGINAL) for name in tensors)
-    first = tensors.get("img_in.bias" if original else "x_embedder.bias")
-    width = first.shape[0] if first is not None and len(first.shape) == 1 else 0
-    found: dict[str, StoredWeight] = {}
-    for name, tensor in tensors.items():
-        renamed = _diffusers_name(name) if original else name
-        for part, weight in _parts(renamed, tensor, width, path, original=original):
-            if part in found:
-                raise damaged(path, sentence("it holds {name!r} under two names", name=part))
-            found[part] = weight
-    return found
+@dataclass(frozen=True)
+class FluxNames:
+    """The names of a transformer's tensors in the original layout, and diffusers'.
+
+    `modules` has beginnings of names, `layers` those of layers within blocks, `joined` the layers
+    that are cut, under diffusers' names. `measure` ends the name of a tensor of the first layer
+    whose rows are as many as the transformer is wide.
+    """
+
+    modules: Mapping[str, str]
+    layers: Mapping[str, str]
+    joined: Mapping[str, tuple[str, ...]]
+    measure: str
+
+    def unpacked(
+        self, tensors: Mapping[str, StoredWeight], path: Path
+    ) -> Mapping[str, StoredWeight]:
+        """Rename tensors of the original layout, and cut those that hold several weights."""
+        original = any(name.startswith(_ORIGINAL) for name in tensors)
+        first = tensors.get(("img_in." if original else "x_embedder.") + self.measure)
+        width = first.shape[0] if first is not None and first.shape else 0
+        found: dict[str, StoredWeight] = {}
+        for name, tensor in tensors.items():
+            renamed = self._diffusers_name(name) if original else name
+            for part, weight in self._parts(renamed, tensor, width, path, original=original):
+                if part in found:
+                    raise damaged(path, sentence("it holds {name!r} under two names", name=part))
+                found[part] = weight
+        return found
+
+    def _diffusers_name(self, name: str) -> str:
+        """Return diffusers' name of a layer in the original layout; joined layers keep one name."""
+        name = _NORM.sub("scale", name)
+        renamed = self._module.sub(lambda match: self.modules[match[0]], name)
+        return self._layer.sub(lambda match: self.layers[match[0]], renamed, count=1)
+
+    def _parts(
+        self, name: str, tensor: StoredWeight, width: int, path: Path, *, original: bool
+    ) -> Iterator[tuple[str, StoredWeight]]:
+        """Yield the weights that a tensor holds, each with its name."""
+        joint = self._joint.search(name)
+        if original and joint is not None:
+            names = [name.replace(joint[0], part) for part in self.joined[joint[0]]]
+            rest = len(names) > len(JOINED_ATTENTION[".attn.to_qkv."])
+            yield from rows(names, name, tensor, width, path, rest=rest)
+            return
+        begins = "norm_out." if original else "norm_out.linear."
+        if not name.startswith(begins):
+            yield name, tensor
+            return
+        halves = ("shift", "scale") if original else ("scale", "shift")
+        names = [f"norm_out.{half}.{name.removeprefix(begins)}" for half in halves]
+        yield from rows(names, name, tensor, width, path)
+
+    @cached_property
+    def _module(self) -> re.Pattern[str]:
+        return re.compile("^(?:" + "|".join(map(re.escape, self.modules)) + ")")
+
+    @cached_property
+    def _layer(self) -> re.Pattern[str]:
+        longest_first = sorted(self.layers, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)))
+
+    @cached_property
+    def _joint(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, self.joined)))
 
 
-def _diffusers_name(name: str) -> str:
-    """Return diffusers' name of a layer in the original layout; joined layers keep one name."""
-    name = _NORM.sub("scale", name)
-    renamed = _MODULE.sub(lambda match: MODULES[match[0]], name)
-    return _LAYER.sub(lambda match: LAYERS[match[0]], renamed, count=1)
-
-
-def _parts(
-    name: str, tensor: StoredWeight, width: int, path: Path, *, original: bool
-) -> Iterator[tuple[str, StoredWeight]]:
-    """Yield the weights that a tensor holds, each with its name."""
-    joint = _JOINT.search(name)
-    if original and joint is not None:
-        names = [name.replace(joint[0], part) for part in JOINED[joint[0]]]
-        rest = len(names) == len(JOINED[".linear1."])
-        yield from rows(names, name, tensor, width, path, rest=rest)
-        return
-    begins = "norm_out." if original else "norm_out.linear."
-    if not name.startswith(begins):
-        yield name, tensor
-        return
-    halves = ("shift", "scale") if original else ("scale", "shift")
-    names = [f"norm_out.{half}.{name.removeprefix(begins)}" for half in halves]
-    yield from rows(names, name, tensor, width, path)
-
-
-def _as_they_are(names: Collection[str], path: Path) -> Rename:
+def as_they_are(names: Collection[str], path: Path) -> Rename:
+    """Return a function that changes no name: `FluxNames.unpacked` renames."""
     return str
 
 
 FLUX_KEYS = NetworkKeys(
     grammar=_GRAMMAR,
     leftovers=re.compile(r"(model_ema|loss)\."),
-    renaming=_as_they_are,
-    unpacked=_unpacked,
+    renaming=as_they_are,
+    unpacked=FluxNames(MODULES, LAYERS, JOINED, measure="bias").unpacked,
 )

@@ -66,7 +66,8 @@ class KlAutoencoder:
 
     def encoded(self, output: Array) -> EncodedImage:
         """Return a picture's latent from the encoder's output."""
-        return EncodedImage.from_moments(output, self.checkpoint.latent)
+        of = EncodedImage.exactly if self._config.patch > 1 else EncodedImage.from_moments
+        return of(output, self.checkpoint.latent)
 
     @property
     def _config(self) -> VaeConfig:

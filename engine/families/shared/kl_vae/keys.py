@@ -14,7 +14,7 @@ _GRAMMAR = re.compile(
     r"|mid_block\.attentions\.0\.(group_norm|to_q|to_k|to_v|to_out\.0)"
     rf"|((down|up)_blocks\.\d+|mid_block)\.{_RESNET}"
     r"|down_blocks\.\d+\.downsamplers\.0\.conv|up_blocks\.\d+\.upsamplers\.0\.conv"
-    r"))\.(weight|bias)"
+    r"))\.(weight|bias)|bn\.running_(mean|var)"
 )
 _MODULES = (
     (re.compile(r"\.down\.(\d+)\.block\.(\d+)\."), r".down_blocks.\1.resnets.\2."),
@@ -26,6 +26,9 @@ _MODULES = (
     (re.compile(r"\.mid\.attn_1\."), ".mid_block.attentions.0."),
     (re.compile(r"coder\.norm_out\."), "coder.conv_norm_out."),
     (re.compile(r"\.nin_shortcut\."), ".conv_shortcut."),
+    # FLUX.2's authors count these convolutions as parts of the sides.
+    (re.compile(r"^encoder\.quant_conv\."), "quant_conv."),
+    (re.compile(r"^decoder\.post_quant_conv\."), "post_quant_conv."),
 )
 # The names of attention layers in the original layout, and in diffusers before 0.15.
 _ATTENTION_LEAF = re.compile(
@@ -69,7 +72,7 @@ def _shaped(name: str, tensor: StoredWeight) -> StoredWeight:
 
 KL_VAE_KEYS = NetworkKeys(
     grammar=_GRAMMAR,
-    leftovers=re.compile(r"(loss|model_ema)\."),
+    leftovers=re.compile(r"(loss|model_ema)\.|bn\.num_batches_tracked$"),
     renaming=_renaming,
     shaped=_shaped,
 )

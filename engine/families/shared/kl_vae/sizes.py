@@ -1,5 +1,6 @@
 """Sizes of an autoencoder, read off the shapes of its weights under canonical names."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,6 +9,9 @@ from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.vae import VaeConfig
 from engine.weights.sources import StoredWeight
+
+# Of the normalisation of a latent whose cells are packed (FLUX.2).
+_PACKED = "bn.running_mean"
 
 
 def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path) -> VaeConfig:
@@ -23,8 +27,13 @@ def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path
             if shapes.count(f"{block}_blocks.{level}.resnets") != wanted:
                 name = f"{block}_blocks.{level}.resnets.{wanted - 1}.conv1.weight"
                 raise damaged(path, sentence("it lacks {name!r}", name=name))
+    channels = shapes.of("decoder.conv_in.weight", 4)[1]
+    packed = shapes.of(_PACKED, 1)[0] if _PACKED in shapes else channels
+    patch = math.isqrt(packed // channels)
+    if packed != channels * patch**2:
+        raise damaged(path, sentence("{name!r} has the shape {list}", name=_PACKED, list=[packed]))
     config = VaeConfig(
-        latent_channels=shapes.of("decoder.conv_in.weight", 4)[1],
+        latent_channels=packed,
         widths=tuple(
             shapes.of(f"encoder.down_blocks.{level}.resnets.0.conv1.weight", 4)[0]
             for level in range(levels)
@@ -34,6 +43,7 @@ def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path
         quant_convolutions="quant_conv.weight" in shapes,
         mid_attention="decoder.mid_block.attentions.0.to_q.weight" in shapes,
         image_channels=shapes.of("encoder.conv_in.weight", 4)[1],
+        patch=patch,
     )
     for width in config.widths:
         check_divides(path, width, norm_groups, "normalisation groups")

@@ -84,13 +84,16 @@ class TiledVae:
         longest: int,
         wraps: tuple[bool, bool] = (False, False),
     ) -> None:
-        self._config, self._make_network, self._cells = config, make_network, cells
+        # The shell's cells are those of the core.
+        core = cells[0] * config.patch, cells[1] * config.patch
+        longest *= config.patch
+        self._config, self._make_network, self._cells = config, make_network, core
         self._wraps = wraps
         # Measuring needs no overlap between tiles, and takes two to three times the memory per
         # cell, so the measured tiles are smaller.
-        self._measured = tiling(cells, longest // 2, 0)
+        self._measured = tiling(core, longest // 2, 0)
         self._decoder_core = self._part("vae_decoder_core", vae_tiles.decoder_core, cells, 1)
-        self._encoder_core = self._part("vae_encoder_core", vae_tiles.encoder_core, cells, 1)
+        self._encoder_core = self._part("vae_encoder_core", vae_tiles.encoder_core, core, 1)
         self._decoder_shell = self._decoders(longest)
         self._encoder_shell = self._encoders(longest)
 
@@ -105,7 +108,7 @@ class TiledVae:
             computing=self._part("vae_decoder_shell", shell, tiles.size, 1),
             tiling=tiles,
             scale=1,
-            out_scale=config.downscale,
+            out_scale=config.core_downscale,
             out_channels=config.image_channels,
             around=around,
         )
@@ -113,7 +116,7 @@ class TiledVae:
     def _encoders(self, longest: int) -> _Shell:
         shell, config = vae_tiles.encoder_shell, self._config
         tiles, around = self._tiles(longest, vae_tiles.encoder_halo(config))
-        pixels = config.downscale
+        pixels = config.core_downscale
         measuring = partial(shell, measures=True)
         return _Shell(
             phase=Phase.ENCODE,

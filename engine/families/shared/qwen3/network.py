@@ -12,18 +12,21 @@ from engine.text.chat_rows import CUT_POSITIONS, MULTIPLE
 
 
 def qwen3_network(
-    checkpoint: IdentifiedCheckpoint, component: Component, positions: int
+    checkpoint: IdentifiedCheckpoint,
+    component: Component,
+    positions: int,
+    after: tuple[int, ...] | None,
 ) -> Network:
-    """Return the network of a Qwen3 encoder whose states are those before its last layer.
+    """Return the network of a Qwen3 encoder whose states are those `after` some layers.
 
-    Rows usually have so many positions.
+    None is all but the last layer. Rows usually have so many positions.
     """
     config = config_of(checkpoint, component, Qwen3Config)
-    emit = partial(_emit, config)
+    emit = partial(_emit, config, after or (config.layers - 1,))
     tokens = offered(MULTIPLE, positions, max(positions, CUT_POSITIONS))
     dimensions = {"batch": offered(1, 1, 1), "tokens": tokens}
     return component_network(checkpoint, component, component.value, emit, dimensions)
 
 
-def _emit(config: Qwen3Config, g: GraphBuilder) -> None:
-    qwen3_encoder(g, config, (config.layers - 1,))
+def _emit(config: Qwen3Config, after: tuple[int, ...], g: GraphBuilder) -> None:
+    qwen3_encoder(g, config, after)

@@ -1,6 +1,6 @@
 """Encoding prompts with the Qwen3 encoder of a checkpoint: tokenizing first, then running."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,7 +33,7 @@ from engine.families.shared.prompts.prompt_tokens import (
 from engine.families.shared.qwen3.network import qwen3_network
 from engine.graphs.qwen3 import Qwen3Config, place_inputs
 from engine.sampling.samplers import SAMPLERS
-from engine.text.chat_rows import chat_convention, chat_rows_for
+from engine.text.chat_rows import ChatTemplate, chat_convention, chat_rows_for
 from engine.text.qwen_tokenizer import QwenTokenizer
 from engine.text.reading import read_prompts
 from engine.text.tags import NetworkTag
@@ -43,11 +43,15 @@ from engine.text.tags import NetworkTag
 class Qwen3Text:
     """A `TextEncoding` of a Qwen3 decoder, which reads each prompt as a person's question.
 
-    `multiple`: each text's tokens are filled up to a multiple of so many.
+    The denoiser takes the states `after` some layers, None for all but the last one; those of
+    padding, too, if `keeps_padding`, else zeros in their place. `conditioned` makes its inputs.
     """
 
     checkpoint: IdentifiedCheckpoint
-    multiple: int
+    template: ChatTemplate
+    conditioned: Callable[[PromptConditioning], Conditioning]
+    after: tuple[int, ...] | None = None
+    keeps_padding: bool = False
     component: Component = Component.TEXT_ENCODER
     # Networks are kept, so that a loaded network is recognised by identity.
     _networks: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
@@ -72,7 +76,7 @@ class Qwen3Text:
             for texts in distinct_texts(requests)
         }
         every = [one for pair in readings.values() for one in pair if one is not None]
-        layout = chat_rows_for(every, convention)
+        layout = chat_rows_for(every, convention, self.template)
         prompts = {
             texts: plan_rows(*pair, layout, convention, wants_empty=False)
             for texts, pair in readings.items()
@@ -82,7 +86,9 @@ class Qwen3Text:
     def network(self, positions: int) -> Network:
         """Return the network for rows of usually so many positions, the same object each time."""
         if positions not in self._networks:
-            self._networks[positions] = qwen3_network(self.checkpoint, self.component, positions)
+            self._networks[positions] = qwen3_network(
+                self.checkpoint, self.component, positions, self.after
+            )
         return self._networks[positions]
 
 
@@ -126,9 +132,12 @@ class Qwen3TextPlan:
             def run_encoder(
                 ids: TokenIds, _mask: AttentionMask | None, _places: Insertions | None
             ) -> EncoderOutput:
-                feeds = {"tokens": ids, **place_inputs(config, ids.shape[1])}
-                states = runner.call(session, feeds)["states"]
-                return EncoderOutput(np.where(_tokens(ids)[..., np.newaxis], states, 0))
+                are_tokens = _tokens(ids)
+                places = place_inputs(config, ids.shape[1], int(are_tokens.sum()))
+                states = runner.call(session, {"tokens": ids, **places})["states"]
+                if not encoding.keeps_padding:
+                    states = np.where(are_tokens[..., np.newaxis], states, 0)
+                return EncoderOutput(states)
 
             return {
                 texts: encode(read, run_encoder, rows_at_once=1, weighs_apart=True)
@@ -137,7 +146,7 @@ class Qwen3TextPlan:
 
         found = runner.run(Phase.ENCODE, self.networks[0], work, first_problem)
         return {
-            texts: TextsOfOwnLengths(PromptConditioning((states,)), encoding.multiple)
+            texts: encoding.conditioned(PromptConditioning((states,)))
             for texts, states in found.items()
         }
 
@@ -152,7 +161,8 @@ def _tokens(ids: TokenIds) -> AttentionMask:
 class TextsOfOwnLengths:
     """A `Conditioning` of texts that differ in length, in rows of one length.
 
-    States of zeros at the end of a row are no tokens.
+    States of zeros at the end of a row are no tokens. Each text's tokens are filled up to a
+    `multiple` of so many.
     """
 
     states: PromptConditioning

@@ -103,7 +103,7 @@ def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
         (
             ("block_out_channels", stated.block_out_channels, config.widths),
             ("layers_per_block", stated.layers_per_block, config.layers),
-            ("latent_channels", stated.latent_channels, config.latent_channels),
+            ("latent_channels", stated.latent_channels, config.core_channels),
         ),
     )
     return FolderSource(ComponentSource(Component.VAE, config, named.weights), named.ignored)

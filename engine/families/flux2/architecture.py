@@ -1,0 +1,64 @@
+"""Making the `Architecture` of FLUX.2 klein's checkpoints."""
+
+from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
+from engine.api.values import ConventionName
+from engine.families.architecture import Architecture, Conditioning
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.flux2.denoiser import MOST_REFERENCES, Flux2Denoiser, PlacedTexts
+from engine.families.flux2.reference_sizes import reference_scale, reference_size
+from engine.families.shared.component_network import config_of
+from engine.families.shared.kl_vae.autoencoder import autoencoder_of
+from engine.families.shared.kl_vae.previews import LatentPreviews
+from engine.families.shared.prompts.conditioning import PromptConditioning
+from engine.families.shared.qwen3.text_encoding import Qwen3Text
+from engine.graphs.flux2 import Flux2Config
+from engine.memory.plan import MemoryFacts
+from engine.sampling.noise_model import (
+    FLOW_SAMPLERS,
+    FLOW_SCHEDULES,
+    FlowLevels,
+    RectifiedFlow,
+    SizeAndStepsShift,
+)
+from engine.text.chat_rows import CUT_POSITIONS, WITHOUT_THOUGHTS
+
+# The numbers of Flux.1, whose blocks are as wide and whose VAE has the same layers, for cells that
+# are as large as four of its own.
+MEMORY = MemoryFacts(denoiser_bytes=336_000, vae_bytes=360_000, vae_core_bytes=48_000)
+# The layers of Qwen3 after which states are read, side by side.
+AFTER = (9, 18, 27)
+_SHIFT = SizeAndStepsShift()
+# ComfyUI's `Flux2Scheduler` has the very times; ten thousand levels come closest.
+_FLOW = RectifiedFlow(_SHIFT, tools={ConventionName.COMFY: FlowLevels(_SHIFT, count=10_000)})
+
+
+def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
+    """Return the architecture of a checkpoint."""
+
+    def conditioned(states: PromptConditioning) -> Conditioning:
+        return PlacedTexts(states, config_of(checkpoint, Component.DENOISER, Flux2Config))
+
+    return Architecture(
+        features=_features(checkpoint),
+        text=Qwen3Text(checkpoint, WITHOUT_THOUGHTS, conditioned, after=AFTER, keeps_padding=True),
+        denoiser=Flux2Denoiser(checkpoint),
+        noise=_FLOW,
+        autoencoder=autoencoder_of(checkpoint),
+        previews=LatentPreviews(checkpoint, {}),
+        memory=MEMORY,
+        reference_size=reference_size,
+        reference_scale=reference_scale,
+    )
+
+
+def _features(checkpoint: IdentifiedCheckpoint) -> Features:
+    return Features(
+        negative_prompt=True,
+        guidance=(GuidanceKind.CFG,),
+        size_multiple=checkpoint.latent.downscale,
+        texts=(TextLength(label="Qwen3", tokens=CUT_POSITIONS),),
+        samplers=FLOW_SAMPLERS,
+        schedules=FLOW_SCHEDULES,
+        options=(OptionalSetting.SECOND_PASSES, OptionalSetting.VAE_TILE),
+        reference_pictures=MOST_REFERENCES,
+    )

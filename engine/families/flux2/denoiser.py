@@ -1,0 +1,96 @@
+"""FLUX.2's transformer as a denoiser: its network, and its inputs at each step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from backends.base import Array
+from engine.api.record import ResolvedRequest
+from engine.compile.shapes import offered
+from engine.families.base import Component
+from engine.families.shared.component_network import Dimensions, config_of
+from engine.families.shared.flow.denoiser import (
+    MOST_PATCHES,
+    MOST_TOKENS,
+    FlowDenoiser,
+    ReferenceSizes,
+)
+from engine.families.shared.prompts.conditioning import PromptConditioning
+from engine.graphs.flux import wave_embedding
+from engine.graphs.flux2 import Flux2Config, flux2, rotations, side_by_side, text_rotations
+from engine.graphs.operators import GraphBuilder
+from engine.sampling.types import Latent
+
+# The most reference pictures, and the most tokens of one (`reference_scale`).
+MOST_REFERENCES = 4
+_MOST_OF_ONE = 64 * 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flux2Denoiser(FlowDenoiser):
+    """A `DenoiserModel` for FLUX.2's transformer."""
+
+    def emit(self, g: GraphBuilder) -> None:
+        """Emit the network."""
+        flux2(g, self._config)
+
+    def emit_with_references(self, g: GraphBuilder) -> None:
+        """Emit the network that also sees reference pictures."""
+        flux2(g, self._config, references=True)
+
+    def token_dimensions(self, cells: tuple[int, int], tokens: int) -> Dimensions:
+        """Return the dimensions of tokens, for a latent of `cells` and texts of `tokens`."""
+        return {
+            "tokens": offered(MOST_TOKENS, tokens, max(tokens, MOST_TOKENS)),
+            "patches": offered(1, cells[0] * cells[1], MOST_PATCHES),
+        }
+
+    def reference_dimensions(self, patches: int, references: ReferenceSizes) -> Dimensions:
+        """Return the dimensions of tokens with those of reference pictures; `patches`: without."""
+        shown = sum(height * width for height, width in references)
+        most = MOST_REFERENCES * _MOST_OF_ONE
+        return {
+            "patches": offered(2, patches + shown, MOST_PATCHES + most),
+            "reference_cells": offered(1, shown, most),
+        }
+
+    def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
+        """Return the sinusoids of a timestep."""
+        return {"timestep_embedding": wave_embedding(timestep)}
+
+    def size_inputs(
+        self, height: int, width: int, references: Sequence[Latent] = ()
+    ) -> dict[str, Array]:
+        """Return the tokens of reference pictures, and the turns of all tokens of pictures."""
+        downscale = self.checkpoint.latent.downscale
+        sizes = [(one.shape[2], one.shape[3]) for one in references]
+        turns = rotations(self._config, (height // downscale, width // downscale), sizes)
+        return turns | {"references": side_by_side(references)} if references else turns
+
+    @property
+    def _config(self) -> Flux2Config:
+        return config_of(self.checkpoint, Component.DENOISER, Flux2Config)
+
+
+@dataclass(slots=True, eq=False)
+class PlacedTexts:
+    """A `Conditioning` of texts whose tokens turn with their places; padding is read, too."""
+
+    states: PromptConditioning
+    config: Flux2Config
+    _inputs: tuple[object, Mapping[str, Array]] | None = field(default=None, init=False)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each positive prompt."""
+        return self.states.weights
+
+    def inputs(
+        self, evaluation: int, request: ResolvedRequest, *, guided: bool
+    ) -> Mapping[str, Array]:
+        """Return `context`, and the turns of its tokens."""
+        context = self.states.context(evaluation, guided=guided)
+        known = self._inputs
+        if known is None or known[0] is not context:
+            turns = text_rotations(self.config, *context.shape[:2])
+            known = self._inputs = (context, {"context": context, **turns})
+        return known[1]

@@ -1,0 +1,1 @@
+"""Tests of the family of FLUX.2 klein."""

@@ -1,0 +1,165 @@
+"""Pictures by a tiny FLUX.2 klein in ComfyUI's layout: one file with transformer, encoder, VAE."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from backends.base import Precision
+from backends.cpu import CpuBackend
+from engine.api.features import GuidanceKind, OptionalSetting
+from engine.api.request import ComponentFiles, InputImage
+from engine.api.second_passes import SecondPass
+from engine.api.values import ErrorCode, InputRole, SamplerName, ScheduleName
+from engine.errors import EngineError
+from engine.families import identify, supply
+from engine.families.flux2.hints import variant_of
+from engine.families.flux2.reference_sizes import reference_scale, reference_size
+from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.files import write_sparse
+from tests.families.flux.files import drawn
+from tests.families.flux2 import files
+from tests.families.listings import UNET, VaeSizes, ldm_vae, prefixed
+from tests.families.zimage.files import qwen3
+from tests.pipeline.jobs import RESIDENCY, a_request, run
+
+_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=8)
+# A third of the transformer's context; states after the 27th layer are read.
+_STATES, _LAYERS = 24, 28
+
+
+def write_checkpoint(path: Path, states: int = _STATES, layers: int = _LAYERS) -> Path:
+    whole = {
+        **prefixed(UNET, files.original(files.SMALL)),
+        **prefixed("text_encoders.qwen3_4b.transformer.", qwen3(states, layers=layers)),
+        **prefixed("vae.", files.vae(_VAE)),
+    }
+    numbers = drawn(whole)
+    numbers["vae.bn.running_var"] = np.abs(numbers["vae.bn.running_var"]) + 1
+    write_arrays(path, numbers)
+    return path
+
+
+@pytest.fixture(scope="module")
+def klein(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("flux2") / "flux-2-klein-4b.safetensors")
+
+
+def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
+    fields: dict[str, object] = {
+        "width": 96,
+        "height": 64,
+        "steps": 2,
+        "seed": 7,
+        "prompt": "a red house by the sea",
+        "sampler": SamplerName.EULER,
+        "schedule": ScheduleName.SIMPLE,
+        "guidance": 1.0,
+    }
+    request = a_request(path, **(fields | changes))
+    return np.asarray(run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
+
+
+def colours(path: Path, size: tuple[int, int], role: InputRole) -> InputImage:
+    levels = np.random.default_rng(1).integers(0, 256, (5, 4, 3), np.uint8)
+    Image.fromarray(levels).resize(size, Image.Resampling.BICUBIC).save(path)
+    return InputImage(role=role, path=str(path))
+
+
+def test_one_file_holds_all_parts(klein: Path) -> None:
+    found = identify(klein)
+    assert (found.family, found.variant, found.missing) == ("flux2", "klein", ())
+    assert (found.hints.steps, found.hints.guidance, found.ignored_keys) == (4, 1.0, 1)
+    assert (found.latent.channels, found.latent.downscale) == (32, 16)
+    features = found.architecture.features
+    assert (features.guidance, features.size_multiple) == ((GuidanceKind.CFG,), 16)
+    assert features.reference_pictures == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("flux-2-klein-4b-fp8", "klein"),
+        ("flux-2-klein-base-4b", "klein-base"),
+        ("FLUX.2-klein-base-4B", "klein-base"),
+        ("some_mix_v2", "klein"),
+    ],
+)
+def test_base_is_told_by_its_name(name: str, variant: str) -> None:
+    assert variant_of(name, ()) == variant
+
+
+@pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers", "invoke"])
+def test_prompt_and_seed_change_a_picture(klein: Path, convention: str) -> None:
+    first = picture(klein, convention=convention)
+    assert first.shape == (64, 96, 3)
+    np.testing.assert_array_equal(picture(klein, convention=convention), first)
+    for changes in ({"prompt": "a horse"}, {"guidance": 4.0}, {"seed": 8}):
+        assert not np.array_equal(picture(klein, convention=convention, **changes), first)
+
+
+def test_a_prompt_beyond_512_tokens_is_read_by_one_tool_alone(klein: Path) -> None:
+    long = "a house by the sea, " * 120
+    for convention, reads in (("comfy", True), ("diffusers", False)):
+        made = [
+            picture(klein, convention=convention, prompt=prompt)
+            for prompt in (long, f"{long}, red")
+        ]
+        assert np.array_equal(made[0], made[1]) is not reads
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [({"states": 40}, "the transformer needs one 24 wide"), ({"layers": 27}, "more than 27")],
+)
+def test_an_encoder_of_another_size_is_refused(
+    tmp_path: Path, sizes: dict[str, int], words: str
+) -> None:
+    with pytest.raises(EngineError) as caught:
+        identify(write_checkpoint(tmp_path / "x.safetensors", **sizes))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+    assert words in caught.value.message
+
+
+def test_only_the_vae_of_packed_latents_may_be_supplied(tmp_path: Path) -> None:
+    model = identify(write_sparse(tmp_path / "klein.safetensors", files.original()))
+    vae = write_sparse(tmp_path / "flux2-vae.safetensors", files.vae())
+    other = write_sparse(tmp_path / "ae.safetensors", ldm_vae(VaeSizes(latent=16)))
+    assert supply(model, ComponentFiles(vae=str(vae))).latent.channels == 128
+    with pytest.raises(EngineError):
+        supply(model, ComponentFiles(vae=str(other)))
+
+
+def test_reference_pictures_change_a_picture(klein: Path, tmp_path: Path) -> None:
+    one = colours(tmp_path / "1.png", (75, 90), InputRole.REFERENCE)
+    two = colours(tmp_path / "2.png", (64, 64), InputRole.REFERENCE)
+    made = [picture(klein, inputs=inputs) for inputs in ((), (one,), (one, two), (two, one))]
+    assert len({each.tobytes() for each in made}) == 4
+
+
+def test_reference_pictures_keep_their_size_up_to_a_megapixel() -> None:
+    assert reference_size((1000, 900)) == (992, 896)
+    assert reference_scale((2048, 2048)) == (1024, 1024)
+    assert reference_scale((3000, 1000)) == (1773, 591)
+    assert reference_size((3000, 1000)) == (1760, 576)
+    assert reference_size((10, 700)) == (16, 688)
+
+
+def test_a_picture_is_redrawn_in_tiles_of_the_vae_alike(klein: Path, tmp_path: Path) -> None:
+    assert OptionalSetting.VAE_TILE in identify(klein).architecture.features.options
+    init = colours(tmp_path / "init.png", (320, 256), InputRole.INIT)
+    fields = {"width": 320, "height": 256, "inputs": (init,), "strength": 0.5}
+    whole, tiled = picture(klein, **fields), picture(klein, **fields, vae_tile=256)
+    assert np.abs(whole.astype(int) - tiled).max() <= 2
+
+
+def test_a_second_pass_enlarges_and_redraws(klein: Path) -> None:
+    assert OptionalSetting.SECOND_PASSES in identify(klein).architecture.features.options
+    made = [
+        picture(klein, second_passes=(SecondPass(scale=1.5, strength=strength),))
+        for strength in (0.3, 0.7)
+    ]
+    assert made[0].shape == (96, 144, 3)
+    assert not np.array_equal(made[0], made[1])

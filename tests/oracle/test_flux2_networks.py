@@ -1,0 +1,181 @@
+"""The transformer and the autoencoder of FLUX.2 beside diffusers'."""
+# pyright: basic, reportMissingImports=false
+# torch and diffusers are absent from the environment that is type-checked.
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.oracle
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+
+from engine.graphs.flux import wave_embedding  # noqa: E402
+from engine.graphs.flux2 import (  # noqa: E402
+    Cells,
+    Flux2Config,
+    flux2,
+    rotations,
+    side_by_side,
+    text_rotations,
+)
+from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder  # noqa: E402
+from tests.oracle.networks import Case, check_all, label, normal, targets  # noqa: E402
+
+every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
+TIMESTEP, TOKENS = 731.25, 11
+SMALL_VAE = VaeConfig(16, (32, 32, 64), layers=1, patch=2)
+Pipeline = diffusers.Flux2KleinPipeline
+
+
+def small(**changes) -> Flux2Config:
+    sizes = {
+        "in_channels": 16,
+        "out_channels": 16,
+        "width": 96,
+        "heads": 3,
+        "mlp_width": 288,
+        "context_width": 40,
+        "double_blocks": 2,
+        "single_blocks": 2,
+    }
+    return Flux2Config(**(sizes | changes))
+
+
+def module_of(config: Flux2Config):
+    """diffusers' network with random weights, its norms off their first values."""
+    torch.manual_seed(0)
+    module = diffusers.Flux2Transformer2DModel(
+        in_channels=config.in_channels,
+        num_layers=config.double_blocks,
+        num_single_layers=config.single_blocks,
+        attention_head_dim=config.head_width,
+        num_attention_heads=config.heads,
+        joint_attention_dim=config.context_width,
+        mlp_ratio=config.mlp_width / config.width,
+        axes_dims_rope=(config.head_width // 4,) * 4,
+        guidance_embeds=False,
+    ).eval()
+    for name, tensor in module.named_parameters():
+        if tensor.ndim == 1:
+            tensor.data.add_(0.2 * torch.randn(tensor.shape))
+        elif "modulation" in name or "embed" in name:
+            tensor.data.mul_(2)
+    return module
+
+
+class Flux2Case(Case):
+    """The last modulation holds its halves in one weight at diffusers."""
+
+    def weights(self):
+        state = {name: tensor.numpy() for name, tensor in self.module.state_dict().items()}
+        halves = np.split(state.pop("norm_out.linear.weight"), 2)
+        state |= {
+            f"norm_out.{part}.weight": half
+            for part, half in zip(("scale", "shift"), halves, strict=True)
+        }
+        return state
+
+
+def flux2_case(
+    config: Flux2Config, size: Cells, batch: int = 1, references: tuple[Cells, ...] = ()
+) -> Case:
+    module = module_of(config)
+    sample = normal(batch, config.in_channels, *size, seed=1)
+    context = normal(2 * batch, TOKENS, config.context_width, seed=2)
+    shown = [normal(1, config.in_channels, *one, seed=4 + i) for i, one in enumerate(references)]
+    feeds = {
+        "sample": sample,
+        "timestep_embedding": wave_embedding(TIMESTEP),
+        "context": context,
+        **rotations(config, size, references),
+        **text_rotations(config, 2 * batch, TOKENS),
+    }
+    if shown:
+        feeds["references"] = side_by_side(shown)
+
+    def call(module):
+        x, text = (torch.from_numpy(array).to(module.dtype) for array in (sample, context))
+        x = torch.cat([x, x])
+        ids, packed = Pipeline._prepare_latent_ids(x), Pipeline._pack_latents(x)
+        own = packed.shape[1]
+        if shown:
+            more = [torch.from_numpy(one).to(module.dtype) for one in shown]
+            places = Pipeline._prepare_image_ids(more).expand(len(x), -1, -1)
+            ids = torch.cat([ids, places], dim=1)
+            row = torch.cat([Pipeline._pack_latents(one) for one in more], dim=1)
+            packed = torch.cat([packed, row.expand(len(x), -1, -1)], dim=1)
+        found = module(
+            packed,
+            text,
+            torch.tensor([TIMESTEP / 1000]).expand(len(x)),
+            img_ids=ids,
+            txt_ids=Pipeline._prepare_text_ids(text),
+        ).sample[:, :own]
+        return found.transpose(1, 2).reshape(x.shape)
+
+    has_references = bool(references)
+    return Flux2Case(lambda g: flux2(g, config, references=has_references), feeds, module, call)
+
+
+@every_target
+def test_a_transformer_of_any_size_equals_diffusers(target) -> None:
+    check_all(target, [flux2_case(small(), size) for size in ((4, 6), (7, 3))])
+
+
+@every_target
+def test_a_batch_of_two_latents_has_both_under_each_context(target) -> None:
+    flux2_case(small(), (4, 4), batch=2).check(target)
+
+
+@every_target
+@pytest.mark.parametrize("references", [((3, 5),), ((3, 5), (2, 2))], ids=["one", "two"])
+def test_reference_pictures_equal_diffusers(target, references: tuple[Cells, ...]) -> None:
+    flux2_case(small(), (4, 6), references=references).check(target)
+
+
+def vae_module():
+    """diffusers' autoencoder, its norms and the statistics of latents off their first values."""
+    torch.manual_seed(0)
+    module = diffusers.AutoencoderKLFlux2(
+        block_out_channels=SMALL_VAE.widths,
+        down_block_types=("DownEncoderBlock2D",) * 3,
+        up_block_types=("UpDecoderBlock2D",) * 3,
+        layers_per_block=SMALL_VAE.layers,
+        latent_channels=SMALL_VAE.core_channels,
+    ).eval()
+    for tensor in module.parameters():
+        if tensor.ndim == 1:
+            tensor.data.add_(0.2 * torch.randn(tensor.shape))
+    module.bn.running_mean.normal_(0, 0.3)
+    module.bn.running_var.uniform_(0.3, 3)
+    return module
+
+
+def deviation(module):
+    return torch.sqrt(module.bn.running_var + module.config.batch_norm_eps).view(1, -1, 1, 1)
+
+
+@every_target
+@pytest.mark.parametrize("size", [(4, 6), (5, 3)])
+def test_the_decoder_of_packed_latents_equals_diffusers(target, size: Cells) -> None:
+    latent = normal(1, SMALL_VAE.latent_channels, *size, seed=3)
+
+    def call(module):
+        x = torch.from_numpy(latent).to(module.dtype)
+        x = x * deviation(module) + module.bn.running_mean.view(1, -1, 1, 1)
+        return module.decode(Pipeline._unpatchify_latents(x)).sample
+
+    Case(lambda g: vae_decoder(g, SMALL_VAE), {"latent": latent}, vae_module(), call).check(target)
+
+
+@every_target
+@pytest.mark.parametrize("size", [(32, 48), (40, 24)])
+def test_the_encoder_of_packed_latents_equals_diffusers(target, size: Cells) -> None:
+    image = normal(1, 3, *size, seed=3)
+
+    def call(module):
+        found = module.encode(torch.from_numpy(image).to(module.dtype)).latent_dist.mode()
+        mean = module.bn.running_mean.view(1, -1, 1, 1)
+        return (Pipeline._patchify_latents(found) - mean) / deviation(module)
+
+    Case(lambda g: vae_encoder(g, SMALL_VAE), {"image": image}, vae_module(), call).check(target)
