@@ -15,7 +15,7 @@ from app.storage.aside import put_aside
 
 FILE = "index.sqlite"
 _APPLICATION = 0x53614C69  # "SaLi", to tell this file from every other
-VERSION = 1
+VERSION = 2
 _PATIENCE_S = 5.0
 # File systems over a network, by the names that Linux, macOS and Windows give them.
 _NETWORK = ("nfs", "cifs", "smb", "sshfs", "afpfs", "webdav", "davfs", "9p", "fuse.rclone", "afs")
@@ -61,7 +61,8 @@ CREATE TABLE texts(
   negative TEXT NOT NULL,
   model TEXT NOT NULL,
   loras TEXT NOT NULL,
-  name TEXT NOT NULL
+  name TEXT NOT NULL,
+  tool TEXT NOT NULL
 ) STRICT;
 CREATE TABLE uses(
   lora TEXT NOT NULL,
@@ -70,16 +71,16 @@ CREATE TABLE uses(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX uses_by_picture ON uses(picture);
 CREATE VIRTUAL TABLE words USING fts5(
-  prompt, negative, model, loras, name,
+  prompt, negative, model, loras, name, tool,
   content='texts', content_rowid='id', tokenize='trigram'
 );
 CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
-  INSERT INTO words(rowid, prompt, negative, model, loras, name)
-  VALUES (new.id, new.prompt, new.negative, new.model, new.loras, new.name);
+  INSERT INTO words(rowid, prompt, negative, model, loras, name, tool)
+  VALUES (new.id, new.prompt, new.negative, new.model, new.loras, new.name, new.tool);
 END;
 CREATE TRIGGER texts_gone AFTER DELETE ON texts BEGIN
-  INSERT INTO words(words, rowid, prompt, negative, model, loras, name)
-  VALUES ('delete', old.id, old.prompt, old.negative, old.model, old.loras, old.name);
+  INSERT INTO words(words, rowid, prompt, negative, model, loras, name, tool)
+  VALUES ('delete', old.id, old.prompt, old.negative, old.model, old.loras, old.name, old.tool);
 END;
 """
 

@@ -14,8 +14,16 @@ from engine.metadata.size_text import read_size
 _TRIGRAM = 3
 _MOST_WORDS = 20
 _WORD = re.compile(r'"([^"]*)"?|(\S+)')
-_COLUMNS = ("prompt", "negative", "model", "loras", "name")
+_COLUMNS = ("prompt", "negative", "model", "loras", "name", "tool")
 _NS = 1_000_000_000
+# Later, or earlier, than any file; within SQLite's integers.
+_FAR_NS = 1 << 62
+# A year, a month or a day as people write them: 2026, 2026-11, 11/2026, 2026-11-23, 23.11.2026.
+_DATES = (
+    re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?)?", re.ASCII),
+    re.compile(r"(?:(?P<day>\d{1,2})\.)?(?P<month>\d{1,2})\.(?P<year>\d{4})", re.ASCII),
+    re.compile(r"(?P<day>)(?P<month>\d{1,2})/(?P<year>\d{4})", re.ASCII),
+)
 
 
 class Order(Enum):
@@ -47,10 +55,10 @@ class Shape(Enum):
 class GalleryQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The pictures that are wanted; all conditions hold together, the defaults ask for nothing.
 
-    Every word of `words` must occur in the prompt, the negative prompt, the model's, a LoRA's or
-    the file's name, in any case and also within words; "several words" in quotes are one. A word
-    like 512x768 also finds that size, a number also that seed. `since` and `until` are local days,
-    both included.
+    Every word of `words` must occur in the prompt, the negative prompt, the model's, a LoRA's, the
+    tool's or the file's name, in any case and also within words; "several words" in quotes are one.
+    A word like 512x768 also finds that size, a number also that seed, and one like 2026-11 also
+    what was saved then. `since` and `until` are local days, both included.
     """
 
     words: str = ""
@@ -153,9 +161,10 @@ def below(folder: Path) -> tuple[bytes, int, bytes]:
 def midnight_ns(day: date) -> int:
     """Return the local start of a day in ns since 1970."""
     try:
-        return int(datetime.combine(day, time()).astimezone().timestamp()) * _NS
+        found = int(datetime.combine(day, time()).astimezone().timestamp()) * _NS
+        return max(-_FAR_NS, min(found, _FAR_NS))
     except (OSError, OverflowError, ValueError):  # days that the system's clock does not know
-        return -(1 << 62) if day.year < 1970 else 1 << 62
+        return -_FAR_NS if day.year < 1970 else _FAR_NS
 
 
 def _words(text: str) -> list[str]:
@@ -171,10 +180,30 @@ def _word(word: str) -> Condition:
         ways.append(Condition("width = ? AND height = ?", size))
     if word.isascii() and word.isdigit():
         ways.append(Condition("seed = ?", (word.lstrip("0") or "0",)))
+    span = read_dates(word)
+    if span is not None:
+        times = midnight_ns(span[0]), midnight_ns(span[1])
+        ways.append(Condition("modified_ns >= ? AND modified_ns < ?", times))
     return Condition(
         " OR ".join(f"({one.sql})" for one in ways),
         tuple(value for one in ways for value in one.values),
     )
+
+
+def read_dates(word: str) -> tuple[date, date] | None:
+    """Return the first day of a year, month or day, and the one after its last; None for others."""
+    match = next(filter(None, (pattern.fullmatch(word) for pattern in _DATES)), None)
+    if match is None:
+        return None
+    year, month, day = (int(match[name] or 0) for name in ("year", "month", "day"))
+    try:
+        first = date(year, month or 1, day or 1)
+        if day:
+            return first, first + timedelta(days=1)
+        months = year * 12 + month if month else year * 12 + 12
+        return first, date(months // 12, months % 12 + 1, 1)
+    except (OverflowError, ValueError):  # the 13th month, or the year 0
+        return None
 
 
 def _in_texts(word: str) -> Condition:

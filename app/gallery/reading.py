@@ -17,7 +17,7 @@ _INTEGERS = msgspec.json.Decoder(list[int])
 _ROWS = f"""
 SELECT pictures.id, folders.path, pictures.name, modified_ns, size, width, height, identity,
   substr(prompt, 1, {SHOWN_CHARACTERS}), substr(negative, 1, {SHOWN_CHARACTERS}),
-  pictures.model, loras, seed, tool, trouble, missing
+  pictures.model, loras, seed, pictures.tool, trouble, missing
 FROM pictures
 JOIN folders ON folders.id = pictures.folder
 JOIN texts ON texts.id = pictures.id

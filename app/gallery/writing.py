@@ -64,10 +64,10 @@ def write_picture(connection: sqlite3.Connection, read: Read, marks: Marks) -> i
     loras = [stored_text(lora) for lora in told.loras]
     _remove_texts(connection, [picture])
     connection.execute(
-        "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             picture, stored_text(told.prompt), stored_text(told.negative), model,
-            "\n".join(loras), name,
+            "\n".join(loras), name, tool,
         ),
     )  # fmt: skip
     connection.executemany(

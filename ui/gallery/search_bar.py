@@ -262,7 +262,14 @@ class _WordsField(LineField):
     def __init__(self, habits: GalleryHabits) -> None:
         super().__init__(MOST_SEARCHED)
         self._habits = habits
-        self.setPlaceholderText(self.tr("Search prompts, models, LoRAs, seeds, sizes and names"))
+        self.setPlaceholderText(self.tr("Search prompts, models, programs, dates, seeds, names…"))
+        how = self.tr(
+            "Every word must be found: in the prompts, or in the name of the model, a LoRA, the "
+            "program or the file. A date is written as 2026-11-23, 2026-11 or 2026, a size as "
+            "512x768, a seed as its number. Words in quotes belong together."
+        )
+        self.setToolTip(how)
+        self.setAccessibleDescription(how)
         self.setAccessibleName(self.tr("Search"))
         self.setClearButtonEnabled(True)
         self.setFixedHeight(CONTROL_HEIGHT)

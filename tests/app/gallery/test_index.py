@@ -1,11 +1,11 @@
 """The gallery finds, searches and marks the pictures of its folders."""
 
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
 
-from app.gallery.query import GalleryQuery, Order, Rejected, Shape
+from app.gallery.query import GalleryQuery, Order, Rejected, Shape, read_dates
 from app.gallery.rows import FolderState
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, theirs, write
@@ -51,6 +51,17 @@ def test_pictures_of_subfolders_come_newest_first_with_how_they_were_made(three:
         ('"cat, asleep"', ["cat.png"]),
         ('"asleep cat"', []),
         ("77", ["red.png"]),
+        ("safelight", ["cat.png"]),
+        ("a1 automatic", []),
+        ("au automatic1111 house", ["red.png"]),
+        ("2001", ["red.png", "sea.png", "cat.png"]),
+        ("2001-09", ["red.png", "sea.png", "cat.png"]),
+        ("9/2001", ["red.png", "sea.png", "cat.png"]),
+        ("2001-10", []),
+        ("2001-13", []),
+        ("0000", []),
+        ("4711", []),
+        ("0001-01-01", []),
         ("1x1", ["red.png", "sea.png", "cat.png"]),
         ("100%", []),
         ('" OR 1=1 --', []),
@@ -60,6 +71,35 @@ def test_pictures_of_subfolders_come_newest_first_with_how_they_were_made(three:
 )
 def test_words_are_found_in_every_text(three: Opened, words: str, names: list[str]) -> None:
     assert three.names(GalleryQuery(words=words)) == names
+
+
+def test_a_day_finds_what_was_saved_on_it(three: Opened) -> None:
+    red, _, _ = three.rows()
+    day = datetime.fromtimestamp(red.modified_ns / 1e9).astimezone().date()
+    for words in (day.isoformat(), f"{day.day}.{day.month}.{day.year}"):
+        assert three.names(GalleryQuery(words=words)) == ["red.png"]
+        assert three.names(GalleryQuery(words=f"{words} house")) == ["red.png"]
+        assert three.names(GalleryQuery(words=f"{words} cat")) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "first", "after"),
+    [
+        ("2026", date(2026, 1, 1), date(2027, 1, 1)),
+        ("2026-11", date(2026, 11, 1), date(2026, 12, 1)),
+        ("12.2026", date(2026, 12, 1), date(2027, 1, 1)),
+        ("12/2026", date(2026, 12, 1), date(2027, 1, 1)),
+        ("2026-11-30", date(2026, 11, 30), date(2026, 12, 1)),
+        ("30.11.2026", date(2026, 11, 30), date(2026, 12, 1)),
+    ],
+)
+def test_dates_are_read_as_people_write_them(word: str, first: date, after: date) -> None:
+    assert read_dates(word) == (first, after)
+
+
+@pytest.mark.parametrize("word", ["2026-02-30", "9999-12-31", "9999", "20261", "2026-", "1.2", "x"])
+def test_other_words_are_no_dates(word: str) -> None:
+    assert read_dates(word) is None
 
 
 @pytest.mark.parametrize(
