@@ -38,13 +38,14 @@ def test_a_batch_is_seen_side_by_side_while_it_is_made(make_desk: MakeDesk) -> N
     desk.session.progress.on_preview(event, bytes([0, 200, 0]) * 4)
     middle = first.rect().center()
     desk.wait(lambda: first.grab().toImage().pixelColor(middle).green() == 200)
-    assert first.y() == others[0].y() < others[1].y()
+    # The cells are laid out when the window next does so.
+    desk.wait(lambda: first.y() == others[0].y() < others[1].y())
     assert unnamed(desk.window) == []
     first.click()
     desk.wait(canvas.view.isVisible)
-    assert canvas.back.isVisible()
+    desk.wait(canvas.back.isVisible)
     canvas.back.click()
-    assert canvas.batch.isVisible()
+    desk.wait(canvas.batch.isVisible)
 
 
 def test_a_finished_picture_is_seen_alone_and_escape_goes_back(make_desk: MakeDesk) -> None:

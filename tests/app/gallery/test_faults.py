@@ -219,7 +219,13 @@ def test_damage_that_only_the_check_at_the_start_finds_is_mended_before_it_sprea
 
 def test_an_index_that_is_damaged_while_it_is_open_is_made_again(two: Opened) -> None:
     with closing(sqlite3.connect(two.file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        def is_written_back() -> bool:
+            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return busy == 0
+
+        # While somebody reads, pages stay in the journal, and the damage would be under them.
+        two.wait(is_written_back)
     content = two.file.read_bytes()
     two.file.write_bytes(content[:4096] + b"\x55" * (len(content) - 4096))
     two.index.rescan()
