@@ -1,11 +1,12 @@
-"""Makes a full-size SDXL checkpoint of random float16 weights, in the original layout: 6.9 GB.
+"""Makes safetensors files of random float16 weights, and of them a full-size SDXL: 6.9 GB.
 
-Keys and shapes are those of the published `sd_xl_base_1.0.safetensors`; weights are scaled like a
-layer's initialisation: outputs stay as large as inputs, so that nothing overflows or vanishes.
+SDXL's keys and shapes are those of the published `sd_xl_base_1.0.safetensors`; weights are scaled
+like a layer's initialisation: outputs stay as large as inputs, so that nothing overflows or
+vanishes.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,12 @@ _DRAWN = 1 << 24
 
 
 def make(path: Path) -> None:
-    """Write the checkpoint under a temporary name, then rename it to `path`."""
-    shapes = listings.sdxl()
+    """Write SDXL's checkpoint."""
+    write(path, listings.sdxl())
+
+
+def write(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Write weights of these names and shapes under a temporary name, then rename it to `path`."""
     text, _ = header(shapes, DType.F16)
     random = np.random.default_rng(_SEED)
     drawn = random.standard_normal(_DRAWN, np.float32)

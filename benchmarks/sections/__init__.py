@@ -9,6 +9,7 @@ from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
 from benchmarks.sections.control import control
+from benchmarks.sections.flux import flux
 from benchmarks.sections.gallery import gallery
 from benchmarks.sections.identify import identify_files
 from benchmarks.sections.installed import installed
@@ -55,6 +56,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "compilers": compilers,
     "shapes": shapes,
     "sdxl": sdxl,
+    "flux": flux,
     "webgpu": webgpu,
     "tiles": tiles,
     "upscale": upscale,
@@ -74,6 +76,7 @@ ASKED_FOR = (
     "compilers",
     "tensorrt",
     "sdxl",
+    "flux",
     "webgpu",
     "tiles",
     "upscale",

@@ -59,6 +59,11 @@ def tensor(name: str, shape: Sequence[int], kind: int, offset: int) -> bytes:
     return text(name) + struct.pack("<I", len(shape)) + sizes + struct.pack("<IQ", kind, offset)
 
 
+def number_of(dtype: DType) -> int:
+    """The number that a file has for a type."""
+    return _NUMBERS[dtype]
+
+
 def header(facts: Sequence[bytes], tensors: Sequence[bytes], version: int = 3) -> bytes:
     counts = struct.pack("<IQQ", version, len(tensors), len(facts))
     return MAGIC + counts + b"".join(facts) + b"".join(tensors)
