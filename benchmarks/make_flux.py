@@ -74,11 +74,11 @@ def t5_encoder() -> Listing:
 
 
 def _make_transformer(path: Path) -> None:
-    _write_gguf(path, files.original(files.SCHNELL), "flux")
+    write(path, files.original(files.SCHNELL), "flux")
 
 
 def _make_t5(path: Path) -> None:
-    _write_gguf(path, t5_encoder(), "t5encoder")
+    write(path, t5_encoder(), "t5encoder")
 
 
 def _make_clip(path: Path) -> None:
@@ -99,7 +99,7 @@ MAKERS: Mapping[str, Callable[[Path], None]] = {
 }
 
 
-def _write_gguf(path: Path, names: Listing, architecture: str) -> None:
+def write(path: Path, names: Listing, architecture: str) -> None:
     """Write matrices in blocks and vectors in float32, under a temporary name at first."""
     listed: list[bytes] = []
     offset = 0
