@@ -21,7 +21,7 @@ from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
-from engine.weights.packing import bound_bytes
+from engine.weights.packing import bound_bytes, packing_of
 from engine.weights.sources import WeightSource, as_sources
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -77,6 +77,11 @@ class Compiler:
         element, form = self._element(sources, precision), self._operators.blocks
         computed = [source for source in sources if source.slice_as(element) is None]
         return sum(bound_bytes(source, element, form) for source in computed)
+
+    def repacks(self, weights: WeightSet) -> bool:
+        """Return True if weights in blocks would be repacked into blocks of the runtime's."""
+        form = self._operators.blocks
+        return any(packing_of(one, form) is not None for one in weights.base.values())
 
     def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""

@@ -178,7 +178,8 @@ def _weight_bytes(weights: WeightSet, compiler: Compiler, precision: Precision) 
     converted = compiler.converted_bytes(weights, precision)
     has_copy = converted > 0 and compiler.has_copy(weights, precision)
     packed = compiler.packed_bytes(weights, precision)
-    return ComponentBytes(packed, converted, mapped=converted if has_copy else 0)
+    mapped = converted if has_copy else 0
+    return ComponentBytes(packed, converted, mapped=mapped, repacks=compiler.repacks(weights))
 
 
 def _component_bytes(

@@ -47,13 +47,15 @@ class ComponentBytes:
     """The bytes of a component's weights: packed by the runtime, and converted in memory.
 
     `patched` are those of the weights that LoRAs change, which are always in memory; `mapped` are
-    those of the converted ones that a working copy has already.
+    those of the converted ones that a working copy has already. `repacks` is true of weights in
+    blocks of few bits.
     """
 
     packed: int
     converted: int
     patched: int = 0
     mapped: int = 0
+    repacks: bool = False
 
     def bytes(self, *, held: bool) -> int:
         """Return the bytes in memory; `held`: converted weights are in memory, not mapped."""
@@ -71,6 +73,7 @@ def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
         sum(one.converted for one in parts),
         sum(one.patched for one in parts),
         sum(one.mapped for one in parts),
+        any(one.repacks for one in parts),
     )
 
 
@@ -160,6 +163,19 @@ class MemoryNeeds:
         """The bytes of converted weights that are held until their working copies are written."""
         return self.denoiser.converted + sum(one.weights.converted for one in self.later)
 
+    @property
+    def placements(self) -> tuple[WeightPlacement, ...]:
+        """The places of converted weights, the better first.
+
+        Weights in blocks are always repacked into working copies: it takes minutes, so no later
+        start should repeat it, and whoever runs large models in blocks lacks the memory for both
+        the repacked ones and those that the runtime makes of them.
+        """
+        parts = (self.denoiser, self.text_encoder, *(one.weights for one in self.later))
+        if any(one.repacks for one in parts):
+            return (WeightPlacement.WORKING_COPY,)
+        return (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
+
     def peak(self, way: _Way, *, held: bool) -> int:
         """Return the peak in bytes; `held`: converted weights are in memory, not mapped."""
         step = self._step(self.cells, self.facts)
@@ -216,8 +232,7 @@ def plan_memory(
 
     tiles = needs.tile_cells is not None
     ways = _ways(more_jobs=more_jobs, several=pictures > 1, tiles=tiles)
-    placements = (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
-    plans = [plan(placement, way) for placement in placements for way in ways]
+    plans = [plan(placement, way) for placement in needs.placements for way in ways]
     chosen = next((plan for plan in plans if plan.fits), plans[-1])
     return _with_copy(chosen, needs.written)
 

@@ -139,6 +139,13 @@ def test_a_copy_on_disk_may_let_both_stay() -> None:
     assert (chosen.placement, chosen.together) == (WORKING_COPY, True)
 
 
+def test_weights_in_blocks_are_repacked_into_a_copy_however_much_memory_there_is() -> None:
+    blocks = replace(DENOISER, repacks=True)
+    assert plan(DENOISER, VAE, TEXT).placement is MEMORY_THEN_COPY
+    assert plan(blocks, VAE, TEXT).placement is WORKING_COPY
+    assert plan(DENOISER, VAE, replace(TEXT, repacks=True)).placement is WORKING_COPY
+
+
 def test_weights_of_a_copy_that_exists_are_not_held() -> None:
     parts = (DENOISER, VAE, TEXT)
     now = plan(*(replace(one, mapped=one.converted) for one in parts))
