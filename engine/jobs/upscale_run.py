@@ -131,7 +131,11 @@ class UpscaleRunner:
         tiling = tiles_on(network, compiler, job.tile)
         peak = max(peak_on(network, compiler, tiling, one) for one in plan.shapes)
         measured = self._expected(job.upscaler, plan.pixels, candidate)
-        told = _by_trial(job.upscaler, plan.pixels, candidate) if measured is None else measured
+        told = (
+            seconds_by_trial(job.upscaler, plan.pixels, candidate.milliseconds)
+            if measured is None
+            else measured
+        )
         return UpscaleOutlook(
             width=width,
             height=height,
@@ -231,13 +235,16 @@ def _kind(upscaler: Upscaler, compiler: Compiler, precision: Precision) -> Kind:
     return Kind(_ACTIVITY, upscaler.digest, device.backend, device.name, precision.value)
 
 
-def _by_trial(upscaler: Upscaler, pixels: int, candidate: Candidate) -> float | None:
-    """Return the seconds as the device's trial tells them; None before it was tried."""
-    if math.isinf(candidate.milliseconds):
+def seconds_by_trial(upscaler: Upscaler, pixels: int, milliseconds: float) -> float | None:
+    """Return the seconds as the time of a device's trial tells them; None before it was tried.
+
+    None also for attention, whose products are not with weights: SwinIR took ten times as long.
+    """
+    if math.isinf(milliseconds) or upscaler.network.attends:
         return None
     weights = sum(one.elements for one in upscaler.network.weights.values())
     channels = upscaler.network.channels
-    return upscaling_trials(weights, pixels / channels) * candidate.milliseconds / 1000
+    return upscaling_trials(weights, pixels / channels) * milliseconds / 1000
 
 
 def _require_bounds(request: UpscaleRequest) -> None:

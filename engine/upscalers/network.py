@@ -50,7 +50,8 @@ class UpscalerNetwork:
     `numbers` is how many numbers of its results are needed at once for each pixel of the picture it
     is given; where it has a `tail`, which is then run in tiles of its own, those of the layers
     before that. `ahead` are those that follow from the size alone, for a runtime that keeps them.
-    `overflows_f16`: it needs more range or precision than float16 has.
+    `overflows_f16`: it needs more range or precision than float16 has. `attends`: it has attention,
+    so that its weights do not tell how much it computes.
     """
 
     channels: int
@@ -62,6 +63,7 @@ class UpscalerNetwork:
     overflows_f16: bool = False
     tail: Tail | None = None
     ahead: int = 0
+    attends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,10 @@ from engine.api.saving import PictureFormat
 from engine.api.upscale_messages import ImageUpscaled, PlanUpscale, RunUpscale, UpscalePlanned
 from engine.api.upscaling import UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorCode, Phase
+from engine.jobs.upscale_run import seconds_by_trial
 from engine.metadata.record import read_record, record_chunks
 from engine.output.encoding import encode_picture
+from engine.upscalers.reading import read_upscaler
 from tests.app.test_upscale_command import pixels
 from tests.metadata.records import PLAIN
 from tests.server.conftest import MakeJob, Start
@@ -126,6 +128,16 @@ def test_an_outlook_tells_size_memory_and_time(
     assert after.seconds is not None
     plain = outlook(talk, 3, UpscaleRequest(source=str(source), upscaler="lanczos", scale=3.0))
     assert (plain.width, plain.height, plain.runs) == (240, 180, 0)
+
+
+def test_the_time_of_attention_is_not_told_by_a_trial(tmp_path: Path) -> None:
+    """The weights of convolutions tell the work, and so the device's trial gives a time."""
+    told = {
+        name: seconds_by_trial(read_upscaler(file_of(tmp_path, name)), 3 * 64 * 64, 100.0)
+        for name in ("ESRGAN", "SwinIR", "OmniSR")
+    }
+    assert told.pop("ESRGAN")
+    assert told == {"SwinIR": None, "OmniSR": None}
 
 
 def _wrong(folder: Path) -> dict[str, tuple[dict[str, object], ErrorCode]]:

@@ -49,6 +49,7 @@ def read(tensors: Tensors) -> UpscalerNetwork:
         Needs(multiple=window, least=least, reach=_REACH, zeros=True, sees_all=True),
         10 * width,
         overflows_f16=True,
+        attends=True,
     )
 
 

@@ -87,6 +87,7 @@ def _network(tensors: Tensors, config: SwinIrConfig) -> UpscalerNetwork:
         Needs(multiple=multiple, least=multiple, reach=reach),
         numbers,
         overflows_f16=True,
+        attends=True,
         ahead=masks // cells,
     )
 
