@@ -86,6 +86,10 @@ _OPTIONS = {
         QT_TRANSLATE_NOOP("layers", "Faces"),
         QT_TRANSLATE_NOOP("layers", "Draw faces."),
     ),
+    "style_fidelity": (
+        QT_TRANSLATE_NOOP("layers", "Style fidelity"),
+        QT_TRANSLATE_NOOP("layers", "The more, the closer the style is to the reference's."),
+    ),
     "pixels": (
         QT_TRANSLATE_NOOP("layers", "Numbers that go in"),
         QT_TRANSLATE_NOOP("layers", "The numbers that the network takes for a picture."),
@@ -155,6 +159,7 @@ def control_kind_name(kind: ControlKind | None) -> str:
         ControlKind.COLOR: translate("layers", "Colours"),
         ControlKind.RECOLOR: translate("layers", "Recolouring"),
         ControlKind.INPAINT: translate("layers", "Inpainting"),
+        ControlKind.REFERENCE: translate("layers", "Reference"),
     }[kind]
 
 

@@ -173,10 +173,14 @@ def changed(
 
 def _layer(given: dict[str, Any]) -> ControlLayer:
     fields = dict(given, image=str(typed_path(given["image"])))
-    if fields.get("network") is None:
-        raise Usage(f"--control {given['image']} needs a network: --control-model M")
-    fields["network"] = file_or_name(fields["network"])
     name, options = fields.pop(_PREPROCESSOR, _NONE), fields.pop(_OPTIONS, [])
+    if name == PreprocessorName.REFERENCE_ONLY:
+        if "network" in fields:
+            raise Usage(f"--control-preprocessor {name} takes no --control-model")
+    elif fields.get("network") is None:
+        raise Usage(f"--control {given['image']} needs a network: --control-model M")
+    else:
+        fields["network"] = file_or_name(fields["network"])
     if name == _NONE:
         if "preprocessor_weights" in fields:
             raise Usage("--control-preprocessor-model needs --control-preprocessor NAME")

@@ -56,6 +56,7 @@ _USUAL: Mapping[ControlKind, PreprocessorName] = MappingProxyType(
         ControlKind.SHUFFLE: PreprocessorName.SHUFFLE,
         ControlKind.COLOR: PreprocessorName.COLOR_GRID,
         ControlKind.RECOLOR: PreprocessorName.RECOLOR_LUMINANCE,
+        ControlKind.REFERENCE: PreprocessorName.REFERENCE_ONLY,
     }
 )
 

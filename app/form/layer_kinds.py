@@ -10,6 +10,7 @@ from engine.api.control import MAX_CONTROLS, ControlLayer
 from engine.api.features import Features, OptionalSetting
 from engine.api.image_prompts import MAX_IMAGE_PROMPTS, ImagePrompt
 from engine.api.model_files import ModelKind
+from engine.api.preprocessors import PreprocessorName
 
 _SUFFIXES = (".safetensors", ".sft", ".pth", ".pt", ".ckpt", ".bin", ".onnx")
 Layer = ControlLayer | ImagePrompt
@@ -29,7 +30,12 @@ class LayerKind:
     make: type[ControlLayer] | type[ImagePrompt]
 
     def file_of(self, layer: Layer) -> str | None:
-        """Return the file that a layer states, which may be only its name; None for none."""
+        """Return the file that a layer states, which may be only its name; None for none.
+
+        A reference, which has no file, states its preprocessor.
+        """
+        if isinstance(layer, ControlLayer) and layer.is_reference:
+            return PreprocessorName.REFERENCE_ONLY.value
         return getattr(layer, self.file)
 
     def is_offered(self, features: Features) -> bool:

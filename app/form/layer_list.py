@@ -13,6 +13,7 @@ from app.library.checkpoint_store import CheckpointStore
 from app.library.model_store import ModelStore
 from app.library.moved_files import MovedFiles
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.control import ControlLayer
 from engine.api.model_files import ModelInfo
 
 
@@ -186,6 +187,8 @@ class LayerList(QObject):
     def _fate(self, layer: Layer, stated: str | None, info: ModelInfo | None) -> LayerFate:
         if not self.is_taken:
             return LayerFate.UNTAKEN
+        if isinstance(layer, ControlLayer) and layer.is_reference:
+            return LayerFate.APPLIED if layer.enabled else LayerFate.OFF
         if stated is None:
             return LayerFate.UNCHOSEN
         if info is None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import span_within, within
-from engine.api.preprocessors import ControlKind, MapOptions, MapTarget
+from engine.api.preprocessors import ControlKind, MapOptions, MapTarget, ReferenceOptions
 
 # The most control layers of a request.
 MAX_CONTROLS = 16
@@ -72,6 +72,11 @@ class ControlLayer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     # False if the layer is kept in the list of the form without being used.
     enabled: bool = True
 
+    @property
+    def is_reference(self) -> bool:
+        """True if the denoiser's self-attention sees the picture, for which there is no network."""
+        return isinstance(self.preprocessor, ReferenceOptions)
+
     def target(self, width: int, height: int) -> MapTarget:
         """Return what the map is for, in a picture of this width and height."""
         return MapTarget(width, height, whole=self.resize is ControlResize.FILL)
@@ -81,7 +86,7 @@ class ControlReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """A control layer in a picture's record: what its network is, and whether it acted."""
 
     name: str
-    # None if the file was not found; the picture was made without it.
+    # None if the file was not found, and the picture was made without it; and for a reference.
     path: str | None = None
     # A hash of samples of the file, as the checkpoint's; empty if the file was not found.
     digest: str = ""

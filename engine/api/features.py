@@ -56,6 +56,8 @@ class OptionalSetting(StrEnum):
     TILING = "tiling"
     FREEU = "freeu"
     PERTURBED_ATTENTION = "perturbed_attention"
+    # Self-attention that also attends to a reference picture: "reference_only".
+    REFERENCE_ATTENTION = "reference_attention"
     # Guidance by the attention of the denoiser's middle.
     SELF_ATTENTION_GUIDANCE = "self_attention_guidance"
 

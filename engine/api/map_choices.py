@@ -3,6 +3,26 @@
 from enum import StrEnum
 
 
+class ControlKind(StrEnum):
+    """The kinds of maps that ControlNets are trained on."""
+
+    CANNY = "canny"
+    DEPTH = "depth"
+    SOFTEDGE = "softedge"
+    LINEART = "lineart"
+    SCRIBBLE = "scribble"
+    POSE = "pose"
+    NORMAL = "normal"
+    SEG = "seg"
+    TILE = "tile"
+    SHUFFLE = "shuffle"
+    COLOR = "color"
+    RECOLOR = "recolor"
+    INPAINT = "inpaint"
+    # No map: the picture itself, which the denoiser's self-attention sees.
+    REFERENCE = "reference"
+
+
 class NormalLayout(StrEnum):
     """The colours of a normal map's directions.
 

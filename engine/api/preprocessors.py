@@ -11,26 +11,8 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import within
-from engine.api.map_choices import NormalLayout, OnnxPixels, OnnxValues
+from engine.api.map_choices import ControlKind, NormalLayout, OnnxPixels, OnnxValues
 from engine.api.sentences import Sentence, sentence
-
-
-class ControlKind(StrEnum):
-    """The kinds of maps that ControlNets are trained on."""
-
-    CANNY = "canny"
-    DEPTH = "depth"
-    SOFTEDGE = "softedge"
-    LINEART = "lineart"
-    SCRIBBLE = "scribble"
-    POSE = "pose"
-    NORMAL = "normal"
-    SEG = "seg"
-    TILE = "tile"
-    SHUFFLE = "shuffle"
-    COLOR = "color"
-    RECOLOR = "recolor"
-    INPAINT = "inpaint"
 
 
 class PreprocessorName(StrEnum):
@@ -56,6 +38,7 @@ class PreprocessorName(StrEnum):
     NORMAL_DEPTH = "normal_depth"
     DW_OPENPOSE = "dw_openpose"
     ONNX = "onnx"
+    REFERENCE_ONLY = "reference_only"
 
 
 class MapTarget(msgspec.Struct, frozen=True):
@@ -206,6 +189,15 @@ class OnnxOptions(_ScaledOptions, frozen=True, tag="onnx"):
     invert: bool = False
 
 
+class ReferenceOptions(_Options, frozen=True, tag="reference_only"):
+    """The share of the negative prompt's prediction that attends to itself alone.
+
+    The more, the closer the style is to the reference's.
+    """
+
+    style_fidelity: Annotated[float, within(0, 1, "style fidelity")] = 0.5
+
+
 # The options of one preprocessor; their type names it.
 MapOptions = (
     CannyOptions
@@ -228,6 +220,7 @@ MapOptions = (
     | NormalOptions
     | PoseOptions
     | OnnxOptions
+    | ReferenceOptions
 )
 
 
@@ -380,6 +373,12 @@ PREPROCESSORS: Mapping[PreprocessorName, Preprocessor] = MappingProxyType(
             OnnxOptions,
             (ControlKind.SEG, ControlKind.DEPTH, ControlKind.NORMAL, ControlKind.SOFTEDGE),
             ("model.onnx",),
+        ),
+        PreprocessorName.REFERENCE_ONLY: Preprocessor(
+            sentence("Reference"),
+            sentence("The picture's look and subject, seen by the model itself: no network."),
+            ReferenceOptions,
+            (ControlKind.REFERENCE,),
         ),
     }
 )

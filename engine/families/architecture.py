@@ -152,6 +152,10 @@ class DenoiserModel(Protocol):
         """The names of the layers in which the cells of a latent attend to one another."""
         ...
 
+    def reference_layers(self, weight: float) -> tuple[str, ...]:
+        """Return those of them that attend to a reference picture of this weight, if any do."""
+        ...
+
     def timestep_inputs(self, timestep: float, guidance: float = ...) -> dict[str, Array]:
         """Return the inputs that change with the step; some networks take `guidance` as one."""
         ...

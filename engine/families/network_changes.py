@@ -1,18 +1,32 @@
 """The changes that a request makes to the graphs of its checkpoint's networks.
 
 Inputs and outputs of changed denoisers are `FREE_U_FACTORS` float32 [4] (b1, b2, s1, s2),
-`PERTURBED` float32 [contexts, 1, 1] (1 for perturbed rows) and `ATTENTION` float32 [contexts,
-cells of the middle].
+`PERTURBED` float32 [contexts, 1, 1] (1 for perturbed rows), `ATTENTION` float32 [contexts, cells of
+the middle], and those of `engine.graphs.reference_attention`.
 """
 
+from collections.abc import Mapping
+
+from backends.base import DeviceValue
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.request import GuidanceOptions
 from engine.api.values import ConventionName
 from engine.graphs.free_u import SCALES as FREE_U_FACTORS
 from engine.graphs.free_u import FreeU
+from engine.graphs.reference_attention import ALONE as ATTENDS_ALONE
+from engine.graphs.reference_attention import KEPT, SEEN, ReferenceForm
 from engine.graphs.unet_changes import ATTENTION, PERTURBED, NetworkChanges
 
-__all__ = ["ATTENTION", "FREE_U_FACTORS", "PERTURBED", "NetworkChanges", "changes_of"]
+__all__ = [
+    "ATTENDS_ALONE",
+    "ATTENTION",
+    "FREE_U_FACTORS",
+    "PERTURBED",
+    "NetworkChanges",
+    "ReferenceForm",
+    "changes_of",
+    "kept_by",
+]
 
 # The axes, height and width, that continue at the opposite edge.
 _WRAPS = {
@@ -45,3 +59,12 @@ def _layer(name: str) -> str:
     """Return the beginning of layers' names that a name of a request stands for."""
     first, dot, rest = name.strip().partition(".")
     return _PARTS.get(first, first) + dot + rest
+
+
+def kept_by(written: Mapping[str, DeviceValue]) -> dict[str, DeviceValue]:
+    """Return what a reference's run wrote as inputs of the denoiser that reads it."""
+    return {
+        name.replace(SEEN, KEPT, 1): value
+        for name, value in written.items()
+        if name.startswith(f"{SEEN}.")
+    }

@@ -92,8 +92,8 @@ class ImagePromptWriter:
                 self._inputs[prompt, width] = self._declared(prompt, shape, width, numbers)
 
     def at(self, name: str) -> tuple[Attended, ...]:
-        """Return what the layer of this name attends to beside the text."""
-        if not self._prompts:
+        """Return what the layer of this name attends to beside the text: nothing in others."""
+        if not self._prompts or name not in self._layers:
             return ()
         layer, g = self._layers[name], self._g
         place = self._places[name]

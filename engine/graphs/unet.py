@@ -14,6 +14,7 @@ from engine.graphs.image_prompts import AttendingLayer, ImagePromptShape, ImageP
 from engine.graphs.lllite import LlliteWriter
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.attention import Attended
+from engine.graphs.reference_attention import ReferenceWriter
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges, SelfAttentionChanges
 from engine.graphs.unet_encoder import (
     EncoderConfig,
@@ -80,7 +81,8 @@ def unet(
     at the end of each block on the way down; with three blocks the last is added to the middle.
 
     `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1). `changes`
-    may add inputs and the output `attention` float32 [contexts, cells of the middle]. With
+    may add inputs, and outputs: `attention` float32 [contexts, cells of the middle]; those of
+    `ReferenceWriter`. With
     `image_prompts` there are the inputs of `ImagePromptWriter`.
     """
     inputs = encoder_inputs(g, config)
@@ -194,6 +196,9 @@ class UNetWriter(UNetEncoder):
         self._whole, self._halves_evenly = config, halves_evenly
         self._changes, self._altered = changes, SelfAttentionChanges(g, changes)
         self._lllite = LlliteWriter(g, changes.lllite)
+        self._reference = ReferenceWriter(g, changes.reference, attending_layers(config))
+        # The image that the present transformer is given.
+        self._image: Value = ""
         self._free_u: FreeUWriter | None = None
         if changes.free_u:
             self._free_u = FreeUWriter(g, changes.free_u, config.down[0].width)
@@ -203,7 +208,8 @@ class UNetWriter(UNetEncoder):
         """Emit the down path, the middle and the up path with its skip connections."""
         g, config = self.g, self._whole
         x = self.begin(g.from_planes(g.cast_to_element(sample)))
-        if self._changes.perturbs(next(self_attention_layers(config), "")):
+        perturbs = self._changes.perturbs(next(self_attention_layers(config), ""))
+        if perturbs or self._reference.acts:
             x = self.all_per_context(x)
         x, width = self._controlled(*self.middle(self.down(x)))
         for i, block in enumerate(config.up):
@@ -213,11 +219,23 @@ class UNetWriter(UNetEncoder):
         x = g.norm_silu(x, "conv_norm_out", width, config.norm_groups, config.norm_epsilon)
         return g.conv(x, "conv_out", (width, config.out_channels))
 
+    def transformer(self, x: Value, name: str, block: UNetBlock, depth: int) -> Value:
+        """Emit transformer blocks; see `UNetEncoder.transformer`."""
+        self._image = x
+        return super().transformer(x, name, block, depth)
+
     def self_attention(self, x: Value, name: str, block: UNetBlock) -> Value:
         """Emit self-attention as in the checkpoint, or as it is changed."""
         if self._altered.touch(name):
             return self._altered.write(x, name, block)
-        return super().self_attention(x, name, block)
+        if self._reference.writes_at(name):
+            self._reference.show(name, self.g.to_image(x, self._image))
+        alone = super().self_attention(x, name, block)
+        if not self._reference.reads_at(name):
+            return alone
+        both = self._reference.joined(name, x)
+        joined = self._attention(x, both, block.width, name, block)
+        return self._reference.mixed(alone, joined)
 
     def _attention(
         self, x: Value, source: Value, source_width: int, name: str, block: UNetBlock

@@ -1,4 +1,4 @@
-"""The ways in which a UNet may differ from its checkpoint's own: FreeU and guided attention."""
+"""The ways in which a UNet may differ from its checkpoint's own, as FreeU and guided attention."""
 
 from dataclasses import dataclass, field
 
@@ -7,6 +7,7 @@ from engine.graphs.builder import Value
 from engine.graphs.free_u import FreeU
 from engine.graphs.lllite import LlliteLayers, LlliteWriter
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.reference_attention import ReferenceForm
 from engine.graphs.unet_encoder import UNetBlock
 
 # Inputs and outputs of changed graphs.
@@ -24,7 +25,8 @@ class NetworkChanges:
     `perturbed`: names of the self-attention layers, or beginnings of their names, in which the
     rows that the input `perturbed` marks attend to themselves alone. `shows_attention`: the output
     `attention` tells how much each cell of the middle is attended to. `lllite`: projections whose
-    inputs are changed by the modules of ControlNet-LLLites.
+    inputs are changed by the modules of ControlNet-LLLites. `reference`: the self-attention layers
+    that attend to a reference picture, or show what they are given of it.
     """
 
     wraps: tuple[bool, bool] = (False, False)
@@ -32,6 +34,7 @@ class NetworkChanges:
     perturbed: tuple[str, ...] = ()
     shows_attention: bool = False
     lllite: LlliteLayers | None = None
+    reference: ReferenceForm | None = None
 
     def perturbs(self, layer: str) -> bool:
         """Return True if some rows of this self-attention layer attend to themselves alone."""

@@ -73,6 +73,7 @@ def plan_job(
     needs = replace(
         _needs(read, compiler, offered, allowance),
         controls=_control_bytes(read, compiler, offered),
+        reference=_reference_bytes(read, compiler, offered),
         image_prompts=tuple(
             _network_bytes(network, compiler, offered)
             for network in read.job.image_prompts.networks
@@ -164,6 +165,16 @@ def _control_bytes(
     denoiser = read.passes[0].network(read.first.texts[0], texts)
     networks = [one for one in control.networks(denoiser) if one.weights]
     return tuple(_network_bytes(network, compiler, offered) for network in networks)
+
+
+def _reference_bytes(
+    read: ReadJob, compiler: Compiler, offered: tuple[Precision, ...]
+) -> ComponentBytes | None:
+    """Return the bytes of the weights of the run of a reference; None where a job has none."""
+    twins = [one.writing for one in read.passes if one.writing]
+    parts = (Component.DENOISER,)
+    found = [_component_bytes(compiler, [twin], parts, offered[0]) for twin in twins]
+    return max(found, key=lambda one: one.bytes(held=True), default=None)
 
 
 def _network_bytes(

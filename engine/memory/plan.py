@@ -12,6 +12,9 @@ TILE_CELLS = 72
 _BASE_BYTES = 200 << 20
 # The memory of a ControlNet's step, and of its residuals, as a share of the denoiser's.
 _CONTROL_SHARE = 0.5
+# The memory of a reference's step, and of what it writes and the denoiser reads, as a share of the
+# denoiser's: measured at 512x512 with SD 1.5 (`benchmarks/sections/reference.py`).
+_REFERENCE_SHARE = 2.0
 # The share of free memory that a job may use; the rest is left to other programs.
 _SHARE_OF_FREE = 0.8
 
@@ -131,7 +134,8 @@ class MemoryNeeds:
     loaded; `largest_text` is the largest of them (None: there is one). `later` are the denoisers of
     a refiner and of second passes with checkpoints of their own. `controls` are networks that run
     at each step before the denoiser, all loaded with it. `image_prompts` are the
-    networks that encode image prompts one after the other.
+    networks that encode image prompts one after the other. `reference` runs the denoiser's layers
+    once more at each step, for a reference picture that they attend to.
     """
 
     denoiser: ComponentBytes
@@ -141,6 +145,7 @@ class MemoryNeeds:
     later: tuple[LaterDenoiser, ...] = ()
     controls: tuple[ComponentBytes, ...] = ()
     image_prompts: tuple[ComponentBytes, ...] = ()
+    reference: ComponentBytes | None = None
     facts: MemoryFacts
     # The most cells that the denoiser sees at once: latent height times width, or those of a tile.
     cells: int
@@ -181,6 +186,8 @@ class MemoryNeeds:
         step = self._step(self.cells, self.facts)
         beside = sum(one.bytes(held=held) for one in self.controls)
         beside += int(step * _CONTROL_SHARE) * len(self.controls)
+        if self.reference is not None:
+            beside += self.reference.bytes(held=held) + int(step * _REFERENCE_SHARE)
         first = self.denoiser.bytes(held=held) + step + beside + self.preview_bytes
         pictures = [one.bytes(held=held) for one in self.image_prompts]
         third = self.text_encoder.bytes(held=held) + sum(pictures)

@@ -36,6 +36,7 @@ _THRESHOLDS = MappingProxyType(
         "high": "Threshold B",
         "threshold": "Threshold A",
         "sigma": "Threshold A",
+        "style_fidelity": "Threshold A",
         "gamma": "Threshold A",
         "down_sampling_rate": "Threshold A",
     }

@@ -10,6 +10,7 @@ import msgspec
 
 from engine.api.control import ControlLayer, ControlReport
 from engine.api.image_prompts import ImagePrompt, ImagePromptReport
+from engine.api.preprocessors import ControlKind
 from engine.api.record import GenerationRecord, ResolvedRequest, SecondPassReport
 from engine.api.request import GenerateRequest
 from engine.api.second_passes import SecondPass
@@ -67,8 +68,14 @@ def _differs(picture: str, digest: str) -> bool:
 
 
 def _of_controls(record: GenerationRecord) -> tuple[ControlReport | None, ...]:
-    files = (one.network for one in record.request.controls)
-    return tuple(_paired(files, record.controls or ()))
+    layers, reports = record.request.controls, record.controls or ()
+    networks = _paired((one.network for one in layers), reports)
+    # A reference has no file, and a request has one at most.
+    reference = next((one for one in reports if one.kind is ControlKind.REFERENCE), None)
+    return tuple(
+        reference if layer.is_reference else report
+        for layer, report in zip(layers, networks, strict=True)
+    )
 
 
 def _of_image_prompts(record: GenerationRecord) -> tuple[ImagePromptReport | None, ...]:

@@ -53,9 +53,14 @@ class _Finder:
         self._is_adapter: Accepts = partial(read_adapter, read=read)
 
     def layer(self, layer: ControlLayer) -> ControlLayer:
-        """Return a layer that is on with its network, and with weights that have a usual name."""
+        """Return a layer that is on with its network, and with weights that have a usual name.
+
+        A reference has no network, also where one is named, as in sd-webui-controlnet.
+        """
         if not layer.enabled:
             return layer
+        if layer.is_reference:
+            return msgspec.structs.replace(layer, network=None, hash=None, digest=None)
         network = layer.network
         if network is not None or layer.hash is not None:
             wanted = WantedNetwork(network or "", layer.hash, layer.digest)

@@ -22,7 +22,7 @@ from engine.pipeline.control.running import ControlPass
 from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.pass_progress import counted_reporters
-from engine.pipeline.denoise.predicting import PromptedPicture
+from engine.pipeline.denoise.pinning import PromptedPicture
 from engine.pipeline.denoise.segments import Handover
 from engine.pipeline.enlarge.enlarging import Enlarging
 from engine.pipeline.picture_plan import PicturePlan
@@ -91,11 +91,12 @@ class Generation:
         self._reporter = reporter
         self._pending = pending or PendingLatent()
         self._denoisers = [
-            DenoiserRun(one, stages, counted, control)
-            for one, counted, control in zip(
+            DenoiserRun(one, stages, counted, control, attended)
+            for one, counted, control, attended in zip(
                 plan.read.passes,
                 counted_reporters(plan.read.passes, reporter),
                 plan.controls,
+                plan.attended,
                 strict=True,
             )
         ]
@@ -140,6 +141,7 @@ class Generation:
             self._stages.announce(self._plan.runs, pictures)
             self._references = self._encode_references()
             self._canvas = self._read.to_encode.encode(self._vaes[0])
+            self._encode_attended()
             for control in self._controls:
                 control.embed(self._stages)
             self._image_prompts = self._read.job.image_prompts.encode(self._stages)
@@ -157,6 +159,13 @@ class Generation:
             vae = Autoencoder(networks, form, self._stages, self._reporter)
             found += [one.mean for one in vae.encode([picture])]
         return tuple(found)
+
+    def _encode_attended(self) -> None:
+        """Encode the reference that self-attentions attend to, at the size of each pass."""
+        for one, own in zip(self._plan.attended, self._read.passes, strict=True):
+            if one is not None:
+                form = own.checkpoint.latent
+                one.encode(Autoencoder(one.vae, form, self._stages, self._reporter))
 
     def _denoise(self, picture: BatchPicture, group: PictureGroup, prompts: Prompts) -> Latent:
         """Take one picture through the passes, and return the latent to decode."""
@@ -208,7 +217,7 @@ class Generation:
     def _control_reports(self) -> tuple[ControlReport, ...]:
         read = self._read.controls
         acting = self._controls[0].reports(read.acting) if self._controls else ()
-        return (*acting, *read.left_out)
+        return (*acting, *read.reports_of_references, *read.left_out)
 
     @property
     def _placement(self) -> Placement:

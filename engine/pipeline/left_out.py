@@ -20,11 +20,13 @@ class _Files:
     network: str
     picture: str
     hash: str | None
+    needs_network: bool = True
 
     @property
     def are_known(self) -> bool:
         """True if nothing is missing."""
-        return bool(self.picture) and Path(self.network).is_absolute()
+        has_network = not self.needs_network or Path(self.network).is_absolute()
+        return bool(self.picture) and has_network
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class _Words:
 
 def control_left_out(layer: ControlLayer) -> ErrorInfo | None:
     """Return the warning about a control layer that lacks something; None for a whole one."""
-    files = _Files(layer.network or "", layer.image, layer.hash)
+    files = _Files(layer.network or "", layer.image, layer.hash, not layer.is_reference)
     name, image = files.network, Path(layer.image).name
     words = _Words(
         sentence("A control layer was left out: its picture is not known."),

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from engine.api.values import Phase
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.control.passes import control_pass
+from engine.pipeline.control.reference import ReferencePass, reference_pass
 from engine.pipeline.control.running import ControlPass
+from engine.pipeline.denoise.passes import DenoisingPass
 from engine.pipeline.enlarge.enlarging import Enlargement, encoded_size
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.forecast import Run
@@ -21,7 +23,8 @@ class PicturePlan:
 
     `vaes` has the networks of the first run and of each second pass, `enlargements` what each
     second pass needs before it begins. `controls` are the control layers of each pass, None for
-    none. `references` encode the reference pictures.
+    none, and `attended` its reference that self-attentions attend to. `references` encode the
+    reference pictures that a denoiser sees beside its own.
     """
 
     read: ReadJob
@@ -31,6 +34,7 @@ class PicturePlan:
     runs: tuple[Run, ...]
     controls: tuple[ControlPass | None, ...]
     references: tuple[VaeNetworks, ...]
+    attended: tuple[ReferencePass | None, ...]
 
 
 def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
@@ -50,11 +54,27 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         _vae(read.job.checkpoint, (one.shape[2], one.shape[3]), tile)
         for one in read.references.pictures
     )
-    runs = [run for one in references for run in one.encoding(1)]
+    attended = tuple(_attended(read, one, tile) for one in read.passes)
+    encoding = (*references, *(one.vae for one in attended if one))
+    runs = [run for one in encoding for run in one.encoding(1)]
     runs += _runs(read, vaes, enlargements, controls)
     return PicturePlan(
-        read, placement, tuple(vaes), tuple(enlargements), tuple(runs), controls, references
+        read,
+        placement,
+        tuple(vaes),
+        tuple(enlargements),
+        tuple(runs),
+        controls,
+        references,
+        attended,
     )
+
+
+def _attended(read: ReadJob, one: DenoisingPass, tile: int | None) -> ReferencePass | None:
+    """Return the reference of a pass, which is as large as what its denoiser sees at once."""
+    # The job's own checkpoint where it is the same: its networks may be loaded.
+    own = read.job.checkpoint if one.second is None else one.second.checkpoint
+    return reference_pass(read.controls.reference, one, _vae(own, one.evaluated_size, tile))
 
 
 def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None) -> VaeNetworks:
@@ -84,7 +104,8 @@ def _runs(
             yield from _enlarging(one.second, vaes[number], enlargements[number])
         steps = one.steps(text, texts_in(one, picture))
         beside = control.evaluations(steps.network) if control and steps.network else ()
-        yield replace(steps, beside=beside)
+        writing = one.writing_network(text, texts_in(one, picture))
+        yield replace(steps, beside=(*beside, writing) if writing else beside)
     cells = vaes[-1].cells[0] * vaes[-1].cells[1]
     yield from vaes[-1].decoding()
     yield Run(Phase.SAVE, each=True, size=cells)

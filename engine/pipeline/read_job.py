@@ -20,6 +20,7 @@ from engine.pipeline.canvas.references import ReferencePictures, read_references
 from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
 from engine.pipeline.control.lllites import led_within
+from engine.pipeline.control.reference import referring, with_writing
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.found_upscalers import require_upscaler
@@ -146,13 +147,13 @@ def read_job(job: ResolvedJob) -> ReadJob:
     controls = NO_LAYERS
     if request.controls:
         controls = read_layers(request, job.checkpoint, job.make_maps)
-    checkpoint = led_within(job.checkpoint, controls)
+    checkpoint = referring(led_within(job.checkpoint, controls), controls.reference)
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
     references = read_references(request.inputs, request.convention.name, checkpoint)
     passes = tuple(_with_image_prompts(job, one) for one in passes)
-    passes = tuple(references.beside(one, checkpoint) for one in passes)
+    passes = tuple(with_writing(references.beside(one, checkpoint)) for one in passes)
     first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,

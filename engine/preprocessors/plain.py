@@ -14,6 +14,7 @@ from engine.api.preprocessors import (
     InvertOptions,
     LineartStandardOptions,
     LuminanceOptions,
+    ReferenceOptions,
     ShuffleOptions,
     ThresholdOptions,
     TileOptions,
@@ -157,3 +158,8 @@ def _smooth_field(random: np.random.RandomState, width: int, height: int) -> NDA
     field = field[cell : cell + height, cell : cell + width, 0]
     field = field - field.min()
     return field / field.max()
+
+
+def as_it_is(picture: Pixels, options: ReferenceOptions) -> Pixels:
+    """Return the picture itself."""
+    return picture

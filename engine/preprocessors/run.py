@@ -35,6 +35,7 @@ _PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
     PreprocessorName.RECOLOR_LUMINANCE: plain.recolor_luminance,
     PreprocessorName.RECOLOR_INTENSITY: plain.recolor_intensity,
     PreprocessorName.LINEART_STANDARD: plain.lineart_standard,
+    PreprocessorName.REFERENCE_ONLY: plain.as_it_is,
 }
 
 # Preprocessors with weights: the network and what calls it.

@@ -10,7 +10,7 @@ from PIL import Image
 from app.cli import controls, run
 from app.cli.terminal import Usage
 from engine.api.control import ControlLayer, ControlMode, ControlResize
-from engine.api.preprocessors import CannyOptions, ControlKind
+from engine.api.preprocessors import CannyOptions, ControlKind, ReferenceOptions
 from engine.metadata.record import read_record
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.tiny_checkpoint import write_checkpoint
@@ -45,6 +45,15 @@ def test_options_are_about_the_picture_before_them(tmp_path: Path) -> None:
         ),
         ControlLayer(image=second, network=net, preprocessor=CannyOptions(low=50, high=90)),
     )
+
+
+def test_a_reference_has_no_network(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.png")
+    given = "--control", path, "--control-preprocessor", "reference_only"
+    (found,) = layers(*given, "--control-preprocessor-option", "style_fidelity=0.8")
+    assert found == ControlLayer(image=path, preprocessor=ReferenceOptions(style_fidelity=0.8))
+    with pytest.raises(Usage, match="takes no --control-model"):
+        layers(*given, "--control-model", "n")
 
 
 def test_without_options_the_layers_of_before_stay() -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.image_prompts import ImagePrompt
-from engine.api.preprocessors import CannyOptions, HedOptions
+from engine.api.preprocessors import CannyOptions, HedOptions, ReferenceOptions
 from engine.api.request import GenerateRequest, GuidanceOptions
 from engine.api.saving import PictureFormat, Saving
 from engine.api.second_passes import SecondPass
@@ -96,6 +96,11 @@ CASES: dict[str, Fields] = {
     },
     "preprocessor_with_weights": lambda at: {
         "controls": (at.layer(preprocessor=HedOptions(resolution=64)), at.layer(range=(0.0, 0.5)))
+    },
+    "reference": lambda at: {
+        "controls": (
+            at.layer(network=None, preprocessor=ReferenceOptions(style_fidelity=0.8), weight=0.9),
+        )
     },
     "image_prompt": lambda at: {
         "image_prompts": (ImagePrompt(image=str(at.cat), adapter=str(at.adapter), weight=0.7),)

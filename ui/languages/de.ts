@@ -5456,6 +5456,10 @@
    <translation>Ein Teil der Datei der Warteschlange ist beschädigt; Aufträge können fehlen.</translation>
   </message>
   <message>
+   <source>A picture attends to one reference picture at a time.</source>
+   <translation>Ein Bild richtet sich nach einem Referenzbild auf einmal.</translation>
+  </message>
+  <message>
    <source>A picture of which a part is painted has no second passes.</source>
    <translation>Ein Bild, von dem ein Teil gemalt wird, hat keine zweiten Durchgänge.</translation>
   </message>
@@ -5474,6 +5478,18 @@
   <message>
    <source>A picture with seamless edges cannot be redrawn in tiles.</source>
    <translation>Ein Bild mit nahtlosen Rändern kann nicht in Kacheln neu gezeichnet werden.</translation>
+  </message>
+  <message>
+   <source>A reference acts on the whole picture.</source>
+   <translation>Eine Referenz wirkt auf das ganze Bild.</translation>
+  </message>
+  <message>
+   <source>A reference picture and a ControlNet-LLLite do not go together.</source>
+   <translation>Ein Referenzbild und ein ControlNet-LLLite gehen nicht zusammen.</translation>
+  </message>
+  <message>
+   <source>A reference picture and guidance by attention do not go together.</source>
+   <translation>Ein Referenzbild und Führung durch Aufmerksamkeit gehen nicht zusammen.</translation>
   </message>
   <message>
    <source>A reference picture has no weight or range.</source>
@@ -6268,6 +6284,10 @@
    <translation>Die anderen weglassen.</translation>
   </message>
   <message>
+   <source>Leave the reference out, or choose a model of Stable Diffusion 1, 2 or XL.</source>
+   <translation>Lassen Sie die Referenz weg, oder wählen Sie ein Modell von Stable Diffusion 1, 2 oder XL.</translation>
+  </message>
+  <message>
    <source>Leave the second passes out.</source>
    <translation>Die zweiten Durchgänge weglassen.</translation>
   </message>
@@ -6546,6 +6566,10 @@
   <message>
    <source>Redraw it whole, or without seamless edges.</source>
    <translation>Zeichnen Sie es als Ganzes neu oder ohne nahtlose Ränder.</translation>
+  </message>
+  <message>
+   <source>Reference</source>
+   <translation>Referenz</translation>
   </message>
   <message>
    <source>Rename one of them.</source>
@@ -7192,6 +7216,10 @@
    <translation>Die Helligkeit des Bildes ohne seine Farben.</translation>
   </message>
   <message>
+   <source>The picture's look and subject, seen by the model itself: no network.</source>
+   <translation>Aussehen und Motiv des Bildes, die das Modell selbst sieht: ohne Netz.</translation>
+  </message>
+  <message>
    <source>The prompt changes {count:,} times and is too long for that.</source>
    <translation>Der Prompt wechselt {count:,}-mal und ist dafür zu lang.</translation>
   </message>
@@ -7598,6 +7626,18 @@
   <message>
    <source>Turn FreeU off.</source>
    <translation>Schalten Sie FreeU aus.</translation>
+  </message>
+  <message>
+   <source>Turn off perturbed-attention and self-attention guidance.</source>
+   <translation>Schalten Sie die Führung durch gestörte Aufmerksamkeit und durch Selbstaufmerksamkeit aus.</translation>
+  </message>
+  <message>
+   <source>Turn off the other references.</source>
+   <translation>Schalten Sie die anderen Referenzen aus.</translation>
+  </message>
+  <message>
+   <source>Turn one of the two off.</source>
+   <translation>Schalten Sie eines von beiden aus.</translation>
   </message>
   <message>
    <source>Type it anew.</source>
@@ -9300,6 +9340,10 @@
    <translation>Stärke eines zweiten Durchgangs</translation>
   </message>
   <message>
+   <source>style fidelity</source>
+   <translation>Stiltreue</translation>
+  </message>
+  <message>
    <source>tensor name {quoted} is not plain text</source>
    <translation>der Tensorname {quoted} ist kein einfacher Text</translation>
   </message>
@@ -9794,6 +9838,10 @@
   <message>
    <source>{method} has no scale of its own.</source>
    <translation>{method} hat keinen eigenen Faktor.</translation>
+  </message>
+  <message>
+   <source>{model} cannot attend to a reference picture.</source>
+   <translation>{model} kann kein Referenzbild ansehen.</translation>
   </message>
   <message>
    <source>{most} or {last}</source>
@@ -11668,6 +11716,10 @@
    <translation>Umfärben</translation>
   </message>
   <message>
+   <source>Reference</source>
+   <translation>Referenz</translation>
+  </message>
+  <message>
    <source>Resolution</source>
    <translation>Auflösung</translation>
   </message>
@@ -11718,6 +11770,10 @@
   <message>
    <source>Style and composition</source>
    <translation>Stil und Komposition</translation>
+  </message>
+  <message>
+   <source>Style fidelity</source>
+   <translation>Stiltreue</translation>
   </message>
   <message>
    <source>Style only</source>
@@ -11786,6 +11842,10 @@
   <message>
    <source>The model looks at all of them together.</source>
    <translation>Das Modell sieht alle zusammen.</translation>
+  </message>
+  <message>
+   <source>The more, the closer the style is to the reference's.</source>
+   <translation>Je mehr, desto näher ist der Stil an dem der Referenz.</translation>
   </message>
   <message>
    <source>The more, the freer the details are.</source>

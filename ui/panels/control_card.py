@@ -106,6 +106,9 @@ class ControlCard(LayerCard):
         layer = row.layer
         assert isinstance(layer, ControlLayer)
         self._show_preprocessors(layer, row)
+        # A reference is seen as it is, by the model itself.
+        for part in (self.map, self._network, self.map_kind, self.area):
+            part.setVisible(not layer.is_reference)
         self._show_options(layer.preprocessor)
         self.weights.setVisible(bool(_files(layer.preprocessor)))
         self.weights.show_file(layer.preprocessor_weights)

@@ -22,6 +22,7 @@ from engine.api.preprocessors import (
     MapOptions,
     PidinetOptions,
     PoseOptions,
+    ReferenceOptions,
     ScribbleHedOptions,
     ScribblePidinetOptions,
     ShuffleOptions,
@@ -39,11 +40,15 @@ class Module:
     thresholds: tuple[str, ...] = ()
 
 
+# This shows its picture to the model itself, and has no network.
+REFERENCE_MODULE = "reference_only"
+
 _INVERT, _STANDARD = Module(InvertOptions()), Module(LineartStandardOptions())
 _HED, _PIDINET = Module(HedOptions()), Module(PidinetOptions())
 _SAFE_HED, _SAFE_PIDINET = Module(HedOptions(safe=True)), Module(PidinetOptions(safe=True))
 _SCRIBBLE_HED, _SCRIBBLE_PIDINET = Module(ScribbleHedOptions()), Module(ScribblePidinetOptions())
 _XDOG = Module(XdogOptions(), ("threshold",))
+_REFERENCE = Module(ReferenceOptions(), ("style_fidelity",))
 _GRID, _LINEART = Module(ColorGridOptions()), Module(LineartOptions())
 
 MODULES: Mapping[str, Module] = MappingProxyType(
@@ -79,6 +84,7 @@ MODULES: Mapping[str, Module] = MappingProxyType(
         "scribble_pidinet": _SCRIBBLE_PIDINET,
         "depth_anything_v2": Module(DepthOptions()),
         "dw_openpose_full": Module(PoseOptions()),
+        REFERENCE_MODULE: _REFERENCE,
     }
 )
 # These paint the request's own masked picture, and need no map.
@@ -98,7 +104,6 @@ IMAGE_PROMPT_MODULES = frozenset(
 # Modules that do something else than following a map or a picture's content.
 UNREAD_MODULES = frozenset(
     {
-        "reference_only",
         "reference_adain",
         "reference_adain+attn",
         "revision_clipvision",

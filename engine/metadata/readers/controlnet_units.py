@@ -21,6 +21,7 @@ from engine.metadata.readers.controlnet_modules import (
     IMAGE_PROMPT_MODULES,
     INPAINT_MODULES,
     MODULES,
+    REFERENCE_MODULE,
     UNREAD_MODULES,
     Module,
 )
@@ -97,7 +98,10 @@ def _add(unit: Mapping[str, str], found: Units) -> None:
     network = file_name(named[1]) if named else ""
     digits = hash_digits(named[2]) if named else None
     shown = plain(unit.get("module", ""))
-    if module in UNREAD_MODULES or (not network and module not in INPAINT_MODULES):
+    if module == REFERENCE_MODULE:
+        network, digits = "", None
+    needs_none = module in INPAINT_MODULES or module == REFERENCE_MODULE
+    if module in UNREAD_MODULES or not (network or needs_none):
         found.remarks.append(
             f'What "{shown}" adds to the picture is not available; it is left out.'
         )

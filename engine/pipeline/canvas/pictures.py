@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
+from backends.base import Array
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
@@ -38,8 +39,8 @@ def as_pixels(image: NDArray[np.float32], *, rounds: bool) -> NDArray[np.uint8]:
     return np.ascontiguousarray(levels.astype(np.uint8).transpose(0, 2, 3, 1))
 
 
-def as_samples(picture: Image.Image) -> NDArray[np.float32]:
-    """Convert an RGB picture to float32 [1, 3, height, width] in [-1, 1]."""
+def as_samples(picture: Image.Image | Array) -> NDArray[np.float32]:
+    """Convert an RGB picture, or its levels, to float32 [1, 3, height, width] in [-1, 1]."""
     pixels = np.asarray(picture, np.float32) / 127.5 - 1
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)[np.newaxis])
 

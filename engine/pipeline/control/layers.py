@@ -21,8 +21,10 @@ from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
+from engine.pipeline.control.reference import ReadReference, require_reference
 from engine.pipeline.left_out import control_left_out
 from engine.pipeline.network_lookup import content_digest, short_hash
+from engine.pipeline.ranges import invalid
 from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.preprocessors.scales import Pixels
 
@@ -99,6 +101,12 @@ class ReadLayers:
     left_out: tuple[ControlReport, ...] = ()
     make_maps: MakeMaps = plain_maps
     size: tuple[int, int] | None = None
+    reference: ReadReference | None = None
+
+    @property
+    def reports_of_references(self) -> tuple[ControlReport, ...]:
+        """The part of a record about a reference."""
+        return (self.reference.report,) if self.reference else ()
 
 
 NO_LAYERS = ReadLayers()
@@ -113,16 +121,22 @@ def read_layers(
     """Read the control layers of a request.
 
     Raises EngineError: those of `read_control_network`, CHECKPOINT_MISMATCH for a network of
-    another family, REQUEST_INVALID for a mask where none acts, INPUT_IMAGE_UNREADABLE.
+    another family, REQUEST_INVALID for a mask where none acts and for a reference that cannot act,
+    INPUT_IMAGE_UNREADABLE.
     """
     acting: list[ReadLayer] = []
     warnings: list[ErrorInfo] = []
     left_out: list[ControlReport] = []
+    reference: ReadReference | None = None
     for layer in request.controls:
         lack = control_left_out(layer)
         if lack is not None:
             warnings.append(lack)
             left_out.append(ControlReport(name=layer.network or "", weight=layer.weight))
+            continue
+        if layer.is_reference:
+            require_reference(layer, request, checkpoint)
+            reference = _reference(layer)
             continue
         assert layer.network is not None, "a layer that lacks nothing has a network"
         network = read_control_network(Path(layer.network), read)
@@ -135,7 +149,27 @@ def read_layers(
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
             warnings.append(_black(one))
     size = request.height, request.width
-    return ReadLayers(tuple(acting), tuple(warnings), tuple(left_out), make_maps, size)
+    told = tuple(warnings), tuple(left_out)
+    return _together(ReadLayers(tuple(acting), *told, make_maps, size, reference))
+
+
+def _together(read: ReadLayers) -> ReadLayers:
+    """Return layers that go together. Raises EngineError(REQUEST_INVALID) for others."""
+    if read.reference is not None and any(one.is_within for one in read.acting):
+        raise invalid(
+            sentence("A reference picture and a ControlNet-LLLite do not go together."),
+            sentence("Turn one of the two off."),
+        )
+    return read
+
+
+def _reference(layer: ControlLayer) -> ReadReference:
+    path = Path(layer.image)
+    return ReadReference(layer, np.asarray(read_picture(path)), _digest(path))
+
+
+def _digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def _read(
@@ -149,7 +183,7 @@ def _read(
         np.asarray(picture),
         kind,
         _mask(layer, request, paints=kind is ControlKind.INPAINT),
-        sha256(Path(layer.image).read_bytes()).hexdigest(),
+        _digest(Path(layer.image)),
         (content_digest(Path(weights), read) if weights else None) or "",
     )
 

@@ -9,11 +9,15 @@ from engine import result_checks
 from engine.api.features import ConcatChannels
 from engine.api.values import Phase, PredictionType
 from engine.compile.network import Network
+from engine.families.architecture import DenoiserModel
+from engine.pipeline.control.reference import ReferencePass
 from engine.pipeline.control.residuals import ControlRun
 from engine.pipeline.control.running import ControlPass
 from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass, StretchNetwork
-from engine.pipeline.denoise.predicting import Answer, Predictor, PromptedPicture, StretchEnded
+from engine.pipeline.denoise.pinning import DenoiserPins, PromptedPicture
+from engine.pipeline.denoise.predicting import Answer, Predictor, StretchEnded
+from engine.pipeline.denoise.reference_run import ReferenceRun
 from engine.pipeline.denoise.segments import Handover, RunSegment, SegmentResult
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.stages import Reporter, Stages
@@ -41,8 +45,9 @@ class DenoiserRun:
         stages: Stages,
         reporter: Reporter,
         control: ControlPass | None = None,
+        attended: ReferencePass | None = None,
     ) -> None:
-        self._control = control
+        self._control, self._attended = control, attended
         self._pass, self._checkpoint, self._denoising = one, one.checkpoint, one.denoising
         self._model = one.checkpoint.architecture.denoiser
         self._stages, self._reporter = stages, reporter
@@ -90,7 +95,7 @@ class DenoiserRun:
         self, sessions: Sequence[Session], one: StretchNetwork, attempt: _Attempt
     ) -> SegmentResult:
         reporter, segment, picture = self._reporter, attempt.segment, attempt.picture
-        session = sessions[0]
+        session, *beside = sessions
         if self._is_to_be_probed:
             self._probe(session, one.network, picture)
         begun = segment.begin(picture.request, attempt.canvas)
@@ -98,8 +103,11 @@ class DenoiserRun:
         predict = self._predictor(session, one.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
         if self._control is not None:
-            together = self._together(one)
-            predict.control = ControlRun(self._control, together, sessions, self._stages)
+            together = one.network, *self._controlling(one)
+            own = sessions[: len(together)]
+            predict.control = ControlRun(self._control, together, own, self._stages)
+        if self._attended is not None:
+            predict.reference = self._referring(self._attended, beside[-1], one, picture)
         predict.start(segment.first_evaluation, attempt.answers, one.end)
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction
@@ -115,9 +123,26 @@ class DenoiserRun:
         return begun.finish(x)
 
     def _together(self, one: StretchNetwork) -> tuple[Network, ...]:
-        """Return the denoiser of a stretch, and the control networks beside it."""
-        control = self._control.networks(one.network, one.loras) if self._control else ()
-        return one.network, *control
+        """Return the denoiser of a stretch and those beside it, the reference's run the last."""
+        writing = (one.writing,) if one.writing else ()
+        return one.network, *self._controlling(one), *writing
+
+    def _controlling(self, one: StretchNetwork) -> tuple[Network, ...]:
+        return self._control.networks(one.network, one.loras) if self._control else ()
+
+    def _referring(
+        self,
+        attended: ReferencePass,
+        session: Session,
+        one: StretchNetwork,
+        picture: PromptedPicture,
+    ) -> ReferenceRun:
+        twin, network = self._pass.writing, one.writing
+        assert twin is not None, "a pass with a reference has a network that runs it"
+        assert network is not None, "each of its stretches has one"
+        pins = self._pins(session, network, picture, twin.architecture.denoiser)
+        masks = twin.architecture.features.concat_channels is ConcatChannels.MASK
+        return ReferenceRun(attended, pins, self._stages, self._denoising.seen_noised, masks)
 
     @property
     def _is_to_be_probed(self) -> bool:
@@ -141,10 +166,19 @@ class DenoiserRun:
         picture: PromptedPicture,
         tiles: tuple[Tile, ...],
     ) -> Predictor:
+        pins = self._pins(session, network, picture, self._model)
         asks_without_picture = self._denoising.asks_without_picture
-        given = session, picture, self._model, self._stages.call, tiles, network.branches
+        return Predictor(pins, self._stages.call, tiles, asks_without_picture=asks_without_picture)
+
+    def _pins(
+        self,
+        session: Session,
+        network: Network,
+        picture: PromptedPicture,
+        model: DenoiserModel,
+    ) -> DenoiserPins:
         free_u = self._denoising.levels_within(picture.request.denoiser_options.freeu_range)
-        return Predictor(*given, asks_without_picture=asks_without_picture, free_u=free_u)
+        return DenoiserPins(session, picture, model, network.branches, free_u)
 
 
 def _broken_numbers(result: SegmentResult) -> str | None:

@@ -248,6 +248,17 @@ class Denoising:
         in_predictions = self._request.convention.name is ConventionName.DIFFUSERS
         return AttentionGuidance(predict, perturbed, seen, in_predictions)
 
+    def seen_noised(self, latent: Latent, noise: Latent, level: float) -> Latent:
+        """Return a latent as the denoiser sees it with this noise at the timestep next to a level.
+
+        Where the denoiser has no timesteps, it is the level itself.
+        """
+        training, sigma = self._plan.training, np.float32(level)
+        if training.has_timesteps:
+            timestep = np.rint(training.sigma_to_timestep(sigma))
+            sigma = training.timestep_to_sigma(np.array([timestep], np.float32))[0]
+        return training.network_input(training.noised(latent, noise, sigma), sigma)
+
     def level_at(self, share: float) -> float:
         """Return the noise level that has this share of the timesteps above it."""
         return self._plan.training.level_at(share)

@@ -47,12 +47,13 @@ class PassStart(Enum):
 class StretchNetwork:
     """The denoiser for a stretch of a run, up to before the evaluation `end`; None: to the end.
 
-    `loras` are the changes that it has; None for none.
+    `loras` are the changes that it has; None for none. `writing` runs a reference beside it.
     """
 
     network: Network
     end: int | None = None
     loras: ComponentPatches | None = None
+    writing: Network | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +64,8 @@ class DenoisingPass:
     for estimates. Where a base and a refiner share a sampler's run, `split` divides its steps.
     `loras` act on the checkpoint, which has the patches of the run's start. `second` is the second
     pass that this one is, or the refiner's part of; None for the first. `references` are the
-    heights and widths in cells of the reference pictures that the denoiser sees.
+    heights and widths in cells of the reference pictures that the denoiser sees. `writing` is the
+    checkpoint whose denoiser runs the reference that self-attentions attend to; None for none.
     """
 
     checkpoint: IdentifiedCheckpoint
@@ -76,6 +78,7 @@ class DenoisingPass:
     second: SecondRun | None = None
     image_prompts: PassImagePrompts = NO_IMAGE_PROMPTS
     references: tuple[tuple[int, int], ...] = ()
+    writing: IdentifiedCheckpoint | None = None
 
     @property
     def takes_no_step(self) -> bool:
@@ -169,7 +172,8 @@ class DenoisingPass:
         checkpoint = self.checkpoint.with_patches(loras.patches)
         if checkpoint is self.checkpoint and len(loras.stretches) == 1:
             return self
-        return replace(self, checkpoint=checkpoint, loras=loras)
+        writing = self.writing and self.writing.with_patches(loras.patches)
+        return replace(self, checkpoint=checkpoint, writing=writing, loras=loras)
 
     def network(self, text: TextPlan, texts: Texts) -> Network:
         """Return the denoiser for the pass's size and the shape of these prompts' context.
@@ -178,16 +182,22 @@ class DenoisingPass:
         """
         return self._network(self.checkpoint, text, texts)
 
+    def writing_network(self, text: TextPlan, texts: Texts) -> Network | None:
+        """Return the network that runs the reference, as `network` does; None without one."""
+        return self._network(self.writing, text, texts) if self.writing else None
+
     def networks(self, text: TextPlan, texts: Texts) -> tuple[StretchNetwork, ...]:
         """Return the denoiser for each stretch of the run, as `network` does."""
         first, *later = self.loras.stretches
-        found = [self.network(text, texts)]
+        found, writing = [self.network(text, texts)], [self.writing_network(text, texts)]
         for stretch in later:
             checkpoint = self.checkpoint.with_patches(stretch.patches)
             found.append(self._network(checkpoint, text, texts))
+            twin = self.writing and self.writing.with_patches(stretch.patches)
+            writing.append(self._network(twin, text, texts) if twin else None)
         ends = (*(stretch.start for stretch in later), None)
         loras = [one.patches.get(Component.DENOISER) for one in (first, *later)]
-        return tuple(map(StretchNetwork, found, ends, loras))
+        return tuple(map(StretchNetwork, found, ends, loras, writing))
 
     def _network(self, checkpoint: IdentifiedCheckpoint, text: TextPlan, texts: Texts) -> Network:
         contexts, tokens = self._shape(text, texts)

@@ -29,6 +29,7 @@ from engine.api.preprocessors import (
     NormalOptions,
     PidinetOptions,
     PoseOptions,
+    ReferenceOptions,
     ScribblePidinetOptions,
     ThresholdOptions,
     TileOptions,
@@ -147,10 +148,29 @@ def test_a_map_that_cannot_be_made_is_named() -> None:
     assert expected in found.warnings
 
 
-def test_a_reference_is_named_and_left_out() -> None:
-    found = a1111('ControlNet: "preprocessor: reference_only, model: None, weight: 1"')
+def test_a_reference_is_taken_over_with_its_style_fidelity() -> None:
+    found = a1111(
+        'ControlNet 0: "Module: reference_only, Model: None, Weight: 0.8, Threshold A: 0.75, '
+        'Guidance Start: 0, Guidance End: 0.6, Control Mode: My prompt is more important"'
+    )
+    (layer,) = found.request.controls
+    assert layer.preprocessor == ReferenceOptions(style_fidelity=0.75)
+    assert (layer.network, layer.weight, layer.range) == (None, 0.8, (0.0, 0.6))
+    assert layer.mode is ControlMode.PROMPT
+
+
+def test_a_reference_has_no_network_whatever_is_named() -> None:
+    """As in sd-webui-controlnet, whose window may still show the model of another module."""
+    found = a1111('ControlNet: "preprocessor: reference_only, model: canny [0123abcd], weight: 1"')
+    (layer,) = found.request.controls
+    assert (layer.network, layer.hash) == (None, None)
+
+
+@pytest.mark.parametrize("module", ["reference_adain", "reference_adain+attn"])
+def test_other_references_are_named_and_left_out(module: str) -> None:
+    found = a1111(f'ControlNet: "preprocessor: {module}, model: None, weight: 1"')
     assert found.request.controls == ()
-    assert any("reference_only" in warning for warning in found.warnings)
+    assert any(module in warning for warning in found.warnings)
 
 
 def test_an_inpainting_unit_needs_no_map() -> None:

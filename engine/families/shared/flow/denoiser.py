@@ -98,6 +98,10 @@ class FlowDenoiser(ABC):
         """No layer's name: tokens of pictures and texts attend to one another in all layers."""
         return ()
 
+    def reference_layers(self, weight: float) -> tuple[str, ...]:
+        """Return nothing: no layer attends to a reference picture."""
+        return ()
+
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
     ) -> Latent | None:

@@ -134,6 +134,8 @@ class StableDiffusionMaker:
             OptionalSetting.TILING: True,
             OptionalSetting.FREEU: takes_free_u(checkpoint),
             OptionalSetting.PERTURBED_ATTENTION: attends_to_itself(checkpoint),
+            OptionalSetting.REFERENCE_ATTENTION: attends_to_itself(checkpoint)
+            and concat_channels(checkpoint) is not ConcatChannels.PICTURE,
             OptionalSetting.SELF_ATTENTION_GUIDANCE: attends_to_itself(checkpoint, SEEN_LAYER),
         }
         return tuple(option for option, acts in wanted.items() if acts)

@@ -22,6 +22,7 @@ from engine.families.shared.component_network import (
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.graphs.free_u import FreeU
 from engine.graphs.image_prompts import ImagePromptShape, cells_name
+from engine.graphs.reference_attention import reference_layers
 from engine.graphs.unet import (
     UNetConfig,
     attending_layers,
@@ -184,6 +185,11 @@ class UNetDenoiser:
     def self_attention_layers(self) -> tuple[str, ...]:
         """The names of the self-attention layers, in the order they run."""
         return tuple(self_attention_layers(self._config))
+
+    def reference_layers(self, weight: float) -> tuple[str, ...]:
+        """Return those of them that attend to a reference picture of this weight."""
+        layers = self.self_attention_layers
+        return reference_layers(layers, attending_layers(self._config), weight)
 
     def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
         """Return the sinusoids of a timestep, and of guidance if the UNet has it as an input."""
