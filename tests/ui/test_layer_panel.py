@@ -27,6 +27,7 @@ from engine.api.preprocessors import (
     ControlKind,
     DepthOptions,
     PreprocessorName,
+    ReferenceOptions,
     TileOptions,
 )
 from tests.app.fake_engine import Plan
@@ -105,6 +106,22 @@ def choosing(path: str) -> Callable[..., tuple[str, str]]:
         return path, ""
 
     return choose_file
+
+
+def test_a_reference_needs_no_network_and_shows_its_style_fidelity(desk: Desk) -> None:
+    one = add(desk)
+    assert desk.session.control_list.rows[0].fate is LayerFate.UNCHOSEN
+    pick(one.preprocessor, "Reference")
+    assert layer(desk).preprocessor == ReferenceOptions()
+    assert desk.session.control_list.rows[0].fate is LayerFate.APPLIED
+    assert desk.session.generation.build_request().controls == (layer(desk),)
+    hidden = one.file, one.map, one.map_kind, one.area
+    assert not any(part.isVisibleTo(one) for part in hidden)
+    one.more.head.click()
+    assert one.options["style_fidelity"].isVisibleTo(one)
+    pick(one.preprocessor, "Canny")
+    assert one.file.isVisibleTo(one)
+    assert desk.session.generation.build_request().controls == ()
 
 
 def images(desk: Desk) -> list[str]:
