@@ -160,7 +160,7 @@ def test_a_reference_is_taken_over_with_its_style_fidelity() -> None:
 
 
 def test_a_reference_has_no_network_whatever_is_named() -> None:
-    """As in sd-webui-controlnet, whose window may still show the model of another module."""
+    """The window of sd-webui-controlnet may still show the model of another module."""
     found = a1111('ControlNet: "preprocessor: reference_only, model: canny [0123abcd], weight: 1"')
     (layer,) = found.request.controls
     assert (layer.network, layer.hash) == (None, None)
