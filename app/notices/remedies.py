@@ -160,6 +160,17 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate("remedies", "Have Safelight check the hardware again.")
         case InstallPack(pack=pack):
             return _installing(pack)
+        case SupplyParts() | UseAsPart() | DeclareFamily() | DeclareControlKind():
+            return _telling_of_files(remedy)
+        case NameLoraFolder():
+            return translate("remedies", "Or name the folder that has it.")
+    assert_never(remedy)
+
+
+def _telling_of_files(
+    remedy: SupplyParts | UseAsPart | DeclareFamily | DeclareControlKind,
+) -> str:
+    match remedy:
         case SupplyParts():
             return translate("remedies", "Choose a file that has it, below the model's name.")
         case UseAsPart():
@@ -172,9 +183,6 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             )
         case DeclareControlKind():
             return translate("remedies", "Choose the kind of the map in its control layer.")
-        case NameLoraFolder():
-            return translate("remedies", "Or name the folder that has it.")
-    assert_never(remedy)
 
 
 def _keeping(path: str) -> str:
