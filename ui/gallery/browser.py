@@ -66,6 +66,10 @@ class Browser(QWidget):
         self.add = QPushButton(self.tr("Add a folder of pictures…"))
         self.no_pictures = EmptyState(theme, "", "", self.add)
         self._stack = Stack()
+        self._arrange()
+        self._connect()
+
+    def _arrange(self) -> None:
         # Below the room of the scroll bar, too.
         self._stack.setProperty("role", "canvas")
         self._stack.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -77,7 +81,6 @@ class Browser(QWidget):
         column.addWidget(self.search)
         column.addWidget(rule(Qt.Orientation.Horizontal))
         column.addWidget(self._stack, 1)
-        self._connect()
 
     def _connect(self) -> None:
         self.search.wanted.connect(self.refresh)

@@ -72,6 +72,10 @@ class PatchDenoiser:
         """Tokens of pictures and texts attend to one another: no layer has the picture alone."""
         return ()
 
+    def reference_layers(self, weight: float) -> tuple[str, ...]:
+        """No layer attends to a reference picture."""
+        return ()
+
     def size_inputs(
         self, height: int, width: int, references: Sequence[Latent] = ()
     ) -> dict[str, Array]:
