@@ -6,6 +6,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -19,30 +20,25 @@ from backends.intel_openvino.model import read_with_weights
 from backends.mapped_weights import mapped_weights
 from benchmarks import networks
 from benchmarks.child import Answer
-from benchmarks.reference_unet import KEPT, SEEN, reference_network
-from benchmarks.workload import DENOISER, SIZE, Array, feeds
+from benchmarks.workload import DENOISER, SIZE, feeds
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
-from engine.families import identify
+from engine.families import IdentifiedCheckpoint, identify
+from engine.families.network_changes import ATTENDS_ALONE, ReferenceForm, kept_by
 from engine.memory.plan import WeightPlacement
 from engine.weights.working_copies import WorkingCopies
 
-PLAIN, TWO, ONE = "the plain graph", "two graphs", "one graph"
-# Runs: one whose self-attentions see their own tokens alone, one that also sees those that it kept.
+PLAIN, REFERENCE = "the plain graph", "with a reference"
+# Runs: one whose self-attentions see their own tokens alone, one that also sees the reference's.
 ALONE, BESIDE, LAYERS = "alone", "beside", "layers"
-_WAYS: Mapping[str, tuple[Mapping[str, bool] | None, ...]] = {
-    PLAIN: (None,),
-    TWO: ({"writes": True, "reads": False}, {"writes": False, "reads": True}),
-    ONE: ({"writes": True, "reads": True},),
-}
+_CONTEXTS = 2
 
 
 class ReferenceStep:
-    """The denoiser in one of three ways: plain; in two graphs; in one that writes and reads.
+    """The denoiser in one of two ways: plain, or in the two graphs that attend to a reference.
 
-    Two graphs hand on what is written in the runtime's memory. One graph would overwrite it while
-    it reads it, so it is copied.
+    They hand on what is written in the runtime's memory.
     """
 
     def __init__(self, checkpoint: str, precision: str, way: str, size: int = SIZE) -> None:
@@ -54,12 +50,7 @@ class ReferenceStep:
         self._precision, self._way = Precision(precision), way
         identified = identify(Path(checkpoint))
         denoiser = identified.architecture.denoiser
-        self._networks = [
-            denoiser.network(size, size)
-            if form is None
-            else reference_network(identified, size, **form)
-            for form in _WAYS[way]
-        ]
+        self._networks = _networks(identified, way, size)
         self._sessions = [self._loaded(network) for network in self._networks]
         given = dict(feeds(DENOISER, 1))
         timestep = float(given.pop("timestep")[0])
@@ -73,11 +64,12 @@ class ReferenceStep:
         if task == LAYERS:
             return {"layers": [self._layers(one) for one in self._networks]}
         start, used = perf_counter(), process_time()
-        seen = self._alone()
+        # The network that makes the picture is the last one.
+        seen: Mapping[str, Any] = self._sessions[0].run_on_device(self._given)
         alone_cpu_s = process_time() - used
         if task == BESIDE:
-            given = {name.replace(SEEN, KEPT): x for name, x in seen.items() if SEEN in name}
-            seen = self._sessions[-1].run(self._given | given)
+            together = {ATTENDS_ALONE: np.zeros((_CONTEXTS, 1, 1), np.float32)}
+            seen = self._sessions[-1].run(self._given | together | kept_by(seen))
         cpu_s, seconds = process_time() - used, perf_counter() - start
         if "save" in options:
             found = seen["prediction"]
@@ -89,13 +81,6 @@ class ReferenceStep:
         for session in self._sessions:
             session.close()
         self._folder.cleanup()
-
-    def _alone(self) -> Mapping[str, Feed]:
-        """Run the first graph, with nothing kept by an earlier run where it reads."""
-        first = self._sessions[0]
-        if self._way == TWO:
-            return first.run_on_device(self._given)
-        return first.run(self._given | _nothing(first, self._given))
 
     def _loaded(self, network: Network) -> Session:
         return Compiler(self._backend, self._device, self._copies).load(
@@ -118,11 +103,15 @@ class ReferenceStep:
         return dict(Counter(str(kind) for kind in kinds))
 
 
-def _nothing(session: Session, given: Mapping[str, Feed]) -> dict[str, Array]:
-    """Return inputs of a reading graph without any token of another run."""
-    rows = {"contexts": given["context"].shape[0], "batch": given["sample"].shape[0]}
-    return {
-        spec.name: np.zeros((rows[str(spec.shape[0])], 0, int(spec.shape[2])), np.float32)
-        for spec in session.inputs
-        if spec.name.startswith(KEPT)
-    }
+def _networks(checkpoint: IdentifiedCheckpoint, way: str, size: int) -> list[Network]:
+    """Return the denoisers: the plain one, or one that writes and one that reads."""
+    denoiser = checkpoint.architecture.denoiser
+    if way == PLAIN:
+        return [denoiser.network(size, size)]
+    layers = denoiser.reference_layers(weight=1.0)
+    changes = [
+        replace(checkpoint.changes, reference=ReferenceForm(layers, writes=writes))
+        for writes in (True, False)
+    ]
+    changed = [checkpoint.with_changes(one) for one in changes]
+    return [one.architecture.denoiser.network(size, size) for one in changed]

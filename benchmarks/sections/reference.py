@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.child import Child
 from benchmarks.measure import PrivateMemoryPeak, Series, interleave
-from benchmarks.peers.reference_step import ALONE, BESIDE, LAYERS, ONE, PLAIN, TWO
+from benchmarks.peers.reference_step import ALONE, BESIDE, LAYERS, PLAIN, REFERENCE
 from benchmarks.report import Cell, Findings, Table
 from benchmarks.sections.setting import Setting, first_and_rest
 from benchmarks.workload import SIZE
@@ -19,13 +19,12 @@ WRITING, READING = "its writing run", "its reading run"
 def reference(setting: Setting) -> Findings:
     """Measure steps that attend to a reference picture in turns with plain ones."""
     given = {"checkpoint": str(setting.files.unet_file), "precision": _PRECISION}
-    ways = (TWO,) if setting.quick else (TWO, ONE)
-    return Findings((*(_compared(setting, given, way) for way in ways), _layers(given)))
+    return Findings((_compared(setting, given), _layers(given)))
 
 
-def _compared(setting: Setting, given: dict[str, str], way: str) -> Table:
-    """Return a table of one way to do it, measured in turns with the plain step."""
-    measured = _in_turns(setting, given, way)
+def _compared(setting: Setting, given: dict[str, str]) -> Table:
+    """Return a table of steps with a reference, measured in turns with the plain step."""
+    measured = _in_turns(setting, given)
     _, seconds = first_and_rest(measured.seconds)
     _, used = first_and_rest(measured.cpu)
     rows = tuple(
@@ -39,7 +38,7 @@ def _compared(setting: Setting, given: dict[str, str], way: str) -> Table:
         for name, one in used.items()
     )
     return Table(
-        f"A guided step of SD 1.5, {SIZE}x{SIZE}, OpenVINO {_PRECISION}: {way}",
+        f"A guided step of SD 1.5, {SIZE}x{SIZE}, OpenVINO {_PRECISION}",
         ("", "s", "processor s", "it / plain, processor", "peak GB"),
         rows,
         "A step has a run that writes the inputs of all self-attentions, and one that attends to "
@@ -57,12 +56,13 @@ class _Measured:
     peaks: Mapping[str, int]
 
 
-def _in_turns(setting: Setting, given: dict[str, str], way: str) -> _Measured:
+def _in_turns(setting: Setting, given: dict[str, str]) -> _Measured:
     """Measure two loaded denoisers at a time."""
-    cpu = {name: Series() for name in (PLAIN, way, WRITING, READING)}
+    cpu = {name: Series() for name in (PLAIN, REFERENCE, WRITING, READING)}
     with ExitStack() as stack:
         children = {
-            one: stack.enter_context(Child("reference", **given, way=one)) for one in (PLAIN, way)
+            one: stack.enter_context(Child("reference", **given, way=one))
+            for one in (PLAIN, REFERENCE)
         }
         peaks = {
             one: stack.enter_context(PrivateMemoryPeak(child.pid))
@@ -77,7 +77,10 @@ def _in_turns(setting: Setting, given: dict[str, str], way: str) -> _Measured:
                 cpu[READING].values.append(found["cpu_s"] - found["alone_cpu_s"])
             return float(found["seconds"])
 
-        contestants = {PLAIN: lambda: step(PLAIN, ALONE), way: lambda: step(way, BESIDE)}
+        contestants = {
+            PLAIN: lambda: step(PLAIN, ALONE),
+            REFERENCE: lambda: step(REFERENCE, BESIDE),
+        }
         rounds = (1 if setting.quick else 5) + 1
         seconds = interleave(contestants, rounds, setting.report)
         return _Measured(seconds, cpu, {one: peak.peak_bytes for one, peak in peaks.items()})
@@ -85,12 +88,11 @@ def _in_turns(setting: Setting, given: dict[str, str], way: str) -> _Measured:
 
 def _layers(given: dict[str, str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for way in (PLAIN, TWO):
+    for way in (PLAIN, REFERENCE):
         with Child("reference", **given, way=way) as child:
             counts = child.ask(LAYERS)["layers"]
-        for count, form in zip(
-            counts, ("writes", "reads") if way == TWO else ("plain",), strict=True
-        ):
+        forms = ("plain",) if way == PLAIN else ("writes", "reads")
+        for count, form in zip(counts, forms, strict=True):
             rows.append((form, *(str(count.get(kind, 0)) for kind in _KINDS)))
     note = (
         "Kinds of the layers that OpenVINO executes. Fused attention is a Subgraph; attention that "
