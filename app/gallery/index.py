@@ -78,6 +78,8 @@ class GalleryIndex(QObject):
         self._started = False
         # The last search, while the index is not open, or could not answer it.
         self._unanswered: Callable[[], None] | None = None
+        # How often the index was made again.
+        self._makings = 0
         # Write stars and rejections into XMP sidecars, too.
         self.write_sidecars = False
         self._changes = QTimer(self, singleShot=True)
@@ -162,7 +164,7 @@ class GalleryIndex(QObject):
         A search that is overtaken by a later one is not answered; one that fails is tried again.
         """
         self._asked += 1
-        asked = self._asked
+        asked, makings = self._asked, self._makings
 
         def find() -> Results | Broken | None:
             # Of several that wait, only the last is worth the time.
@@ -175,6 +177,10 @@ class GalleryIndex(QObject):
                 return
             if not isinstance(found, Broken):
                 done(found)
+                return
+            if makings != self._makings:
+                # It looked into the index that was put aside, or into none.
+                self.search(query, done)
                 return
             self._unanswered = lambda: self.search(query, done)
             self._on_broken(found)
@@ -348,6 +354,7 @@ class GalleryIndex(QObject):
             self._upkeep.make_again()
 
     def _on_made_again(self) -> None:
+        self._makings += 1
         self._open_rows(self._upkeep.index)
         self._ask_again()
         self._tell_change(_SOON_MS)

@@ -50,8 +50,17 @@ def test_each_kind_is_used_in_its_own_way(staged: Staged, tmp_path: Path) -> Non
     assert "easy" in form.prompt
     assert form.used_components.vae == str(tmp_path / "fix.safetensors")
     assert len(used) == 4
-    assert len(session.notices.notices) == 4
-    assert all(notice.undo is not None for notice in session.notices.notices)
+    told = {notice.message for notice in session.notices.notices}
+    assert len(told) == 2, "what the form tells last, and the word in the prompt"
+    # The model and the settings that came with it are two changes.
+    for left in (4, 3, 2, 1, 0):
+        change = session.notices.latest_change
+        assert change is not None, f"{left + 1} changes can be undone still"
+        session.notices.revert(change)
+    assert session.notices.latest_change is None
+    assert form.prompt == "a boat"
+    assert form.loras == ()
+    assert not form.used_components.vae
 
 
 def test_a_file_that_nothing_can_use_is_not_used(staged: Staged, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.query import GalleryQuery
 from app.gallery.reading import read_facets, read_rows, search
-from app.gallery.rows import FolderState, Marks, Root, Trouble
+from app.gallery.rows import FolderState, Marks, Results, Root, Trouble
 from app.gallery.scanning import Scan
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, write
@@ -233,6 +233,28 @@ def test_an_index_that_is_damaged_while_it_is_open_is_made_again(two: Opened) ->
     two.wait(lambda: bool(list(two.file.parent.glob("*.damaged-*"))))
     two.wait_for("a.png", "b.png")
     two.wait_for("a.png", query=STARRED)
+
+
+def test_a_search_that_fails_as_the_index_is_made_again_is_answered(
+    two: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, calls = Event(), list[GalleryQuery]()
+
+    def fails_at_first(index: Path, query: GalleryQuery) -> Results:
+        calls.append(query)
+        if len(calls) == 1:
+            assert made.wait(60)
+            raise sqlite3.OperationalError("unable to open database file")
+        return search(index, query)
+
+    monkeypatch.setattr("app.gallery.index.search", fails_at_first)
+    found: list[list[int]] = []
+    two.index.search(GalleryQuery(), lambda results: found.append(results.ids))
+    two.wait(lambda: bool(calls))
+    two.index._upkeep.made_again.emit()  # pyright: ignore[reportPrivateUsage]
+    made.set()
+    two.wait(lambda: bool(found))
+    assert len(found[0]) == 2
 
 
 @pytest.mark.parametrize("flips", [60, pytest.param(300, marks=pytest.mark.oracle)])
