@@ -163,6 +163,8 @@ class GalleryIndex(QObject):
 
         A search that is overtaken by a later one is not answered; one that fails is tried again.
         """
+        # A later search takes the place of one that was to be tried again.
+        self._unanswered = None
         self._asked += 1
         asked, makings = self._asked, self._makings
 

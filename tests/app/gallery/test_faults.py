@@ -257,6 +257,30 @@ def test_a_search_that_fails_as_the_index_is_made_again_is_answered(
     assert len(found[0]) == 2
 
 
+def test_a_search_that_failed_does_not_overtake_a_later_one_when_it_is_tried_again(
+    two: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, calls = Event(), list[GalleryQuery]()
+
+    def fails_at_first(index: Path, query: GalleryQuery) -> Results:
+        calls.append(query)
+        if len(calls) == 1:
+            raise sqlite3.OperationalError("unable to open database file")
+        assert made.wait(60)
+        return search(index, query)
+
+    monkeypatch.setattr("app.gallery.index.search", fails_at_first)
+    two.index.search(GalleryQuery(words="cat"), lambda results: None)
+    two.wait(lambda: bool(two.errors))
+    found: list[list[int]] = []
+    two.index.search(GalleryQuery(), lambda results: found.append(results.ids))
+    two.wait(lambda: len(calls) == 2)
+    two.index._upkeep.made_again.emit()  # pyright: ignore[reportPrivateUsage]
+    made.set()
+    two.wait(lambda: bool(found))
+    assert len(found[0]) == 2
+
+
 @pytest.mark.parametrize("flips", [60, pytest.param(300, marks=pytest.mark.oracle)])
 def test_no_flipped_byte_raises_anything_but_damage(tmp_path: Path, flips: int) -> None:
     pictures = tmp_path / "pictures"
