@@ -15,7 +15,7 @@ from app.storage.aside import put_aside
 
 FILE = "index.sqlite"
 _APPLICATION = 0x53614C69  # "SaLi", to tell this file from every other
-VERSION = 2
+VERSION = 3
 _PATIENCE_S = 5.0
 # File systems over a network, by the names that Linux, macOS and Windows give them.
 _NETWORK = ("nfs", "cifs", "smb", "sshfs", "afpfs", "webdav", "davfs", "9p", "fuse.rclone", "afs")
@@ -55,6 +55,8 @@ CREATE TABLE pictures(
 CREATE INDEX pictures_by_identity ON pictures(identity);
 -- Enough for the usual question, all that are not rejected, without a look at the table.
 CREATE INDEX pictures_by_time ON pictures(rejected, modified_ns, id);
+-- The same for the order by name.
+CREATE INDEX pictures_by_name ON pictures(rejected, sort_name, modified_ns DESC, id DESC);
 CREATE TABLE texts(
   id INTEGER PRIMARY KEY,
   prompt TEXT NOT NULL,

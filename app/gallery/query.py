@@ -1,6 +1,7 @@
 """The pictures that are asked for, and SQL that finds them."""
 
 import re
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from enum import Enum, auto
 from pathlib import Path
@@ -103,7 +104,7 @@ _SHAPES = {
 
 def search_statement(query: GalleryQuery) -> Condition:
     """Return the statement that gives one row: ids and times in order, each as a JSON array."""
-    conditions = (*_facts(query), *map(_word, _words(query.words)))
+    conditions = (*_facts(query), *_texts(_words(query.words)))
     where = " AND ".join(f"({one.sql})" for one in conditions)
     values = tuple(value for one in conditions for value in one.values)
     # One row, so that another thread can run until all of it is found.
@@ -173,8 +174,17 @@ def _words(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in map(stored_text, found) if word))[:_MOST_WORDS]
 
 
-def _word(word: str) -> Condition:
-    ways = [_in_texts(word)]
+def _texts(words: Sequence[str]) -> list[Condition]:
+    """Return the conditions on words; those that only texts can have are looked up at once."""
+    others = {word: _other_ways(word) for word in words}
+    together = [word for word in words if len(word) >= _TRIGRAM and not others[word]]
+    found = [_any((_in_texts(word), *others[word])) for word in words if word not in together]
+    return [*found, _matching(together)] if together else found
+
+
+def _other_ways(word: str) -> list[Condition]:
+    """Return the conditions by which a word finds a picture, beside those on texts."""
+    ways: list[Condition] = []
     size = read_size(word)
     if size is not None:
         ways.append(Condition("width = ? AND height = ?", size))
@@ -186,6 +196,10 @@ def _word(word: str) -> Condition:
     if span is not None:
         times = midnight_ns(span[0]), midnight_ns(span[1])
         ways.append(Condition("modified_ns >= ? AND modified_ns < ?", times))
+    return ways
+
+
+def _any(ways: Sequence[Condition]) -> Condition:
     return Condition(
         " OR ".join(f"({one.sql})" for one in ways),
         tuple(value for one in ways for value in one.values),
@@ -208,10 +222,16 @@ def read_dates(word: str) -> tuple[date, date] | None:
         return None
 
 
+def _matching(words: Sequence[str]) -> Condition:
+    """Return the condition that all words, each of three characters at least, are in texts."""
+    phrases = ('"' + word.replace('"', '""') + '"' for word in words)
+    sql = "id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+    return Condition(sql, (" ".join(phrases),))
+
+
 def _in_texts(word: str) -> Condition:
     if len(word) >= _TRIGRAM:
-        phrase = '"' + word.replace('"', '""') + '"'
-        return Condition("id IN (SELECT rowid FROM words WHERE words MATCH ?)", (phrase,))
+        return _matching((word,))
     escaped = re.sub(r"([\\%_])", r"\\\1", word)
     likes = " OR ".join(rf"{column} LIKE ? ESCAPE '\'" for column in _COLUMNS)
     pattern = f"%{escaped}%"

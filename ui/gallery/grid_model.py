@@ -16,8 +16,8 @@ from ui.gallery.tile_store import TileStore
 from ui.item_models.dragged_pictures import DraggedPictures, Index
 from ui.widgets.labels import plain_tooltip
 
-_PAGE = 200
-_PAGES = 30
+_PAGE = 50
+_PAGES = 120
 _ROLES = (
     Qt.ItemDataRole.DisplayRole,
     Qt.ItemDataRole.AccessibleTextRole,

@@ -1,11 +1,13 @@
 """The gallery finds, searches and marks the pictures of its folders."""
 
+import sqlite3
+from contextlib import closing
 from datetime import date, datetime
 from pathlib import Path
 
 import pytest
 
-from app.gallery.query import GalleryQuery, Order, Rejected, Shape, read_dates
+from app.gallery.query import GalleryQuery, Order, Rejected, Shape, read_dates, search_statement
 from app.gallery.rows import FolderState
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, theirs, write
@@ -71,6 +73,24 @@ def test_pictures_of_subfolders_come_newest_first_with_how_they_were_made(three:
 )
 def test_words_are_found_in_every_text(three: Opened, words: str, names: list[str]) -> None:
     assert three.names(GalleryQuery(words=words)) == names
+
+
+def test_words_may_be_in_different_texts_of_a_picture(three: Opened) -> None:
+    # A model's name, a prompt, the tool, and a word that is too short for the index.
+    assert three.names(GalleryQuery(words="brick house auto")) == ["red.png"]
+    assert three.names(GalleryQuery(words="brick ho auto")) == ["red.png"]
+    assert three.names(GalleryQuery(words='"red house" brick')) == ["red.png"]
+    assert three.names(GalleryQuery(words="brick cat")) == []
+
+
+@pytest.mark.parametrize("order", [Order.NEWEST, Order.NAME])
+def test_the_usual_orders_are_read_off_an_index(three: Opened, order: Order) -> None:
+    statement = search_statement(GalleryQuery(order=order))
+    with closing(sqlite3.connect(three.file)) as connection:
+        steps = connection.execute(f"EXPLAIN QUERY PLAN {statement.sql}", statement.values)
+        plan = " ".join(step for *_, step in steps)
+    assert "USING COVERING INDEX" in plan
+    assert "TEMP B-TREE" not in plan
 
 
 def test_a_day_finds_what_was_saved_on_it(three: Opened) -> None:
