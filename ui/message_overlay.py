@@ -100,11 +100,12 @@ class MessageOverlay(QWidget):
         return room
 
     def _follow(self, room: QWidget) -> None:
-        """Have the events of this room, and no more those of the one before."""
-        if room is self._room:
-            return
-        for widget in (self._room, *self._zooms):
-            if widget is not None:
+        """Have the events of this room, and no more those of the one before.
+
+        Its zooms are looked for each time: each comparison has one of its own.
+        """
+        if room is not self._room and self._room is not None:
+            for widget in (self._room, *self._room.findChildren(ZoomBar)):
                 widget.removeEventFilter(self)
         self._room, self._zooms = room, room.findChildren(ZoomBar)
         for widget in (room, *self._zooms):

@@ -24,12 +24,23 @@ def fault(error: BaseException) -> ErrorInfo:
 
 
 def report_faults(notices: NoticeState) -> None:
-    """Show a notice of each exception that leaves an event handler; the application goes on."""
+    """Show a notice of each exception that leaves an event handler; the application goes on.
+
+    One that comes of showing another is logged only: each would bring the next.
+    """
+    is_telling = False
 
     def report(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
+        nonlocal is_telling
         _log.error("unexpected", exc_info=(kind, error, trace))
-        notices.tell_error(fault(error))
+        if is_telling:
+            return
+        is_telling = True
+        try:
+            notices.tell_error(fault(error))
+        finally:
+            is_telling = False
 
     sys.excepthook = report

@@ -1,22 +1,27 @@
 """Notes lie over the page and leave by themselves; failures stay, and no picture gets smaller."""
 
+import sys
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.notices.faults import report_faults
 from app.notices.remedies import NoticeAction
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.ui.conftest import Desk
 from ui.actions import ActionName
 from ui.gallery.page import GalleryPage
+from ui.message_overlay import MessageOverlay
 from ui.models.page import ModelsPage
 from ui.panels import notice_card
 from ui.panels.notice_card import NoticeCard
 from ui.places import Place
+from ui.widgets.zoom_bar import ZoomBar
 
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
 
@@ -42,6 +47,41 @@ class Requests(QObject):
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_LEAST_MS", "_PER_SIGN_MS", "_FOR_A_BUTTON_MS"):
         monkeypatch.setattr(notice_card, name, 1)
+
+
+def test_a_message_is_placed_where_a_zoom_that_it_avoided_is_gone(desk: Desk) -> None:
+    """The zoom of a comparison is made anew for each."""
+    window = desk.window
+    zoom = ZoomBar(window.canvas.view, window._theme, window.actions_by_name)  # pyright: ignore[reportPrivateUsage]
+    tell(desk, "A message that keeps off it.")
+    shiboken6.delete(zoom)
+    told, overlay = tell(desk, "Another."), desk.window.findChild(MessageOverlay)
+    assert overlay is not None
+    overlay.put()
+    assert told
+    assert not any(notice.error for notice in desk.session.notices.notices)
+
+
+def test_a_fault_in_showing_a_fault_is_not_told_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    notices = desk.session.notices
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    report_faults(notices)
+    report, times = sys.excepthook, list[int]()
+
+    def fail() -> None:
+        times.append(len(times))
+        assert len(times) < 50, "each fault brings the next"
+        report(ValueError, ValueError(f"number {len(times)}"), None)
+
+    notices.changed.connect(fail)
+    report(ValueError, ValueError("the first"), None)
+    notices.changed.disconnect(fail)
+    assert len(times) == 1
+    (told,) = (notice.error for notice in notices.notices if notice.error)
+    assert told.detail == "ValueError: the first"
+    assert "number 1" in caplog.text
 
 
 @pytest.mark.usefixtures("quick")
