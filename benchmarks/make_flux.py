@@ -138,12 +138,8 @@ def _scaled(drawn: Array, factor: float) -> Array:
 
 
 def _write_blocks(file: BinaryIO, random: np.random.Generator, drawn: Array, elements: int) -> None:
-    count = elements // 32
-    while count:
-        size = min(count, len(drawn))
-        start = int(random.integers(0, len(drawn) - size + 1))
-        file.write(drawn[start : start + size].tobytes())
-        count -= size
+    for piece in make_sdxl.pieces(random, drawn, elements // 32):
+        file.write(piece.tobytes())
     file.write(bytes(-(elements // 32 * _block_bytes()) % 32))
 
 

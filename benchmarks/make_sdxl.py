@@ -8,6 +8,7 @@ vanishes.
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,14 +36,13 @@ def write(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
     with part.open("wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for name, shape in shapes.items():
-            for numbers in _pieces(random, drawn, math.prod(shape)):
+            for numbers in pieces(random, drawn, math.prod(shape)):
                 file.write(_weights(name, shape, numbers).tobytes())
     part.replace(path)
 
 
-def _pieces(
-    random: np.random.Generator, drawn: NDArray[np.float32], count: int
-) -> Iterator[NDArray[np.float32]]:
+def pieces(random: np.random.Generator, drawn: NDArray[Any], count: int) -> Iterator[NDArray[Any]]:
+    """Yield `count` rows of what was drawn, from other offsets each time."""
     while count:
         size = min(count, len(drawn))
         start = int(random.integers(0, len(drawn) - size + 1))
