@@ -8,16 +8,9 @@ import diffusers
 import torch
 import transformers
 
-from engine.text.qwen_tokenizer import load_qwen_tokenizer
+from tests.oracle.zimage_folder import _words
 
 _STATES = 24
-# Qwen3's template for one question, with an answer that begins, perhaps without thoughts.
-_TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
-    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
-    "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n"
-    "{% endif %}{% endif %}"
-)
 _SHIFTED = {"shift": 3.0, "use_dynamic_shifting": True}
 
 
@@ -88,14 +81,3 @@ def _qwen3():
         elif tensor.ndim == 2:
             tensor.data.mul_(5)
     return module
-
-
-def _words():
-    words = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=load_qwen_tokenizer()._pairs,
-        pad_token="<|endoftext|>",
-        eos_token="<|im_end|>",
-        padding_side="right",
-    )
-    words.chat_template = _TEMPLATE
-    return words

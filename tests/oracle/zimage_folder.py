@@ -12,10 +12,12 @@ from engine.text.qwen_tokenizer import load_qwen_tokenizer
 from tests.oracle.flux_folder import _vae
 
 CONTEXT = 40
-# Qwen3's template for one question, with an answer that begins.
+# Qwen3's template for one question, with an answer that begins, perhaps without thoughts.
 _TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
-    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+    "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n"
+    "{% endif %}{% endif %}"
 )
 
 
