@@ -11,11 +11,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QStorageInfo
 
+from app.gallery.letter_pairs import letter_pairs
 from app.storage.aside import put_aside
 
 FILE = "index.sqlite"
 _APPLICATION = 0x53614C69  # "SaLi", to tell this file from every other
-VERSION = 3
+VERSION = 4
 _PATIENCE_S = 5.0
 # File systems over a network, by the names that Linux, macOS and Windows give them.
 _NETWORK = ("nfs", "cifs", "smb", "sshfs", "afpfs", "webdav", "davfs", "9p", "fuse.rclone", "afs")
@@ -76,13 +77,38 @@ CREATE VIRTUAL TABLE words USING fts5(
   prompt, negative, model, loras, name, tool,
   content='texts', content_rowid='id', tokenize='trigram'
 );
+-- The letters and pairs of letters that each picture's texts have: trigrams find no shorter words.
+CREATE VIRTUAL TABLE letters USING fts5(
+  pairs, content='', detail=none, columnsize=0, tokenize='ascii'
+);
 CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
   INSERT INTO words(rowid, prompt, negative, model, loras, name, tool)
   VALUES (new.id, new.prompt, new.negative, new.model, new.loras, new.name, new.tool);
+  INSERT INTO letters(rowid, pairs) VALUES (
+    new.id,
+    letter_pairs(new.prompt, new.negative, new.model, new.loras, new.name, new.tool)
+  );
 END;
 CREATE TRIGGER texts_gone AFTER DELETE ON texts BEGIN
   INSERT INTO words(words, rowid, prompt, negative, model, loras, name, tool)
   VALUES ('delete', old.id, old.prompt, old.negative, old.model, old.loras, old.name, old.tool);
+  INSERT INTO letters(letters, rowid, pairs) VALUES (
+    'delete', old.id,
+    letter_pairs(old.prompt, old.negative, old.model, old.loras, old.name, old.tool)
+  );
+END;
+-- Another number after each change of a picture, and in each index: a list that was made at the
+-- same number is still right.
+CREATE TABLE changes(number INTEGER NOT NULL) STRICT;
+INSERT INTO changes VALUES (random() / 2);
+CREATE TRIGGER picture_added AFTER INSERT ON pictures BEGIN
+  UPDATE changes SET number = number + 1;
+END;
+CREATE TRIGGER picture_changed AFTER UPDATE ON pictures BEGIN
+  UPDATE changes SET number = number + 1;
+END;
+CREATE TRIGGER picture_gone AFTER DELETE ON pictures BEGIN
+  UPDATE changes SET number = number + 1;
 END;
 """
 
@@ -125,6 +151,7 @@ def connect(path: Path, *, patience_s: float = _PATIENCE_S) -> sqlite3.Connectio
     )
     # Texts of a damaged file need not be UTF-8.
     connection.text_factory = _decoded
+    connection.create_function("letter_pairs", -1, letter_pairs, deterministic=True)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA cache_size = -16000")

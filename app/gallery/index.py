@@ -12,7 +12,7 @@ from app.gallery.marks import MarkStore, changed_marks
 from app.gallery.mirroring import mirror
 from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.query import GalleryQuery
-from app.gallery.reading import read_facets, search
+from app.gallery.reading import read_facets
 from app.gallery.row_cache import RowCache
 from app.gallery.rows import (
     MOST_STARS,
@@ -25,6 +25,7 @@ from app.gallery.rows import (
     Root,
     WatchedFolder,
 )
+from app.gallery.searching import Searcher
 from app.gallery.thumbnails import ThumbnailFiles
 from app.gallery.upkeep import Opened, Upkeep, open_index
 from engine.api.values import ErrorInfo
@@ -71,7 +72,10 @@ class GalleryIndex(QObject):
         self._list = FolderList(state)
         self._marks: MarkStore | None = None
         self._rows = RowCache()
+        self._searcher = Searcher()
         self._searching = self._pool()
+        # Apart, so that no search waits until all is counted.
+        self._counting = self._pool()
         self._marking = self._pool()
         self._upkeep = Upkeep(self._pool(), self)
         self._asked = 0
@@ -172,7 +176,7 @@ class GalleryIndex(QObject):
             # Of several that wait, only the last is worth the time.
             if asked != self._asked:
                 return None
-            return attempt(lambda: search(self._upkeep.index, query))
+            return attempt(lambda: self._searcher.search(self._upkeep.index, query))
 
         def deliver(found: Results | Broken | None) -> None:
             if asked != self._asked or found is None:
@@ -279,7 +283,7 @@ class GalleryIndex(QObject):
                 self.facets = found
                 self.facets_changed.emit()
 
-        self._searching.run(lambda: attempt(lambda: read_facets(self._upkeep.index)), deliver)
+        self._counting.run(lambda: attempt(lambda: read_facets(self._upkeep.index)), deliver)
 
     # The course of things
 
@@ -307,6 +311,7 @@ class GalleryIndex(QObject):
         self._marking.close()
         self._upkeep.close()
         self._searching.close()
+        self._counting.close()
         self._rows.close()
         self.thumbnails.close()
         if self._marks is not None:

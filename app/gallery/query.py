@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.gallery.letter_pairs import letter_pairs
 from app.gallery.storable import stored_path, stored_text
 from engine.metadata.size_text import read_size
 
@@ -15,7 +16,6 @@ from engine.metadata.size_text import read_size
 _TRIGRAM = 3
 _MOST_WORDS = 20
 _WORD = re.compile(r'"([^"]*)"?|(\S+)')
-_COLUMNS = ("prompt", "negative", "model", "loras", "name", "tool")
 _NS = 1_000_000_000
 # Later, or earlier, than any file; within SQLite's integers.
 _FAR_NS = 1 << 62
@@ -81,7 +81,7 @@ class GalleryQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """An SQL expression over `pictures`, and its parameters."""
+    """An SQL expression over `pictures`, or a statement, and its parameters."""
 
     sql: str
     values: tuple[object, ...] = ()
@@ -102,17 +102,37 @@ _SHAPES = {
 }
 
 
-def search_statement(query: GalleryQuery) -> Condition:
-    """Return the statement that gives one row: ids and times in order, each as a JSON array."""
-    conditions = (*_facts(query), *_texts(_words(query.words)))
+def list_statement(query: GalleryQuery) -> Condition:
+    """Return the statement that lists the pictures of a query, whatever its words are.
+
+    It gives one row: ids and times in order, each as a JSON array. In one row, because SQLite finds
+    all of that without Python's lock.
+    """
+    conditions = _facts(query)
     where = " AND ".join(f"({one.sql})" for one in conditions)
     values = tuple(value for one in conditions for value in one.values)
-    # One row, so that another thread can run until all of it is found.
     return Condition(
         "SELECT json_group_array(id), json_group_array(modified_ns) FROM"
         f" (SELECT id, modified_ns FROM pictures WHERE {where} ORDER BY {_ORDERS[query.order]})",
         values,
     )
+
+
+def word_statements(text: str) -> list[Condition]:
+    """Return statements of one row each, ids as a JSON array: pictures in all have all words.
+
+    The ids are in no order, and with those of pictures that a query leaves out otherwise: to have
+    SQLite keep those that another statement lists takes several times as long.
+    """
+    words = _words(text)
+    others = {word: _other_ways(word) for word in words}
+    together = [word for word in words if len(word) >= _TRIGRAM and not others[word]]
+    found = [_matching(together)] if together else []
+    for word in words:
+        if word not in together:
+            in_texts = _matching([word]) if len(word) >= _TRIGRAM else _with_letters(word)
+            found.append(_any((in_texts, *others[word])))
+    return [Condition(f"SELECT json_group_array(id) FROM ({one.sql})", one.values) for one in found]
 
 
 def _facts(query: GalleryQuery) -> list[Condition]:
@@ -174,34 +194,28 @@ def _words(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in map(stored_text, found) if word))[:_MOST_WORDS]
 
 
-def _texts(words: Sequence[str]) -> list[Condition]:
-    """Return the conditions on words; those that only texts can have are looked up at once."""
-    others = {word: _other_ways(word) for word in words}
-    together = [word for word in words if len(word) >= _TRIGRAM and not others[word]]
-    found = [_any((_in_texts(word), *others[word])) for word in words if word not in together]
-    return [*found, _matching(together)] if together else found
-
-
 def _other_ways(word: str) -> list[Condition]:
-    """Return the conditions by which a word finds a picture, beside those on texts."""
+    """Return selections of ids by which a word finds pictures, beside those of texts."""
     ways: list[Condition] = []
     size = read_size(word)
     if size is not None:
-        ways.append(Condition("width = ? AND height = ?", size))
+        ways.append(_selection("width = ? AND height = ?", size))
     if word.isascii() and word.isdigit():
-        # Apart, so that the pictures themselves are gone through by the index alone.
-        same = "id IN (SELECT id FROM pictures WHERE seed = ?)"
-        ways.append(Condition(same, (word.lstrip("0") or "0",)))
+        ways.append(_selection("seed = ?", (word.lstrip("0") or "0",)))
     span = read_dates(word)
     if span is not None:
         times = midnight_ns(span[0]), midnight_ns(span[1])
-        ways.append(Condition("modified_ns >= ? AND modified_ns < ?", times))
+        ways.append(_selection("modified_ns >= ? AND modified_ns < ?", times))
     return ways
+
+
+def _selection(where: str, values: tuple[object, ...]) -> Condition:
+    return Condition(f"SELECT id FROM pictures WHERE {where}", values)
 
 
 def _any(ways: Sequence[Condition]) -> Condition:
     return Condition(
-        " OR ".join(f"({one.sql})" for one in ways),
+        " UNION ALL ".join(one.sql for one in ways),
         tuple(value for one in ways for value in one.values),
     )
 
@@ -223,16 +237,13 @@ def read_dates(word: str) -> tuple[date, date] | None:
 
 
 def _matching(words: Sequence[str]) -> Condition:
-    """Return the condition that all words, each of three characters at least, are in texts."""
+    """Return the ids of pictures with all words, each of three characters at least, in texts."""
     phrases = ('"' + word.replace('"', '""') + '"' for word in words)
-    sql = "id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+    sql = "SELECT rowid AS id FROM words WHERE words MATCH ?"
     return Condition(sql, (" ".join(phrases),))
 
 
-def _in_texts(word: str) -> Condition:
-    if len(word) >= _TRIGRAM:
-        return _matching((word,))
-    escaped = re.sub(r"([\\%_])", r"\\\1", word)
-    likes = " OR ".join(rf"{column} LIKE ? ESCAPE '\'" for column in _COLUMNS)
-    pattern = f"%{escaped}%"
-    return Condition(f"id IN (SELECT id FROM texts WHERE {likes})", (pattern,) * len(_COLUMNS))
+def _with_letters(word: str) -> Condition:
+    """Return the ids of pictures with one or two letters that follow each other in a text."""
+    sql = "SELECT rowid AS id FROM letters WHERE letters MATCH ?"
+    return Condition(sql, (letter_pairs(word),))

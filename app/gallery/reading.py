@@ -1,4 +1,4 @@
-"""Questions to the index: ids of a search, rows by id, and what there is to filter by."""
+"""Questions to the index: rows by id, and what there is to filter by."""
 
 import os
 import sqlite3
@@ -9,11 +9,9 @@ from pathlib import Path
 import msgspec
 
 from app.gallery.database import IndexDamagedError, connect, index_errors
-from app.gallery.query import GalleryQuery, search_statement
-from app.gallery.rows import SHOWN_CHARACTERS, Count, Facets, GalleryRow, Marks, Results, Trouble
+from app.gallery.rows import SHOWN_CHARACTERS, Count, Facets, GalleryRow, Marks, Trouble
 from app.gallery.storable import shown_path, stored_path
 
-_INTEGERS = msgspec.json.Decoder(list[int])
 _ROWS = f"""
 SELECT pictures.id, folders.path, pictures.name, modified_ns, size, width, height, identity,
   substr(prompt, 1, {SHOWN_CHARACTERS}), substr(negative, 1, {SHOWN_CHARACTERS}),
@@ -26,23 +24,15 @@ WHERE pictures.id IN (SELECT value FROM json_each(?))
 _MOST_FACETS = 500
 
 
-def search(index: Path, query: GalleryQuery) -> Results:
-    """Return the pictures that are asked for.
-
-    Raises IndexBusyError, IndexDamagedError and sqlite3.Error, as all functions here do.
-    """
-    statement = search_statement(query)
-    with index_errors(), closing(connect(index)) as connection:
-        ids, times = connection.execute(statement.sql, statement.values).fetchone()
-    return Results(_INTEGERS.decode(ids), _INTEGERS.decode(times))
-
-
 def read_rows(
     connection: sqlite3.Connection,
     ids: Sequence[int],
     marks_of: Callable[[bytes | None], Marks],
 ) -> list[GalleryRow]:
-    """Return the rows of these ids that exist, in any order."""
+    """Return the rows of these ids that exist, in any order.
+
+    Raises IndexBusyError, IndexDamagedError and sqlite3.Error, as all functions here do.
+    """
     try:
         with index_errors():
             found = connection.execute(_ROWS, (msgspec.json.encode(ids),)).fetchall()

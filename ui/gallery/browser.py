@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import compress
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -189,7 +190,8 @@ class Browser(QWidget):
     def _take(self, query: GalleryQuery, found: Results) -> None:
         """Show what a search found; the choice stays, as far as it was found again."""
         is_same, self._shown = query == self._shown, query
-        wanted, self._wanted = [one for one in self._wanted if one in set(found.ids)], ()
+        there = set(found.ids) if self._wanted else set[int]()
+        wanted, self._wanted = [one for one in self._wanted if one in there], ()
         if found.ids == self.model.ids and not wanted:
             self.model.forget_rows()
         else:
@@ -217,10 +219,10 @@ class Browser(QWidget):
         if not self.count:
             return
         selection = QItemSelection()
-        for row, picture in enumerate(self.model.ids):
-            if picture in kept:
-                index = self.model.index(row)
-                selection.select(index, index)
+        ids = self.model.ids
+        for row in compress(range(len(ids)), map(kept.__contains__, ids)):
+            index = self.model.index(row)
+            selection.select(index, index)
         at = self.model.number_of(current) if current is not None else None
         if selection.isEmpty() or at is None:
             at = min(number or 0, self.count - 1)

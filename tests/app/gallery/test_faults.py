@@ -22,9 +22,10 @@ from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.query import GalleryQuery
-from app.gallery.reading import read_facets, read_rows, search
+from app.gallery.reading import read_facets, read_rows
 from app.gallery.rows import FolderState, Marks, Results, Root, Trouble
 from app.gallery.scanning import Scan
+from app.gallery.searching import Searcher
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, write
 
@@ -238,16 +239,16 @@ def test_an_index_that_is_damaged_while_it_is_open_is_made_again(two: Opened) ->
 def test_a_search_that_fails_as_the_index_is_made_again_is_answered(
     two: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, calls = Event(), list[GalleryQuery]()
+    made, calls, search = Event(), list[GalleryQuery](), Searcher.search
 
-    def fails_at_first(index: Path, query: GalleryQuery) -> Results:
+    def fails_at_first(self: Searcher, index: Path, query: GalleryQuery) -> Results:
         calls.append(query)
         if len(calls) == 1:
             assert made.wait(60)
             raise sqlite3.OperationalError("unable to open database file")
-        return search(index, query)
+        return search(self, index, query)
 
-    monkeypatch.setattr("app.gallery.index.search", fails_at_first)
+    monkeypatch.setattr(Searcher, "search", fails_at_first)
     found: list[list[int]] = []
     two.index.search(GalleryQuery(), lambda results: found.append(results.ids))
     two.wait(lambda: bool(calls))
@@ -260,16 +261,16 @@ def test_a_search_that_fails_as_the_index_is_made_again_is_answered(
 def test_a_search_that_failed_does_not_overtake_a_later_one_when_it_is_tried_again(
     two: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, calls = Event(), list[GalleryQuery]()
+    made, calls, search = Event(), list[GalleryQuery](), Searcher.search
 
-    def fails_at_first(index: Path, query: GalleryQuery) -> Results:
+    def fails_at_first(self: Searcher, index: Path, query: GalleryQuery) -> Results:
         calls.append(query)
         if len(calls) == 1:
             raise sqlite3.OperationalError("unable to open database file")
         assert made.wait(60)
-        return search(index, query)
+        return search(self, index, query)
 
-    monkeypatch.setattr("app.gallery.index.search", fails_at_first)
+    monkeypatch.setattr(Searcher, "search", fails_at_first)
     two.index.search(GalleryQuery(words="cat"), lambda results: None)
     two.wait(lambda: bool(two.errors))
     found: list[list[int]] = []
@@ -295,7 +296,7 @@ def test_no_flipped_byte_raises_anything_but_damage(tmp_path: Path, flips: int) 
         quick_check(path)
         mirror_all(path, marks)
         Scan(path, marks, Event(), lambda step: None, thorough=True).run((Root(pictures),))
-        found = search(path, GalleryQuery(words="cat"))
+        found = Searcher().search(path, GalleryQuery(words="cat"))
         with closing(sqlite3.connect(path)) as connection:
             read_rows(connection, found.ids, marks.of)
         read_facets(path)
@@ -372,7 +373,7 @@ def test_pictures_that_were_indexed_before_a_kill_are_not_read_again(tmp_path: P
     assert 0 < done < total == 600
     # The newest are there first.
     with closing(sqlite3.connect(path)) as connection:
-        rows = read_rows(connection, search(path, GalleryQuery()).ids, marks.of)
+        rows = read_rows(connection, Searcher().search(path, GalleryQuery()).ids, marks.of)
     assert {Path(row.path).name for row in rows} == {f"{n}.png" for n in range(600 - done, 600)}
     told.clear()
     Scan(path, marks, Event(), lambda step: tell(step.done, step.total), thorough=True).run(

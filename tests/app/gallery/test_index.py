@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.gallery.query import GalleryQuery, Order, Rejected, Shape, read_dates, search_statement
+from app.gallery.query import GalleryQuery, Order, Rejected, Shape, list_statement, read_dates
 from app.gallery.rows import FolderState
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, theirs, write
@@ -18,7 +18,9 @@ def three(gallery: Opened) -> Opened:
     """A gallery of three pictures: red.png is the newest, and sea.png lies in a subfolder."""
     write(gallery.pictures / "cat.png", ours(1, "a cat, asleep", seed=12), hours=1)
     write(gallery.pictures / "sub" / "sea.png", theirs(2, "the sea <lora:waves:0.5>"), hours=30)
-    write(gallery.pictures / "red.png", theirs(3, "a red house", seed=77, model="brick"), hours=60)
+    write(
+        gallery.pictures / "red.png", theirs(3, "a red house, é", seed=77, model="brick"), hours=60
+    )
     gallery.index.start()
     gallery.wait_for("cat.png", "sea.png", "red.png")
     return gallery
@@ -27,7 +29,7 @@ def three(gallery: Opened) -> Opened:
 def test_pictures_of_subfolders_come_newest_first_with_how_they_were_made(three: Opened) -> None:
     red, sea, cat = three.rows()
     assert [Path(row.path).name for row in (red, sea, cat)] == ["red.png", "sea.png", "cat.png"]
-    assert (red.prompt, red.negative, red.model) == ("a red house", "blurry", "brick")
+    assert (red.prompt, red.negative, red.model) == ("a red house, é", "blurry", "brick")
     assert (red.seed, red.tool) == (77, "AUTOMATIC1111")
     assert (cat.prompt, cat.model, cat.seed, cat.tool) == (
         "a cat, asleep",
@@ -66,6 +68,11 @@ def test_pictures_of_subfolders_come_newest_first_with_how_they_were_made(three:
         ("0001-01-01", []),
         ("1x1", ["red.png", "sea.png", "cat.png"]),
         ("100%", []),
+        ("LE", ["cat.png"]),
+        ("st", []),
+        ("é", ["red.png"]),
+        ("É", ["red.png"]),
+        ('"e "', ["sea.png"]),
         ('" OR 1=1 --', []),
         ("NEAR(red house)", []),
         ("\ud800\0", []),
@@ -85,7 +92,7 @@ def test_words_may_be_in_different_texts_of_a_picture(three: Opened) -> None:
 
 @pytest.mark.parametrize("order", [Order.NEWEST, Order.NAME])
 def test_the_usual_orders_are_read_off_an_index(three: Opened, order: Order) -> None:
-    statement = search_statement(GalleryQuery(order=order))
+    statement = list_statement(GalleryQuery(order=order))
     with closing(sqlite3.connect(three.file)) as connection:
         steps = connection.execute(f"EXPLAIN QUERY PLAN {statement.sql}", statement.values)
         plan = " ".join(step for *_, step in steps)

@@ -1,0 +1,64 @@
+"""Searches of the index: a list of pictures in order, and those of them that have all words."""
+
+import sqlite3
+from contextlib import closing
+from itertools import compress
+from pathlib import Path
+
+import msgspec
+
+from app.gallery.database import IndexDamagedError, connect, index_errors
+from app.gallery.query import Condition, GalleryQuery, list_statement, word_statements
+from app.gallery.rows import Results
+
+_INTEGERS = msgspec.json.Decoder(list[int])
+
+
+class _Listed(msgspec.Struct, frozen=True):
+    """The pictures that a statement listed while the index had a number of changes."""
+
+    statement: Condition
+    number: int
+    results: Results
+
+
+class Searcher:
+    """Searches for one thread at a time; keeps the last list, of which words choose.
+
+    The list stays the same while a person types, and to make it takes as long as the rest.
+    """
+
+    def __init__(self) -> None:
+        self._listed: _Listed | None = None
+
+    def search(self, index: Path, query: GalleryQuery) -> Results:
+        """Return the pictures that are asked for.
+
+        Raises IndexBusyError, IndexDamagedError and sqlite3.Error.
+        """
+        with index_errors(), closing(connect(index)) as connection:
+            # Every statement sees the same state of the index.
+            connection.execute("BEGIN")
+            listed = self._list(connection, list_statement(query))
+            found = [_integers(connection, one)[0] for one in word_statements(query.words)]
+        if not found:
+            return listed
+        with_words = set(found[0]).intersection(*found[1:])
+        chosen = list(map(with_words.__contains__, listed.ids))
+        return Results(list(compress(listed.ids, chosen)), list(compress(listed.times, chosen)))
+
+    def _list(self, connection: sqlite3.Connection, statement: Condition) -> Results:
+        changes = connection.execute("SELECT number FROM changes").fetchone()
+        if changes is None:
+            raise IndexDamagedError("no number of changes")
+        kept, (number,) = self._listed, changes
+        if kept is None or (kept.number, kept.statement) != (number, statement):
+            ids, times = _integers(connection, statement)
+            kept = self._listed = _Listed(statement, number, Results(ids, times))
+        return kept.results
+
+
+def _integers(connection: sqlite3.Connection, statement: Condition) -> list[list[int]]:
+    """Return the lists of a statement that gives one row of JSON arrays."""
+    (row,) = connection.execute(statement.sql, statement.values)
+    return [_INTEGERS.decode(array) for array in row]
