@@ -79,14 +79,13 @@ class FileSlice:
     def rows(self, start: int, stop: int) -> "FileSlice":
         """Return a slice of the tensor along its first axis.
 
-        Raises ValueError where rows of a quantised type are no whole blocks.
+        Raises ValueError where those of a quantised type are no whole blocks.
         """
-        block = self.dtype.block
-        if block is not None and self.elements // self.shape[0] % block.elements:
-            raise ValueError(f"rows of {self.shape} do not end with a block of {self.dtype}")
-        row = self.nbytes // self.shape[0]
-        shape = (stop - start, *self.shape[1:])
-        return FileSlice(self.path, self.offset + start * row, self.dtype, shape)
+        block, row = self.dtype.block, self.elements // self.shape[0]
+        if block is not None and (start * row % block.elements or stop * row % block.elements):
+            raise ValueError(f"rows {start} to {stop} of {self.shape} cut blocks of {self.dtype}")
+        offset = self.offset + self.dtype.bytes_of(start * row)
+        return FileSlice(self.path, offset, self.dtype, (stop - start, *self.shape[1:]))
 
     def reshaped(self, shape: tuple[int, ...]) -> "FileSlice":
         """Return the same numbers, in the same order, in another shape of equal size."""

@@ -73,7 +73,9 @@ def _placed(path: Path, header: GgufHeader, size: int) -> dict[str, FileSlice]:
             )
             raise Damaged(sentence("tensor {name} {fault}", name=quoted(own), fault=fault))
         shape = _shape(own, tensor.shape, header)
-        row, block = prod(shape[1:]), tensor.dtype.block
+        block = tensor.dtype.block
+        # Rows are whole blocks in both shapes; lists of numbers are one row.
+        row = prod(shape[1:] or shape)
         if block is not None and (row % block.elements or tensor.shape[-1] % block.elements):
             raise Damaged(
                 sentence(

@@ -112,7 +112,7 @@ class FileWeight:
     def rows(self, start: int, stop: int) -> Self:
         """Return rows `start` to `stop` of the tensor's first axis.
 
-        Raises ValueError where rows of a quantised type are no whole blocks.
+        Raises ValueError where those of a quantised type are no whole blocks.
         """
         return replace(self, slice=self.slice.rows(start, stop))
 

@@ -139,7 +139,7 @@ _HOSTILE: dict[str, tuple[bytes, str]] = {
     "gap": (header([], [*_SOUND, tensor("v", (2, 32), Q8_0, 4096)]), "does not begin where"),
     "odd offset": (header([], [tensor("w", (2, 32), Q8_0, 8)]), "does not begin where"),
     "blocks": (header([], [tensor("w", (2, 33), Q8_0, 0)]), "no whole blocks of Q8_0"),
-    "cut blocks": (header([], [tensor("w", (64,), Q8_0, 0)]), "no whole blocks of Q8_0"),
+    "cut blocks": (header([], [tensor("w", (48,), Q8_0, 0)]), "no whole blocks of Q8_0"),
     "alignment": (header([fact("general.alignment", 24)], _SOUND), "aligned to 24"),
     "alignment 0": (header([fact("general.alignment", 0)], _SOUND), "aligned to 0"),
     "shape": (

@@ -131,11 +131,18 @@ def _as_they_are(names: Collection[str], path: Path) -> Rename:
     return str
 
 
+def _shaped(name: str, tensor: StoredWeight) -> StoredWeight:
+    """Give the table of places the side of 1 that llama.cpp leaves out of its shape."""
+    is_trimmed = name == "pos_embed.pos_embed" and len(tensor.shape) == 2
+    return tensor.reshaped((1, *tensor.shape)) if is_trimmed else tensor
+
+
 SD3_KEYS = NetworkKeys(
     grammar=_GRAMMAR,
     leftovers=re.compile(r"(model_ema|loss)\."),
     renaming=_as_they_are,
     unpacked=_unpacked,
+    shaped=_shaped,
 )
 LABELS: Mapping[Component, Sentence] = {
     Component.TEXT_ENCODER: sentence("text encoder (CLIP ViT-L)"),

@@ -12,6 +12,7 @@ from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.families.base import Component
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys, Rename
 from engine.families.shared.keys.numbering import damaged
+from engine.families.shared.keys.rows import rows
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
 from engine.families.shared.qwen3.keys import QWEN3_KEYS
 from engine.weights.sources import StoredWeight
@@ -36,6 +37,7 @@ _NAMES = {
 }
 _NAME = re.compile("|".join(rf"(?:^|(?<=\d)){re.escape(name)}" for name in _NAMES))
 _JOINED = ".attention.qkv."
+_PADDING = ("x_pad_token", "cap_pad_token")
 _PARTS = tuple(f".attention.to_{part}." for part in "qkv")
 
 
@@ -43,20 +45,22 @@ def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, S
     """Cut layers that hold queries, keys and values, which are equally wide."""
     found: dict[str, StoredWeight] = {}
     for name, tensor in tensors.items():
-        parts = [name]
+        parts = [(name, tensor)]
         if _JOINED in name:
-            parts = [name.replace(_JOINED, part) for part in _PARTS]
-            if not tensor.shape or tensor.shape[0] % len(parts):
-                shape = list(tensor.shape)
-                raise damaged(
-                    path, sentence("{name!r} has the shape {list}", name=name, list=shape)
-                )
-        rows = tensor.shape[0] // len(parts) if len(parts) > 1 else 0
-        for number, part in enumerate(parts):
+            names = [name.replace(_JOINED, part) for part in _PARTS]
+            width = tensor.shape[0] // len(names) if tensor.shape else 0
+            parts = rows(names, name, tensor, width, path)
+        for part, weight in parts:
             if part in found:
                 raise damaged(path, sentence("it holds {name!r} under two names", name=part))
-            found[part] = tensor.rows(rows * number, rows * (number + 1)) if rows else tensor
+            found[part] = weight
     return found
+
+
+def _shaped(name: str, tensor: StoredWeight) -> StoredWeight:
+    """Give the tokens that fill up the side of 1 that llama.cpp leaves out of their shape."""
+    is_list = name in _PADDING and len(tensor.shape) == 1
+    return tensor.reshaped((1, *tensor.shape)) if is_list else tensor
 
 
 def _renaming(names: Collection[str], path: Path) -> Rename:
@@ -69,6 +73,7 @@ ZIMAGE_KEYS = NetworkKeys(
     leftovers=re.compile(r"(model_ema|loss|norm_final)\."),
     renaming=_renaming,
     unpacked=_unpacked,
+    shaped=_shaped,
 )
 LABELS: Mapping[Component, Sentence] = {
     Component.TEXT_ENCODER: sentence("text encoder (Qwen3-4B)"),

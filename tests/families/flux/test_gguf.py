@@ -1,64 +1,33 @@
 """Flux.1 from GGUF files: the transformer under Black Forest Labs' names, T5 under llama.cpp's."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from backends.base import Array, BlockForm, Device, DType, OperatorSet
-from backends.cpu import CpuBackend
+from backends.base import Array, DType
 from engine.api.request import ComponentFiles
-from engine.checkpoints.files import read_index
 from engine.checkpoints.known_files import KnownFiles
 from engine.families import identify
 from engine.families.parts_index import PartsIndex
-from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
-from tests.checkpoints.gguf_files import Stored, blocks, plain, quantized, write_gguf
+from tests.checkpoints.gguf_files import write_gguf
 from tests.families import listings
 from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
 from tests.families.flux.test_pictures import picture, t5_encoder
+from tests.families.gguf_parts import (
+    WideBackend,
+    decibels,
+    dequantised,
+    llama_cpps_name,
+    stored_as,
+)
 from tests.families.listings import ClipSizes, VaeSizes
 
 # Rows of 256 numbers, so that every type has whole blocks of them.
 SIZES = FluxSizes(256, 32, 512, 256, 64, 1, 1)
 _VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
-_BLOCK_NAMES = {
-    "layer.0.SelfAttention.relative_attention_bias": "attn_rel_b",
-    "layer.0.SelfAttention.": "attn_",
-    "layer.0.layer_norm": "attn_norm",
-    "layer.1.layer_norm": "ffn_norm",
-    "layer.1.DenseReluDense.wi_0": "ffn_gate",
-    "layer.1.DenseReluDense.wi_1": "ffn_up",
-    "layer.1.DenseReluDense.wo": "ffn_down",
-    "encoder.block.": "enc.blk.",
-    "encoder.final_layer_norm": "enc.output_norm",
-    "shared.": "token_embd.",
-}
-_NAMED = re.compile("|".join(map(re.escape, sorted(_BLOCK_NAMES, key=len, reverse=True))))
-
-
-def stored_as(numbers: Mapping[str, Array], dtype: DType) -> dict[str, Stored]:
-    """Matrices in blocks, the rest as it is; converters leave matrices of few columns, too."""
-
-    def one(name: str, array: Array) -> Stored:
-        block = dtype.block
-        if block is None or array.ndim != 2 or array.shape[1] % block.elements:
-            return plain(array)
-        if dtype in (DType.Q8_0, DType.Q4_0):
-            return quantized(array, dtype)
-        return blocks(dtype, array.shape, len(name), scale=0.003)
-
-    return {name: one(name, array) for name, array in numbers.items()}
-
-
-def llama_cpps_name(name: str) -> str:
-    return _NAMED.sub(lambda match: _BLOCK_NAMES[match[0]], name)
 
 
 def write_pair(folder: Path, dtype: DType) -> tuple[Path, Path, Path]:
@@ -69,7 +38,7 @@ def write_pair(folder: Path, dtype: DType) -> tuple[Path, Path, Path]:
         stored_as(transformer, dtype),
         {"general.architecture": "flux"},
     )
-    renamed = {llama_cpps_name(name): array for name, array in t5.items()}
+    renamed = {llama_cpps_name(name, "t5encoder"): array for name, array in t5.items()}
     encoder = write_gguf(
         folder / f"t5-{dtype}.gguf",
         stored_as(renamed, dtype),
@@ -91,17 +60,9 @@ def write_pair(folder: Path, dtype: DType) -> tuple[Path, Path, Path]:
         (flux, "model.diffusion_model."),
         (encoder, "text_encoders.t5xxl.transformer."),
     ):
-        for name, tensor in read_index(path).tensors.items():
-            whole[prefix + name] = as_source(tensor).read_as(DType.F32)
+        whole |= {prefix + name: array for name, array in dequantised(path).items()}
     write_arrays(folder / "whole.safetensors", whole)
     return flux, encoder, folder / "whole.safetensors"
-
-
-class WideBackend(CpuBackend):
-    """The processor with weights of 32 bits, whatever the file has."""
-
-    def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), blocks=BlockForm.NONE)
 
 
 def parts_beside(folder: Path, encoder: Path) -> ComponentFiles:
@@ -110,11 +71,6 @@ def parts_beside(folder: Path, encoder: Path) -> ComponentFiles:
         text_encoder=str(folder / "clip.safetensors"),
         text_encoder_2=str(encoder),
     )
-
-
-def decibels(found: NDArray[np.uint8], expected: NDArray[np.uint8]) -> float:
-    error = np.mean((found.astype(float) - expected.astype(float)) ** 2)
-    return float("inf") if error == 0 else float(10 * np.log10(255**2 / error))
 
 
 @pytest.mark.parametrize("dtype", [DType.Q4_0, DType.Q6_K])

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from engine.api.sentences import sentence
+from engine.checkpoints.faults import quoted
 from engine.families.shared.keys.numbering import damaged
 from engine.weights.sources import StoredWeight
 
@@ -28,4 +29,13 @@ def rows(
         raise damaged(path, sentence("{name!r} has the shape {list}", name=name, list=shape))
     for number, part in enumerate(names):
         is_rest = rest and number == len(names) - 1
-        yield part, tensor.rows(width * number, count if is_rest else width * (number + 1))
+        stop = count if is_rest else width * (number + 1)
+        try:
+            yield part, tensor.rows(width * number, stop)
+        except ValueError as error:
+            why = sentence(
+                "the rows of tensor {name} are no whole blocks of {dtype}",
+                name=quoted(name),
+                dtype=tensor.dtype.value,
+            )
+            raise damaged(path, why) from error

@@ -1,0 +1,280 @@
+"""Z-Image, FLUX.2 klein, Chroma and SD 3.5 from GGUF files, with their encoders in such files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backends.base import Array, DType, Precision
+from backends.cpu import CpuBackend
+from engine.api.request import ComponentFiles
+from engine.api.values import ErrorCode, SamplerName, ScheduleName
+from engine.checkpoints.known_files import KnownFiles
+from engine.errors import EngineError
+from engine.families import identify, supply
+from engine.families.parts_index import PartsIndex
+from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.gguf_files import QUANTIZED, blocks, write_gguf
+from tests.families import listings
+from tests.families.chroma import files as chroma
+from tests.families.flux import files as flux
+from tests.families.flux.files import FluxSizes, drawn
+from tests.families.flux.test_pictures import t5_encoder
+from tests.families.flux2 import files as flux2
+from tests.families.gguf_parts import (
+    WideBackend,
+    decibels,
+    llama_cpps_name,
+    stored_as,
+    write_dequantised,
+)
+from tests.families.listings import ClipSizes, Listing, VaeSizes
+from tests.families.sd3 import files as sd3
+from tests.families.zimage import files as zimage
+from tests.pipeline.jobs import RESIDENCY, a_request, run
+
+# Rows of 256 numbers, so that every type has whole blocks of them.
+_WIDE, _CLIP = 256, 64
+
+
+def _vae(latent: int) -> VaeSizes:
+    return VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=latent)
+
+
+def _kl_vae() -> Listing:
+    return {n: s for n, s in listings.ldm_vae(_vae(16)).items() if "quant_conv" not in n}
+
+
+def _clip() -> Listing:
+    clip = listings.clip_text(ClipSizes(width=_CLIP, layers=2))
+    return clip | {"text_projection.weight": (_CLIP, _CLIP)}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model in parts: the transformer, the encoder that llama.cpp converts, and the others.
+
+    `trimmed` are tensors whose first side is 1, which llama.cpp leaves out of their shape.
+    """
+
+    family: str
+    name: str
+    architecture: str
+    transformer: Listing
+    encoder: Listing
+    encoder_architecture: str
+    vae: Listing = field(default_factory=_kl_vae)
+    encoder_part: str = "text_encoder"
+    clips: tuple[str, ...] = ()
+    trimmed: tuple[str, ...] = ()
+    # What city96's converter leaves as it is.
+    plain: str = r"(txt_in|img_in|time_in|final_layer)\."
+
+
+MODELS = {
+    one.family: one
+    for one in (
+        Model(
+            "zimage",
+            "z_image_turbo",
+            "lumina2",
+            zimage.original(zimage.ZImageSizes(_WIDE, 32, 512, _WIDE, 256, 1, 1)),
+            zimage.qwen3(_WIDE),
+            "qwen3",
+            trimmed=("x_pad_token", "cap_pad_token"),
+            plain=r"_pad_token|(t_embedder|x_embedder|final_layer|cap_embedder|_refiner)\.",
+        ),
+        Model(
+            "flux2",
+            "flux-2-klein-4b",
+            "flux",
+            flux2.original(flux2.Flux2Sizes(_WIDE, 32, 512, 3 * _WIDE, 1, 1, 32)),
+            zimage.qwen3(_WIDE, layers=28),
+            "qwen3",
+            vae=flux2.vae(_vae(8)),
+        ),
+        Model(
+            "chroma",
+            "Chroma1-HD",
+            "flux",
+            chroma.original(
+                chroma.ChromaSizes(FluxSizes(_WIDE, 32, 512, _WIDE, _CLIP, 1, 1), 64, _WIDE, 1)
+            ),
+            t5_encoder(_WIDE),
+            "t5encoder",
+        ),
+        Model(
+            "sd3",
+            "sd3.5_medium",
+            "sd3",
+            sd3.original(sd3.Sd3Sizes(_WIDE, 32, _WIDE, 2 * _CLIP, 2, 16, normalised=True, dual=1)),
+            t5_encoder(_WIDE),
+            "t5encoder",
+            encoder_part="text_encoder_3",
+            clips=("text_encoder", "text_encoder_2"),
+            trimmed=("pos_embed",),
+            plain=r"pos_embed|(final_layer|context_embedder|t_embedder|y_embedder|x_embedder)\.",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A model's parts as safetensors, in a folder of their own."""
+
+    model: Model
+    folder: Path
+    parts: ComponentFiles
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Written:
+    model = MODELS[request.param]
+    folder = tmp_path_factory.mktemp(model.family)
+    vae = drawn(model.vae, 2)
+    if "bn.running_var" in vae:
+        vae["bn.running_var"] = np.abs(vae["bn.running_var"]) + 1
+    numbers = {"vae": vae, model.encoder_part: drawn(model.encoder, 1)}
+    numbers |= {part: drawn(_clip(), 3) for part in model.clips}
+    for part, one in numbers.items():
+        write_arrays(folder / f"{part}.safetensors", one)
+    return Written(
+        model, folder, ComponentFiles(**{p: str(folder / f"{p}.safetensors") for p in numbers})
+    )
+
+
+def write_transformer(path: Path, model: Model, dtype: DType) -> Path:
+    """The transformer as city96's converter and llama-quantize write it."""
+    stored = stored_as(drawn(model.transformer), dtype, model.plain)
+    for name in model.trimmed:
+        one = stored[name]
+        stored[name] = type(one)(one.dtype, one.shape[1:], one.raw)
+    return write_gguf(path, stored, {"general.architecture": model.architecture})
+
+
+def write_encoder(path: Path, model: Model, dtype: DType) -> Path:
+    """The text encoder as llama.cpp converts it."""
+    kind = model.encoder_architecture
+    numbers: Mapping[str, Array] = {
+        llama_cpps_name(name, kind): one for name, one in drawn(model.encoder, 1).items()
+    }
+    return write_gguf(path, stored_as(numbers, dtype), {"general.architecture": kind})
+
+
+def picture(
+    path: Path, parts: ComponentFiles, backend: type[CpuBackend] = CpuBackend
+) -> NDArray[np.uint8]:
+    request = a_request(
+        path,
+        components=parts,
+        width=96,
+        height=64,
+        steps=2,
+        seed=7,
+        prompt="a red house by the sea",
+        sampler=SamplerName.EULER,
+        schedule=ScheduleName.SIMPLE,
+        guidance=1.0,
+    )
+    return np.asarray(run(request, backend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
+
+
+@pytest.mark.parametrize("dtype", QUANTIZED)
+def test_a_picture_is_that_of_the_dequantised_transformer(
+    written: Written, dtype: DType, tmp_path: Path
+) -> None:
+    """At least 40 dB with weights that stay in blocks, of every type."""
+    model = written.model
+    quantised = write_transformer(tmp_path / f"{model.name}-{dtype}.gguf", model, dtype)
+    found = identify(quantised)
+    assert found.family == model.family
+    whole = write_dequantised(tmp_path / f"{model.name}.safetensors", quantised, model.transformer)
+    expected = picture(whole, written.parts)
+    assert expected.std() > 1
+    assert decibels(picture(quantised, written.parts), expected) > 40
+
+
+def test_norms_and_all_layers_may_be_in_blocks(written: Written, tmp_path: Path) -> None:
+    """stable-diffusion.cpp converts every tensor but biases and scales, Z-Image's padding, too."""
+    model = written.model
+    stored = stored_as(drawn(model.transformer), DType.Q8_0, lists=True)
+    quantised = write_gguf(tmp_path / f"{model.name}.gguf", stored)
+    whole = write_dequantised(tmp_path / f"{model.name}.safetensors", quantised, model.transformer)
+    assert decibels(picture(quantised, written.parts), picture(whole, written.parts)) > 40
+
+
+@pytest.mark.parametrize("dtype", [DType.Q4_0, DType.Q4_K])
+def test_a_picture_is_that_of_the_dequantised_encoder(
+    written: Written, dtype: DType, tmp_path: Path
+) -> None:
+    """Bit for bit with numbers of 32 bits; at least 40 dB with weights that stay in blocks."""
+    model = written.model
+    transformer = write_transformer(tmp_path / f"{model.name}.gguf", model, dtype)
+    encoder = write_encoder(tmp_path / f"encoder-{dtype}.gguf", model, dtype)
+    whole = write_dequantised(tmp_path / "encoder.safetensors", encoder, model.encoder)
+    made = [
+        picture(transformer, _with(written.parts, model.encoder_part, one), backend)
+        for one, backend in ((whole, WideBackend), (encoder, WideBackend), (encoder, CpuBackend))
+    ]
+    assert np.array_equal(made[0], made[1])
+    assert decibels(made[2], made[0]) > 40
+
+
+def test_files_are_recognised_and_fill_gaps(written: Written, tmp_path: Path) -> None:
+    model = written.model
+    checkpoint = identify(write_transformer(tmp_path / f"{model.name}.gguf", model, DType.Q8_0))
+    encoder = write_encoder(tmp_path / "encoder.gguf", model, DType.Q4_K)
+    index = PartsIndex(tmp_path, KnownFiles(tmp_path / "known"))
+    fits = {
+        gap.component: [Path(one.path).name for one in gap.fits] for gap in index.gaps(checkpoint)
+    }
+    wanted = {"vae", model.encoder_part, *model.clips}
+    # T5 of SD 3 is never missing.
+    assert set(fits) == wanted - ({"text_encoder_3"} if model.family == "sd3" else set())
+    if model.encoder_part in fits:
+        assert fits[model.encoder_part] == [encoder.name]
+
+
+@pytest.mark.parametrize(
+    ("model", "listing", "architecture", "words"),
+    [
+        ("zimage", zimage.qwen3(128), "qwen3", f"needs one {_WIDE} wide"),
+        ("flux2", zimage.qwen3(128, layers=28), "qwen3", f"needs one {_WIDE} wide"),
+        ("flux2", zimage.qwen3(_WIDE, layers=27), "qwen3", "more than 27"),
+        ("chroma", t5_encoder(128), "t5encoder", f"needs one {_WIDE} wide"),
+        ("zimage", t5_encoder(_WIDE), "t5encoder", "it is a T5 text encoder"),
+        ("chroma", zimage.qwen3(_WIDE), "qwen3", "it is a Qwen3 text encoder"),
+    ],
+)
+def test_an_encoder_that_does_not_fit_is_refused_with_the_reason(
+    model: str, listing: Listing, architecture: str, words: str, tmp_path: Path
+) -> None:
+    numbers = {llama_cpps_name(n, architecture): one for n, one in drawn(listing).items()}
+    encoder = write_gguf(
+        tmp_path / "encoder.gguf",
+        stored_as(numbers, DType.Q4_0),
+        {"general.architecture": architecture},
+    )
+    one = MODELS[model]
+    checkpoint = identify(write_transformer(tmp_path / f"{one.name}.gguf", one, DType.Q4_0))
+    with pytest.raises(EngineError) as caught:
+        supply(checkpoint, ComponentFiles(text_encoder=str(encoder)))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+    assert words in caught.value.message
+
+
+def test_a_list_in_blocks_that_its_parts_would_cut_is_refused(tmp_path: Path) -> None:
+    """The bias of a single block's joined layer has parts of 64 numbers in a block of 256."""
+    stored = stored_as(drawn(flux.original(FluxSizes(64, 32, 64, 48, 24, 1, 1))), DType.Q8_0)
+    stored["single_blocks.0.linear1.bias"] = blocks(DType.Q4_K, (256,))
+    with pytest.raises(EngineError, match="are no whole blocks of Q4_K"):
+        identify(write_gguf(tmp_path / "a.gguf", stored))
+
+
+def _with(parts: ComponentFiles, part: str, path: Path) -> ComponentFiles:
+    known = {name: getattr(parts, name) for name in parts.__struct_fields__}
+    return ComponentFiles(**(known | {part: str(path)}))
