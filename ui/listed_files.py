@@ -24,10 +24,14 @@ def layer_files(session: Session, layers: LayerList, row: LayerRow) -> list[File
     kind, offered = layers.kind, layers.offered
     stated = kind.file_of(row.layer)
     own: list[FileEntry] = []
-    if stated is None:
+    itself = layers.own_features is not None
+    if stated is None and not itself:
         own.append(FileEntry(translate("files", "None yet"), None))
-    elif row.info is None:
+    elif stated is not None and row.info is None:
         own.append(FileEntry(layer_name(kind, row), None, stated))
+    if itself:
+        about = translate("files", "It was trained to follow such a map, and needs no network.")
+        own.append(FileEntry(translate("files", "The model itself"), None, about))
     suited = [info for info in offered if layers.suits(info)]
     others = [info for info in offered if not layers.suits(info)]
     return [

@@ -59,7 +59,8 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "network": {
         "option": "--control-model",
         "metavar": "M",
-        "help": "the ControlNet, control-LoRA or adapter that follows it, a file or a name",
+        "help": "the ControlNet, control-LoRA or adapter that follows it, a file or a name; "
+        "without it the model itself does, as Flux.1 Canny and Depth",
     },
     "weight": {"type": _weight, "metavar": "X", "help": "how strongly, from -10 to 10; default: 1"},
     "range": {
@@ -177,9 +178,7 @@ def _layer(given: dict[str, Any]) -> ControlLayer:
     if name == PreprocessorName.REFERENCE_ONLY:
         if "network" in fields:
             raise Usage(f"--control-preprocessor {name} takes no --control-model")
-    elif fields.get("network") is None:
-        raise Usage(f"--control {given['image']} needs a network: --control-model M")
-    else:
+    elif fields.get("network") is not None:
         fields["network"] = file_or_name(fields["network"])
     if name == _NONE:
         if "preprocessor_weights" in fields:

@@ -56,7 +56,9 @@ class LayerCommands(QObject):
         """Add a picture; the only file that suits the checkpoint is chosen for it."""
         self.list.list_files()
         layer = self.kind.make(image=picture)
-        if self.list.is_known:
+        if self.list.own_features is not None:
+            layer = self._by_model(layer)
+        elif self.list.is_known:
             layer = self._with_only_file(layer)
         else:
             self._begun.append(layer)
@@ -101,6 +103,10 @@ class LayerCommands(QObject):
     def choose_file(self, at: int, info: ModelInfo) -> None:
         """Use a listed file for a layer, with the preprocessor that the file is made for."""
         self.replace(at, self._with_info(self.layers[at], info))
+
+    def choose_model(self, at: int) -> None:
+        """Have the model itself follow a layer's picture."""
+        self.replace(at, self._by_model(self.layers[at]))
 
     def use_file(self, at: int, path: Path) -> None:
         """Use a file for a layer, where it lies; its other settings stay."""
@@ -148,6 +154,17 @@ class LayerCommands(QObject):
     def _with_only_file(self, layer: Layer) -> Layer:
         suited = [info for info in self.list.offered if self.list.suits(info)]
         return self._with_info(layer, suited[0]) if len(suited) == 1 else layer
+
+    def _by_model(self, layer: Layer) -> Layer:
+        """Return a layer without a file, with a preprocessor for the model itself."""
+        features = self.list.own_features
+        if features is None or not isinstance(layer, ControlLayer):
+            return layer
+        # Here, as the window starts sooner without the words of networks' names.
+        from app.form.control_defaults import serving
+
+        bare = msgspec.structs.replace(layer, network=None, hash=None, digest=None)
+        return serving(bare, features.own_map)
 
     def _hide_map(self) -> None:
         """Take the map off the canvas: it is known by its layer's place, which changes."""

@@ -76,7 +76,11 @@ def kind_of(layer: ControlLayer, info: ModelInfo | None) -> ControlKind | None:
 
 def preprocessor_for(layer: ControlLayer, info: ModelInfo) -> ControlLayer:
     """Return a layer with the usual preprocessor of its network, unless its own serves it."""
-    kind = kind_of(layer, info)
+    return serving(layer, kind_of(layer, info))
+
+
+def serving(layer: ControlLayer, kind: ControlKind | None) -> ControlLayer:
+    """Return a layer with the usual preprocessor for a kind of map, unless its own serves it."""
     usual = usual_preprocessor(kind)
     if usual is None or serves(layer.preprocessor, kind):
         return layer

@@ -13,6 +13,8 @@ from engine.api.model_files import ModelKind
 from engine.api.preprocessors import PreprocessorName
 
 _SUFFIXES = (".safetensors", ".sft", ".pth", ".pt", ".ckpt", ".bin", ".onnx")
+# The file of a layer that has none because the model itself follows its picture.
+MODEL_ITSELF = ""
 Layer = ControlLayer | ImagePrompt
 
 

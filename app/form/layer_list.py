@@ -8,12 +8,20 @@ from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
 from app.form.generation import GenerationState
-from app.form.layer_kinds import Layer, LayerKind, bare_name, is_whole_path
+from app.form.layer_kinds import (
+    CONTROL_LAYERS,
+    MODEL_ITSELF,
+    Layer,
+    LayerKind,
+    bare_name,
+    is_whole_path,
+)
 from app.library.checkpoint_store import CheckpointStore
 from app.library.model_store import ModelStore
 from app.library.moved_files import MovedFiles
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.control import ControlLayer
+from engine.api.features import Features
 from engine.api.model_files import ModelInfo
 
 
@@ -96,6 +104,14 @@ class LayerList(QObject):
         return not isinstance(answer, CheckpointInfo) or self.kind.is_offered(answer.features)
 
     @property
+    def own_features(self) -> Features | None:
+        """The features of a checkpoint that itself follows a layer without a file; None else."""
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        if self.kind is not CONTROL_LAYERS or not isinstance(answer, CheckpointInfo):
+            return None
+        return answer.features if answer.features.follows_map else None
+
+    @property
     def offered(self) -> tuple[ModelInfo, ...]:
         """The listed files of the kind, those that suit the checkpoint first, by name."""
         return tuple(sorted(self._offered, key=lambda info: (not self.suits(info), info.name)))
@@ -170,6 +186,8 @@ class LayerList(QObject):
     def _tell_form(self, rows: Iterable[LayerRow]) -> None:
         """Have requests name the files that are found, and leave out the useless ones."""
         files: dict[str, str | None] = {}
+        if self.own_features is not None:
+            files[MODEL_ITSELF] = MODEL_ITSELF
         for row in rows:
             stated = self.kind.file_of(row.layer)
             if stated is not None:
@@ -187,7 +205,8 @@ class LayerList(QObject):
     def _fate(self, layer: Layer, stated: str | None, info: ModelInfo | None) -> LayerFate:
         if not self.is_taken:
             return LayerFate.UNTAKEN
-        if isinstance(layer, ControlLayer) and layer.is_reference:
+        has_none = stated is None and self.own_features is not None
+        if has_none or (isinstance(layer, ControlLayer) and layer.is_reference):
             return LayerFate.APPLIED if layer.enabled else LayerFate.OFF
         if stated is None:
             return LayerFate.UNCHOSEN

@@ -10,6 +10,7 @@ from app.field import Field
 from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.notices.wording import worded
+from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.file_paths import is_file
 
@@ -49,6 +50,7 @@ class ObstacleState(QObject):
         self._gone: frozenset[str] = frozenset()
         form.checkpoint_changed.connect(self._refresh)
         form.inputs_changed.connect(self.look_again)
+        form.controls_changed.connect(self._refresh)
         checkpoints.looked.connect(self._refresh)
 
     def look_again(self) -> None:
@@ -64,7 +66,7 @@ class ObstacleState(QObject):
         self._refresh()
 
     def _refresh(self) -> None:
-        self.found = self._of_checkpoint() or self._of_pictures()
+        self.found = self._of_checkpoint() or self._of_map() or self._of_pictures()
 
     def _of_checkpoint(self) -> ErrorInfo | None:
         answer = self._checkpoints.answer(self._form.checkpoint)
@@ -80,6 +82,22 @@ class ObstacleState(QObject):
                 name=self._form.checkpoint.name[:80], parts=parts
             ),
             self.tr("Choose a file for it."),
+        )
+
+    def _of_map(self) -> ErrorInfo | None:
+        """Return the obstacle of a model that itself follows a map, and has none."""
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        if not isinstance(answer, CheckpointInfo) or not answer.features.follows_map:
+            return None
+        layers = (one for one in self._form.controls if one.network is None)
+        if any(one.enabled and one.image and not one.is_reference for one in layers):
+            return None
+        return ErrorInfo(
+            ErrorCode.REQUEST_INVALID,
+            self.tr("{name} follows the lines or depth of a picture, and there is none.").format(
+                name=self._form.checkpoint.name[:80]
+            ),
+            self.tr("Add a control layer, and choose the picture that it follows."),
         )
 
     def _of_pictures(self) -> ErrorInfo | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from app.form.layer_kinds import Layer, LayerKind
+from app.form.layer_kinds import MODEL_ITSELF, Layer, LayerKind
 
 
 def used_layers(
@@ -11,12 +11,15 @@ def used_layers(
     """Return the layers with a picture that are switched on, each with the file used for it.
 
     `files` are the files by what layers state, None for those that cannot be used; what it does not
-    have is used as it is stated.
+    have is used as it is stated. They have `MODEL_ITSELF` where layers without a file are followed.
     """
     used: list[Layer] = []
     for layer in layers:
         stated = kind.file_of(layer)
-        found = files.get(stated, stated) if stated is not None else None
+        found = files.get(MODEL_ITSELF if stated is None else stated, stated)
+        if stated is None and found is not None and layer.enabled and layer.image:
+            used.append(layer)
+            continue
         if layer.enabled and layer.image and found is not None:
             used.append(layer if found == stated else kind.with_file(layer, found))
     return tuple(used)

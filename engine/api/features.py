@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.api.map_choices import ControlKind
 from engine.api.values import SamplerName, ScheduleName
 
 
@@ -20,6 +21,8 @@ class ConcatChannels(StrEnum):
     MASK = "mask"
     # The latent of the picture with the area to paint blanked, and the mask's pixels of each cell.
     FILL = "fill"
+    # The latent of a map that the picture follows, such as its edges.
+    MAP = "map"
 
     @property
     def takes_mask(self) -> bool:
@@ -87,6 +90,8 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
     deepest_clip_skip: int = 0
     guidance: tuple[GuidanceKind, ...] = (GuidanceKind.CFG,)
     concat_channels: ConcatChannels = ConcatChannels.NONE
+    # The kind of map that the denoiser itself follows, if it follows one and the kind is known.
+    own_map: ControlKind | None = None
     # True if refiners were trained for this architecture; True if it can be a refiner itself.
     refiner: bool = False
     refines: bool = False
@@ -104,6 +109,11 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
     def edits(self) -> bool:
         """Return True if the architecture edits a picture by instruction."""
         return self.concat_channels is ConcatChannels.PICTURE
+
+    @property
+    def follows_map(self) -> bool:
+        """Return True if the denoiser itself follows a map, without a control network."""
+        return self.concat_channels is ConcatChannels.MAP
 
     @property
     def embeds_guidance(self) -> bool:

@@ -72,8 +72,10 @@ def _of_controls(record: GenerationRecord) -> tuple[ControlReport | None, ...]:
     networks = _paired((one.network for one in layers), reports)
     # A reference has no file, and a request has one at most.
     reference = next((one for one in reports if one.kind is ControlKind.REFERENCE), None)
+    # What the model itself followed has none either; a layer that was left out has no map.
+    own = next((one for one in reports if one.path is None and one.map_sha256), None)
     return tuple(
-        reference if layer.is_reference else report
+        reference if layer.is_reference else report if layer.network else own
         for layer, report in zip(layers, networks, strict=True)
     )
 

@@ -161,7 +161,12 @@ class Generation:
         return tuple(found)
 
     def _encode_attended(self) -> None:
-        """Encode the reference that self-attentions attend to, at the size of each pass."""
+        """Encode what passes see at their own size: references of attention, and maps."""
+        for own_map in self._plan.own_maps:
+            if own_map is not None:
+                form = own_map.one.checkpoint.latent
+                vae = Autoencoder(own_map.vae, form, self._stages, self._reporter)
+                own_map.encode(vae, self._stages.cancel)
         for one, own in zip(self._plan.attended, self._read.passes, strict=True):
             if one is not None:
                 form = own.checkpoint.latent
@@ -171,8 +176,9 @@ class Generation:
         """Take one picture through the passes, and return the latent to decode."""
         assert self._canvas is not None, "the canvas is encoded before the first prompts"
         canvas, handover, latent = self._canvas, Handover(), None
-        passes = zip(group.passes, self._denoisers, group.texts, prompts, strict=True)
-        for one, denoiser, text, conditioning in passes:
+        maps = self._plan.own_maps
+        passes = zip(group.passes, self._denoisers, group.texts, prompts, maps, strict=True)
+        for one, denoiser, text, conditioning, own_map in passes:
             if one.second is not None and one.begins_enlarged and latent is not None:
                 vae = self._vaes[one.second.number]
                 canvas, handover = self._enlarging.canvas(one.second, latent, vae), Handover()
@@ -191,7 +197,8 @@ class Generation:
                 self._image_prompts,
                 self._references if one.references else (),
             )
-            result = denoiser.run(one.networks(text, texts), prompted, canvas, handover)
+            seen = own_map.beside(canvas) if own_map else canvas
+            result = denoiser.run(one.networks(text, texts), prompted, seen, handover)
             latent = result.latent if result.handover is None else None
             handover = result.handover or Handover()
         assert latent is not None, "the last pass hands nothing over"
@@ -217,7 +224,9 @@ class Generation:
     def _control_reports(self) -> tuple[ControlReport, ...]:
         read = self._read.controls
         acting = self._controls[0].reports(read.acting) if self._controls else ()
-        return (*acting, *read.reports_of_references, *read.left_out)
+        name = self._read.job.checkpoint.path.stem
+        own = tuple(one.read.report(name, one.map_sha256) for one in self._plan.own_maps[:1] if one)
+        return (*acting, *own, *read.reports_of_references, *read.left_out)
 
     @property
     def _placement(self) -> Placement:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.api.values import Phase
 from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.control.own_map import OwnMapPass
 from engine.pipeline.control.passes import control_pass
 from engine.pipeline.control.reference import ReferencePass, reference_pass
 from engine.pipeline.control.running import ControlPass
@@ -24,7 +25,8 @@ class PicturePlan:
     `vaes` has the networks of the first run and of each second pass, `enlargements` what each
     second pass needs before it begins. `controls` are the control layers of each pass, None for
     none, and `attended` its reference that self-attentions attend to. `references` encode the
-    reference pictures that a denoiser sees beside its own.
+    reference pictures that a denoiser sees beside its own. `own_maps` has the map that the denoiser
+    of each pass itself follows, None for none.
     """
 
     read: ReadJob
@@ -35,6 +37,7 @@ class PicturePlan:
     controls: tuple[ControlPass | None, ...]
     references: tuple[VaeNetworks, ...]
     attended: tuple[ReferencePass | None, ...]
+    own_maps: tuple[OwnMapPass | None, ...]
 
 
 def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
@@ -55,7 +58,8 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         for one in read.references.pictures
     )
     attended = tuple(_attended(read, one, tile) for one in read.passes)
-    encoding = (*references, *(one.vae for one in attended if one))
+    own_maps = tuple(_own_map(read, one, tile) for one in read.passes)
+    encoding = (*references, *(one.vae for one in (*attended, *own_maps) if one))
     runs = [run for one in encoding for run in one.encoding(1)]
     runs += _runs(read, vaes, enlargements, controls)
     return PicturePlan(
@@ -67,6 +71,7 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         controls,
         references,
         attended,
+        own_maps,
     )
 
 
@@ -75,6 +80,16 @@ def _attended(read: ReadJob, one: DenoisingPass, tile: int | None) -> ReferenceP
     # The job's own checkpoint where it is the same: its networks may be loaded.
     own = read.job.checkpoint if one.second is None else one.second.checkpoint
     return reference_pass(read.controls.reference, one, _vae(own, one.evaluated_size, tile))
+
+
+def _own_map(read: ReadJob, one: DenoisingPass, tile: int | None) -> OwnMapPass | None:
+    """Return the map that the denoiser of a pass follows itself, as large as the picture."""
+    own = read.controls.own_map
+    if own is None or not one.checkpoint.architecture.features.follows_map:
+        return None
+    checkpoint = read.job.checkpoint if one.second is None else one.second.checkpoint
+    size = one.request.height, one.request.width
+    return OwnMapPass(own, one, _vae(checkpoint, size, tile))
 
 
 def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None) -> VaeNetworks:

@@ -20,6 +20,7 @@ from engine.pipeline.canvas.references import ReferencePictures, read_references
 from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
 from engine.pipeline.control.lllites import led_within
+from engine.pipeline.control.own_map import follows_map
 from engine.pipeline.control.reference import referring, with_writing
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
@@ -145,7 +146,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     changes = changes_of(options, guidance, request.convention.name)
     job = replace(job, checkpoint=job.checkpoint.with_changes(changes))
     controls = NO_LAYERS
-    if request.controls:
+    if request.controls or follows_map(job.checkpoint):
         controls = read_layers(request, job.checkpoint, job.make_maps)
     checkpoint = referring(led_within(job.checkpoint, controls), controls.reference)
     canvas = read_canvas(request, checkpoint.latent.downscale)

@@ -62,10 +62,14 @@ def test_without_options_the_layers_of_before_stay() -> None:
     assert layers("--control", "b.png", "--control-model", "m", before=before) != before
 
 
+def test_a_layer_without_a_network_is_for_the_model_itself() -> None:
+    (layer,) = layers("--control", "a.png", "--control-preprocessor", "canny")
+    assert (layer.network, layer.preprocessor) == (None, CannyOptions())
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--control", "a.png"),
         ("--control", "a.png", "--control-model", "n", "--control-preprocessor-model", "w.pth"),
         ("--control", "a.png", "--control-model", "n", "--control-preprocessor-option", "low=1"),
     ],

@@ -12,7 +12,7 @@ from app.form.control_defaults import kind_in_name
 from app.form.layer_list import LayerFate, LayerList
 from app.form.presets import PresetPart
 from engine.api.control import MAX_CONTROLS, ControlLayer
-from engine.api.features import Features
+from engine.api.features import ConcatChannels, Features, OptionalSetting
 from engine.api.image_prompts import ImagePrompt
 from engine.api.preprocessors import CannyOptions, ControlKind, DepthOptions, InvertOptions
 from tests.app.fake_engine import Plan
@@ -264,3 +264,28 @@ def test_a_layer_without_a_picture_is_left_out_and_makes_no_map(staged: Staged) 
     missing = ControlLayer(image="", network="nowhere")
     staged.session.generation.controls = (missing,)
     assert fates(staged.session.control_list) == [LayerFate.MISSING]
+
+
+def test_a_model_that_follows_a_map_itself_needs_no_network(staged: Staged) -> None:
+    features = Features(
+        concat_channels=ConcatChannels.MAP,
+        own_map=ControlKind.CANNY,
+        options=(OptionalSetting.CONTROLS,),
+    )
+    choose(staged, "flux1", features)
+    assert staged.session.obstacle.found is not None
+    controls(staged).open(Path("/pictures/house.png"))
+    assert staged.session.obstacle.found is None
+    assert fates(staged.session.control_list) == [LayerFate.APPLIED]
+    (layer,) = staged.session.generation.build_request().controls
+    assert (layer.network, layer.preprocessor) == (None, CannyOptions())
+    # With another model the layer waits for a network; one chosen there is given up here.
+    choose(staged, "sd1")
+    assert staged.session.obstacle.found is None
+    assert staged.session.generation.build_request().controls == ()
+    controls(staged).choose_file(0, DEPTH)
+    choose(staged, "flux1", features)
+    assert fates(staged.session.control_list) == [LayerFate.UNSUITED]
+    controls(staged).choose_model(0)
+    (layer,) = staged.session.generation.build_request().controls
+    assert (layer.network, layer.preprocessor) == (None, CannyOptions())

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from app.form.generation import Suggestions
 from app.form.layer_list import LayerFate
 from engine.api.control import ControlLayer, ControlMode, ControlResize
-from engine.api.features import Features, OptionalSetting
+from engine.api.features import ConcatChannels, Features, OptionalSetting
 from engine.api.fields import fields_of
 from engine.api.image_prompts import (
     AdapterBlocks,
@@ -122,6 +122,34 @@ def test_a_reference_needs_no_network_and_shows_its_style_fidelity(desk: Desk) -
     pick(one.preprocessor, "Canny")
     assert one.file.isVisibleTo(one)
     assert desk.session.generation.build_request().controls == ()
+
+
+def test_a_model_that_follows_a_map_itself_shows_no_weight_and_no_network(desk: Desk) -> None:
+    features = Features(
+        concat_channels=ConcatChannels.MAP,
+        own_map=ControlKind.DEPTH,
+        options=(OptionalSetting.CONTROLS,),
+    )
+    choose(desk, "sd1", features)
+    one = add(desk)
+    assert one.file.currentText() == "The model itself"
+    assert one.preprocessor.itemData(1) == PreprocessorName.DEPTH_ANYTHING_V2
+    one.more.head.click()
+    hidden = (
+        one.weight,
+        one.range,
+        one.mode,
+        one.map_kind,
+        one.area,
+        desk.window.form.controls.no_files,
+    )
+    assert not any(part.isVisibleTo(one) for part in hidden)
+    assert one.resize_mode.isVisibleTo(one)
+    pick(one.file, file_title(CANNY))
+    assert layer(desk).network == CANNY.path
+    assert one.weight.isVisibleTo(one)
+    pick(one.file, "The model itself")
+    assert layer(desk).network is None
 
 
 def images(desk: Desk) -> list[str]:

@@ -2677,6 +2677,10 @@
  <context>
   <name>ObstacleState</name>
   <message>
+   <source>Add a control layer, and choose the picture that it follows.</source>
+   <translation>Fügen Sie eine Steuerebene hinzu, und wählen Sie das Bild, dem sie folgt.</translation>
+  </message>
+  <message>
    <source>Choose a file for it.</source>
    <translation>Eine Datei dafür wählen.</translation>
   </message>
@@ -2699,6 +2703,10 @@
   <message>
    <source>The start picture {name} is gone.</source>
    <translation>Das Ausgangsbild {name} ist weg.</translation>
+  </message>
+  <message>
+   <source>{name} follows the lines or depth of a picture, and there is none.</source>
+   <translation>{name} folgt den Linien oder der Tiefe eines Bildes, und es gibt keines.</translation>
   </message>
   <message>
    <source>{name} lacks a part: {parts}.</source>
@@ -5524,6 +5532,10 @@
    <translation>mit AND beginnt ein Teil nach den {most}, die zusammengesetzt werden können</translation>
   </message>
   <message>
+   <source>Add a control layer with the picture that it follows.</source>
+   <translation>Fügen Sie eine Steuerebene mit dem Bild hinzu, dem es folgt.</translation>
+  </message>
+  <message>
    <source>An attribute in the file is of an unknown kind.</source>
    <translation>Ein Attribut in der Datei ist von unbekannter Art.</translation>
   </message>
@@ -5586,10 +5598,6 @@
   <message>
    <source>Canny</source>
    <translation>Canny</translation>
-  </message>
-  <message>
-   <source>Canny or Depth, which takes a map beside the latent</source>
-   <translation>Canny oder Depth, das neben dem Latent eine Karte nimmt</translation>
   </message>
   <message>
    <source>Check DISPLAY. {without}</source>
@@ -7124,6 +7132,10 @@
    <translation>Die Mitte des Entrauschers dieses Modells hat keine Aufmerksamkeit, durch die geführt werden könnte.</translation>
   </message>
   <message>
+   <source>The model follows its own map in full, in all steps.</source>
+   <translation>Das Modell folgt seiner eigenen Karte ganz und in allen Schritten.</translation>
+  </message>
+  <message>
    <source>The model has no self-attention in {layer} to perturb.</source>
    <translation>Das Modell hat in {layer} keine Selbstaufmerksamkeit, die gestört werden könnte.</translation>
   </message>
@@ -7632,6 +7644,10 @@
    <translation>Schalten Sie die Führung durch gestörte Aufmerksamkeit und durch Selbstaufmerksamkeit aus.</translation>
   </message>
   <message>
+   <source>Turn off the other control layers.</source>
+   <translation>Schalten Sie die anderen Steuerebenen aus.</translation>
+  </message>
+  <message>
    <source>Turn off the other references.</source>
    <translation>Schalten Sie die anderen Referenzen aus.</translation>
   </message>
@@ -7718,6 +7734,10 @@
   <message>
    <source>WebGPU's provider takes {name} and no other</source>
    <translation>WebGPU nimmt {name} und keinen anderen</translation>
+  </message>
+  <message>
+   <source>Weight, steps and balance of its control layer have no effect.</source>
+   <translation>Gewicht, Schritte und Gleichgewicht seiner Steuerebene haben keine Wirkung.</translation>
   </message>
   <message>
    <source>What is in the window cannot be kept for the next start.</source>
@@ -8050,10 +8070,6 @@
   <message>
    <source>a tiny VAE ({name})</source>
    <translation>ein winziger VAE ({name})</translation>
-  </message>
-  <message>
-   <source>a variant with {more} channels more</source>
-   <translation>eine Variante mit {more} Kanälen mehr</translation>
   </message>
   <message>
    <source>a video VAE</source>
@@ -9144,12 +9160,20 @@
    <translation>wie Base gesampelt, wie angegeben</translation>
   </message>
   <message>
+   <source>sampled as Canny: it takes a map of edges</source>
+   <translation>gesampelt wie Canny: es nimmt eine Karte von Kanten</translation>
+  </message>
+  <message>
    <source>sampled as Chroma1-Flash, by its name</source>
    <translation>gesampelt wie Chroma1-Flash, nach seinem Namen</translation>
   </message>
   <message>
    <source>sampled as Chroma1-HD</source>
    <translation>gesampelt wie Chroma1-HD</translation>
+  </message>
+  <message>
+   <source>sampled as Depth: it takes a map</source>
+   <translation>gesampelt wie Depth: es nimmt eine Karte</translation>
   </message>
   <message>
    <source>sampled as Fill: it takes a masked picture</source>
@@ -10080,6 +10104,18 @@
    <translation>{path} endet mitten im Kopf, nach {amount}.</translation>
   </message>
   <message>
+   <source>{path} follows a map, and there is none.</source>
+   <translation>{path} folgt einer Karte, und es gibt keine.</translation>
+  </message>
+  <message>
+   <source>{path} follows its map in the whole picture.</source>
+   <translation>{path} folgt seiner Karte im ganzen Bild.</translation>
+  </message>
+  <message>
+   <source>{path} follows one map at a time.</source>
+   <translation>{path} folgt nur einer Karte auf einmal.</translation>
+  </message>
+  <message>
    <source>{path} has no {names}.</source>
    <translation>In {path} fehlt: {names}.</translation>
   </message>
@@ -10088,8 +10124,8 @@
    <translation>{path} hat zwei Gewichte an einer Stelle, und eine LoRA ändert eines davon.</translation>
   </message>
   <message>
-   <source>{path} is Flux.1 {kind}. It is not run yet.</source>
-   <translation>{path} ist Flux.1 {kind}. Das läuft noch nicht.</translation>
+   <source>{path} is Flux.1 with {more} channels more. It is not run yet.</source>
+   <translation>{path} ist Flux.1 mit {more} Kanälen mehr. Es läuft noch nicht.</translation>
   </message>
   <message>
    <source>{path} is a ControlNet of a kind that is not run.</source>
@@ -10852,6 +10888,10 @@
    <translation>Er wird unter Ihren Dateien gesucht.</translation>
   </message>
   <message>
+   <source>It was trained to follow such a map, and needs no network.</source>
+   <translation>Es wurde darauf trainiert, einer solchen Karte zu folgen, und braucht kein Netz.</translation>
+  </message>
+  <message>
    <source>None yet</source>
    <translation>Noch keines</translation>
   </message>
@@ -10862,6 +10902,10 @@
   <message>
    <source>The fitting one</source>
    <translation>Der passende</translation>
+  </message>
+  <message>
+   <source>The model itself</source>
+   <translation>Das Modell selbst</translation>
   </message>
   <message>
    <source>The picture itself</source>

@@ -109,6 +109,13 @@ class ControlCard(LayerCard):
         # A reference is seen as it is, by the model itself.
         for part in (self.map, self._network, self.map_kind, self.area):
             part.setVisible(not layer.is_reference)
+        # A model follows its own map in full.
+        by_model = self._is_by_model(layer)
+        for part in (self.weight, self.range, self.mode):
+            part.setVisible(not by_model)
+        if by_model:
+            self.area.setVisible(layer.mask is not None)
+            self.map_kind.hide()
         self._show_options(layer.preprocessor)
         self.weights.setVisible(bool(_files(layer.preprocessor)))
         self.weights.show_file(layer.preprocessor_weights)
@@ -180,9 +187,16 @@ class ControlCard(LayerCard):
         self.area.dropped.connect(partial(self.change, "mask", None))
         self.map.clicked.connect(self.shown_over)
 
+    def _is_by_model(self, layer: ControlLayer) -> bool:
+        """Return True if the model itself follows a layer."""
+        has_file = layer.network is not None or layer.is_reference
+        return self._list.own_features is not None and not has_file
+
     def _show_preprocessors(self, layer: ControlLayer, row: LayerRow) -> None:
         """List the preprocessors: those that serve the network's kind first."""
-        kind = kind_of(layer, row.info)
+        kind, own = kind_of(layer, row.info), self._list.own_features
+        if own is not None and self._is_by_model(layer):
+            kind = kind or own.own_map
         serving = [name for name, one in PREPROCESSORS.items() if kind in one.serves]
         others = [name for name in PREPROCESSORS if name not in serving]
         box = self.preprocessor

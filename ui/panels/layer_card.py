@@ -38,7 +38,7 @@ class LayerCard(ListedCard):
 
     # Emits the changed layer: a signal would make plain texts of single values that are texts, too.
     changed = Signal(object)
-    # Emits the ModelInfo of a listed file.
+    # Emits the ModelInfo of a listed file, or None for the model itself.
     picked = Signal(object)
     wants_file = Signal()
     wants_picture = Signal()
@@ -94,7 +94,7 @@ class LayerCard(ListedCard):
             lambda: layer_files(session, layers, row),
             row.info,
             *(layers.offered, layers.family, session.checkpoints.families),
-            *(kind.file_of(layer), row.info),
+            *(kind.file_of(layer), row.info, layers.own_features is not None),
         )
         self.weight.show_value(layer.weight)
         self.range.show_value(layer.range)

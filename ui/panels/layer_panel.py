@@ -102,7 +102,8 @@ class LayerPanel(CardList["LayerCard"]):
         self.heading.setVisible(bool(rows))
         self.add.setVisible(offered)
         self.add.setText(self._add_words(has_any=bool(rows)))
-        self._tell_lack(lacks=bool(rows) and self._list.is_listed and not self._list.offered)
+        needs_files = bool(rows) and self._list.own_features is None
+        self._tell_lack(lacks=needs_files and self._list.is_listed and not self._list.offered)
         self.order_controls()
 
     def _tell_lack(self, *, lacks: bool) -> None:
@@ -136,8 +137,11 @@ class LayerPanel(CardList["LayerCard"]):
 
         card, commands = Card(self._session, self._list, self._theme), self._commands
 
-        def pick(info: ModelInfo) -> None:
-            commands.choose_file(at, info)
+        def pick(info: ModelInfo | None) -> None:
+            if info is None:
+                commands.choose_model(at)
+            else:
+                commands.choose_file(at, info)
 
         card.changed.connect(partial(commands.replace, at))
         card.picked.connect(pick)

@@ -2,13 +2,14 @@
 
 import math
 
-from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
+from engine.api.features import ConcatChannels, Features, GuidanceKind, OptionalSetting, TextLength
+from engine.api.map_choices import ControlKind
 from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_L
 from engine.families.architecture import Architecture
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.flux.denoiser import MOST_REFERENCES, FluxDenoiser, concat_channels
-from engine.families.flux.hints import KONTEXT
+from engine.families.flux.hints import CANNY, DEPTH, KONTEXT
 from engine.families.flux.lora_layers import flux_lora_layers
 from engine.families.flux.reference_sizes import reference_size
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
@@ -32,6 +33,8 @@ MEMORY = MemoryFacts(denoiser_bytes=84_000, vae_bytes=90_000, vae_core_bytes=12_
 _CLIP_TOKENS, _CLIP_WIDTH = 75, 768
 # The positions of a text that schnell and dev were trained with.
 _POSITIONS = {False: 256, True: 512}
+# The maps that variants were trained to follow.
+_MAPS = {CANNY: ControlKind.CANNY, DEPTH: ControlKind.DEPTH}
 _COMFY, _FORGE = ConventionName.COMFY, ConventionName.A1111
 # ComfyUI `ModelSamplingFlux` and Forge `PredictionFlux`, which stands for A1111 here.
 _FIXED = FlowLevels(math.exp(1.15), count=10_000)
@@ -59,10 +62,16 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
 
 
 def _features(checkpoint: IdentifiedCheckpoint, *, takes_guidance: bool) -> Features:
-    tiles = () if has_tiny_vae(checkpoint) else (OptionalSetting.VAE_TILE,)
+    channels = concat_channels(checkpoint)
+    options = [OptionalSetting.SECOND_PASSES]
+    if not has_tiny_vae(checkpoint):
+        options.append(OptionalSetting.VAE_TILE)
+    if channels is ConcatChannels.MAP:
+        options.append(OptionalSetting.CONTROLS)
     return Features(
         guidance=(*([GuidanceKind.EMBEDDED] if takes_guidance else []), GuidanceKind.CFG),
-        concat_channels=concat_channels(checkpoint),
+        concat_channels=channels,
+        own_map=_MAPS.get(checkpoint.variant),
         # Two cells of the latent are a token's side.
         size_multiple=2 * checkpoint.latent.downscale,
         texts=(
@@ -71,6 +80,6 @@ def _features(checkpoint: IdentifiedCheckpoint, *, takes_guidance: bool) -> Feat
         ),
         samplers=FLOW_SAMPLERS,
         schedules=FLOW_SCHEDULES,
-        options=(OptionalSetting.SECOND_PASSES, *tiles),
+        options=tuple(options),
         reference_pictures=MOST_REFERENCES if checkpoint.variant == KONTEXT else 0,
     )

@@ -36,13 +36,20 @@ def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
     config = source.config if source else None
     if not isinstance(config, FluxConfig):
         return ConcatChannels.NONE
-    is_fill = config.in_channels == fill_channels(config, checkpoint.latent.downscale)
-    return ConcatChannels.FILL if is_fill else ConcatChannels.NONE
+    if config.in_channels == fill_channels(config, checkpoint.latent.downscale):
+        return ConcatChannels.FILL
+    takes_map = config.in_channels == map_channels(config)
+    return ConcatChannels.MAP if takes_map else ConcatChannels.NONE
 
 
 def fill_channels(config: FluxConfig, downscale: int) -> int:
     """Return the numbers of a token of Fill: two latents, and the mask's pixels in its cells."""
     return 2 * config.out_channels + PATCH**2 * downscale**2
+
+
+def map_channels(config: FluxConfig) -> int:
+    """Return the numbers of a token of Canny and Depth: two latents, the second that of a map."""
+    return 2 * config.out_channels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,9 +102,13 @@ class FluxDenoiser(FlowDenoiser):
     ) -> Latent | None:
         """Return Fill's channels: the picture with its painted part blanked, and the mask's pixels.
 
-        Without a mask all of a grey picture is painted (ComfyUI `model_base.Flux.concat_cond`).
+        Without a mask all of a grey picture is painted (ComfyUI `model_base.Flux.concat_cond`). For
+        Canny and Depth it is the latent of the map, `hidden`.
         """
-        if concat_channels(self.checkpoint) is not ConcatChannels.FILL or hidden is None:
+        kind = concat_channels(self.checkpoint)
+        if kind is ConcatChannels.MAP:
+            return hidden
+        if kind is not ConcatChannels.FILL or hidden is None:
             return None
         pixels = self.checkpoint.latent.downscale**2
         shown = np.ones_like(hidden[:, :1]).repeat(pixels, axis=1) if mask is None else mask

@@ -13,9 +13,19 @@ from engine.errors import EngineError
 from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
 from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
-from engine.families.flux.denoiser import fill_channels
+from engine.families.flux.denoiser import fill_channels, map_channels
 from engine.families.flux.folder import folder_source
-from engine.families.flux.hints import DEV, FILL, KONTEXT, SCHNELL, learnt_hints, variant_by_name
+from engine.families.flux.hints import (
+    CANNY,
+    CONTROL,
+    DEPTH,
+    DEV,
+    FILL,
+    KONTEXT,
+    SCHNELL,
+    learnt_hints,
+    variant_by_name,
+)
 from engine.families.flux.keys import LABELS
 from engine.families.flux.reading import KEY_LAYOUT, config_of, transformer_words
 from engine.families.hints import LearntHints
@@ -64,11 +74,11 @@ _OTHERS = (
     "connector.S.",
     "controlnet_",
 )
-# By the channels of a token beside those of the latent (landscape of released variants).
-_WITH_PICTURES = {
-    64: sentence("Canny or Depth, which takes a map beside the latent"),
-}
-_PIPELINE = re.compile(r"Flux(Img2Img|Inpaint|Fill|Kontext|KontextInpaint)?Pipeline")
+# The variants whose files have the same keys and shapes; names tell them apart.
+_DEVS, _CONTROLS = (KONTEXT, DEV), (CANNY, DEPTH, CONTROL)
+_PIPELINE = re.compile(
+    r"Flux(Img2Img|Inpaint|Fill|Kontext|KontextInpaint|Control(Img2Img|Inpaint)?)?Pipeline"
+)
 _CALLED = re.compile(r"(black-forest-labs/)?flux[ .]?1")
 _LONE_PARTS = {
     LonePart.VAE: (Component.VAE,),
@@ -92,7 +102,12 @@ class Flux1(FlowFamily):
     about = sentence("1024 pixels, follows long prompts closely; large files, and much time.")
     labels: ClassVar = LABELS
     subfolders: ClassVar = _SUBFOLDERS
-    variants: ClassVar = {DEV: "dev, Krea", KONTEXT: "Kontext"}
+    variants: ClassVar = {
+        DEV: "dev, Krea",
+        KONTEXT: "Kontext",
+        CANNY: "Canny",
+        DEPTH: "Depth",
+    }
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
     transformer: ClassVar = "a transformer of double and single blocks"
@@ -148,7 +163,7 @@ class Flux1(FlowFamily):
         """Make a checkpoint of parts. Raises EngineError where they do not fit together."""
         transformer = config_in(parts, Component.DENOISER)
         if isinstance(transformer, FluxConfig):
-            _require_text_to_picture(transformer, path)
+            _require_known_channels(transformer, path)
             _require_fitting(parts, transformer)
         return IdentifiedCheckpoint(
             path=path,
@@ -168,28 +183,44 @@ def _variant(transformer: object, path: Path, facts: DenoiserFacts) -> str:
 
     Raises EngineError(CHECKPOINT_MISMATCH) where shapes rule out what is stated.
     """
-    told = None
-    if not isinstance(transformer, FluxConfig) or not transformer.takes_guidance:
-        told = SCHNELL
-    elif transformer.in_channels == fill_channels(transformer, DOWNSCALE):
-        told = FILL
-    if told is None:
-        return facts.variant or variant_by_name(path.stem, facts.cards)
-    if facts.variant is not None and isinstance(transformer, FluxConfig):
-        reason = sentence("its shapes are {family}'s", family=told)
+    if not isinstance(transformer, FluxConfig):
+        return SCHNELL
+    alike = _variants_alike(transformer)
+    if facts.variant is None:
+        # A dot in a folder's name begins no suffix.
+        name = path.stem if path.is_file() else path.name
+        return variant_by_name(name, facts.cards, alike)
+    if facts.variant not in alike:
+        reason = sentence("its shapes are {family}'s", family=alike[0])
         raise not_of_variant(path, facts.variant, reason)
-    return told
+    return facts.variant
 
 
-def _require_text_to_picture(transformer: FluxConfig, path: Path) -> None:
-    """Refuse a variant whose channels beside the latent are not known, or are not run yet."""
-    more = transformer.in_channels - transformer.out_channels
-    if transformer.in_channels in (transformer.out_channels, fill_channels(transformer, DOWNSCALE)):
+def _variants_alike(transformer: FluxConfig) -> tuple[str, ...]:
+    """Return the variants that have a transformer's shapes."""
+    if not transformer.takes_guidance:
+        return (SCHNELL,)
+    if transformer.in_channels == fill_channels(transformer, DOWNSCALE):
+        return (FILL,)
+    return _CONTROLS if transformer.in_channels == map_channels(transformer) else _DEVS
+
+
+def _require_known_channels(transformer: FluxConfig, path: Path) -> None:
+    """Refuse a variant whose channels beside the latent are not known."""
+    known = (
+        transformer.out_channels,
+        map_channels(transformer),
+        fill_channels(transformer, DOWNSCALE),
+    )
+    if transformer.in_channels in known:
         return
-    kind = _WITH_PICTURES.get(more, sentence("a variant with {more} channels more", more=more))
     raise EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        sentence("{path} is Flux.1 {kind}. It is not run yet.", path=path.name, kind=kind),
+        sentence(
+            "{path} is Flux.1 with {more} channels more. It is not run yet.",
+            path=path.name,
+            more=transformer.in_channels - transformer.out_channels,
+        ),
         sentence("Choose Flux.1 dev, schnell, Krea or Fill, or what was trained from them."),
     )
 

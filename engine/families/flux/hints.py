@@ -23,14 +23,21 @@ _FILL = replace(_DEV, guidance=30.0)
 # huggingface.co/black-forest-labs/FLUX.1-Kontext-dev and ComfyUI's template.
 _KONTEXT = replace(_DEV, guidance=2.5)
 _KREA = replace(_DEV, steps=28, guidance=4.5)
+# huggingface.co/black-forest-labs: 30 is the guidance on the card of Canny, 10 on that of Depth.
+_CANNY, _DEPTH = replace(_DEV, guidance=30.0), replace(_DEV, guidance=10.0)
 _SCHNELL = replace(_DEV, steps=4, guidance=1.0)
 DEV, KONTEXT, FILL, SCHNELL = "dev", "kontext", "fill", "schnell"
+# CONTROL follows a map of a kind that nothing tells.
+CANNY, DEPTH, CONTROL = "canny", "depth", "control"
 _KREAS = "krea"
 
 
-def variant_by_name(stem: str, cards: tuple[Card, ...]) -> str:
-    """Return the variant that names tell, of those whose files have the same keys: dev, Kontext."""
-    return KONTEXT if _is_called(KONTEXT, stem, cards) else DEV
+def variant_by_name(stem: str, cards: tuple[Card, ...], alike: tuple[str, ...]) -> str:
+    """Return the variant that names tell, of those whose files have the same keys.
+
+    It is the last of `alike` where they tell none.
+    """
+    return next((one for one in alike if _is_called(one, stem, cards)), alike[-1])
 
 
 def _is_called(name: str, stem: str, cards: tuple[Card, ...]) -> bool:
@@ -48,6 +55,10 @@ def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
     if checkpoint.variant == FILL:
         return LearntHints(_FILL, sentence("sampled as Fill: it takes a masked picture"))
     facts = checkpoint.parts.denoiser
+    if checkpoint.variant == CANNY:
+        return LearntHints(_CANNY, sentence("sampled as Canny: it takes a map of edges"))
+    if checkpoint.variant in (DEPTH, CONTROL):
+        return LearntHints(_DEPTH, sentence("sampled as Depth: it takes a map"))
     if checkpoint.variant == KONTEXT:
         why = sentence("sampled as Kontext, by its name")
         if facts.variant == KONTEXT:

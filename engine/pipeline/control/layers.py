@@ -21,6 +21,7 @@ from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
+from engine.pipeline.control.own_map import ReadOwnMap, own_map_warnings, require_own_map
 from engine.pipeline.control.reference import ReadReference, require_reference
 from engine.pipeline.left_out import control_left_out
 from engine.pipeline.network_lookup import content_digest, short_hash
@@ -102,6 +103,7 @@ class ReadLayers:
     make_maps: MakeMaps = plain_maps
     size: tuple[int, int] | None = None
     reference: ReadReference | None = None
+    own_map: ReadOwnMap | None = None
 
     @property
     def reports_of_references(self) -> tuple[ControlReport, ...]:
@@ -128,7 +130,13 @@ def read_layers(
     warnings: list[ErrorInfo] = []
     left_out: list[ControlReport] = []
     reference: ReadReference | None = None
+    size = request.height, request.width
+    own = require_own_map(request.controls, checkpoint)
+    own_map = _own_map(own, checkpoint, make_maps, size, read) if own else None
     for layer in request.controls:
+        if layer is own:
+            warnings += own_map_warnings(layer)
+            continue
         lack = control_left_out(layer)
         if lack is not None:
             warnings.append(lack)
@@ -138,19 +146,29 @@ def read_layers(
             require_reference(layer, request, checkpoint)
             reference = _reference(layer)
             continue
-        assert layer.network is not None, "a layer that lacks nothing has a network"
-        network = read_control_network(Path(layer.network), read)
-        _require_whole(layer, network)
-        model = control_model(network, checkpoint)  # refuses what does not fit
-        one = _read(layer, network, request, read)
-        _require_kind(one)
-        model.step_inputs([one.kind] if one.kind else [])  # refuses what it was not trained on
+        one = _fitting(layer, request, checkpoint, read)
         acting.append(one)
         if one.layer.preprocessor is None and one.picture.max() < _SEEN:
             warnings.append(_black(one))
-    size = request.height, request.width
     told = tuple(warnings), tuple(left_out)
-    return _together(ReadLayers(tuple(acting), *told, make_maps, size, reference))
+    return _together(ReadLayers(tuple(acting), *told, make_maps, size, reference, own_map))
+
+
+def _fitting(
+    layer: ControlLayer,
+    request: ResolvedRequest,
+    checkpoint: IdentifiedCheckpoint,
+    read: ReadIndex,
+) -> ReadLayer:
+    """Read a layer with a network. Raises EngineError for one that cannot lead the checkpoint."""
+    assert layer.network is not None, "a layer that lacks nothing has a network"
+    network = read_control_network(Path(layer.network), read)
+    _require_whole(layer, network)
+    model = control_model(network, checkpoint)  # refuses what does not fit
+    one = _read(layer, network, request, read)
+    _require_kind(one)
+    model.step_inputs([one.kind] if one.kind else [])  # refuses what it was not trained on
+    return one
 
 
 def _together(read: ReadLayers) -> ReadLayers:
@@ -168,6 +186,31 @@ def _reference(layer: ControlLayer) -> ReadReference:
     return ReadReference(layer, np.asarray(read_picture(path)), _digest(path))
 
 
+def _own_map(
+    layer: ControlLayer,
+    checkpoint: IdentifiedCheckpoint,
+    make_maps: MakeMaps,
+    size: tuple[int, int],
+    read: ReadIndex,
+) -> ReadOwnMap:
+    path, kind = Path(layer.image), layer.kind or _made_kind(layer)
+    return ReadOwnMap(
+        layer,
+        np.asarray(read_picture(path)),
+        kind or checkpoint.architecture.features.own_map,
+        _digest(path),
+        _weights_digest(layer, read),
+        make_maps,
+        size,
+    )
+
+
+def _weights_digest(layer: ControlLayer, read: ReadIndex) -> str:
+    """Return the digest of a preprocessor's weights; empty for none."""
+    weights = layer.preprocessor_weights
+    return (content_digest(Path(weights), read) if weights else None) or ""
+
+
 def _digest(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
 
@@ -175,7 +218,7 @@ def _digest(path: Path) -> str:
 def _read(
     layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest, read: ReadIndex
 ) -> ReadLayer:
-    picture, weights = read_picture(Path(layer.image)), layer.preprocessor_weights
+    picture = read_picture(Path(layer.image))
     kind = layer.kind or _made_kind(layer) or network.kind
     return ReadLayer(
         layer,
@@ -184,7 +227,7 @@ def _read(
         kind,
         _mask(layer, request, paints=kind is ControlKind.INPAINT),
         _digest(Path(layer.image)),
-        (content_digest(Path(weights), read) if weights else None) or "",
+        _weights_digest(layer, read),
     )
 
 

@@ -3,11 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from backends.base import Array, Cancellation, Session
 from engine import result_checks
@@ -22,31 +19,18 @@ from engine.pipeline.control.acting import ActingSteps
 from engine.pipeline.control.fitting import fitted_map, fitted_painting
 from engine.pipeline.control.layers import ReadLayer, ReadLayers
 from engine.pipeline.control.lllites import PassLllites
+from engine.pipeline.control.maps import FittedMap, wanted_map
 from engine.pipeline.control.units import ControlUnit, units_of
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Stages
-from engine.preprocessors.map_maker import MakeMaps, MapOrder, WantedMap
+from engine.preprocessors.map_maker import MakeMaps
 from engine.preprocessors.opencv.resizing import resize_linear
 from engine.preprocessors.scales import Pixels
 
 # The sample that an inpainting network sees where it paints.
 _HIDDEN = -1.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _FittedMap:
-    """A map at its network's size: levels from 0 to 255 [height, width, 3], and what is painted."""
-
-    levels: NDArray[np.uint8] | NDArray[np.float32]
-    painted: NDArray[np.bool_] | None = None
-
-    @property
-    def sha256(self) -> str:
-        """A hash of the levels in 8 bits."""
-        levels = np.clip(np.rint(self.levels), 0, 255).astype(np.uint8)
-        return sha256(levels.tobytes()).hexdigest()
 
 
 @dataclass(slots=True, eq=False)
@@ -179,13 +163,13 @@ class ControlPass:
         for key, one in maps.items():
             self._map_sha256[key] = one.sha256
 
-    def _maps(self, places: Sequence[int], cancel: Cancellation) -> dict[int, _FittedMap]:
+    def _maps(self, places: Sequence[int], cancel: Cancellation) -> dict[int, FittedMap]:
         """Return the maps of the layers of units, by the layers' ids."""
         placed = {
             id(layer): (layer, place) for place in places for layer in self.units[place].layers
         }
         wanted = {
-            key: _wanted_map(layer, self._map_size(place, self.first))
+            key: wanted_map(layer.layer, layer.picture, self._map_size(place, self.first))
             for key, (layer, place) in placed.items()
         }
         asked = {key: one for key, one in wanted.items() if one is not None}
@@ -195,13 +179,13 @@ class ControlPass:
             for key, (layer, place) in placed.items()
         }
 
-    def _fitted(self, layer: ReadLayer, pixels: Pixels, place: int) -> _FittedMap:
+    def _fitted(self, layer: ReadLayer, pixels: Pixels, place: int) -> FittedMap:
         """Return a layer's map at the pass's size."""
         size, mode = self._map_size(place, self.size), layer.layer.resize
         resampling = self.rules.resampling
         if layer.paints and layer.mask is not None:
-            return _FittedMap(*fitted_painting(pixels, layer.mask, size, mode, resampling))
-        return _FittedMap(fitted_map(pixels, size, mode, resampling))
+            return FittedMap(*fitted_painting(pixels, layer.mask, size, mode, resampling))
+        return FittedMap(fitted_map(pixels, size, mode, resampling))
 
     def _map_size(self, place: int, picture: tuple[int, int]) -> tuple[int, int]:
         """Return the width and height of a unit's maps for a picture of this height and width."""
@@ -256,15 +240,6 @@ def _models(
         yield known[key]
 
 
-def _wanted_map(read: ReadLayer, size: tuple[int, int]) -> WantedMap | None:
-    """Return the order for a layer's map of this width and height; None where it is given."""
-    own = read.layer
-    if own.preprocessor is None:
-        return None
-    weights = Path(own.preprocessor_weights) if own.preprocessor_weights else None
-    return WantedMap(read.picture, MapOrder(own.preprocessor, weights, own.target(*size)))
-
-
 def _called(stages: Stages, feeds: Mapping[str, Array], session: Session) -> dict[str, Array]:
     return stages.call(session, feeds)
 
@@ -273,7 +248,7 @@ def _problem(made: Mapping[str, Array]) -> str | None:
     return next(filter(None, map(result_checks.numbers, made.values())), None)
 
 
-def _samples(layer: ReadLayer, made: _FittedMap) -> Array:
+def _samples(layer: ReadLayer, made: FittedMap) -> Array:
     """Return a map as its network takes it: float32 [1, 3, height, width] in [0, 1].
 
     What an inpainting network paints is -1 there (diffusers' `make_inpaint_condition`), and black

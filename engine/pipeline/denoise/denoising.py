@@ -41,12 +41,14 @@ from engine.sampling.types import (
 class EncodedCanvas:
     """The encoded canvas of a job; each part is None where the job has none.
 
-    `init` is the picture to redraw, `hidden` the same picture with grey in the painted part.
+    `init` is the picture to redraw, `hidden` the same picture with grey in the painted part. `map`
+    is the map that the denoiser itself follows.
     """
 
     init: EncodedImage | None = None
     mask: CellMask | None = None
     hidden: EncodedImage | None = None
+    map: EncodedImage | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,14 +163,17 @@ class Denoising:
         """Return the start of one picture, with noise for the steps from `first` to `end`."""
         plan, latent, drawn = self._plan, None, 0
         samples = request.convention.samples_encoded
+        # diffusers draws for the map before all else.
+        shown_map = canvas.map and canvas.map.mean
+        if shown_map is not None and canvas.map is not None and samples:
+            shown_map, drawn = self._sampled(canvas.map, request, drawn)
         if canvas.init is not None:
             latent = canvas.init.mean
-            deviation = canvas.init.deviation
-            samples = samples and deviation is not None
-            if deviation is not None and samples and self._concat is not ConcatChannels.PICTURE:
-                latent, drawn = latent + deviation * self._noise(request).first, 1
+            samples = samples and canvas.init.deviation is not None
+            if samples and self._concat is not ConcatChannels.PICTURE:
+                latent, drawn = self._sampled(canvas.init, request, drawn)
         noise = self._noise(request, drawn)
-        hidden = None if canvas.hidden is None else canvas.hidden.mean
+        hidden = shown_map if canvas.hidden is None else canvas.hidden.mean
         if canvas.mask is not None and samples:
             # diffusers draws this noise even where the denoiser has no input for the picture.
             drawn_next = noise.next()
@@ -192,6 +197,15 @@ class Denoising:
         """Run the sampler over the levels from index `first` to index `end`; yield its steps."""
         levels = self._levels(first, end)
         return self._plan.sampler(denoise, beginning.x, levels, beginning.noise)
+
+    def _sampled(
+        self, encoded: EncodedImage, request: ResolvedRequest, drawn: int
+    ) -> tuple[Latent, int]:
+        """Return a latent of an encoded picture, and the draws of noise with the one for it."""
+        if encoded.deviation is None:
+            return encoded.mean, drawn
+        noise = self._noise(request, drawn).first
+        return encoded.mean + encoded.deviation * noise, drawn + 1
 
     def _levels(self, first: int, end: int | None) -> Sigmas:
         return self._plan.sigmas[first : None if end is None else end + 1]

@@ -1,0 +1,34 @@
+"""Maps of control layers: the orders for them, and maps at the size of what follows them."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.api.control import ControlLayer
+from engine.preprocessors.map_maker import MapOrder, WantedMap
+from engine.preprocessors.scales import Pixels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedMap:
+    """A map at its final size: levels from 0 to 255 [height, width, 3], and what is painted."""
+
+    levels: NDArray[np.uint8] | NDArray[np.float32]
+    painted: NDArray[np.bool_] | None = None
+
+    @property
+    def sha256(self) -> str:
+        """A hash of the levels in 8 bits."""
+        levels = np.clip(np.rint(self.levels), 0, 255).astype(np.uint8)
+        return sha256(levels.tobytes()).hexdigest()
+
+
+def wanted_map(layer: ControlLayer, picture: Pixels, size: tuple[int, int]) -> WantedMap | None:
+    """Return the order for a layer's map of this width and height; None where it is given."""
+    if layer.preprocessor is None:
+        return None
+    weights = Path(layer.preprocessor_weights) if layer.preprocessor_weights else None
+    return WantedMap(picture, MapOrder(layer.preprocessor, weights, layer.target(*size)))

@@ -1,0 +1,101 @@
+"""Pictures by Flux.1 Canny and Depth beside diffusers' pipelines: same weights, prompts, noise."""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+
+from engine.api.control import ControlLayer  # noqa: E402
+from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
+from engine.api.second_passes import SecondPass  # noqa: E402
+from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.families import identify  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    check,
+    opened,
+    our_pixels,
+    their_pixels,
+    write_init,
+)
+from tests.oracle.flux_folder import write_pipeline  # noqa: E402
+from tests.pipeline.jobs import psnr  # noqa: E402
+
+PROMPT = "a red horse, blue house by the sea"
+SIZE = {"width": 64, "height": 64}
+OURS = {
+    **SIZE,
+    "steps": 5,
+    "guidance": 10.0,
+    "prompt": PROMPT,
+    "convention": "diffusers",
+    "schedule": ScheduleName.SIMPLE,
+}
+THEIRS = {**SIZE, "num_inference_steps": 5, "guidance_scale": 10.0, "prompt": PROMPT}
+
+
+@pytest.fixture(scope="module")
+def depth(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("depth")
+    return write_pipeline(folder, diffusers.FluxControlPipeline, in_channels=128)
+
+
+@pytest.fixture(scope="module")
+def layer(tmp_path_factory) -> ControlLayer:
+    """A map of soft greys, which is followed as it is."""
+    path = tmp_path_factory.mktemp("map") / "map.png"
+    levels = np.random.default_rng(3).integers(0, 256, (8, 8), np.uint8)
+    Image.fromarray(levels).resize((64, 64), Image.Resampling.BICUBIC).convert("RGB").save(path)
+    return ControlLayer(image=str(path))
+
+
+def test_a_picture_by_a_map_equals_diffusers(depth: Path, layer: ControlLayer, tmp_path) -> None:
+    assert identify(depth).architecture.features.follows_map
+    pipe = opened(diffusers.FluxControlPipeline, depth)
+    expected = their_pixels(pipe, **THEIRS, control_image=Image.open(layer.image))
+    ours = our_pixels(depth, **OURS, controls=(layer,))
+    check(ours, expected)
+    Image.new("RGB", (64, 64)).save(tmp_path / "black.png")
+    black = ControlLayer(image=str(tmp_path / "black.png"))
+    assert psnr(ours, our_pixels(depth, **OURS, controls=(black,))) < 45
+
+
+@pytest.mark.parametrize("strength", [0.6, 1.0])
+def test_redrawing_by_a_map_equals_diffusers(
+    depth: Path, layer: ControlLayer, tmp_path: Path, strength: float
+) -> None:
+    pixels = write_init(tmp_path / "init.png")
+    pipe = opened(diffusers.FluxControlImg2ImgPipeline, depth)
+    control = Image.open(layer.image)
+    expected = their_pixels(pipe, **THEIRS, image=pixels, control_image=control, strength=strength)
+    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
+    made = our_pixels(depth, **OURS, controls=(layer,), inputs=(init,), strength=strength)
+    check(made, expected)
+
+
+def test_a_second_pass_follows_the_map_at_its_size(depth: Path, layer: ControlLayer) -> None:
+    first, again = (
+        opened(kind, depth)
+        for kind in (diffusers.FluxControlPipeline, diffusers.FluxControlImg2ImgPipeline)
+    )
+    control = Image.open(layer.image)
+    made = Image.fromarray(their_pixels(first, **THEIRS, control_image=control))
+    size = {"width": 96, "height": 96}
+    enlarged = made.resize((96, 96), Image.Resampling.LANCZOS)
+    asked = {**THEIRS, **size, "image": enlarged, "strength": 0.6}
+    expected = their_pixels(again, **asked, control_image=control)
+    wanted = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
+    check(our_pixels(depth, **OURS, controls=(layer,), second_passes=(wanted,)), expected)
+
+
+def test_true_guidance_goes_with_the_map(depth: Path, layer: ControlLayer) -> None:
+    options = GuidanceOptions(true_cfg=2.5)
+    asked = {**OURS, "controls": (layer,), "negative_prompt": "a blur"}
+    guided = our_pixels(depth, **asked, guidance_options=options)
+    assert psnr(guided, our_pixels(depth, **asked)) < 45
