@@ -16,6 +16,7 @@ from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
 from engine.memory.plan import WeightPlacement
+from engine.memory.release import return_free_memory
 from engine.weights.working_copies import WorkingCopies
 
 TOKENS, TIMESTEP = 256, 700.0
@@ -24,7 +25,9 @@ TOKENS, TIMESTEP = 256, 700.0
 class QuantizedStep:
     """The transformer of a file, loaded from a working copy for pictures of `side` pixels."""
 
-    def __init__(self, checkpoint: str, backend: str, precision: str, side: int) -> None:
+    def __init__(
+        self, checkpoint: str, backend: str, precision: str, placement: str, side: int
+    ) -> None:
         reference = registry.find(backend)
         if reference is None:
             raise ValueError(f"no backend {backend}")
@@ -36,9 +39,10 @@ class QuantizedStep:
         copies = WorkingCopies(Path(self._folder.name))
         compiler = Compiler(made, device, copies)
         network = denoiser.network(side, side, tokens=TOKENS)
-        given = network, Precision(precision), WeightPlacement.WORKING_COPY
+        given = network, Precision(precision), WeightPlacement(placement)
         # The first load makes the copy; the second is that of every later start.
         compiler.load(*given, lambda _done, _total: None, CancelToken()).close()
+        return_free_memory()
         self._before = held_bytes()[0]
         start = perf_counter()
         self._session = compiler.load(*given, lambda _done, _total: None, CancelToken())

@@ -20,7 +20,7 @@ from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
 
 _COLUMNS = (
-    "backend, precision",
+    "backend, precision, weights",
     "type",
     "in the file GB",
     "in the cache GB",
@@ -30,14 +30,14 @@ _COLUMNS = (
     "step s",
     "error against float32",
 )
-_SIDE = 256
+_SIDE = 512
 _SIZES = FluxSizes(double=1, single=1)
 _SMALL = FluxSizes(512, 128, 1024, 512, 256, 1, 1)
 _TYPES = (DType.Q8_0, DType.Q4_0, DType.Q4_K, DType.Q5_K, DType.Q6_K)
-_STEPS = 2
+_STEPS = 3
 # The standard deviation of a full-size transformer's random weights.
 _DEVIATION = 0.018
-_REFERENCE = ("cpu", "f32")
+_REFERENCE = ("cpu", "f32", "working_copy")
 
 
 def quantized(setting: Setting) -> Findings:
@@ -66,13 +66,17 @@ def quantized(setting: Setting) -> Findings:
     return Findings((Table("Flux.1's blocks in GGUF", _COLUMNS, tuple(rows), note),))
 
 
-def _ways() -> list[tuple[str, str]]:
-    """List this machine's backends on the processor, each with its first precision."""
-    found: list[tuple[str, str]] = []
+def _ways() -> list[tuple[str, str, str]]:
+    """List this machine's backends on the processor: first precision, places of weights."""
+    found: list[tuple[str, str, str]] = []
     for reference in BACKENDS:
         if reference.name in ("cpu", "intel_openvino"):
             device = next((one for one in reference.create().probe() if one.usable), None)
-            found += [(reference.name, device.precisions[0].value)] if device else []
+            if device is not None:
+                way = reference.name, device.precisions[0].value
+                reads = reference.create().operators(device).reads_in_place
+                places = ["working_copy", *(["in_place"] if reads else [])]
+                found += [(*way, place) for place in places]
     return found
 
 
@@ -101,11 +105,11 @@ def _widen(stored: Path, path: Path) -> None:
 
 
 def _row(
-    path: Path, name: str, way: tuple[str, str], result: Path, expected: Path
+    path: Path, name: str, way: tuple[str, str, str], result: Path, expected: Path
 ) -> tuple[Cell, ...]:
-    backend, precision = way
+    backend, precision, placement = way
     label = " ".join(way)
-    options = {"backend": backend, "precision": precision, "side": _SIDE}
+    options = {"backend": backend, "precision": precision, "side": _SIDE, "placement": placement}
     try:
         with Child("quantized", checkpoint=str(path), **options) as child:
             answers = [child.ask("step", result=str(result)) for _ in range(_STEPS)]

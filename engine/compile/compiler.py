@@ -22,6 +22,7 @@ from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes, packing_of
+from engine.weights.runtime_bytes import runtime_bytes
 from engine.weights.sources import WeightSource, as_sources
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -85,8 +86,17 @@ class Compiler:
 
     def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""
+        return runtime_bytes(weights.values(), precision.dtype, self._operators.blocks)
+
+    def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
+        """Return the bytes that the runtime holds of `weights` that it reads where they are.
+
+        None if it always packs them.
+        """
+        if not self._operators.reads_in_place:
+            return None
         form = self._operators.blocks
-        return sum(bound_bytes(one, precision.dtype, form) for one in weights.values())
+        return runtime_bytes(weights.values(), precision.dtype, form, in_place=True)
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""

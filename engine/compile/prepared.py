@@ -26,6 +26,7 @@ from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes
+from engine.weights.runtime_bytes import runtime_bytes
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -63,25 +64,35 @@ class PreparedNetwork:
         """The network's graph, without bound weights."""
         return self._emit()[0]
 
-    def identity(self) -> str:
-        """Return the digest of a session's sources: graph, device, precision, weights, artifact."""
+    def identity(self, placement: WeightPlacement = WeightPlacement.MEMORY) -> str:
+        """Return the digest of a session's sources: graph, device, precision, weights, artifact.
+
+        Sessions that read weights in place round otherwise, so they are others.
+        """
         made_of = (
             self._device,
             self.precision,
             self._element,
             self.network.weights.digest(),
             self.artifact_name(),
+            *(("in place",) if self._reads_in_place(placement) else ()),
         )
         return sha256(self.graph.model + repr(made_of).encode()).hexdigest()
 
-    def weight_bytes(self) -> int:
-        """Return about the bytes that a session's weights take, packed and converted."""
+    def weight_bytes(self, placement: WeightPlacement = WeightPlacement.MEMORY) -> int:
+        """Return about the bytes that a session's weights take, packed and converted.
+
+        Those that a working copy holds are not counted.
+        """
         weights, element = self.network.weights.values(), self._element
+        form, in_place = self._operators.blocks, self._reads_in_place(placement)
+        held = runtime_bytes(weights, self.precision.dtype, form, in_place=in_place)
         computed = [one for one in weights if one.slice_as(element) is None]
-        form, packed = self._operators.blocks, self.precision.dtype
-        return sum(bound_bytes(one, packed, form) for one in weights) + (
-            sum(bound_bytes(one, element, form) for one in computed)
-        )
+        kept = [one for one in computed if not placement.maps or one is not one.base]
+        return held + sum(bound_bytes(one, element, form) for one in kept)
+
+    def _reads_in_place(self, placement: WeightPlacement) -> bool:
+        return placement is WeightPlacement.IN_PLACE and self._operators.reads_in_place
 
     def preparation(self) -> Preparation:
         """Return the most expensive step of loading the network for its present sizes now."""
@@ -115,7 +126,8 @@ class PreparedNetwork:
             if compiled is not None:
                 return compiled.load(_in_thousandths(report), cancel)
             graph, binding = self._emit()
-            bound = replace(graph, weights=binding.bind(placement, checked))
+            in_place = self._reads_in_place(placement)
+            bound = replace(graph, weights=binding.bind(placement, checked), in_place=in_place)
             return self._backend.load(bound, None, self._device, _no_progress, cancel)
 
     def prepare(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> None:

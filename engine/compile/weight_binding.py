@@ -124,7 +124,7 @@ class WeightBinding:
     ) -> Mapping[str, WeightRef]:
         """Return the weights without patches: a new copy, or in memory while a copy is written."""
         made_of = self.network.name, self.network.checkpoint
-        if placement is WeightPlacement.WORKING_COPY:
+        if placement.maps:
             return self.copies.make(key, base, self.element, report, made_of)
         bound = bind(base, self.element, report)
         self.copies.make_beside(key, bound, self.element, made_of)

@@ -174,7 +174,7 @@ def _reference_bytes(
     twins = [one.writing for one in read.passes if one.writing]
     parts = (Component.DENOISER,)
     found = [_component_bytes(compiler, [twin], parts, offered[0]) for twin in twins]
-    return max(found, key=lambda one: one.bytes(held=True), default=None)
+    return max(found, key=lambda one: one.packed + one.patched, default=None)
 
 
 def _network_bytes(
@@ -189,8 +189,13 @@ def _weight_bytes(weights: WeightSet, compiler: Compiler, precision: Precision) 
     converted = compiler.converted_bytes(weights, precision)
     has_copy = converted > 0 and compiler.has_copy(weights, precision)
     packed = compiler.packed_bytes(weights, precision)
-    mapped = converted if has_copy else 0
-    return ComponentBytes(packed, converted, mapped=mapped, repacks=compiler.repacks(weights))
+    return ComponentBytes(
+        packed,
+        converted,
+        mapped=converted if has_copy else 0,
+        repacks=compiler.repacks(weights),
+        in_place=compiler.in_place_bytes(weights, precision),
+    )
 
 
 def _component_bytes(

@@ -23,12 +23,19 @@ class WeightPlacement(StrEnum):
     """The place of weights that must be converted: memory, or a mapped working copy.
 
     MEMORY_THEN_COPY converts in memory and writes a working copy while the job runs, so that the
-    next start converts nothing.
+    next start converts nothing. IN_PLACE is a working copy that the runtime reads where it is:
+    nothing is packed for its kernels, which are slower then, and round otherwise.
     """
 
     MEMORY = "memory"
     MEMORY_THEN_COPY = "memory_then_copy"
     WORKING_COPY = "working_copy"
+    IN_PLACE = "in_place"
+
+    @property
+    def maps(self) -> bool:
+        """True if converted weights are mapped from a working copy from the start."""
+        return self in (WeightPlacement.WORKING_COPY, WeightPlacement.IN_PLACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,8 @@ class ComponentBytes:
 
     `patched` are those of the weights that LoRAs change, which are always in memory; `mapped` are
     those of the converted ones that a working copy has already. `repacks` is true of weights in
-    blocks of few bits.
+    blocks of few bits. `in_place` are those that the runtime holds if it reads weights where they
+    are; None if it always packs them.
     """
 
     packed: int
@@ -59,24 +67,34 @@ class ComponentBytes:
     patched: int = 0
     mapped: int = 0
     repacks: bool = False
+    in_place: int | None = None
 
-    def bytes(self, *, held: bool) -> int:
-        """Return the bytes in memory; `held`: converted weights are in memory, not mapped."""
-        return self.packed + (self.converted - self.mapped) * held + self.patched
+    def bytes(self, placement: WeightPlacement) -> int:
+        """Return the bytes in memory where converted weights are in this place."""
+        return self._runtime_bytes(placement) + self._held(placement) + self.patched
 
-    def loading(self, *, held: bool) -> int:
+    def loading(self, placement: WeightPlacement) -> int:
         """Return the bytes that are in memory while the component is loaded ahead of its use."""
-        return ((self.converted - self.mapped) * held or self.packed) + self.patched
+        return (self._held(placement) or self._runtime_bytes(placement)) + self.patched
+
+    def _held(self, placement: WeightPlacement) -> int:
+        return 0 if placement.maps else self.converted - self.mapped
+
+    def _runtime_bytes(self, placement: WeightPlacement) -> int:
+        reads = placement is WeightPlacement.IN_PLACE and self.in_place is not None
+        return self.in_place if reads and self.in_place is not None else self.packed
 
 
 def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
     """Return the bytes of several components that are loaded at once."""
+    places = [one.in_place for one in parts]
     return ComponentBytes(
         sum(one.packed for one in parts),
         sum(one.converted for one in parts),
         sum(one.patched for one in parts),
         sum(one.mapped for one in parts),
         any(one.repacks for one in parts),
+        None if None in places else sum(one or 0 for one in places),
     )
 
 
@@ -176,29 +194,35 @@ class MemoryNeeds:
         start should repeat it, and whoever runs large models in blocks lacks the memory for both
         the repacked ones and those that the runtime makes of them.
         """
-        parts = (self.denoiser, self.text_encoder, *(one.weights for one in self.later))
-        if any(one.repacks for one in parts):
-            return (WeightPlacement.WORKING_COPY,)
-        return (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
+        copies = [WeightPlacement.WORKING_COPY]
+        if self.denoiser.in_place is not None:
+            copies.append(WeightPlacement.IN_PLACE)
+        return tuple(copies) if self.repacks else (WeightPlacement.MEMORY, *copies)
 
-    def peak(self, way: _Way, *, held: bool) -> int:
-        """Return the peak in bytes; `held`: converted weights are in memory, not mapped."""
+    @property
+    def repacks(self) -> bool:
+        """True if weights of the denoisers or of a text encoder are in blocks."""
+        parts = (self.denoiser, self.text_encoder, *(one.weights for one in self.later))
+        return any(one.repacks for one in parts)
+
+    def peak(self, way: _Way, placement: WeightPlacement) -> int:
+        """Return the peak in bytes where converted weights are in this place."""
         step = self._step(self.cells, self.facts)
-        beside = sum(one.bytes(held=held) for one in self.controls)
+        beside = sum(one.bytes(placement) for one in self.controls)
         beside += int(step * _CONTROL_SHARE) * len(self.controls)
         if self.reference is not None:
-            beside += self.reference.bytes(held=held) + int(step * _REFERENCE_SHARE)
-        first = self.denoiser.bytes(held=held) + step + beside + self.preview_bytes
-        pictures = [one.bytes(held=held) for one in self.image_prompts]
-        third = self.text_encoder.bytes(held=held) + sum(pictures)
+            beside += self.reference.bytes(placement) + int(step * _REFERENCE_SHARE)
+        first = self.denoiser.bytes(placement) + step + beside + self.preview_bytes
+        pictures = [one.bytes(placement) for one in self.image_prompts]
+        third = self.text_encoder.bytes(placement) + sum(pictures)
         if not way.resident:
             # Before the first step: one text encoder, and the denoiser's weights.
-            text = (self.largest_text or self.text_encoder).bytes(held=held)
-            loaded = self.denoiser.loading(held=held) * way.load_ahead
+            text = (self.largest_text or self.text_encoder).bytes(placement)
+            loaded = self.denoiser.loading(placement) * way.load_ahead
             first, third = max(first, text + loaded, *pictures), 0
-        runs = [first, self._vae(way, held=held), self.enlarging_bytes]
+        runs = [first, self._vae(way, placement), self.enlarging_bytes]
         runs += (
-            one.weights.bytes(held=held) + self._step(one.cells, one.facts) for one in self.later
+            one.weights.bytes(placement) + self._step(one.cells, one.facts) for one in self.later
         )
         return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
 
@@ -206,12 +230,12 @@ class MemoryNeeds:
         """Return the bytes that a denoiser needs beside its weights."""
         return int(cells * facts.denoiser_bytes * max(self.contexts / _MEASURED_CONTEXTS, 1))
 
-    def _vae(self, way: _Way, *, held: bool) -> int:
+    def _vae(self, way: _Way, placement: WeightPlacement) -> int:
         cells, facts = self.vae_cells or self.cells, self.vae_facts or self.facts
         tile = min(cells, self.tile_cells or TILE_CELLS**2)
         whole, core = (tile, cells) if way.tiles else (cells, 0)
         working = whole * facts.vae_bytes + core * facts.vae_core_bytes
-        return self.vae.bytes(held=held) + working * self.vae_itemsize
+        return self.vae.bytes(placement) + working * self.vae_itemsize
 
 
 def plan_memory(
@@ -227,18 +251,22 @@ def plan_memory(
     Networks take turns, because one picture needs each only once; but denoiser and VAE stay loaded
     together if several pictures are made and both fit, because reloading costs seconds. If
     `more_jobs` may come, all networks stay loaded if they fit. The VAE runs in tiles on request, or
-    where networks take turns and the whole does not fit.
+    where networks take turns and the whole does not fit. Weights are read in place where nothing
+    else fits.
     """
     budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
 
     def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
-        peak = needs.peak(way, held=placement is WeightPlacement.MEMORY)
+        peak = needs.peak(way, placement)
         return MemoryPlan(
             placement, way.together, peak, budget, way.resident, way.load_ahead, way.tiles
         )
 
     tiles = needs.tile_cells is not None
     ways = _ways(more_jobs=more_jobs, several=pictures > 1, tiles=tiles)
+    if needs.repacks:
+        # A large network beside another saves seconds of a job of minutes.
+        ways = [way for way in ways if way.together or not way.load_ahead]
     plans = [plan(placement, way) for placement in needs.placements for way in ways]
     chosen = next((plan for plan in plans if plan.fits), plans[-1])
     return _with_copy(chosen, needs.written)

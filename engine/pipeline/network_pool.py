@@ -124,7 +124,8 @@ class NetworkPool:
         if self._residency is None or not self.memory.resident:
             return
         for (name, precision), kept in self._kept.items():
-            weight_bytes = self.compiler.prepared(kept.network, precision).weight_bytes()
+            prepared = self.compiler.prepared(kept.network, precision)
+            weight_bytes = prepared.weight_bytes(self.memory.placement)
             identity = self._identity(kept.network, precision)
             origin = _origin(kept.network) if kept.network.branches is not None else ""
             self._residency.give(name, Resident(identity, kept.session, weight_bytes, origin))
@@ -161,7 +162,8 @@ class NetworkPool:
         for before, identity in known:
             if before is network:
                 return identity
-        known.append((network, self.compiler.prepared(network, precision).identity()))
+        prepared = self.compiler.prepared(network, precision)
+        known.append((network, prepared.identity(self.memory.placement)))
         return known[-1][1]
 
     def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:

@@ -1,11 +1,12 @@
 """Measures a backend's private memory in a process of its own; prints JSON.
 
-`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|products|lookup|results}`
+`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|products|in_place|lookup|results}`
 """
 
 import gc
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,16 @@ def products(target: Target, folder: Path) -> list[int]:
     return [before, held()]
 
 
+def in_place(target: Target, folder: Path) -> list[int]:
+    """The memory held before and after a matrix of 64 MiB is multiplied with where it is."""
+    warm_up(target, folder)
+    graph = replace(matmul_graph(target, folder, side=LARGE_SIDE), in_place=True)
+    before = held()
+    session = target.load(graph)
+    session.run({"x": np.ones((1, LARGE_SIDE), np.float32)})
+    return [before, held()]
+
+
 def lookup(target: Target, folder: Path) -> list[int]:
     """The memory held before and after a table of 64 MiB is loaded and a row of it looked up."""
     warm_up(target, folder)
@@ -78,7 +89,8 @@ def main(backend_name: str, folder: str, what: str) -> None:
     assert found
     backend = found.create()
     target = Target(backend, backend.probe()[0])
-    measure = {"cycles": cycles, "products": products, "lookup": lookup, "results": results}[what]
+    ways = (cycles, products, in_place, lookup, results)
+    measure = {one.__name__: one for one in ways}[what]
     sys.stdout.write(json.dumps(measure(target, Path(folder))))
 
 

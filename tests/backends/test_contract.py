@@ -503,6 +503,12 @@ def test_weights_by_reference_cost_only_the_runtimes_packed_copy(
 
 
 @linux_only
+def test_the_processor_reads_weights_where_they_are_if_it_is_asked_to(tmp_path: Path) -> None:
+    before, after = measured("cpu", tmp_path, "in_place")
+    assert after - before < 0.1 * LARGE_SIDE**2 * DType.F32.itemsize
+
+
+@linux_only
 def test_the_processor_keeps_no_memory_of_earlier_results(tmp_path: Path) -> None:
     before, after = measured("cpu", tmp_path, "results")
     assert after - before < 0.25 * LARGE_SIDE**2 * DType.F32.itemsize

@@ -7,7 +7,7 @@ from tests.compile.test_packed_copies import write_flux
 
 
 def test_a_step_is_run_and_its_memory_told(tmp_path: Path) -> None:
-    peer = QuantizedStep(str(write_flux(tmp_path / "flux.gguf")), "cpu", "f32", 64)
+    peer = QuantizedStep(str(write_flux(tmp_path / "flux.gguf")), "cpu", "f32", "in_place", 64)
     answer = peer.answer("step", {"result": str(tmp_path / "found.npy")})
     peer.close()
     assert (tmp_path / "found.npy").exists()

@@ -146,6 +146,22 @@ def test_weights_in_blocks_are_repacked_into_a_copy_however_much_memory_there_is
     assert plan(DENOISER, VAE, replace(TEXT, repacks=True)).placement is WORKING_COPY
 
 
+def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:
+    blocks = replace(DENOISER, repacks=True, in_place=100 * MB)
+    parts = blocks, VAE, replace(TEXT, in_place=50 * MB)
+    packed = plan(*parts)
+    assert (packed.placement, packed.load_ahead) == (WORKING_COPY, False)
+    tight = plan(*parts, limit=packed.peak_bytes - 1)
+    assert (tight.placement, tight.fits) == (WeightPlacement.IN_PLACE, True)
+    # The VAE's memory is the most then.
+    assert packed.peak_bytes - tight.peak_bytes > 1000 * MB
+    # Weights that need no blocks, too: at last, after all copies.
+    plain = replace(DENOISER, in_place=0), VAE, TEXT
+    copied = plan(*plain, limit=2700 * MB)
+    assert copied.placement is WORKING_COPY
+    assert plan(*plain, limit=1000 * MB).placement is WeightPlacement.IN_PLACE
+
+
 def test_weights_of_a_copy_that_exists_are_not_held() -> None:
     parts = (DENOISER, VAE, TEXT)
     now = plan(*(replace(one, mapped=one.converted) for one in parts))

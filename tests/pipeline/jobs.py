@@ -128,6 +128,7 @@ def make_stages(
     tried: tuple[Precision, ...],
     *,
     together: bool = False,
+    weights: WeightPlacement = WeightPlacement.MEMORY,
     log: Log | None = None,
     cancel: Cancellation | None = None,
     residency: Residency | None = None,
@@ -136,7 +137,7 @@ def make_stages(
 ) -> Stages:
     """Stages on a backend's first device; `folder` is for working copies, `store` for artifacts."""
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder), store)
-    plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
+    plan = MemoryPlan(weights, together, 0, 0, resident=residency is not None)
     token = cancel or CancelToken()
     pool = NetworkPool(compiler, plan, token, residency, release)
     return Stages(pool, tried, RunContext(log or Log(), token))
@@ -148,6 +149,7 @@ def run(
     tried: tuple[Precision, ...] | None = None,
     *,
     together: bool = False,
+    weights: WeightPlacement = WeightPlacement.MEMORY,
     log: Log | None = None,
     cancel: Cancellation | None = None,
     residency: Residency | None = None,
@@ -167,6 +169,7 @@ def run(
         folder,
         tried,
         together=together,
+        weights=weights,
         log=log,
         cancel=cancel,
         residency=residency,

@@ -10,6 +10,7 @@ from engine.api.request import ComponentFiles
 from engine.checkpoints.known_files import KnownFiles
 from engine.families import identify
 from engine.families.parts_index import PartsIndex
+from engine.memory.plan import WeightPlacement
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.gguf_files import write_gguf
 from tests.families import listings
@@ -85,6 +86,15 @@ def test_a_picture_is_that_of_the_dequantised_weights(
     assert decibels(picture(flux, components=parts), expected) > 40
     monkeypatch.setattr("tests.families.flux.test_pictures.CpuBackend", WideBackend)
     assert np.array_equal(picture(flux, components=parts), expected)
+
+
+def test_a_picture_of_weights_read_in_place_is_that_of_packed_ones(tmp_path: Path) -> None:
+    """Sums are rounded in another order: a level of a few pixels at most."""
+    flux, encoder, _ = write_pair(tmp_path, DType.Q4_0)
+    parts = parts_beside(tmp_path, encoder)
+    packed = picture(flux, WeightPlacement.WORKING_COPY, components=parts)
+    in_place = picture(flux, WeightPlacement.IN_PLACE, components=parts)
+    assert decibels(in_place, packed) > 60
 
 
 def test_gguf_files_are_recognised_and_fill_gaps(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from engine.api.request import GuidanceOptions, InputImage
 from engine.api.second_passes import LatentUpscaler, SecondPass
 from engine.api.values import InputRole, SamplerName, ScheduleName
 from engine.families import identify
+from engine.memory.plan import WeightPlacement
 from tests.checkpoints.arrays import write_arrays
 from tests.families import listings
 from tests.families.flux import files
@@ -61,7 +62,9 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("flux") / "tiny_flux.safetensors")
 
 
-def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
+def picture(
+    path: Path, weights: WeightPlacement = WeightPlacement.MEMORY, /, **changes: object
+) -> NDArray[np.uint8]:
     fields: dict[str, object] = {
         "width": 96,
         "height": 64,
@@ -73,7 +76,8 @@ def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
         "guidance": 3.5,
     }
     request = a_request(path, **(fields | changes))
-    return np.asarray(run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
+    made = run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY, weights=weights)
+    return np.asarray(made.pixels[0])
 
 
 def test_one_file_holds_all_parts(dev: Path) -> None:
