@@ -123,8 +123,8 @@ class Graph:
     `is_foreign`: its nodes are those of a file that somebody else wrote, so its values may have any
     size; a backend that can bounds the memory of its runs. `one_size`: many runs of one size follow
     each other, so that a processor's runtime plans its memory for that size, and again for another.
-    `in_place`: weights are read where they are, in memory or in a mapped file, instead of being
-    packed for the kernels; only where `OperatorSet.reads_in_place`.
+    `in_place` names the weights that are read where they are, in memory or in a mapped file,
+    instead of being packed for the kernels; only where `OperatorSet.reads_in_place`.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Graph:
     changed: frozenset[str] = frozenset()
     is_foreign: bool = False
     one_size: bool = False
-    in_place: bool = False
+    in_place: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,6 @@ class CpuBackend(Backend):
         options.log_severity_level = 3
         # The arena is emptied after each run, which it is only of what no weights lie in.
         options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
-        if graph.in_place:
-            options.add_session_config_entry("session.disable_prepacking", "1")
         if graph.is_foreign:
             bound_memory(options)
         return OnnxRuntimeSession(graph, options, Provider(CPU), cancel)

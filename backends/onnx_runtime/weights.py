@@ -9,7 +9,7 @@ import mmap
 from pathlib import Path
 
 import numpy as np
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, TensorProto, helper
 
 from backends.base import FileSlice, Graph
 
@@ -26,6 +26,12 @@ class WeightBuffers:
         for tensor in model.graph.initializer:
             if tensor.data_location == TensorProto.EXTERNAL:
                 self._bind(tensor, graph)
+        for tensor in model.graph.initializer:
+            if tensor.name in graph.in_place:
+                # A weight that runs might replace is no constant, and only constants are packed.
+                shape, element = list(tensor.dims), tensor.data_type
+                value = helper.make_tensor_value_info(tensor.name, element, shape)
+                model.graph.input.append(value)
         self.model = model.SerializeToString()
 
     def _bind(self, tensor: TensorProto, graph: Graph) -> None:

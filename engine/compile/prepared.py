@@ -26,7 +26,7 @@ from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes
-from engine.weights.runtime_bytes import runtime_bytes
+from engine.weights.runtime_bytes import in_place_names, runtime_bytes
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -64,7 +64,9 @@ class PreparedNetwork:
         """The network's graph, without bound weights."""
         return self._emit()[0]
 
-    def identity(self, placement: WeightPlacement = WeightPlacement.MEMORY) -> str:
+    def identity(
+        self, placement: WeightPlacement = WeightPlacement.MEMORY, room_bytes: int = 0
+    ) -> str:
         """Return the digest of a session's sources: graph, device, precision, weights, artifact.
 
         Sessions that read weights in place round otherwise, so they are others.
@@ -75,7 +77,7 @@ class PreparedNetwork:
             self._element,
             self.network.weights.digest(),
             self.artifact_name(),
-            *(("in place",) if self._reads_in_place(placement) else ()),
+            *sorted(self._in_place(placement, room_bytes)),
         )
         return sha256(self.graph.model + repr(made_of).encode()).hexdigest()
 
@@ -85,14 +87,17 @@ class PreparedNetwork:
         Those that a working copy holds are not counted.
         """
         weights, element = self.network.weights.values(), self._element
-        form, in_place = self._operators.blocks, self._reads_in_place(placement)
-        held = runtime_bytes(weights, self.precision.dtype, form, in_place=in_place)
+        form = self._operators.blocks
+        held = runtime_bytes(weights, self.precision.dtype, form)
         computed = [one for one in weights if one.slice_as(element) is None]
         kept = [one for one in computed if not placement.maps or one is not one.base]
         return held + sum(bound_bytes(one, element, form) for one in kept)
 
-    def _reads_in_place(self, placement: WeightPlacement) -> bool:
-        return placement is WeightPlacement.IN_PLACE and self._operators.reads_in_place
+    def _in_place(self, placement: WeightPlacement, room_bytes: int) -> frozenset[str]:
+        """Return the names of the weights that the runtime reads where they are."""
+        if placement is not WeightPlacement.IN_PLACE or not self._operators.reads_in_place:
+            return frozenset()
+        return in_place_names(self._emit()[1].used, self._element, room_bytes)
 
     def preparation(self) -> Preparation:
         """Return the most expensive step of loading the network for its present sizes now."""
@@ -114,9 +119,16 @@ class PreparedNetwork:
         compiled = self._compiled()
         return compiled.name if compiled else ""
 
-    def load(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> Session:
+    def load(
+        self,
+        placement: WeightPlacement,
+        report: Report,
+        cancel: Cancellation,
+        room_bytes: int = 0,
+    ) -> Session:
         """Load the network and return its session.
 
+        Of weights that are read in place, `room_bytes` are packed all the same.
         `report(done, total)` counts bytes of converted weights. Raises EngineError (backend failed,
         refit failed, out of memory, checkpoint corrupt, disk full) or Cancelled.
         """
@@ -126,7 +138,7 @@ class PreparedNetwork:
             if compiled is not None:
                 return compiled.load(_in_thousandths(report), cancel)
             graph, binding = self._emit()
-            in_place = self._reads_in_place(placement)
+            in_place = self._in_place(placement, room_bytes)
             bound = replace(graph, weights=binding.bind(placement, checked), in_place=in_place)
             return self._backend.load(bound, None, self._device, _no_progress, cancel)
 

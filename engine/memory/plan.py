@@ -17,6 +17,8 @@ _CONTROL_SHARE = 0.5
 _REFERENCE_SHARE = 2.0
 # The share of free memory that a job may use; the rest is left to other programs.
 _SHARE_OF_FREE = 0.8
+# The halvings by which the room for packed weights is found.
+_ROUNDS = 12
 
 
 class WeightPlacement(StrEnum):
@@ -24,7 +26,7 @@ class WeightPlacement(StrEnum):
 
     MEMORY_THEN_COPY converts in memory and writes a working copy while the job runs, so that the
     next start converts nothing. IN_PLACE is a working copy that the runtime reads where it is:
-    nothing is packed for its kernels, which are slower then, and round otherwise.
+    little is packed for its kernels, which are slower then, and round otherwise.
     """
 
     MEMORY = "memory"
@@ -77,6 +79,13 @@ class ComponentBytes:
         """Return the bytes that are in memory while the component is loaded ahead of its use."""
         return (self._held(placement) or self._runtime_bytes(placement)) + self.patched
 
+    def packing(self, room_bytes: int) -> "ComponentBytes":
+        """Return the bytes of weights in place of which up to `room_bytes` are packed."""
+        least = self.in_place
+        return (
+            self if least is None else replace(self, in_place=min(self.packed, least + room_bytes))
+        )
+
     def _held(self, placement: WeightPlacement) -> int:
         return 0 if placement.maps else self.converted - self.mapped
 
@@ -113,6 +122,8 @@ class MemoryPlan:
     load_ahead: bool = True
     # The VAE works in tiles, by request or for lack of memory.
     tiles: bool = False
+    # Of weights that are read in place, the bytes of each network's that are packed all the same.
+    room_bytes: int = 0
 
     @property
     def fits(self) -> bool:
@@ -133,6 +144,11 @@ class _Way:
     resident: bool = False
     load_ahead: bool = True
     tiles: bool = False
+
+    @property
+    def is_least(self) -> bool:
+        """True if one network is loaded at a time."""
+        return not (self.together or self.load_ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +221,20 @@ class MemoryNeeds:
         parts = (self.denoiser, self.text_encoder, *(one.weights for one in self.later))
         return any(one.repacks for one in parts)
 
+    def packing(self, room_bytes: int) -> "MemoryNeeds":
+        """Return the needs where each network that is read in place packs up to these bytes."""
+        largest = self.largest_text or self.text_encoder
+        return replace(
+            self,
+            denoiser=self.denoiser.packing(room_bytes),
+            vae=self.vae.packing(room_bytes),
+            largest_text=largest.packing(room_bytes),
+            image_prompts=tuple(one.packing(room_bytes) for one in self.image_prompts),
+            later=tuple(
+                replace(one, weights=one.weights.packing(room_bytes)) for one in self.later
+            ),
+        )
+
     def peak(self, way: _Way, placement: WeightPlacement) -> int:
         """Return the peak in bytes where converted weights are in this place."""
         step = self._step(self.cells, self.facts)
@@ -267,9 +297,32 @@ def plan_memory(
     if needs.repacks:
         # A large network beside another saves seconds of a job of minutes.
         ways = [way for way in ways if way.together or not way.load_ahead]
-    plans = [plan(placement, way) for placement in needs.placements for way in ways]
+    plans = [
+        plan(placement, way)
+        for placement in needs.placements
+        for way in ways
+        if placement is not WeightPlacement.IN_PLACE or way.is_least
+    ]
     chosen = next((plan for plan in plans if plan.fits), plans[-1])
-    return _with_copy(chosen, needs.written)
+    return _with_packed(_with_copy(chosen, needs.written), needs)
+
+
+def _with_packed(plan: MemoryPlan, needs: MemoryNeeds) -> MemoryPlan:
+    """Return a plan in place that packs what there is room for, in each network that runs alone."""
+    beside = needs.controls or needs.reference is not None
+    if plan.placement is not WeightPlacement.IN_PLACE or beside or not plan.fits:
+        return plan
+    way = _Way(load_ahead=False, tiles=plan.tiles)
+    # The most room whose peak fits: networks need less than the peak, each its own amount.
+    most = plan.budget_bytes
+    for _ in range(_ROUNDS):
+        room = (plan.room_bytes + most) // 2
+        peak = needs.packing(room).peak(way, plan.placement)
+        if peak <= plan.budget_bytes:
+            plan = replace(plan, room_bytes=room, peak_bytes=peak)
+        else:
+            most = room
+    return plan
 
 
 def in_turns(plan: MemoryPlan) -> MemoryPlan:

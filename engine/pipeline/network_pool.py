@@ -163,7 +163,7 @@ class NetworkPool:
             if before is network:
                 return identity
         prepared = self.compiler.prepared(network, precision)
-        known.append((network, prepared.identity(self.memory.placement)))
+        known.append((network, prepared.identity(self.memory.placement, self.memory.room_bytes)))
         return known[-1][1]
 
     def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:
@@ -188,7 +188,7 @@ class NetworkPool:
         self, network: Network, precision: Precision, report: Report, cancel: Cancellation
     ) -> Session:
         return self.compiler.prepared(network, precision).load(
-            self.memory.placement, report, cancel
+            self.memory.placement, report, cancel, self.memory.room_bytes
         )
 
 

@@ -1,14 +1,14 @@
 """The bytes of weights that a runtime holds in memory of its own, beside those that it is given."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from backends.base import DType
 from backends.forms import BlockForm
-from engine.weights.packing import Packing, packing_of
+from engine.weights.packing import Field, PackedWeight, Packing, packing_of
 from engine.weights.sources import WeightSource
 
-# The axes of a convolution's weight.
-_CONVOLUTION = 4
+# The axes of the weights of linear layers and of convolutions.
+_MATRIX, _CONVOLUTION = 2, 4
 
 
 def runtime_bytes(
@@ -32,6 +32,27 @@ def runtime_bytes(
         else:
             held += source.elements * packing.bits // 8
     return held + widest
+
+
+def in_place_names(
+    used: Mapping[str, WeightSource], element: DType, room_bytes: int
+) -> frozenset[str]:
+    """Return the names of a graph's weights to be read in place, so that packed ones fit the room.
+
+    Those that come first are packed. Weights that a runtime never packs are not named.
+    """
+    names: set[str] = set()
+    for name, source in used.items():
+        if isinstance(source, PackedWeight):
+            packs = source.field is Field.INTEGERS and _is_packed(source.packing)
+            nbytes = source.elements
+        else:
+            packs, nbytes = len(source.shape) == _MATRIX, source.elements * element.itemsize
+        if packs and nbytes <= room_bytes:
+            room_bytes -= nbytes
+        elif packs:
+            names.add(name)
+    return frozenset(names)
 
 
 def _is_packed(packing: Packing) -> bool:

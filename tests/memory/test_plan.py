@@ -151,10 +151,21 @@ def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:
     parts = blocks, VAE, replace(TEXT, in_place=50 * MB)
     packed = plan(*parts)
     assert (packed.placement, packed.load_ahead) == (WORKING_COPY, False)
-    tight = plan(*parts, limit=packed.peak_bytes - 1)
-    assert (tight.placement, tight.fits) == (WeightPlacement.IN_PLACE, True)
-    # The VAE's memory is the most then.
-    assert packed.peak_bytes - tight.peak_bytes > 1000 * MB
+    # What is left is packed: the budget is used, and never exceeded.
+    rooms: list[int] = []
+    for limit in (1200 * MB, 1500 * MB, packed.peak_bytes - 1):
+        tight = plan(*parts, limit=limit)
+        assert (tight.placement, tight.fits) == (WeightPlacement.IN_PLACE, True)
+        assert 0.99 * limit < tight.peak_bytes
+        assert plan(*parts, more_jobs=True, pictures=4, limit=limit) == tight
+        rooms.append(tight.room_bytes)
+    assert rooms == sorted(set(rooms))
+    assert 0 < rooms[0] < rooms[-1] < DENOISER.packed
+    # Networks that run at each step would share the room.
+    control = replace(TEXT, in_place=0)
+    shared = needs(*parts, cells=CELLS, controls=(control,))
+    beside = plan_memory(shared, pictures=1, more_jobs=False, free_bytes=0, limit_bytes=1500 * MB)
+    assert (beside.placement, beside.room_bytes) == (WeightPlacement.IN_PLACE, 0)
     # Weights that need no blocks, too: at last, after all copies.
     plain = replace(DENOISER, in_place=0), VAE, TEXT
     copied = plan(*plain, limit=2700 * MB)
