@@ -19,6 +19,8 @@ _REFERENCE_SHARE = 2.0
 _SHARE_OF_FREE = 0.8
 # The halvings by which the room for packed weights is found.
 _ROUNDS = 12
+# The share of the budget that packed weights may fill: what else is estimated may be a little more.
+_SHARE_TO_FILL = 0.95
 
 
 class WeightPlacement(StrEnum):
@@ -314,11 +316,12 @@ def _with_packed(plan: MemoryPlan, needs: MemoryNeeds) -> MemoryPlan:
         return plan
     way = _Way(load_ahead=False, tiles=plan.tiles)
     # The most room whose peak fits: networks need less than the peak, each its own amount.
-    most = plan.budget_bytes
+    full = int(plan.budget_bytes * _SHARE_TO_FILL)
+    most = full
     for _ in range(_ROUNDS):
         room = (plan.room_bytes + most) // 2
         peak = needs.packing(room).peak(way, plan.placement)
-        if peak <= plan.budget_bytes:
+        if peak <= full:
             plan = replace(plan, room_bytes=room, peak_bytes=peak)
         else:
             most = room

@@ -151,12 +151,12 @@ def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:
     parts = blocks, VAE, replace(TEXT, in_place=50 * MB)
     packed = plan(*parts)
     assert (packed.placement, packed.load_ahead) == (WORKING_COPY, False)
-    # What is left is packed: the budget is used, and never exceeded.
+    # What is left is packed, but for a twentieth of the budget.
     rooms: list[int] = []
     for limit in (1200 * MB, 1500 * MB, packed.peak_bytes - 1):
         tight = plan(*parts, limit=limit)
         assert (tight.placement, tight.fits) == (WeightPlacement.IN_PLACE, True)
-        assert 0.99 * limit < tight.peak_bytes
+        assert 0.94 * limit < tight.peak_bytes <= 0.95 * limit
         assert plan(*parts, more_jobs=True, pictures=4, limit=limit) == tight
         rooms.append(tight.room_bytes)
     assert rooms == sorted(set(rooms))

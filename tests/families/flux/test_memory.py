@@ -1,0 +1,71 @@
+"""The memory plan of Flux.1 schnell in Q4_0 at full size, from the shapes of its weights alone."""
+
+from pathlib import Path
+
+from backends.base import BlockForm, DType, FileSlice
+from engine.families.flux.architecture import MEMORY
+from engine.memory.plan import (
+    ComponentBytes,
+    MemoryNeeds,
+    MemoryPlan,
+    WeightPlacement,
+    plan_memory,
+)
+from engine.weights.runtime_bytes import runtime_bytes
+from engine.weights.sources import FileWeight
+from tests.families.flux import files
+from tests.families.flux.files import FluxSizes
+from tests.families.listings import Listing
+
+_FORM = BlockForm.MATMUL_N_BITS
+_FILE = Path("blocks.gguf")
+
+
+def in_blocks(listing: Listing) -> list[FileWeight]:
+    """Weights as converters store them: matrices in blocks, the rest in float32."""
+    kinds = {shape: DType.Q4_0 if len(shape) == 2 else DType.F32 for shape in listing.values()}
+    return [FileWeight(FileSlice(_FILE, 0, kinds[one], one)) for one in listing.values()]
+
+
+def t5_xxl() -> Listing:
+    names: Listing = {"shared": (32128, 4096)}
+    for layer in range(24):
+        names |= {f"{layer}.{part}": (4096, 4096) for part in "qkvo"}
+        names |= {f"{layer}.wi_{part}": (10240, 4096) for part in "01"}
+        names[f"{layer}.wo"] = 4096, 10240
+    return names
+
+
+def component(weights: list[FileWeight]) -> ComponentBytes:
+    packed = runtime_bytes(weights, DType.F32, _FORM)
+    in_place = runtime_bytes(weights, DType.F32, _FORM, in_place=True)
+    return ComponentBytes(packed, 0, repacks=True, in_place=in_place)
+
+
+def schnell(limit: int | None) -> tuple[MemoryPlan, int]:
+    """The plan of a picture of 512x512, and the bytes of the transformer's file."""
+    transformer = in_blocks(files.original(FluxSizes()))
+    needs = MemoryNeeds(
+        denoiser=component(transformer),
+        vae=ComponentBytes(340_000_000, 0, in_place=200_000_000),
+        text_encoder=component(in_blocks(t5_xxl())),
+        facts=MEMORY,
+        cells=64 * 64,
+        vae_itemsize=4,
+    )
+    plan = plan_memory(needs, pictures=1, more_jobs=False, free_bytes=20 << 30, limit_bytes=limit)
+    return plan, sum(one.slice.nbytes for one in transformer)
+
+
+def test_the_transformer_is_packed_alone() -> None:
+    plan, file_bytes = schnell(None)
+    assert plan.placement is WeightPlacement.WORKING_COPY
+    assert 0.9 * file_bytes < plan.peak_bytes < 1.15 * file_bytes
+
+
+def test_six_gigabytes_pack_most_and_two_are_enough() -> None:
+    plan, _ = schnell(6 << 30)
+    assert (plan.placement, plan.fits) == (WeightPlacement.IN_PLACE, True)
+    assert 5.1e9 < plan.room_bytes < 5.4e9
+    least, _ = schnell(2 << 30)
+    assert (least.placement, least.fits) == (WeightPlacement.IN_PLACE, True)
