@@ -32,9 +32,9 @@ class CheckpointCommands(QObject):
         self._checkpoints.looked.connect(self._on_looked)
         self._checkpoints.changed.connect(self._on_checkpoints)
 
-    def open(self, path: Path) -> None:
-        """Use a checkpoint where it lies; nothing is copied."""
-        self._changes.open_checkpoint(path)
+    def open(self, path: Path, name: str = "") -> None:
+        """Use a checkpoint where it lies; nothing is copied. It is told by `name`, or its file's."""
+        self._changes.open_checkpoint(path, name)
 
     def choose(self, path: Path) -> None:
         """Use a checkpoint of the list."""

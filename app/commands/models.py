@@ -64,8 +64,7 @@ class ModelCommands(QObject):
             self.used.emit()
 
     def _use_checkpoint(self, model: ModelInfo) -> None:
-        message = self.tr("{name} is the model now.").format(name=model_name(model)[:80])
-        self._changes.apply(message, lambda: self._checkpoint.open(Path(model.path)))
+        self._checkpoint.open(Path(model.path), model_name(model))
 
     def _use_vae(self, model: ModelInfo) -> None:
         self.supply(str(self._form.checkpoint), "vae", model.path)

@@ -129,10 +129,13 @@ class FormChanges(QObject):
         elif form.choices != choices_of(before):
             self._tell(self.tr("The settings are this model's defaults."), before)
 
-    def open_checkpoint(self, path: Path) -> None:
-        """Use a checkpoint where it lies, with the settings that were last used with it."""
+    def open_checkpoint(self, path: Path, name: str = "") -> None:
+        """Use a checkpoint where it lies, with the settings that were last used with it.
+
+        It is told by `name`, or by that of its file.
+        """
         self._checkpoints.add(path)
-        message = self.tr("{name} is the model now.").format(name=path.stem[:80])
+        message = self.tr("{name} is the model now.").format(name=(name or path.stem)[:80])
         self.apply(message, lambda: self._put_checkpoint(path))
 
     def use_starter(self, prompt: str) -> None:

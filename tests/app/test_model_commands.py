@@ -52,8 +52,7 @@ def test_each_kind_is_used_in_its_own_way(staged: Staged, tmp_path: Path) -> Non
     assert len(used) == 4
     told = {notice.message for notice in session.notices.notices}
     assert len(told) == 2, "what the form tells last, and the word in the prompt"
-    # The model and the settings that came with it are two changes.
-    for left in (4, 3, 2, 1, 0):
+    for left in (3, 2, 1, 0):
         change = session.notices.latest_change
         assert change is not None, f"{left + 1} changes can be undone still"
         session.notices.revert(change)
