@@ -118,6 +118,25 @@ def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
     one.release()
 
 
+@pytest.mark.parametrize("age_s", [-86_400, 60, 86_400], ids=["future", "minute", "day"])
+def test_a_lock_of_a_running_process_holds_whatever_its_age(
+    tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart], age_s: int
+) -> None:
+    """As on a network drive without locks, where the file alone tells that a Safelight runs."""
+    running = other_start(tmp_path / "elsewhere")
+    assert running.found() == "first"
+    (tmp_path / "state").mkdir()
+    lock = tmp_path / "state" / "safelight.lock"
+    lock.write_bytes((tmp_path / "elsewhere" / "safelight.lock").read_bytes())
+    at = time.time() - age_s
+    os.utime(lock, (at, at))
+    assert SingleInstance(tmp_path / "state").claim() is Start.NOT_ANSWERING
+    running.end(signal.SIGKILL)
+    one = SingleInstance(tmp_path / "state")
+    assert one.claim() is Start.FIRST
+    one.release()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are protected differently there")
 def test_a_folder_that_cannot_be_used_keeps_nobody_out(tmp_path: Path, qapp: object) -> None:
     (tmp_path / "file").touch()
