@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QEventLoop
+from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QScrollBar
 
 from app.__main__ import make_session
@@ -51,6 +51,10 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self._application = QApplication([])
+        # Ends each wait, which would be for ever without an event; a loop that never sleeps would
+        # take Python's lock from the threads that are waited for.
+        self._ticks = QTimer()
+        self._ticks.start(5)
         paths = find_paths({"SAFELIGHT_LOGS": str(folder / "logs")})
         self._session = make_session(
             replace(
@@ -124,7 +128,7 @@ class Bench:
     def _wait(self, condition: Callable[[], bool]) -> None:
         end = time.monotonic() + _PATIENCE_S
         while not condition():
-            self._application.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 5)
+            self._application.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
             if time.monotonic() > end:
                 raise TimeoutError
 

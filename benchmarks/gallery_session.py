@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QCoreApplication, QEventLoop
+from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 
 from app.gallery.index import GalleryIndex
 from app.gallery.query import GalleryQuery, Order
@@ -64,6 +64,10 @@ class Session:
 
     def __init__(self, folder: Path) -> None:
         self._app = QCoreApplication.instance() or QCoreApplication([])
+        # Ends each wait, which would be for ever without an event; a loop that never sleeps would
+        # take Python's lock from the threads that are waited for.
+        self._ticks = QTimer()
+        self._ticks.start(5)
         self._folder = folder
         self._file = folder / "cache" / "gallery" / "index.sqlite"
         self.index = GalleryIndex(folder / "state", folder / "cache", folder / "pictures")
@@ -72,7 +76,7 @@ class Session:
         """Handle events until something holds."""
         end = time.monotonic() + _PATIENCE_S
         while not condition():
-            self._app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+            self._app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
             if time.monotonic() > end:
                 raise TimeoutError
 

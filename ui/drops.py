@@ -49,6 +49,8 @@ class Drops(QObject):
         super().__init__(window)
         self._session, self._window, self._page = session, window, page
         self._door, self._open_form = door, open_form
+        # What the cards were made for, and what they offer: a pointer that moves reads no file.
+        self._offered: tuple[tuple[Path, bool], list[DropOffer]] | None = None
         self._opening = QTimer(self, singleShot=True, interval=_OPENS_AFTER_MS)
         self._opening.timeout.connect(self._go_through)
         self.overlay = DropOverlay(theme, window)
@@ -112,6 +114,7 @@ class Drops(QObject):
         self.overlay.hide()
         self.marks.hide()
         self._opening.stop()
+        self._offered = None
         self._page.form.scrolling.stop()
 
     def _show_offers(self, event: QDragMoveEvent) -> None:
@@ -125,7 +128,7 @@ class Drops(QObject):
             # The other program may end, or take its data back, while it drags.
             self._end()
             return
-        offers = self.offers(files[0], ours=self._is_ours(event))
+        offers = self._offers_of(files[0], ours=self._is_ours(event))
         clear = NOTHING
         if self._takes_spots(files[0]):
             self._show_spots(event)
@@ -135,6 +138,11 @@ class Drops(QObject):
             clear = self._area(self._door)
         self.overlay.appear([(offer.title, offer.sentence) for offer in offers], clear)
         self.overlay.point_at(place)
+
+    def _offers_of(self, file: Path, *, ours: bool) -> list[DropOffer]:
+        if self._offered is None or self._offered[0] != (file, ours):
+            self._offered = (file, ours), self.offers(file, ours=ours)
+        return self._offered[1]
 
     def _takes_spots(self, file: Path) -> bool:
         return is_picture(file) and self._page.form.isVisible()

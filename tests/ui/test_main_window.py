@@ -311,6 +311,24 @@ def test_a_drag_whose_files_were_taken_back_shows_no_cards(desk: Desk, tmp_path:
     assert not desk.window.drops.overlay.isVisible()
 
 
+def test_a_pointer_that_moves_asks_nothing_of_a_file_and_makes_no_cards_again(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file on a slow drive would hold the window at each move."""
+    asked, kind = list[Path](), desk.session.opening.kind
+    monkeypatch.setattr(desk.session.opening, "kind", lambda file: asked.append(file) or kind(file))
+    data = drag(desk.window, tmp_path / "mix.safetensors")
+    cards = desk.window.drops.overlay.cards
+    asked.clear()
+    for at in range(5, 50, 5):
+        moved = QDragMoveEvent(
+            QPoint(at, at), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+        )
+        QApplication.sendEvent(desk.window, moved)
+    assert asked == []
+    assert desk.window.drops.overlay.cards is cards
+
+
 def test_a_drop_on_a_card_that_its_file_has_no_more_is_refused(desk: Desk, tmp_path: Path) -> None:
     picture = Path(add_picture(tmp_path / "elsewhere"))
     data = drag(desk.window, picture)

@@ -50,6 +50,8 @@ class Browser(QWidget):
         self._wanted: tuple[int, ...] = ()
         # True while the grid is to have the keys as soon as it has pictures.
         self._is_awaited = False
+        # True while the grid changes to what a search found.
+        self._is_taking = False
         # The query whose pictures are in the grid.
         self._shown = GalleryQuery()
         self.setProperty("role", "canvas")
@@ -89,8 +91,8 @@ class Browser(QWidget):
         self.search.words.textEdited.connect(self._stop_awaiting)
         self.clear.clicked.connect(self.search.forget)
         self.grid.opened.connect(self.opened)
-        self.grid.selectionModel().selectionChanged.connect(self.changed)
-        self.grid.selectionModel().currentChanged.connect(self.changed)
+        self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
+        self.grid.selectionModel().currentChanged.connect(self._on_chosen)
         self._index.changed.connect(self.refresh)
         self._index.facets_changed.connect(self._on_counted)
         self._index.marked.connect(self._on_marked)
@@ -178,6 +180,11 @@ class Browser(QWidget):
         if self._is_stale:
             self.refresh()
 
+    def _on_chosen(self) -> None:
+        # What is chosen again among other pictures is told once, at the end.
+        if not self._is_taking:
+            self.changed.emit()
+
     def _on_marked(self, _ids: Sequence[int]) -> None:
         self.model.forget_rows()
         self.grid.viewport().update()
@@ -199,10 +206,11 @@ class Browser(QWidget):
             current = self.model.ids[number] if number is not None else None
             current = wanted[0] if wanted else current
             top = self.grid.top_id() if not wanted else None
-            self.model.show(
-                contents_of(found.ids, found.times, query.order, datetime.now().astimezone().date())
-            )
+            today = datetime.now().astimezone().date()
+            self._is_taking = True
+            self.model.show(contents_of(found.ids, found.times, query.order, today))
             self._choose_again(kept, current, number if is_same else None)
+            self._is_taking = False
             self.grid.keep_top(top)
             if wanted:
                 self.grid.scrollTo(self.grid.currentIndex())

@@ -54,6 +54,17 @@ class DropOverlay(QWidget):
         if self.isVisible() and offers == self._offers and clear == self.clear:
             return
         self.clear = clear
+        if offers != self._offers:
+            self._make_cards(offers)
+        self.setGeometry(self._covered.rect())
+        self._lay_beside(clear)
+        self.raise_()
+        self.show()
+        # The cards must be laid out before `chosen` looks for one.
+        self._row.activate()
+        self.point_at(None)
+
+    def _make_cards(self, offers: Sequence[Offer]) -> None:
         self._offers = offers
         for card in self.cards:
             card.deleteLater()
@@ -64,13 +75,6 @@ class DropOverlay(QWidget):
         for card in self.cards:
             self._row.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
         self._row.addStretch(1)
-        self.setGeometry(self._covered.rect())
-        self._lay_beside(clear)
-        self.raise_()
-        self.show()
-        # The cards must be laid out before `chosen` looks for one.
-        self._row.activate()
-        self.point_at(None)
 
     def chosen(self, place: QPoint) -> int | None:
         """Return the index of the card at a point; None beside the cards."""

@@ -10,6 +10,8 @@ class FlowLayout(QLayout):
     def __init__(self, spacing: int) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
+        # By width, as the layouts around ask for the same ones many times over.
+        self._heights: dict[int, int] = {}
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
 
@@ -39,7 +41,14 @@ class FlowLayout(QLayout):
 
     def heightForWidth(self, arg__1: int) -> int:  # noqa: N802 (Qt's name)
         """Return the height of all lines at a width."""
-        return self._arrange(QRect(0, 0, arg__1, 0), place=False)
+        if arg__1 not in self._heights:
+            self._heights[arg__1] = self._arrange(QRect(0, 0, arg__1, 0), place=False)
+        return self._heights[arg__1]
+
+    def invalidate(self) -> None:
+        """Forget heights: an item came, went, or has another size."""
+        self._heights.clear()
+        super().invalidate()
 
     def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
         """Return the least size."""

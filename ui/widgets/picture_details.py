@@ -137,7 +137,9 @@ class _Value(QPlainTextEdit):
     def resizeEvent(self, e: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
         """Take the height of the text at the new width."""
         super().resizeEvent(e)
-        self._fit()
+        # To fit sets the height, which must not lay the text out once more.
+        if e.size().width() != e.oldSize().width():
+            self._fit()
 
     def wheelEvent(self, e: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
         """Pass the event on to the pane around."""
