@@ -33,7 +33,7 @@ class CheckpointCommands(QObject):
         self._checkpoints.changed.connect(self._on_checkpoints)
 
     def open(self, path: Path, name: str = "") -> None:
-        """Use a checkpoint where it lies; nothing is copied. It is told by `name`, or its file's."""
+        """Use a checkpoint where it lies, told by `name` or its file's; nothing is copied."""
         self._changes.open_checkpoint(path, name)
 
     def choose(self, path: Path) -> None:

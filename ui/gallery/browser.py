@@ -214,6 +214,7 @@ class Browser(QWidget):
             self.grid.keep_top(top)
             if wanted:
                 self.grid.scrollTo(self.grid.currentIndex())
+        self.search.show_found(self.count)
         self._show_page()
         self.changed.emit()
         if self._sought is not None:

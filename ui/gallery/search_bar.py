@@ -14,10 +14,11 @@ from app.gallery.habits import GalleryHabits
 from app.gallery.query import GalleryQuery, Order, Rejected, Shape
 from app.gallery.rows import MOST_STARS, Count, Facets
 from ui.gallery.filter_button import Chip, Choice, FilterButton
-from ui.gallery.labels import stars_label
+from ui.gallery.labels import count_label, stars_label
 from ui.theme.metrics import CONTROL_HEIGHT, M, S
 from ui.theme.theme import Theme
 from ui.widgets.flow_layout import FlowLayout
+from ui.widgets.labels import plain_label
 from ui.widgets.line_field import MOST_SEARCHED, LineField
 
 # A pause in typing after which the search begins: what a pasted word or an input method brings at
@@ -48,6 +49,8 @@ class SearchBar(QWidget):
         self.clear = QPushButton(self.tr("Clear"))
         self.clear.setProperty("role", "link")
         self.clear.setToolTip(self.tr("Show all pictures again"))
+        # The number of pictures that a search found: the foot has no room for it beside buttons.
+        self.found = plain_label("", "caption")
         self.favourites = Chip()
         self.favourites.setText(self.tr("Favourites"))
         self.favourites.setCheckable(True)
@@ -71,6 +74,10 @@ class SearchBar(QWidget):
         self.words.clear()
         self._paused.stop()
         self._use(self._everything)
+
+    def show_found(self, count: int) -> None:
+        """Show how many pictures the search found."""
+        self.found.setText(count_label(count))
 
     def look_into(self, folder: Path | None, with_subfolders: bool) -> None:
         """Show the pictures of one folder only, or of all."""
@@ -138,7 +145,10 @@ class SearchBar(QWidget):
                 flow.addWidget(self.favourites)
             if button is not self.order:
                 flow.addWidget(button)
-        flow.addWidget(self.clear)
+        height = self.favourites.sizeHint().height()
+        for one in (self.found, self.clear):
+            one.setFixedHeight(height)
+            flow.addWidget(one)
         line = QHBoxLayout()
         line.setSpacing(S)
         line.addWidget(self.words, 1)
@@ -172,7 +182,8 @@ class SearchBar(QWidget):
         for button in self.filters:
             button.show_query(self.query)
         self.favourites.setChecked(self.query.favourites)
-        self.clear.setVisible(self.narrows)
+        for one in (self.clear, self.found):
+            one.setVisible(self.narrows)
 
     def _models(self) -> list[Choice | None]:
         return _counted(self.tr("Any model"), "model", self._facets.models)
@@ -197,12 +208,12 @@ class SearchBar(QWidget):
 
     def _shapes(self) -> list[Choice | None]:
         locale = QLocale()
-        larger = self.tr("{n} megapixels and more")
+        larger = self.tr("At least {n} MP")
         return [
             Choice(self.tr("Any size"), {"shape": Shape.ANY, "least_megapixels": 0.0}),
             Choice(self.tr("Square"), {"shape": Shape.SQUARE, "least_megapixels": 0.0}),
-            Choice(self.tr("Upright"), {"shape": Shape.PORTRAIT, "least_megapixels": 0.0}),
-            Choice(self.tr("Lying"), {"shape": Shape.LANDSCAPE, "least_megapixels": 0.0}),
+            Choice(self.tr("Portrait"), {"shape": Shape.PORTRAIT, "least_megapixels": 0.0}),
+            Choice(self.tr("Landscape"), {"shape": Shape.LANDSCAPE, "least_megapixels": 0.0}),
             None,
             *(
                 Choice(

@@ -2457,10 +2457,6 @@
    <translation>{name} ist im Papierkorb.</translation>
   </message>
   <message>
-   <source>{name} is the model now.</source>
-   <translation>{name} ist jetzt das Modell.</translation>
-  </message>
-  <message>
    <source>{name} is used with {file}.</source>
    <translation>{name} wird mit {file} verwendet.</translation>
   </message>
@@ -3614,6 +3610,10 @@
    <translation>Jede Größe</translation>
   </message>
   <message>
+   <source>At least {n} MP</source>
+   <translation>Mindestens {n} MP</translation>
+  </message>
+  <message>
    <source>Best rated first</source>
    <translation>Beste zuerst</translation>
   </message>
@@ -3638,12 +3638,12 @@
    <translation>Abgelehnte Bilder verbergen</translation>
   </message>
   <message>
-   <source>LoRA</source>
-   <translation>LoRA</translation>
+   <source>Landscape</source>
+   <translation>Querformat</translation>
   </message>
   <message>
-   <source>Lying</source>
-   <translation>Querformat</translation>
+   <source>LoRA</source>
+   <translation>LoRA</translation>
   </message>
   <message>
    <source>Made by</source>
@@ -3664,6 +3664,10 @@
   <message>
    <source>Only rejected</source>
    <translation>Nur abgelehnte</translation>
+  </message>
+  <message>
+   <source>Portrait</source>
+   <translation>Hochformat</translation>
   </message>
   <message>
    <source>Rating</source>
@@ -3710,20 +3714,12 @@
    <translation>Heute</translation>
   </message>
   <message>
-   <source>Upright</source>
-   <translation>Hochformat</translation>
-  </message>
-  <message>
    <source>With or without LoRAs</source>
    <translation>Mit oder ohne LoRAs</translation>
   </message>
   <message>
    <source>With rejected</source>
    <translation>Mit abgelehnten</translation>
-  </message>
-  <message>
-   <source>{n} megapixels and more</source>
-   <translation>{n} Megapixel und mehr</translation>
   </message>
   <message>
    <source>{stars} and more</source>

@@ -323,6 +323,23 @@ def test_a_choice_that_was_given_up_is_not_made_again(shown: Shown) -> None:
     assert shown.grid.rows() == []
 
 
+def test_a_search_says_how_many_pictures_it_found(shown: Shown) -> None:
+    search = shown.browser.search
+    assert not search.found.isVisible()
+    search.words.setText("s")
+    shown.wait_for(3)
+    assert (search.found.isVisible(), search.found.text()) == (True, "3 pictures")
+    search.words.setText("blue boat")
+    shown.wait_for(1)
+    assert search.found.text() == "1 picture"
+    search.words.setText("zzz")
+    shown.desk.wait(shown.browser.nothing_found.isVisible)
+    assert search.found.text() == "0 pictures"
+    search.words.setText("")
+    shown.wait_for(5)
+    assert not search.found.isVisible()
+
+
 def test_another_search_chooses_its_first_picture(shown: Shown) -> None:
     shown.grid.choose(4)
     shown.browser.search.words.setText("blue")
