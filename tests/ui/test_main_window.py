@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.engine.process import EngineState
 from app.form.generation import MOST_CHARACTERS
+from app.library.file_kind import FileKind
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
 from engine.api.messages import JobPhase
@@ -316,7 +317,12 @@ def test_a_pointer_that_moves_asks_nothing_of_a_file_and_makes_no_cards_again(
 ) -> None:
     """A file on a slow drive would hold the window at each move."""
     asked, kind = list[Path](), desk.session.opening.kind
-    monkeypatch.setattr(desk.session.opening, "kind", lambda file: asked.append(file) or kind(file))
+
+    def look(file: Path) -> FileKind:
+        asked.append(file)
+        return kind(file)
+
+    monkeypatch.setattr(desk.session.opening, "kind", look)
     data = drag(desk.window, tmp_path / "mix.safetensors")
     cards = desk.window.drops.overlay.cards
     asked.clear()
