@@ -122,7 +122,7 @@ def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
 def test_a_lock_of_a_running_process_holds_whatever_its_age(
     tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart], age_s: int
 ) -> None:
-    """As on a network drive without locks, where the file alone tells that a Safelight runs."""
+    """Some network drives know no locks: there the file alone tells that a Safelight runs."""
     running = other_start(tmp_path / "elsewhere")
     assert running.found() == "first"
     (tmp_path / "state").mkdir()
