@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api.sentences import as_it_is, sentence
+from engine.api.sentences import sentence
 from engine.embeddings.embedding import ANY, Embedding
 from engine.embeddings.faults import damaged, no_embedding
 from engine.errors import EngineError
@@ -113,7 +113,7 @@ def _from_pixels(path: Path) -> bytes | None:
         with open_picture(path, ("PNG", "WEBP"), _MOST_PIXELS) as image:
             pixels = np.asarray(image.convert("RGB"))
     except PictureFault as fault:
-        raise damaged(path, as_it_is(str(fault))) from fault
+        raise damaged(path, fault.reason) from fault
     blocks = _blocks(pixels)
     if blocks is None:
         return None

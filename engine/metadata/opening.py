@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.regular_file import open_regular
 
 # The most pixels to decode; a picture whose header claims more is refused.
@@ -17,7 +18,11 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 class PictureFault(Exception):  # noqa: N818 (of the picture, not of ours)
-    """A picture cannot be opened or decoded; `str()` is the reason, as the end of a sentence."""
+    """A picture cannot be opened or decoded; `reason` is the end of a sentence, as is `str()`."""
+
+    def __init__(self, reason: Sentence) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 @contextmanager
@@ -35,17 +40,22 @@ def open_picture(
     except Image.DecompressionBombError as error:
         raise PictureFault(_too_large(most)) from error
     except UnidentifiedImageError as error:
+        if path.stat().st_size == 0:
+            raise PictureFault(sentence("it is empty")) from error
         raise PictureFault(
-            "it is no PNG, JPEG or WebP file, or its beginning is damaged"
+            sentence("it is no PNG, JPEG or WebP file, or its beginning is damaged")
         ) from error
     except FileNotFoundError as error:
-        raise PictureFault("it is not there") from error
+        raise PictureFault(sentence("it is not there")) from error
     except IsADirectoryError as error:
-        raise PictureFault("it is a folder") from error
+        raise PictureFault(sentence("it is a folder")) from error
     # Errors that Pillow raises for damaged files.
     except (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        raise PictureFault(f"it is damaged or incomplete ({reason or error})") from error
+        detail = as_it_is(reason or str(error))
+        raise PictureFault(
+            sentence("it is damaged or incomplete ({detail})", detail=detail)
+        ) from error
 
 
 def eight_bit(image: Image.Image) -> Image.Image:
@@ -58,5 +68,5 @@ def eight_bit(image: Image.Image) -> Image.Image:
     return image
 
 
-def _too_large(most: int) -> str:
-    return f"it claims more than {most // 1_000_000} million pixels"
+def _too_large(most: int) -> Sentence:
+    return sentence("it claims more than {millions} million pixels", millions=most // 1_000_000)

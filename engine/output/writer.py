@@ -4,6 +4,7 @@ The order guarantees this: a temporary file in the same folder, all bytes, fsync
 only if it is free, fsync of the folder, and only then does the call return.
 """
 
+import math
 import os
 import re
 import secrets
@@ -82,7 +83,8 @@ def _named_errors(folder: Path, size: int) -> Generator[None]:
                 sentence(
                     "There is no room for the picture in {folder}: {size:.1f} MB are needed.",
                     folder=folder,
-                    size=size / 1e6,
+                    # Rounded up: a small picture needs some room, too.
+                    size=math.ceil(size / 1e5) / 10,
                 ),
                 sentence("Free some space."),
                 str(error),

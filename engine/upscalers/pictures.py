@@ -58,6 +58,6 @@ def _unreadable(path: Path, fault: PictureFault) -> EngineError:
         return source_gone(path)
     return EngineError(
         ErrorCode.INPUT_IMAGE_UNREADABLE,
-        sentence("The picture {path} cannot be read: {fault}.", path=path, fault=fault),
+        sentence("The picture {path} cannot be read: {fault}.", path=path, fault=fault.reason),
         sentence("Choose a PNG, JPEG or WebP file."),
     )

@@ -11,13 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from engine.api.sentences import Sentence
 from engine.errors import EngineError
 from engine.metadata.opening import PictureFault, open_picture
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.stealth import read_stealth
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
+from engine.pipeline.canvas.pictures import read_picture
 from tests.metadata.readers.pictures import exif, jpeg, user_comment, webp
-from tests.metadata.records import chunk, png_with
+from tests.metadata.records import PNG, chunk, png_with
 
 # Each example replaces the same file; a busy disk is no failure.
 IN_ONE_FOLDER = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -29,6 +31,26 @@ def read(folder: Path, content: bytes) -> tuple[TextChunk, ...]:
     path = folder / "picture"
     path.write_bytes(content)
     return read_text_chunks(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"GIF89a", "it is no PNG, JPEG or WebP file, or its beginning is damaged"),
+        (PNG[:-20], "it is damaged or incomplete"),
+    ],
+)
+def test_a_picture_that_cannot_be_opened_says_why_in_a_sentence_of_the_catalogues(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(content)
+    with pytest.raises(EngineError) as caught:
+        read_picture(path)
+    (fault,) = (value for name, value in caught.value.text.values if name == "fault")
+    assert isinstance(fault, Sentence)
+    assert str(fault).startswith(reason)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])

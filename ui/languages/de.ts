@@ -8404,6 +8404,10 @@
    <translation>es kann nicht geöffnet werden</translation>
   </message>
   <message>
+   <source>it claims more than {millions} million pixels</source>
+   <translation>es hat nach eigener Angabe mehr als {millions} Millionen Bildpunkte</translation>
+  </message>
+  <message>
    <source>it does not find joints</source>
    <translation>sie findet keine Gelenke</translation>
   </message>
@@ -8532,12 +8536,24 @@
    <translation>es ist eine Anzeige ohne Grafikprozessor</translation>
   </message>
   <message>
+   <source>it is a folder</source>
+   <translation>es ist ein Ordner</translation>
+  </message>
+  <message>
    <source>it is damaged</source>
    <translation>es ist beschädigt</translation>
   </message>
   <message>
+   <source>it is damaged or incomplete ({detail})</source>
+   <translation>die Datei ist beschädigt oder unvollständig ({detail})</translation>
+  </message>
+  <message>
    <source>it is drawn in software; no driver of a graphics processor is at work</source>
    <translation>es wird in Software gezeichnet; kein Treiber eines Grafikprozessors ist aktiv</translation>
+  </message>
+  <message>
+   <source>it is empty</source>
+   <translation>die Datei ist leer</translation>
   </message>
   <message>
    <source>it is for pictures of {count} channels</source>
@@ -8562,6 +8578,14 @@
   <message>
    <source>it is no PNG, JPEG or WebP file</source>
    <translation>es ist keine PNG-, JPEG- oder WebP-Datei</translation>
+  </message>
+  <message>
+   <source>it is no PNG, JPEG or WebP file, or its beginning is damaged</source>
+   <translation>es ist keine PNG-, JPEG- oder WebP-Datei, oder ihr Anfang ist beschädigt</translation>
+  </message>
+  <message>
+   <source>it is not there</source>
+   <translation>die Datei ist nicht da</translation>
   </message>
   <message>
    <source>it is of the family {title}</source>

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from backends.base import Array
-from engine.api.sentences import sentence
+from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.metadata.opening import PictureFault, eight_bit, open_picture
@@ -51,7 +51,9 @@ def read_picture(path: Path) -> Image.Image:
     Its EXIF orientation is applied, and transparent parts become white. Raises
     EngineError(INPUT_IMAGE_UNREADABLE).
     """
-    return _read(path, lambda opened: _on_white(ImageOps.exif_transpose(opened)), "picture")
+    return _read(
+        path, lambda opened: _on_white(ImageOps.exif_transpose(opened)), sentence("picture")
+    )
 
 
 def read_mask(path: Path) -> Image.Image:
@@ -60,7 +62,7 @@ def read_mask(path: Path) -> Image.Image:
     In a file with transparent pixels the opaque ones are painted, whatever their colour (A1111's
     `create_binary_mask`). Raises EngineError(INPUT_IMAGE_UNREADABLE).
     """
-    return _read(path, lambda opened: _grey(ImageOps.exif_transpose(opened)), "mask")
+    return _read(path, lambda opened: _grey(ImageOps.exif_transpose(opened)), sentence("mask"))
 
 
 def picture_size(path: Path) -> tuple[int, int]:
@@ -73,10 +75,10 @@ def picture_size(path: Path) -> tuple[int, int]:
         turned = opened.getexif().get(_ORIENTATION) in _TURNED
         return (opened.height, opened.width) if turned else opened.size
 
-    return _read(path, measured, "picture")
+    return _read(path, measured, sentence("picture"))
 
 
-def _read(path: Path, work: Callable[[Image.Image], T], kind: str) -> T:
+def _read(path: Path, work: Callable[[Image.Image], T], kind: Sentence) -> T:
     try:
         with open_picture(path) as opened:
             return work(opened)
@@ -84,7 +86,10 @@ def _read(path: Path, work: Callable[[Image.Image], T], kind: str) -> T:
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
             sentence(
-                "The {kind} {path} cannot be read: {fault}.", kind=kind, path=path, fault=fault
+                "The {kind} {path} cannot be read: {fault}.",
+                kind=kind,
+                path=path,
+                fault=fault.reason,
             ),
             sentence("Choose a PNG, JPEG or WebP file."),
         ) from fault
