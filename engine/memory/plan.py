@@ -305,7 +305,8 @@ def plan_memory(
         for way in ways
         if placement is not WeightPlacement.IN_PLACE or way.is_least
     ]
-    chosen = next((plan for plan in plans if plan.fits), plans[-1])
+    least = min(reversed(plans), key=lambda plan: plan.peak_bytes)
+    chosen = next((plan for plan in plans if plan.fits), least)
     return _with_packed(_with_copy(chosen, needs.written), needs)
 
 
@@ -337,7 +338,10 @@ def in_turns(plan: MemoryPlan) -> MemoryPlan:
 
 
 def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
-    """Return the candidate plans, the fastest first; none needs more memory than the one before."""
+    """Return the candidate plans, the fastest first; each needs less memory than those before.
+
+    Tiles alone need more than the whole where a picture is small.
+    """
     ways = [_Way(together=True, resident=True, tiles=tiles)] * more_jobs
     ways += [_Way(together=True, tiles=tiles)] * several
     ways += [

@@ -264,6 +264,15 @@ def test_the_vae_is_tiled_where_the_whole_would_not_fit() -> None:
     assert (sdxl(limit=8 << 30).tiles, sdxl(limit=8 << 30).fits) == (False, True)
 
 
+def test_where_nothing_fits_the_least_is_told() -> None:
+    """Tiles of the VAE need more than the whole of a small picture."""
+    nothing = ComponentBytes(0, 0)
+    whole = plan(nothing, nothing, nothing)
+    tight = plan(nothing, nothing, nothing, limit=whole.peak_bytes - 1)
+    assert not tight.fits
+    assert tight.peak_bytes == whole.peak_bytes
+
+
 def test_tiles_that_are_asked_for_are_counted() -> None:
     nothing = ComponentBytes(0, 0)
     whole, small, large = (
