@@ -50,6 +50,8 @@ class ControlRules(msgspec.Struct, frozen=True):
     resampling: MapResampling = MapResampling.BY_CONTENT
     # True if a network whose residuals are means over the picture also leads the negative prompt.
     means_lead_negative: bool = False
+    # True if a ControlNet of Flux.1 sees the prompt alone, also for the negative one's prediction.
+    flux_follows_prompt_alone: bool = False
     # True if thin edges lead a pass that enlarges the picture as where the prompt matters more.
     softens_enlarged_edges: bool = True
 
@@ -57,4 +59,11 @@ class ControlRules(msgspec.Struct, frozen=True):
 # Those of A1111's ControlNets where Forge runs them itself, which acts by noise levels as ComfyUI.
 FORGE_CONTROL = ControlRules(
     acting_steps=RangeRule.LEVELS, fade=FadeRule.POWERS_BY_PLACE, means_lead_negative=True
+)
+DIFFUSERS_CONTROL = ControlRules(
+    acting_steps=RangeRule.WHOLE_STEPS,
+    fade=FadeRule.DECADE,
+    resampling=MapResampling.LANCZOS,
+    softens_enlarged_edges=False,
+    flux_follows_prompt_alone=True,
 )

@@ -12,7 +12,13 @@ from typing import Annotated
 
 import msgspec
 
-from engine.api.control_rules import ControlRules, FadeRule, MapResampling, RangeRule
+from engine.api.control_rules import (
+    DIFFUSERS_CONTROL,
+    ControlRules,
+    FadeRule,
+    MapResampling,
+    RangeRule,
+)
 from engine.api.fields import length_within
 from engine.api.lora_rules import DoraRule, LoraRules, RotationRule
 from engine.api.values import ConventionName, SamplerName
@@ -346,12 +352,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         ),
         embedding_spellings=(EmbeddingSpelling.WORD,),
         pools_added_token=True,
-        control=ControlRules(
-            acting_steps=RangeRule.WHOLE_STEPS,
-            fade=FadeRule.DECADE,
-            resampling=MapResampling.LANCZOS,
-            softens_enlarged_edges=False,
-        ),
+        control=DIFFUSERS_CONTROL,
     ),
     ConventionName.INVOKE: Convention(
         name=ConventionName.INVOKE,

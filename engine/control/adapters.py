@@ -58,6 +58,20 @@ class AdapterModel:
         """The side in pixels of a cell of the first image, by which `denoising` counts sizes."""
         return self.config.unshuffle
 
+    @property
+    def encodes(self) -> bool:
+        """False: it embeds maps itself."""
+        return False
+
+    @property
+    def residuals(self) -> None:
+        """None: the denoiser always has the inputs."""
+        return None
+
+    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+        """Return nothing: sizes are those of the images."""
+        return {}
+
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's."""
         part = self.config.unshuffle

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from backends.base import Array
 from engine.api.limits import MIN_SIDE
 from engine.api.preprocessors import ControlKind
-from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
 from engine.checkpoints.index import combined_digest
 from engine.compile.network import Network
 from engine.compile.shapes import offered
@@ -19,14 +17,12 @@ from engine.control.fitting import (
 )
 from engine.control.kinds import UNION_KINDS
 from engine.control.network import BorrowedSizes, ControlNetwork
-from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import Dimensions, picture_dimensions
 from engine.families.shared.unet.denoiser import context_dimensions, row_dimensions
 from engine.graphs.control_net import (
     ControlNetConfig,
-    UnionConfig,
     control_net,
     kinds_embedding,
     map_embedding,
@@ -99,6 +95,20 @@ class ControlNetModel:
         """The side in pixels of a cell of the latent, by which `denoising` counts sizes."""
         return self.checkpoint.latent.downscale
 
+    @property
+    def encodes(self) -> bool:
+        """False: it embeds maps itself."""
+        return False
+
+    @property
+    def residuals(self) -> None:
+        """None: the denoiser always has the inputs."""
+        return None
+
+    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+        """Return nothing: sizes are those of the images."""
+        return {}
+
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's: the same."""
         return height, width
@@ -170,7 +180,7 @@ class ControlNetModel:
         not trained on.
         """
         union = self.config.union
-        return map_inputs(union, self._numbers(union, kinds), weights) if union else {}
+        return map_inputs(union, self._numbers(kinds), weights) if union else {}
 
     def step_inputs(self, kinds: Sequence[ControlKind]) -> dict[str, Array]:
         """Return the input of `denoising` that tells a union the kinds of its maps.
@@ -180,25 +190,10 @@ class ControlNetModel:
         union = self.config.union
         if union is None:
             return {}
-        return {"kinds_embedding": kinds_embedding(union, self._numbers(union, kinds))}
+        return {"kinds_embedding": kinds_embedding(union, self._numbers(kinds))}
 
-    def _numbers(self, union: UnionConfig, kinds: Sequence[ControlKind]) -> list[int]:
-        numbers = [UNION_KINDS.get(kind, union.kinds) for kind in kinds]
-        for kind, number in zip(kinds, numbers, strict=True):
-            if number >= union.kinds:
-                raise EngineError(
-                    ErrorCode.REQUEST_INVALID,
-                    sentence(
-                        "{path} was not trained on maps of the kind {kind!r}.",
-                        path=self.network.path.name,
-                        kind=kind.value,
-                    ),
-                    sentence(
-                        "It takes {kinds}.",
-                        kinds=", ".join(one.value for one in self.network.kinds),
-                    ),
-                )
-        return numbers
+    def _numbers(self, kinds: Sequence[ControlKind]) -> list[int]:
+        return [self.network.number_of(kind, UNION_KINDS) for kind in kinds]
 
     def _network(self, name: str, emit: _Emit, dimensions: Dimensions) -> Network:
         config = self.config

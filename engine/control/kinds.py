@@ -23,3 +23,15 @@ UNION_KINDS: Mapping[ControlKind, int] = MappingProxyType(
         ControlKind.INPAINT: 7,
     }
 )
+
+# InstantX's FLUX.1-dev-Controlnet-Union and Shakker Labs' Union-Pro, by their cards; 3 is a blurred
+# picture and 6 one of low quality, of which there are no maps here.
+FLUX_UNION_KINDS: Mapping[ControlKind, int] = MappingProxyType(
+    {
+        ControlKind.CANNY: 0,
+        ControlKind.TILE: 1,
+        ControlKind.DEPTH: 2,
+        ControlKind.POSE: 4,
+        ControlKind.RECOLOR: 5,
+    }
+)

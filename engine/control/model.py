@@ -8,10 +8,13 @@ from engine.api.preprocessors import ControlKind
 from engine.compile.network import Network
 from engine.control.adapters import AdapterModel
 from engine.control.control_nets import ControlNetModel
+from engine.control.flux_nets import FluxNetModel
 from engine.control.lllites import LlliteModel
 from engine.control.network import ControlNetwork, LlliteSizes
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
+from engine.graphs.control_residuals import ResidualForm
+from engine.graphs.flux_control import FluxControlConfig
 from engine.graphs.t2i_adapter import AdapterConfig
 
 
@@ -26,6 +29,20 @@ class ControlModel(Protocol):
     @property
     def cell(self) -> int:
         """The side in pixels of a cell, by which `denoising` counts heights and widths."""
+        ...
+
+    @property
+    def encodes(self) -> bool:
+        """True where `embedding` is the VAE's encoder, which takes the map as a picture."""
+        ...
+
+    @property
+    def residuals(self) -> ResidualForm | None:
+        """The form of residuals for which the denoiser has inputs of their own; None for none."""
+        ...
+
+    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
+        """Return inputs of `denoising` by the size in pixels of what the denoiser sees."""
         ...
 
     def map_size(self, height: int, width: int) -> tuple[int, int]:
@@ -77,6 +94,8 @@ def control_model(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> 
     """
     if isinstance(network.sizes, AdapterConfig):
         return AdapterModel.fitted(network, network.sizes, checkpoint)
+    if isinstance(network.sizes, FluxControlConfig):
+        return FluxNetModel.fitted(network, network.sizes, checkpoint)
     if isinstance(network.sizes, LlliteSizes):
         return LlliteModel.fitted(network, network.sizes, checkpoint)
     return ControlNetModel.fitted(network, checkpoint)

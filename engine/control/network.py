@@ -7,9 +7,12 @@ from pathlib import Path
 
 from engine.api.preprocessors import ControlKind
 from engine.api.sentences import Sentence, sentence
-from engine.control.kinds import UNION_KINDS
+from engine.api.values import ErrorCode
+from engine.control.kinds import FLUX_UNION_KINDS, UNION_KINDS
+from engine.errors import EngineError
 from engine.families.registry import FAMILIES
 from engine.graphs.control_net import ControlNetConfig
+from engine.graphs.flux_control import FluxControlConfig
 from engine.graphs.lllite import LlliteModule
 from engine.graphs.t2i_adapter import AdapterConfig
 from engine.weights.patched import Patch
@@ -87,7 +90,7 @@ class ControlNetwork:
     family: str
     digest: str
     weights: Mapping[str, Weight]
-    sizes: ControlNetSizes | BorrowedSizes | AdapterConfig | LlliteSizes
+    sizes: ControlNetSizes | BorrowedSizes | AdapterConfig | LlliteSizes | FluxControlConfig
     changes: Mapping[str, Patch] = field(default_factory=dict[str, Patch])
     kind: ControlKind | None = None
 
@@ -105,6 +108,31 @@ class ControlNetwork:
     @property
     def kinds(self) -> tuple[ControlKind, ...]:
         """The kinds of maps that a union is told apart; none for other networks."""
-        union = self.sizes.config.union if isinstance(self.sizes, ControlNetSizes) else None
+        sizes = self.sizes
+        if isinstance(sizes, FluxControlConfig):
+            return tuple(kind for kind, number in FLUX_UNION_KINDS.items() if number < sizes.modes)
+        union = sizes.config.union if isinstance(sizes, ControlNetSizes) else None
         known = UNION_KINDS.items() if union else ()
         return tuple(kind for kind, number in known if union and number < union.kinds)
+
+    @property
+    def joins_maps(self) -> bool:
+        """True if it can be given several maps at once."""
+        return self.form is ControlForm.UNION and not isinstance(self.sizes, FluxControlConfig)
+
+    def number_of(self, kind: ControlKind, numbers: Mapping[ControlKind, int]) -> int:
+        """Return the number of a kind of map.
+
+        Raises EngineError(REQUEST_INVALID) for a kind that the network was not trained on.
+        """
+        if kind not in self.kinds:
+            raise EngineError(
+                ErrorCode.REQUEST_INVALID,
+                sentence(
+                    "{path} was not trained on maps of the kind {kind!r}.",
+                    path=self.path.name,
+                    kind=kind.value,
+                ),
+                sentence("It takes {kinds}.", kinds=", ".join(one.value for one in self.kinds)),
+            )
+        return numbers[kind]

@@ -10,6 +10,7 @@ from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex
 from engine.control.adapter_files import read_adapter
 from engine.control.control_net_files import read_control_net
+from engine.control.flux_net_files import read_flux_net
 from engine.control.folders import with_settings
 from engine.control.lllite_files import read_lllite
 from engine.control.network import ControlNetwork
@@ -43,7 +44,7 @@ def read_control_network(path: Path, read: ReadIndex = read_index) -> ControlNet
 
 
 def _found(index: TensorIndex, path: Path) -> ControlNetwork:
-    for read in (read_control_net, read_adapter, read_lllite):
+    for read in (read_control_net, read_flux_net, read_adapter, read_lllite):
         network = read(index, path)
         if network is not None:
             return network

@@ -5,6 +5,7 @@ repeats them for the rows that the denoiser evaluates, and adds those of the net
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -13,6 +14,8 @@ from engine.graphs.operators import GraphBuilder
 # The names of inputs; the last two before a level's and a residual's number.
 ROWS, WEIGHTS = "row_contexts", "residual_weights"
 MASK, BEFORE = "residual_mask", "before"
+# The end of an axis, as ONNX's Slice has it.
+_END = 2**62
 
 
 class ResidualWriter:
@@ -49,3 +52,99 @@ class ResidualWriter:
         before = g.input(f"{BEFORE}.{number}", DType.F32, shape, optional=True)
         x = g.op("Add", x, before)
         g.output(x, f"{self._name}.{number}", DType.F32, shape)
+
+
+@dataclass(frozen=True, slots=True)
+class ResidualForm:
+    """The residuals of a network of double and single blocks, and the blocks that they are for.
+
+    There are `double` and `single` of them. Each is for several of the transformer's blocks that
+    follow one another, or those for double blocks are for all of them `in_turn`.
+    """
+
+    double: int
+    single: int
+    in_turn: bool = False
+
+    @property
+    def name(self) -> str:
+        """The beginning of the names of its inputs and outputs."""
+        turns = "_in_turn" if self.in_turn else ""
+        return f"tokens_{self.double}_{self.single}{turns}"
+
+    def of_double(self, block: int, blocks: int) -> int | None:
+        """Return the number of the residual for one of `blocks` double blocks; None without."""
+        if not self.double:
+            return None
+        return block % self.double if self.in_turn else block // -(-blocks // self.double)
+
+    def of_single(self, block: int, blocks: int) -> int | None:
+        """Return the number of the residual for one of `blocks` single blocks; None without."""
+        return self.double + block // -(-blocks // self.single) if self.single else None
+
+
+class TokenResidualWriter:
+    """Emits the end of a control network whose residuals are tokens of a picture.
+
+    Inputs and outputs are those of `ResidualWriter`, but that residuals are [rows, height / 2,
+    width / 2, width of tokens], named by their `form` and a number, and the mask is residual_mask.1
+    alone. `grid` is the height and width in tokens.
+    """
+
+    def __init__(self, g: GraphBuilder, form: ResidualForm, width: int, grid: Value) -> None:
+        self._g, self._form, self._width, self._number = g, form, width, 0
+        self._rows = g.input(ROWS, DType.I64, ("rows",))
+        self._weights = g.input(WEIGHTS, DType.F32, ("rows", form.double + form.single, 1, 1))
+        mask = g.input(f"{MASK}.1", DType.F32, (1, 1, "height/2", "width/2"))
+        self._mask = g.op("Transpose", mask, perm=[0, 2, 3, 1])
+        self._shape = g.op("Concat", g.integers([-1]), grid, g.integers([width]), axis=0)
+
+    def write(self, tokens: Value, layer: str) -> None:
+        """Emit the linear layer by which tokens leave, and declare the next residual."""
+        g, number, width = self._g, self._number, self._width
+        self._number += 1
+        x = g.op("Gather", g.linear(tokens, layer, (width, width)), self._rows, axis=0)
+        x = g.op("Reshape", x if g.element is DType.F32 else g.cast(x, DType.F32), self._shape)
+        weight = g.op("Slice", self._weights, *(g.integers([n]) for n in (number, number + 1, 1)))
+        x = g.op("Mul", x, g.op("Mul", weight, self._mask))
+        shape = ("rows", "height/2", "width/2", width)
+        before = g.input(f"{BEFORE}.{number}", DType.F32, shape, optional=True)
+        g.output(g.op("Add", x, before), f"{self._form.name}.{number}", DType.F32, shape)
+
+
+class TokenResiduals:
+    """Adds the residuals of control networks to the latent's tokens in a transformer."""
+
+    def __init__(self, g: GraphBuilder, width: int, forms: Sequence[ResidualForm]) -> None:
+        self._g, self._width, self._forms = g, width, forms
+
+    def after_double(self, image: Value, block: int, blocks: int) -> Value:
+        """Return the tokens of pictures after a double block; the latent's are the first."""
+        for form in self._forms:
+            image = self._added(image, form, form.of_double(block, blocks), None)
+        return image
+
+    def after_single(self, x: Value, block: int, blocks: int, text: Value) -> Value:
+        """Return all tokens after a single block; the latent's follow those of the text."""
+        for form in self._forms:
+            x = self._added(x, form, form.of_single(block, blocks), text)
+        return x
+
+    def _added(
+        self, x: Value, form: ResidualForm, number: int | None, before: Value | None
+    ) -> Value:
+        """Add a residual to the tokens that follow those of `before`, if there is one."""
+        if number is None:
+            return x
+        g, width = self._g, self._width
+        shape = ("contexts", "height/2", "width/2", width)
+        given = g.input_once(f"{form.name}.{number}", DType.F32, shape, optional=True)
+        given = g.op("Reshape", g.cast_to_element(given), g.integers([0, -1, width]))
+        first = g.integers([0]) if before is None else g.op("Shape", before, start=1, end=2)
+        last = g.op("Add", first, g.op("Shape", given, start=1, end=2))
+        parts = [g.op("Slice", x, first, last, g.integers([1]))]
+        parts[0] = g.op("Add", parts[0], given)
+        if before is not None:
+            parts.insert(0, g.op("Slice", x, g.integers([0]), first, g.integers([1])))
+        parts.append(g.op("Slice", x, last, g.integers([_END]), g.integers([1])))
+        return g.op("Concat", *parts, axis=1)

@@ -16,6 +16,7 @@ import numpy as np
 
 from backends.base import Array, DType
 from engine.graphs.builder import Value
+from engine.graphs.control_residuals import ResidualForm, TokenResiduals
 from engine.graphs.modulation import EPSILON, embedded, gated, modulated, modulations, widened
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.rotations import turned_neighbours
@@ -74,7 +75,13 @@ class FluxConfig(FluxSizes):
     takes_guidance: bool = True
 
 
-def flux(g: GraphBuilder, config: FluxConfig, *, references: bool = False) -> None:
+def flux(
+    g: GraphBuilder,
+    config: FluxConfig,
+    *,
+    references: bool = False,
+    residuals: Sequence[ResidualForm] = (),
+) -> None:
     """Emit the network: one evaluation of the denoiser.
 
     Inputs: sample float32 [batch, in_channels / 4, height, width], of even height and width;
@@ -87,8 +94,12 @@ def flux(g: GraphBuilder, config: FluxConfig, *, references: bool = False) -> No
     With `references` the network also sees the tokens of other pictures: references float32 [1,
     in_channels / 4, 2, reference_cells], made by `side_by_side`, whose patches follow those of the
     latent. Nothing is predicted for them.
+
+    With `residuals` of control networks it has optional inputs float32 [contexts, height / 2,
+    width / 2, width], named by their form and a number, which are added to what blocks make of the
+    latent's tokens.
     """
-    emit_transformer(g, config, _EmbeddedBlocks, references=references)
+    emit_transformer(g, config, EmbeddedBlocks, references=references, residuals=residuals)
 
 
 def emit_transformer(
@@ -97,6 +108,7 @@ def emit_transformer(
     blocks: "EmitsBlocks[SizesT]",
     *,
     references: bool = False,
+    residuals: Sequence[ResidualForm] = (),
 ) -> None:
     """Emit a network of `blocks`; `flux` has the inputs that all have, and those of references."""
     cells, channels = ("height", "width"), config.in_channels // blocks.patch**2
@@ -111,11 +123,14 @@ def emit_transformer(
         image = g.op("Concat", image, shown, axis=1)
     names, widths = "context_embedder", (config.context_width, config.width)
     text = g.linear(g.cast_to_element(context), names, widths, bias=blocks.biased)
+    led = TokenResiduals(g, config.width, residuals)
     for block in range(config.double_blocks):
         text, image = writer.double(text, image, f"transformer_blocks.{block}")
+        image = led.after_double(image, block, config.double_blocks)
     x = g.op("Concat", text, image, axis=1)
     for block in range(config.single_blocks):
         x = writer.single(x, f"single_transformer_blocks.{block}")
+        x = led.after_single(x, block, config.single_blocks, text)
     image = writer.image_of(x)
     if references:
         image = g.op("Slice", image, g.integers([0]), own, g.integers([1]))
@@ -164,12 +179,16 @@ class FluxBlocks(ABC):
     # True where linear layers have biases.
     biased: ClassVar[bool] = True
 
-    def __init__(self, g: GraphBuilder, config: BlockSizes, context: Value) -> None:
-        """Emit what all blocks share."""
+    def __init__(
+        self, g: GraphBuilder, config: BlockSizes, context: Value, *, words: int = 0
+    ) -> None:
+        """Emit what all blocks share; `words` tokens are put before those of the text."""
         self.g, self.config = g, config
         # Added to the scores of all attention, [contexts, 1, queries, keys]; None: nothing is.
         self.score_bias: Value | None = None
         self._first = g.op("Shape", context, start=1, end=2)
+        if words:
+            self._first = g.op("Add", self._first, g.integers([words]))
         self._cosines, self._sines = (
             self._whole(name, without) for name, without in (("cosines", 1.0), ("sines", 0.0))
         )
@@ -178,7 +197,9 @@ class FluxBlocks(ABC):
     def modulations(self, name: str, count: int) -> list[Value]:
         """Emit `count` vectors that modulate a layer: [contexts or 1, 1, width] each."""
 
-    def patches(self, sample: Value, context: Value) -> tuple[Value, Value]:
+    def patches(
+        self, sample: Value, context: Value, layer: str = "x_embedder"
+    ) -> tuple[Value, Value]:
         """Return the height and width of the latent in tokens, and its tokens for each context.
 
         The tokens are [contexts, patches, width]. A token's linear layer is a convolution whose
@@ -193,12 +214,12 @@ class FluxBlocks(ABC):
         cut = g.op(
             "Conv",
             x,
-            g.weight_as("x_embedder.weight", stored, shape, "patches"),
-            *([g.weight("x_embedder.bias", (width,))] if self.biased else []),
+            g.weight_as(f"{layer}.weight", stored, shape, "patches"),
+            *([g.weight(f"{layer}.bias", (width,))] if self.biased else []),
             domain="",
             **window,
         )
-        cut = g.beside_conv(cut, x, "x_embedder", (shape[1], width), window, planes=True)
+        cut = g.beside_conv(cut, x, layer, (shape[1], width), window, planes=True)
         grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, width, -1]))
         tokens = g.op("Transpose", flat, perm=[0, 2, 1])
@@ -313,11 +334,13 @@ class FluxBlocks(ABC):
         return g.op("Clip", x, g.constant(-_MOST_F16), g.constant(_MOST_F16))
 
 
-class _EmbeddedBlocks(FluxBlocks):
+class EmbeddedBlocks(FluxBlocks):
     """Blocks that are modulated by layers of their own, from one embedding."""
 
-    def __init__(self, g: GraphBuilder, config: FluxConfig, context: Value) -> None:
-        super().__init__(g, config, context)
+    def __init__(
+        self, g: GraphBuilder, config: FluxConfig, context: Value, *, words: int = 0
+    ) -> None:
+        super().__init__(g, config, context, words=words)
         self._sizes = config
         # Every modulation applies SiLU to the embedding first; applying it once is enough.
         self._embedding = g.silu(self._embedded())

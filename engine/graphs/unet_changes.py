@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from backends.base import DType
 from engine.graphs.builder import Value
+from engine.graphs.control_residuals import ResidualForm
 from engine.graphs.free_u import FreeU
 from engine.graphs.lllite import LlliteLayers, LlliteWriter
 from engine.graphs.operators import GraphBuilder
@@ -26,7 +27,8 @@ class NetworkChanges:
     rows that the input `perturbed` marks attend to themselves alone. `shows_attention`: the output
     `attention` tells how much each cell of the middle is attended to. `lllite`: projections whose
     inputs are changed by the modules of ControlNet-LLLites. `reference`: the self-attention layers
-    that attend to a reference picture, or show what they are given of it.
+    that attend to a reference picture, or show what they are given of it. `residuals`: the forms of
+    residuals that control networks give a transformer, in an order without duplicates.
     """
 
     wraps: tuple[bool, bool] = (False, False)
@@ -35,6 +37,7 @@ class NetworkChanges:
     shows_attention: bool = False
     lllite: LlliteLayers | None = None
     reference: ReferenceForm | None = None
+    residuals: tuple[ResidualForm, ...] = ()
 
     def perturbs(self, layer: str) -> bool:
         """Return True if some rows of this self-attention layer attend to themselves alone."""

@@ -8668,6 +8668,10 @@
    <translation>es steht für die GPUs des Windows-Rechners; nur der Treiber von NVIDIA erreicht sie</translation>
   </message>
   <message>
+   <source>it takes {count} numbers of a map</source>
+   <translation>es nimmt {count} Zahlen einer Karte</translation>
+  </message>
+  <message>
    <source>it unpacks to more than its list says</source>
    <translation>es entpackt sich zu mehr, als seine Liste sagt</translation>
   </message>
@@ -10206,6 +10210,10 @@
   <message>
    <source>{path} is for a UNet of other sizes than that of {checkpoint}.</source>
    <translation>{path} ist für ein UNet anderer Größe als das von {checkpoint}.</translation>
+  </message>
+  <message>
+   <source>{path} is for a transformer of other sizes than that of {checkpoint}.</source>
+   <translation>{path} ist für einen Transformer mit anderen Maßen als denen von {checkpoint}.</translation>
   </message>
   <message>
    <source>{path} is incomplete: the file is {of}.</source>

@@ -2,7 +2,7 @@
 
 import math
 
-from engine.api.features import ConcatChannels, Features, GuidanceKind, OptionalSetting, TextLength
+from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.map_choices import ControlKind
 from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_L
@@ -63,11 +63,9 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
 
 def _features(checkpoint: IdentifiedCheckpoint, *, takes_guidance: bool) -> Features:
     channels = concat_channels(checkpoint)
-    options = [OptionalSetting.SECOND_PASSES]
+    options = [OptionalSetting.SECOND_PASSES, OptionalSetting.CONTROLS]
     if not has_tiny_vae(checkpoint):
         options.append(OptionalSetting.VAE_TILE)
-    if channels is ConcatChannels.MAP:
-        options.append(OptionalSetting.CONTROLS)
     return Features(
         guidance=(*([GuidanceKind.EMBEDDED] if takes_guidance else []), GuidanceKind.CFG),
         concat_channels=channels,

@@ -58,11 +58,11 @@ class FluxDenoiser(FlowDenoiser):
 
     def emit(self, g: GraphBuilder) -> None:
         """Emit the network."""
-        flux(g, self._config)
+        flux(g, self._config, residuals=self.checkpoint.changes.residuals)
 
     def emit_with_references(self, g: GraphBuilder) -> None:
         """Emit the network that also sees reference pictures."""
-        flux(g, self._config, references=True)
+        flux(g, self._config, references=True, residuals=self.checkpoint.changes.residuals)
 
     def reference_dimensions(self, patches: int, references: ReferenceSizes) -> Dimensions:
         """Return the dimensions of tokens with those of reference pictures; `patches`: without."""

@@ -35,13 +35,16 @@ class PassLllites:
 def led_within(checkpoint: IdentifiedCheckpoint, layers: ReadLayers) -> IdentifiedCheckpoint:
     """Return a checkpoint whose denoisers, but the refiner's, have a place for ControlNet-LLLites.
 
-    It is itself if no layer has one.
+    Transformers have inputs for residuals of control networks. It is itself if no layer needs
+    either.
     """
     models = [control_model(one.network, checkpoint) for one in layers.acting]
     found = PassLllites.of(models)
-    if found is None:
+    residuals = tuple(dict.fromkeys(one.residuals for one in models if one.residuals))
+    if found is None and not residuals:
         return checkpoint
-    changes = replace(checkpoint.changes, lllite=found.inputs.layers)
+    lllite = found.inputs.layers if found else None
+    changes = replace(checkpoint.changes, lllite=lllite, residuals=residuals)
     seconds = tuple(one and one.with_changes(changes) for one in checkpoint.seconds)
     led = checkpoint.with_changes(changes)
     return replace(led, refiner=checkpoint.refiner, seconds=seconds)

@@ -164,6 +164,7 @@ class ControlRun:
     def _pin(self, place: int, given: ControlInputs) -> None:
         """Pin the texts that a layer's network sees, and the weights of the denoiser's rows."""
         loaded, layer, rules = self._loaded[place], self._leaders[place], self._pass.rules
+        network = layer.network
         first = self._pass.first_alike(place)
         if self._pinned.get(first) != place:
             loaded.pin_kept()
@@ -171,12 +172,13 @@ class ControlRun:
         contexts = len(given.texts["context"])
         both = leads_negative(layer.layer, rules, means=layer.means)
         led = contexts if both else given.positives
+        alone = rules.flux_follows_prompt_alone and self._pass.models[place].residuals is not None
         # Only the positive rows are computed, where they are all that is led.
-        loaded.pin_texts(given.texts, led if len(given.sample) == 1 else contexts)
+        computed = led if len(given.sample) == 1 else contexts
+        loaded.pin_texts(given.texts, given.positives if alone else computed)
         if loaded.rows == given.rows:
             return
         count = len(loaded.session.outputs)
-        network = layer.network
         adapts = image_places(network.family) if network.form is ControlForm.ADAPTER else None
         own = residual_weights(
             layer.layer,
@@ -189,6 +191,8 @@ class ControlRun:
         weights = [own if row < led else (0.0,) * count for row in given.rows]
         # An adapter's images are the same for all contexts.
         seen = [row if row < led and adapts is None else 0 for row in given.rows]
+        if alone:
+            seen = [min(row, given.positives - 1) for row in seen]
         for name, array in residual_inputs(seen, np.asarray(weights, np.float32)).items():
             loaded.session.pin(name, array)
         loaded.rows = given.rows

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from engine.api.control import ControlReport
 from engine.api.control_rules import ControlRules, MapResampling
 from engine.api.values import Phase
 from engine.compile.network import Network
+from engine.control.flux_nets import EMBEDDING, FluxNetModel
 from engine.control.model import ControlModel, control_model
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
 from engine.pipeline.control.acting import ActingSteps
 from engine.pipeline.control.fitting import fitted_map, fitted_painting
@@ -28,9 +31,18 @@ from engine.pipeline.stages import Stages
 from engine.preprocessors.map_maker import MakeMaps
 from engine.preprocessors.opencv.resizing import resize_linear
 from engine.preprocessors.scales import Pixels
+from engine.sampling.types import Latent
 
 # The sample that an inpainting network sees where it paints.
 _HIDDEN = -1.0
+
+
+class Sampled(Protocol):
+    """Draws a latent of an encoded picture by the noise after so many draws."""
+
+    def __call__(self, encoded: EncodedImage, *, drawn: int) -> Latent:
+        """Return the latent."""
+        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +68,8 @@ class ControlPass:
     lllites: PassLllites | None = None
     # For each unit, what its embedding network made of its maps.
     embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
+    # The latents of maps that the VAE encodes, by the places of their units.
+    _encoded: dict[int, EncodedImage] = field(default_factory=dict[int, EncodedImage], init=False)
     _map_sha256: dict[int, str] = field(default_factory=dict[int, str], init=False)
     _named: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
     _with_loras: dict[tuple[int, ComponentPatches | None], ControlModel] = field(
@@ -156,12 +170,26 @@ class ControlPass:
         for place in places:
             unit, model = self.units[place], self.models[place]
             samples = [_samples(layer, maps[id(layer)]) for layer in unit.layers]
-            told = model.map_inputs(unit.kinds, unit.weights)
-            work = partial(_called, stages, {"map": np.concatenate(samples), **told})
+            given = np.concatenate(samples)
+            feeds = {"image": 2 * given - 1} if model.encodes else {"map": given}
+            feeds |= model.map_inputs(unit.kinds, unit.weights)
+            work = partial(_called, stages, feeds)
             made = stages.run(Phase.ENCODE, self._embedding(place), work, _problem)
-            self.embeddings.append({**model.embedded(made), **model.step_inputs(unit.kinds)})
+            told = model.step_inputs(unit.kinds) | model.size_inputs(*self.seen)
+            if isinstance(model, FluxNetModel) and model.encodes:
+                self._encoded[place] = model.encoded(made)
+            self.embeddings.append({**model.embedded(made), **told})
         for key, one in maps.items():
             self._map_sha256[key] = one.sha256
+
+    def draw(self, sampled: Sampled) -> int:
+        """Draw the latents of maps by `sampled`, given draws of noise; return the draws."""
+        drawn = 0
+        for place, encoded in self._encoded.items():
+            latent = sampled(encoded, drawn=drawn)
+            self.embeddings[place] = self.embeddings[place] | {EMBEDDING: latent}
+            drawn += encoded.deviation is not None
+        return drawn
 
     def _maps(self, places: Sequence[int], cancel: Cancellation) -> dict[int, FittedMap]:
         """Return the maps of the layers of units, by the layers' ids."""

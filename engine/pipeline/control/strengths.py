@@ -37,8 +37,9 @@ def residual_weights(
     if adapts is not None:
         return tuple(layer.weight * fade for fade in _ADAPTER_FADE)
     if rules.fade is not FadeRule.DECADE:
-        # SDXL's ten residuals have the weights of the first ten of thirteen.
-        return tuple(layer.weight * _FADING ** (_DEEPEST - i) for i in range(residuals))
+        # SDXL's ten residuals have the weights of the first ten of thirteen; a transformer may
+        # have more of them.
+        return tuple(layer.weight * _FADING ** max(_DEEPEST - i, 0) for i in range(residuals))
     return tuple(layer.weight * 10 ** (i / (residuals - 1) - 1) for i in range(residuals))
 
 

@@ -14,7 +14,6 @@ import msgspec
 from engine.api.control import ControlMode
 from engine.api.preprocessors import ControlKind
 from engine.api.values import ConventionName
-from engine.control.network import ControlForm
 from engine.pipeline.control.layers import ReadLayer
 
 
@@ -60,7 +59,7 @@ def _joins(layer: ReadLayer) -> bool:
     """Tell whether a union may see the layer's map together with others."""
     wanted = layer.layer
     return (
-        layer.network.form is ControlForm.UNION
+        layer.network.joins_maps
         and layer.kind is not None
         and wanted.mode is ControlMode.BALANCED
         and wanted.weight != 0

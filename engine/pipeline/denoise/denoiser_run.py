@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from backends.base import Session
 from engine import result_checks
 from engine.api.features import ConcatChannels
+from engine.api.record import ResolvedRequest
 from engine.api.values import Phase, PredictionType
 from engine.compile.network import Network
 from engine.families.architecture import DenoiserModel
@@ -98,7 +100,7 @@ class DenoiserRun:
         session, *beside = sessions
         if self._is_to_be_probed:
             self._probe(session, one.network, picture)
-        begun = segment.begin(picture.request, attempt.canvas)
+        begun = segment.begin(picture.request, self._after_maps(attempt.canvas, picture.request))
         x = begun.beginning.x
         predict = self._predictor(session, one.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
@@ -121,6 +123,13 @@ class DenoiserRun:
             if result_checks.numbers(x):
                 break  # further steps would only cost time
         return begun.finish(x)
+
+    def _after_maps(self, canvas: EncodedCanvas, request: ResolvedRequest) -> EncodedCanvas:
+        """Return a canvas for whose noise the latents of maps were drawn before, where they are."""
+        if self._control is None or not request.convention.samples_encoded:
+            return canvas
+        drawn = self._control.draw(partial(self._denoising.sampled, request=request))
+        return replace(canvas, drawn=drawn)
 
     def _together(self, one: StretchNetwork) -> tuple[Network, ...]:
         """Return the denoiser of a stretch and those beside it, the reference's run the last."""

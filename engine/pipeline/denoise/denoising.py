@@ -42,13 +42,14 @@ class EncodedCanvas:
     """The encoded canvas of a job; each part is None where the job has none.
 
     `init` is the picture to redraw, `hidden` the same picture with grey in the painted part. `map`
-    is the map that the denoiser itself follows.
+    is the map that the denoiser itself follows. `drawn` counts the draws of noise before it.
     """
 
     init: EncodedImage | None = None
     mask: CellMask | None = None
     hidden: EncodedImage | None = None
     map: EncodedImage | None = None
+    drawn: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +162,7 @@ class Denoising:
         end: int | None = None,
     ) -> Beginning:
         """Return the start of one picture, with noise for the steps from `first` to `end`."""
-        plan, latent, drawn = self._plan, None, 0
+        plan, latent, drawn = self._plan, None, canvas.drawn
         samples = request.convention.samples_encoded
         # diffusers draws for the map before all else.
         shown_map = canvas.map and canvas.map.mean
@@ -197,6 +198,10 @@ class Denoising:
         """Run the sampler over the levels from index `first` to index `end`; yield its steps."""
         levels = self._levels(first, end)
         return self._plan.sampler(denoise, beginning.x, levels, beginning.noise)
+
+    def sampled(self, encoded: EncodedImage, request: ResolvedRequest, drawn: int) -> Latent:
+        """Return a latent of an encoded picture, by the noise after so many draws."""
+        return self._sampled(encoded, request, drawn)[0]
 
     def _sampled(
         self, encoded: EncodedImage, request: ResolvedRequest, drawn: int

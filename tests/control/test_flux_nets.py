@@ -1,0 +1,150 @@
+"""ControlNets of Flux.1 in files: which are read, what they fit, and pictures that they lead."""
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app.cli import run
+from engine.api.control import ControlLayer
+from engine.api.features import OptionalSetting
+from engine.api.preprocessors import ControlKind
+from engine.api.values import ErrorCode
+from engine.control.flux_nets import FluxNetModel
+from engine.control.model import control_model
+from engine.control.network import ControlForm
+from engine.control.reading import read_control_network
+from engine.errors import EngineError
+from engine.families import identify
+from engine.graphs.control_residuals import ResidualForm
+from engine.graphs.flux_control import FluxControlConfig
+from engine.weights.sources import as_source
+from tests.checkpoints.arrays import write_arrays
+from tests.families.flux import files
+from tests.families.flux.files import FluxSizes
+from tests.families.flux.test_pictures import CLIP, CONTEXT, picture, write_checkpoint
+from tests.families.listings import Listing, affine
+
+# The last convolution of XLabs' layers for maps; between two is an activation.
+_LAST = 14
+
+
+def xlabs(sizes: FluxSizes) -> Listing:
+    """A network in XLabs' layout."""
+    blocks = {
+        name: shape
+        for name, shape in files.original(sizes).items()
+        if not name.startswith("final_layer.")
+    }
+    hints = {
+        name: (16, 3 if number == 0 else 16, 3, 3) if name.endswith("weight") else (16,)
+        for number in range(0, _LAST + 1, 2)
+        for name in (f"input_hint_block.{number}.weight", f"input_hint_block.{number}.bias")
+    }
+    outs: Listing = {}
+    for block in range(sizes.double):
+        outs |= affine(f"controlnet_blocks.{block}", sizes.width, sizes.width)
+    return {**blocks, **hints, **outs, **affine("pos_embed_input", sizes.width, sizes.channels)}
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("flux") / "flux1-dev.safetensors")
+
+
+@pytest.fixture(scope="module")
+def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    sizes = FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 0)
+    path = tmp_path_factory.mktemp("nets") / "flux-depth-controlnet-v3.safetensors"
+    arrays = files.drawn(xlabs(sizes))
+    # Drawn weights are too small to show in 8 bits.
+    arrays |= {name: 40 * one for name, one in arrays.items() if "controlnet_blocks" in name}
+    write_arrays(path, arrays)
+    return path
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Path:
+    levels = np.random.default_rng(2).integers(0, 256, (6, 9, 3), np.uint8)
+    Image.fromarray(levels).resize((96, 64), Image.Resampling.NEAREST).save(tmp_path / "map.png")
+    return tmp_path / "map.png"
+
+
+def test_a_network_of_xlabs_is_read_with_joined_layers_cut(net: Path) -> None:
+    found = read_control_network(net)
+    assert (found.form, found.family, found.kind) == (
+        ControlForm.CONTROL_NET,
+        "flux1",
+        ControlKind.DEPTH,
+    )
+    assert isinstance(found.sizes, FluxControlConfig)
+    assert found.sizes.embeds_pixels
+    assert found.sizes.form == ResidualForm(1, 0, in_turn=True)
+    assert "input_hint_block.conv_out.weight" in found.weights
+    key = as_source(found.weights["transformer_blocks.0.attn.to_k.weight"])
+    assert key.shape == (64, 64)
+
+
+def test_residuals_are_for_several_blocks_each() -> None:
+    union = ResidualForm(5, 10)
+    assert [union.of_double(block, 19) for block in (0, 3, 4, 18)] == [0, 0, 1, 4]
+    assert [union.of_single(block, 38) for block in (0, 3, 4, 37)] == [5, 5, 6, 14]
+    in_turn = ResidualForm(2, 0, in_turn=True)
+    assert [in_turn.of_double(block, 19) for block in (0, 1, 2, 18)] == [0, 1, 0, 0]
+    assert in_turn.of_single(3, 38) is None
+
+
+def test_a_network_of_other_sizes_and_one_for_guidance_are_refused(
+    net: Path, dev: Path, tmp_path: Path
+) -> None:
+    checkpoint = identify(dev)
+    assert OptionalSetting.CONTROLS in checkpoint.architecture.features.options
+    assert isinstance(control_model(read_control_network(net), checkpoint), FluxNetModel)
+    schnell = identify(write_checkpoint(tmp_path / "schnell.safetensors", guidance=False))
+    wider = tmp_path / "wider.safetensors"
+    write_arrays(wider, files.drawn(xlabs(FluxSizes(64, 32, 256, CONTEXT + 8, CLIP, 1, 0))))
+    for path, other in ((net, schnell), (wider, checkpoint)):
+        with pytest.raises(EngineError, match="other sizes") as caught:
+            control_model(read_control_network(path), other)
+        assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+
+
+def test_a_network_that_lacks_a_layer_is_refused(tmp_path: Path) -> None:
+    arrays = files.drawn(xlabs(FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 0)))
+    del arrays["controlnet_blocks.0.weight"]
+    write_arrays(tmp_path / "net.safetensors", arrays)
+    with pytest.raises(EngineError, match="controlnet_blocks"):
+        read_control_network(tmp_path / "net.safetensors")
+
+
+def test_weight_range_and_mask_act_on_the_picture(net: Path, dev: Path, shown: Path) -> None:
+    mask = shown.with_name("mask.png")
+    left = np.zeros((64, 96), np.uint8)
+    left[:, :48] = 255
+    Image.fromarray(left).save(mask)
+    whole = ControlLayer(image=str(shown), network=str(net))
+    other = {
+        "none": (),
+        "whole": (whole,),
+        "weak": (ControlLayer(image=str(shown), network=str(net), weight=0.3),),
+        "early": (ControlLayer(image=str(shown), network=str(net), range=(0.0, 0.5)),),
+        "left": (ControlLayer(image=str(shown), network=str(net), mask=str(mask)),),
+    }
+    made = {name: picture(dev, controls=layers) for name, layers in other.items()}
+    pairs = combinations(made, 2)
+    assert [pair for pair in pairs if np.array_equal(made[pair[0]], made[pair[1]])] == []
+
+
+def test_the_command_line_makes_a_led_picture_again(
+    net: Path, dev: Path, shown: Path, tmp_path: Path
+) -> None:
+    model = ["--model", str(dev), "--steps", "1", "--size", "64x64", "--backend", "cpu"]
+    control = ["--control", str(shown), "--control-model", str(net)]
+    outs = [tmp_path / name for name in ("first.png", "again.png")]
+    assert run(["generate", "a fox", *model, *control, "--out", str(outs[0])]) == 0
+    again = ["generate", "--from", str(outs[0]), "--backend", "cpu", "--out", str(outs[1])]
+    assert run(again) == 0
+    first, second = (np.asarray(Image.open(path)) for path in outs)
+    assert np.array_equal(first, second)

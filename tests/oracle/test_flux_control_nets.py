@@ -1,0 +1,236 @@
+"""ControlNets of Flux.1 beside diffusers': networks, and whole pictures by its pipelines."""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = [
+    pytest.mark.oracle,
+    # diffusers' ControlNet imports its own module by an old name.
+    pytest.mark.filterwarnings("ignore:.*FluxPosEmbed:FutureWarning"),
+]
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+
+from backends.base import DType, Precision  # noqa: E402
+from engine.api.control import ControlLayer  # noqa: E402
+from engine.api.preprocessors import ControlKind  # noqa: E402
+from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
+from engine.api.second_passes import SecondPass  # noqa: E402
+from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.control.reading import read_control_network  # noqa: E402
+from engine.control.residuals import residual_inputs  # noqa: E402
+from engine.graphs import flux_control as graphs  # noqa: E402
+from engine.graphs.flux import wave_embedding  # noqa: E402
+from engine.graphs.flux_places import rotations  # noqa: E402
+from engine.weights.sources import as_source  # noqa: E402
+from tests.backends.samples import relative_error  # noqa: E402
+from tests.graphs.networks import graph_in_memory, wanted  # noqa: E402
+from tests.oracle.diffusers_pictures import (  # noqa: E402
+    check,
+    opened,
+    our_pixels,
+    their_pixels,
+    write_init,
+)
+from tests.oracle.flux_folder import CONTEXT, write_pipeline  # noqa: E402
+from tests.oracle.networks import label, normal, targets  # noqa: E402
+from tests.oracle.sdxl_folder import NARROW  # noqa: E402
+from tests.pipeline.jobs import psnr  # noqa: E402
+
+FLOAT32 = [one for one in targets() if one.precision is Precision.F32 and one.element is DType.F32]
+PROMPT = "a red horse, blue house by the sea"
+SIZE = {"width": 64, "height": 64}
+OURS = {
+    **SIZE,
+    "steps": 5,
+    "guidance": 3.5,
+    "prompt": PROMPT,
+    "convention": "diffusers",
+    "schedule": ScheduleName.SIMPLE,
+}
+THEIRS = {**SIZE, "num_inference_steps": 5, "guidance_scale": 3.5, "prompt": PROMPT}
+# By name: the kinds of a union, the double and single blocks, and the channels of XLabs' maps.
+FORMS = {
+    "union": {"num_mode": 5, "num_layers": 2, "num_single_layers": 1},
+    "canny": {"num_layers": 1, "num_single_layers": 0},
+    "xlabs-depth": {
+        "num_layers": 2,
+        "num_single_layers": 0,
+        "conditioning_embedding_channels": 16,
+        "patch_size": 2,
+    },
+}
+
+
+def network(folder: Path, name: str) -> Path:
+    """A ControlNet of random weights that show, as a folder of diffusers."""
+    torch.manual_seed(sum(map(ord, name)))
+    module = diffusers.FluxControlNetModel(
+        **{"in_channels": 64, **FORMS[name]},
+        attention_head_dim=32,
+        num_attention_heads=2,
+        joint_attention_dim=CONTEXT,
+        pooled_projection_dim=NARROW,
+        guidance_embeds=True,
+        axes_dims_rope=[4, 14, 14],
+    ).eval()
+    for tensor in module.parameters():
+        wide = tensor.ndim > 1
+        tensor.data = torch.randn(tensor.shape) * (0.5 / tensor[0].numel() ** 0.5 if wide else 0.1)
+        if not wide and tensor.numel() == 32:
+            tensor.data += 1
+    module.save_pretrained(folder / name)
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("dev"))
+
+
+@pytest.fixture(scope="module")
+def nets(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("nets")
+    return {name: network(folder, name) for name in FORMS}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("map") / "map.png"
+    levels = np.random.default_rng(3).integers(0, 256, (8, 8, 3), np.uint8)
+    Image.fromarray(levels).resize((64, 64), Image.Resampling.BICUBIC).save(path)
+    return path
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("target", FLOAT32, ids=label)
+def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) -> None:
+    found = read_control_network(nets[name])
+    config = found.sizes
+    assert isinstance(config, graphs.FluxControlConfig)
+    weights = {key: as_source(one).read_as(DType.F32) for key, one in found.weights.items()}
+    cells, channels = (6, 8), 16
+    sample, latent = normal(1, channels, *cells, seed=1), normal(1, channels, *cells, seed=2)
+    context, pooled = normal(2, 7, CONTEXT, seed=3), normal(2, NARROW, seed=4)
+    pixels = np.random.default_rng(5).random((1, 3, 48, 64), np.float32)
+
+    def run(emit, feeds):
+        def emitted(g) -> None:
+            emit(g, config)
+
+        used = {key: weights[key] for key in wanted(emitted)}
+        operators = target.backend.operators(target.device)
+        graph = graph_in_memory(emitted, used, operators, target.element, target.precision)
+        session = target.load(graph)
+        made = session.run(feeds)
+        session.close()
+        return made
+
+    if config.embeds_pixels:
+        latent = run(graphs.map_tokens, {"map": pixels})["map_embedding"]
+    count = config.double_blocks + config.single_blocks
+    feeds = {
+        "sample": sample,
+        "context": context,
+        "pooled": pooled,
+        "timestep_embedding": wave_embedding(731.25),
+        "guidance_embedding": wave_embedding(3500),
+        "map_embedding": latent,
+        "residual_mask.1": np.ones((1, 1, 3, 4), np.float32),
+        **rotations(config, cells),
+        **residual_inputs((0, 1), np.ones((2, count), np.float32)),
+    }
+    if config.modes:
+        feeds["kind"] = np.eye(config.modes, dtype=np.float32)[2:3]
+    made = run(graphs.flux_control, feeds)
+    module = diffusers.FluxControlNetModel.from_pretrained(nets[name]).eval()
+    pack = diffusers.FluxPipeline._pack_latents
+    twice = [torch.from_numpy(np.repeat(one, 2, axis=0)) for one in (sample, latent)]
+    packed, cond = (pack(one, 2, channels, *cells) for one in twice)
+    if config.embeds_pixels:
+        cond = torch.from_numpy(np.repeat(2 * pixels - 1, 2, axis=0))
+    with torch.no_grad():
+        theirs = module(
+            hidden_states=packed,
+            controlnet_cond=cond,
+            controlnet_mode=torch.tensor([[2], [2]]) if config.modes else None,
+            encoder_hidden_states=torch.from_numpy(context),
+            pooled_projections=torch.from_numpy(pooled),
+            timestep=torch.tensor([0.73125] * 2),
+            guidance=torch.tensor([3.5] * 2),
+            img_ids=diffusers.FluxPipeline._prepare_latent_image_ids(2, 3, 4, "cpu", torch.float32),
+            txt_ids=torch.zeros(7, 3),
+            return_dict=False,
+        )
+    expected = [*theirs[0], *(theirs[1] or ())]
+    assert len(expected) == count
+    for number, one in enumerate(expected):
+        ours = made[f"{config.form.name}.{number}"].reshape(one.shape)
+        assert relative_error(ours, one.numpy()) < 1e-5
+
+
+def pipeline(kind, dev: Path, net: Path):
+    module = diffusers.FluxControlNetModel.from_pretrained(net)
+    return opened(kind, dev, controlnet=module)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_picture_equals_diffusers(
+    dev: Path, nets: dict[str, Path], shown: Path, name: str
+) -> None:
+    pipe = pipeline(diffusers.FluxControlNetPipeline, dev, nets[name])
+    asked = {"control_image": Image.open(shown), "controlnet_conditioning_scale": 0.7}
+    kind = ControlKind.DEPTH if name == "union" else None
+    if kind:
+        asked["control_mode"] = 2
+    expected = their_pixels(pipe, **THEIRS, **asked, control_guidance_end=0.8)
+    layer = ControlLayer(
+        image=str(shown), network=str(nets[name]), weight=0.7, range=(0, 0.8), kind=kind
+    )
+    ours = our_pixels(dev, **OURS, controls=(layer,))
+    check(ours, expected)
+    assert psnr(ours, our_pixels(dev, **OURS)) < 45
+
+
+def test_true_guidance_with_a_network_equals_diffusers(
+    dev: Path, nets: dict[str, Path], shown: Path
+) -> None:
+    pipe = pipeline(diffusers.FluxControlNetPipeline, dev, nets["canny"])
+    asked = {"control_image": Image.open(shown), "true_cfg_scale": 2.5, "negative_prompt": "a blur"}
+    expected = their_pixels(pipe, **THEIRS, **asked)
+    layer = ControlLayer(image=str(shown), network=str(nets["canny"]))
+    options = GuidanceOptions(true_cfg=2.5)
+    asked = {**OURS, "controls": (layer,), "negative_prompt": "a blur"}
+    check(our_pixels(dev, **asked, guidance_options=options), expected)
+
+
+def test_redrawing_with_a_network_equals_diffusers(
+    dev: Path, nets: dict[str, Path], shown: Path, tmp_path: Path
+) -> None:
+    pixels = write_init(tmp_path / "init.png")
+    pipe = pipeline(diffusers.FluxControlNetImg2ImgPipeline, dev, nets["canny"])
+    asked = {"image": pixels, "control_image": Image.open(shown), "strength": 0.6}
+    expected = their_pixels(pipe, **THEIRS, **asked, controlnet_conditioning_scale=1.0)
+    layer = ControlLayer(image=str(shown), network=str(nets["canny"]))
+    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
+    check(our_pixels(dev, **OURS, controls=(layer,), inputs=(init,), strength=0.6), expected)
+
+
+def test_two_networks_lead_a_picture_and_its_second_pass(
+    dev: Path, nets: dict[str, Path], shown: Path
+) -> None:
+    layers = tuple(
+        ControlLayer(image=str(shown), network=str(nets[name]), kind=kind)
+        for name, kind in (("canny", None), ("union", ControlKind.TILE))
+    )
+    wanted_pass = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
+    asked = {**OURS, "second_passes": (wanted_pass,)}
+    made = [our_pixels(dev, **asked, controls=layers[:n]) for n in (0, 1, 2)]
+    assert made[0].shape == (96, 96, 3)
+    assert psnr(made[0], made[1]) < 45
+    assert psnr(made[1], made[2]) < 45
