@@ -158,8 +158,9 @@ class PreparedNetwork:
                 g = GraphBuilder(*given, network.branches)
                 network.emit(g)
                 if network.branches is not None:
-                    layers = {one for one in network.branches.layers if f"{one}.weight" in g.used}
-                    unknown = layers - g.branched
+                    # Weights may be used cut, in another order or in blocks, under other names.
+                    absent = {one.removesuffix(".weight") for one in g.unused()}
+                    unknown = network.branches.layers.keys() - absent - g.branched
                     assert not unknown, f"no layer of the graph has a branch for {unknown}"
                 binding = WeightBinding(network, g.used, element, self._copies, self._merged)
                 self._emitted = g.build({}), binding

@@ -38,32 +38,40 @@ _SINGLE = r"single_transformer_blocks_\d+_"
 _JOINT = r"(?<!single_)transformer_blocks_\d+_attn_(?:add_[qkv]_proj|to_add_out)"
 # A block that is in no block of a UNet.
 _BLOCK = r"(?<!single_)(?<!\d_)transformer_blocks_\d+"
+_LAYER = r"(?:layers|noise_refiner|context_refiner)_\d+"
+_FLUX = ("flux1", "chroma")
 _FIRST = r"[\n_]blocks_\d+_"
 # Several families share names and sizes.
-_SHARED = "Flux.1, Qwen-Image or HunyuanVideo"
+_SHARED = "Flux.1, Chroma, Flux.2, Qwen-Image or HunyuanVideo"
+# Layers of Flux.1's blocks that those of Chroma and Flux.2 lack.
+_MODULATION = r"(?:mod|modulation)_lin "
 
 OTHER_LORAS = (
     _row("a ControlNet", "\ncontrolnet_", r"\ncontrolnet_"),
     _row("Stable Cascade", "lora_prior_", r"\nlora_prior_(?:unet|te)_"),
     _row("Stable Cascade", "_channelwise_", r"_blocks_\d+_\d+_channelwise_"),
     # Transformers with two streams.
-    _row("Chroma", "distilled_guidance_layer_", r"distilled_guidance_layer_"),
-    _row("Flux.2", "double_stream_modulation_", r"double_stream_modulation_"),
-    _row("Flux.2", "to_qkv_mlp_proj ", r"to_qkv_mlp_proj "),
-    _row("Flux.2", "linear_", rf"{_BLOCK}_ff_(?:context_)?linear_(?:in|out) "),
+    _row("Chroma", "distilled_guidance_layer_", r"distilled_guidance_layer_", "chroma"),
+    _row("Flux.2", "_stream_modulation_", r"(?:double|single)_stream_modulation_", "flux2"),
+    _row("Flux.2", "to_qkv_mlp_proj ", r"to_qkv_mlp_proj ", "flux2"),
+    _row("Flux.2", "attn_to_out ", rf"{_SINGLE}attn_to_out ", "flux2"),
+    _row("Flux.2", "linear_", rf"{_BLOCK}_ff_(?:context_)?linear_(?:in|out) ", "flux2"),
     _row("HunyuanVideo", "_mlp_fc", rf"{_STREAMS}(?:img|txt)_mlp_fc[12] "),
     _row("HunyuanVideo", "_linear ", rf"{_STREAMS}(?:img_mod|txt_mod|modulation)_linear "),
     _row("HunyuanVideo", "token_refiner_", r"(?:individual|context_embedder)_token_refiner_"),
     # A control-LoRA's input has a map beside the latent, and norms of its own.
     _row("Flux.1 with a map beside the latent (Canny or Depth)", "img_in ", r"img_in \[\d+,128\]"),
-    # Flux.1 is 3072 wide in all its sizes; two sizes of Flux.2 are wider.
-    _row("Flux.2", "le_blocks_", rf"{_STREAMS}(?:img|txt)_attn_proj \[(?:4096|6144),"),
-    _row("Flux.2", "le_blocks_", rf"{_STREAMS}linear2 \[(?:4096|6144),"),
+    # Flux.1 is 3072 wide in all its sizes; two sizes of Flux.2 are wider, and its MLPs have gates.
+    _row("Flux.2", "le_blocks_", rf"{_STREAMS}(?:img|txt)_attn_proj \[(?:4096|6144),", "flux2"),
+    _row("Flux.2", "le_blocks_", rf"{_STREAMS}linear2 \[(?:4096|6144),", "flux2"),
+    _row("Flux.2", "_linear2 ", rf"{_STREAMS}linear2 \[3072,12288\]", "flux2"),
+    _row("Flux.2", "_linear1 ", rf"{_STREAMS}linear1 \[(?:27648|36864|55296),", "flux2"),
+    _row("Flux.2", "_mlp_0 ", rf"{_STREAMS}(?:img|txt)_mlp_0 \[(?:18432|24576|36864),", "flux2"),
+    _row("Flux.1", "le_blocks_", rf"{_STREAMS}processor_", "flux1"),
+    _row("Flux.1", "_lin", rf"{_STREAMS}(?:img_|txt_)?{_MODULATION}", "flux1"),
+    _row("Flux.1 or Chroma", "le_blocks_", rf"{_STREAMS}(?:(?:img|txt)_mlp|linear[12] )", *_FLUX),
     _row(
-        "Flux.1",
-        "le_blocks_",
-        rf"{_STREAMS}(?:img_|txt_|linear[12] |modulation_lin |norm_|processor_)",
-        "flux1",
+        "Flux.1, Chroma or Flux.2", "le_blocks_", rf"{_STREAMS}(?:img_|txt_|norm_)", *_FLUX, "flux2"
     ),
     _row("Qwen-Image", "_mod_1 ", r"transformer_blocks_\d+_(?:img|txt)_mod_1 "),
     _row("Qwen-Image", "_mlp_net_", r"transformer_blocks_\d+_(?:img|txt)_mlp_net_\d"),
@@ -75,27 +83,27 @@ OTHER_LORAS = (
     ),
     _row("AuraFlow", "_blocks_", r"joint_transformer_blocks_\d+_"),
     _row("AuraFlow", "le_layers_", r"(?:double|single)_layers_\d+_"),
+    _row("Flux.1", "single_", rf"{_SINGLE}norm_linear ", "flux1"),
     _row(
-        "Flux.1",
+        "Flux.1 or Chroma",
         "single_",
-        rf"{_SINGLE}(?:proj_mlp|proj_out|norm_linear|attn_to_[qkv]) ",
-        "flux1",
+        rf"{_SINGLE}(?:proj_mlp|proj_out|attn_to_[qkv]) ",
+        *_FLUX,
     ),
-    _row("SD 3", "joint_blocks_", r"joint_blocks_\d+_(?:x|context)_block_"),
-    _row("SD 3", "add_", rf"{_JOINT} \[(?:1536|2432|\?),"),
-    _row(_SHARED, "add_", rf"{_JOINT} \[3072,", "flux1"),
-    _row(_SHARED, "_attn_to_", rf"{_BLOCK}_attn_(?:to_[qkv]|to_out_0) \[3072,", "flux1"),
+    _row("SD 3", "joint_blocks_", r"joint_blocks_\d+_(?:x|context)_block_", "sd3"),
+    _row("SD 3", "add_", rf"{_JOINT} \[(?:1536|2432|\?),", "sd3"),
+    _row("SD 3", "_attn", rf"{_BLOCK}_attn2?_(?:to_[qkv]|to_out_0) \[(?:1536|2432),", "sd3"),
+    _row(_SHARED, "add_", rf"{_JOINT} \[3072,", *_FLUX, "flux2"),
+    _row(_SHARED, "_attn_to_", rf"{_BLOCK}_attn_(?:to_[qkv]|to_out_0) \[3072,", *_FLUX, "flux2"),
     _row("HiDream", "_stream_blocks_", r"(?:double|single)_stream_blocks_\d+_"),
     # Transformers with one stream.
-    _row(
-        "Z-Image",
-        "_attention_",
-        r"layers_\d+_attention_(?:qkv|out|to_[qkv]|to_out_0) \[(?:3840|11520),",
-    ),
-    _row("Z-Image", "_feed_forward_", r"layers_\d+_feed_forward_w[123] \[(?:3840|10240),"),
-    _row("Lumina 2", "_attention_", r"layers_\d+_attention_(?:qkv|out) "),
-    _row("Lumina 2", "_attn_to_", r"layers_\d+_attn_to_[qkv] "),
-    _row("Lumina 2", "_feed_forward_", r"layers_\d+_feed_forward_w[123] "),
+    # Lumina 2's queries, keys and values together are as wide as Z-Image.
+    _row("Lumina 2", "_attention_", rf"{_LAYER}_attention_(?:qkv|out) \[(?:2304|3840|6912),2304\]"),
+    _row("Lumina 2", "_attn_to_", rf"{_LAYER}_attn_to_[qkv] "),
+    _row("Lumina 2", "_feed_forward_", rf"{_LAYER}_feed_forward_w[123] \[(?:2304,|\d+,2304\])"),
+    _row("Z-Image", "_attention_", rf"{_LAYER}_attention_to_(?:[qkv]|out) ", "zimage"),
+    _row("Z-Image", "_attention_", rf"{_LAYER}_attention_(?:qkv|out|to_out_0) ", "zimage"),
+    _row("Z-Image", "_feed_forward_", rf"{_LAYER}_feed_forward_w[123] ", "zimage"),
     _row("Wan", "_attn_", rf"{_FIRST}(?:self_attn|cross_attn)_(?:[qkvo]|[kv]_img) "),
     _row("Wan", "_ffn_", rf"{_FIRST}ffn_(?:[02]|net_0_proj|net_2) "),
     _row("Wan", "_attn", rf"{_FIRST}attn[12]_(?:to_[qkv]|to_out_0) \[(?:1536|3072|5120),"),

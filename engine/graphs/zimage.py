@@ -192,13 +192,24 @@ class _ZImageWriter:
         self._grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, config.width, -1]))
         self._patches = g.op("Shape", flat, start=2, end=3)
-        tokens = g.op("Transpose", flat, perm=[0, 2, 1])
+        tokens = self._beside_embedder(g.op("Transpose", flat, perm=[0, 2, 1]))
         batch = g.op("Shape", self._sample, start=0, end=1)
         filler = g.op("Reshape", g.weight("x_pad_token", (1, config.width)),
                       g.integers([1, 1, config.width]))  # fmt: skip
         tokens = g.op("Concat", tokens, g.repeat_batch(filler, 3, batch), axis=1)
         tokens = g.op("Gather", tokens, g.input("places", DType.I64, ("image_tokens",)), axis=1)
         return g.repeat_batch(tokens, 3, g.op("Div", self._contexts, batch))
+
+    def _beside_embedder(self, tokens: Value) -> Value:
+        """Add the side branch of the latent's first layer, if it has one, to the tokens."""
+        g, config = self.g, self.config
+        if not g.has_branch(_EMBEDDER):
+            return tokens
+        numbers = PATCH**2 * config.channels
+        # Cells come first, as in the branch.
+        cut = g.op("SpaceToDepth", g.cast_to_element(self._sample), blocksize=PATCH)
+        cut = g.op("Transpose", g.op("Reshape", cut, g.integers([0, numbers, -1])), perm=[0, 2, 1])
+        return g.beside_linear(tokens, cut, _EMBEDDER, (numbers, config.width))
 
     def block(self, x: Value, name: str, tokens: _Tokens) -> Value:
         """Emit attention and MLP, each between two norms and with a residual."""
@@ -218,11 +229,8 @@ class _ZImageWriter:
         g, config = self.g, self.config
         numbers = PATCH**2 * config.channels
         x = g.op("Slice", x, g.integers([0]), self._patches, g.integers([1]))
-        scale = g.linear(
-            g.silu(self._embedding),
-            f"{_LAST}.adaLN_modulation.1",
-            (config.embedding_width, config.width),
-        )
+        widths = (config.embedding_width, config.width)
+        scale = g.linear(g.silu(self._embedding), f"{_LAST}.adaLN_modulation.1", widths)
         h = g.plain_layer_norm(x, config.width, _LAST_EPSILON)
         h = g.op("Mul", h, g.op("Add", scale, g.constant(1.0)))
         weight = g.derived_weight(
@@ -232,11 +240,20 @@ class _ZImageWriter:
         bias = g.derived_weight(
             [f"{_LAST}.linear.bias"], (numbers,), (numbers,), _rows_by_channel, "cells"
         )
-        h = g.op("Add", g.times_transposed(h, weight), bias)
+        h = self._beside_last(g.op("Add", g.times_transposed(h, weight), bias), h, numbers)
         shape = g.op("Concat", g.integers([0, numbers]), self._grid, axis=0)
         h = g.op("Reshape", g.op("Transpose", h, perm=[0, 2, 1]), shape)
         # The network predicts the way from noise to picture.
         return g.op("Neg", g.op("DepthToSpace", h, blocksize=PATCH, mode="CRD"))
+
+    def _beside_last(self, y: Value, x: Value, numbers: int) -> Value:
+        """Add the side branch of the last layer of `x`, if it has one, to its output `y`."""
+        g, name = self.g, f"{_LAST}.linear"
+        if not g.has_branch(name):
+            return y
+        wide = g.widened(g.narrowed(x, name, self.config.width), name, numbers)
+        order = np.arange(numbers).reshape(PATCH**2, -1).T.reshape(-1)
+        return g.op("Add", y, g.op("Gather", wide, g.integers(order.tolist()), axis=2))
 
     def _embedded(self) -> Value:
         g, config = self.g, self.config

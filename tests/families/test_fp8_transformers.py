@@ -11,8 +11,8 @@ from engine.checkpoints.files import read_index
 from engine.families import Component, identify
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
+from tests.families.flow_models import MODELS
 from tests.families.flux.files import drawn
-from tests.families.test_gguf import MODELS
 
 _FP8, _F16, _F32, _U8 = DType.F8_E4M3, DType.F16, DType.F32, DType.U8
 _NOTE = np.frombuffer(json.dumps({"format": "float8_e4m3fn"}).encode(), np.uint8)

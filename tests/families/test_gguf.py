@@ -1,7 +1,6 @@
 """Z-Image, FLUX.2 klein, Chroma and SD 3.5 from GGUF files, with their encoders in such files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +15,11 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families import identify, supply
 from engine.families.parts_index import PartsIndex
-from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.gguf_files import QUANTIZED, blocks, write_gguf
-from tests.families import listings
-from tests.families.chroma import files as chroma
+from tests.families.flow_models import MODELS, WIDE, Model, Written, write_parts
 from tests.families.flux import files as flux
 from tests.families.flux.files import FluxSizes, drawn
 from tests.families.flux.test_pictures import t5_encoder
-from tests.families.flux2 import files as flux2
 from tests.families.gguf_parts import (
     WideBackend,
     decibels,
@@ -31,120 +27,15 @@ from tests.families.gguf_parts import (
     stored_as,
     write_dequantised,
 )
-from tests.families.listings import ClipSizes, Listing, VaeSizes
-from tests.families.sd3 import files as sd3
+from tests.families.listings import Listing
 from tests.families.zimage import files as zimage
 from tests.pipeline.jobs import RESIDENCY, a_request, run
-
-# Rows of 256 numbers, so that every type has whole blocks of them.
-_WIDE, _CLIP = 256, 64
-
-
-def _vae(latent: int) -> VaeSizes:
-    return VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=latent)
-
-
-def _kl_vae() -> Listing:
-    return {n: s for n, s in listings.ldm_vae(_vae(16)).items() if "quant_conv" not in n}
-
-
-def _clip() -> Listing:
-    clip = listings.clip_text(ClipSizes(width=_CLIP, layers=2))
-    return clip | {"text_projection.weight": (_CLIP, _CLIP)}
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model in parts: the transformer, the encoder that llama.cpp converts, and the others.
-
-    `trimmed` are tensors whose first side is 1, which llama.cpp leaves out of their shape.
-    """
-
-    family: str
-    name: str
-    architecture: str
-    transformer: Listing
-    encoder: Listing
-    encoder_architecture: str
-    vae: Listing = field(default_factory=_kl_vae)
-    encoder_part: str = "text_encoder"
-    clips: tuple[str, ...] = ()
-    trimmed: tuple[str, ...] = ()
-    # What city96's converter leaves as it is.
-    plain: str = r"(txt_in|img_in|time_in|final_layer)\."
-
-
-MODELS = {
-    one.family: one
-    for one in (
-        Model(
-            "zimage",
-            "z_image_turbo",
-            "lumina2",
-            zimage.original(zimage.ZImageSizes(_WIDE, 32, 512, _WIDE, 256, 1, 1)),
-            zimage.qwen3(_WIDE),
-            "qwen3",
-            trimmed=("x_pad_token", "cap_pad_token"),
-            plain=r"_pad_token|(t_embedder|x_embedder|final_layer|cap_embedder|_refiner)\.",
-        ),
-        Model(
-            "flux2",
-            "flux-2-klein-4b",
-            "flux",
-            flux2.original(flux2.Flux2Sizes(_WIDE, 32, 512, 3 * _WIDE, 1, 1, 32)),
-            zimage.qwen3(_WIDE, layers=28),
-            "qwen3",
-            vae=flux2.vae(_vae(8)),
-        ),
-        Model(
-            "chroma",
-            "Chroma1-HD",
-            "flux",
-            chroma.original(
-                chroma.ChromaSizes(FluxSizes(_WIDE, 32, 512, _WIDE, _CLIP, 1, 1), 64, _WIDE, 1)
-            ),
-            t5_encoder(_WIDE),
-            "t5encoder",
-        ),
-        Model(
-            "sd3",
-            "sd3.5_medium",
-            "sd3",
-            sd3.original(sd3.Sd3Sizes(_WIDE, 32, _WIDE, 2 * _CLIP, 2, 16, normalised=True, dual=1)),
-            t5_encoder(_WIDE),
-            "t5encoder",
-            encoder_part="text_encoder_3",
-            clips=("text_encoder", "text_encoder_2"),
-            trimmed=("pos_embed",),
-            plain=r"pos_embed|(final_layer|context_embedder|t_embedder|y_embedder|x_embedder)\.",
-        ),
-    )
-}
-
-
-@dataclass(frozen=True)
-class Written:
-    """A model's parts as safetensors, in a folder of their own."""
-
-    model: Model
-    folder: Path
-    parts: ComponentFiles
 
 
 @pytest.fixture(scope="module", params=MODELS)
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Written:
     model = MODELS[request.param]
-    folder = tmp_path_factory.mktemp(model.family)
-    vae = drawn(model.vae, 2)
-    if "bn.running_var" in vae:
-        vae["bn.running_var"] = np.abs(vae["bn.running_var"]) + 1
-    numbers = {"vae": vae, model.encoder_part: drawn(model.encoder, 1)}
-    numbers |= {part: drawn(_clip(), 3) for part in model.clips}
-    for part, one in numbers.items():
-        write_arrays(folder / f"{part}.safetensors", one)
-    return Written(
-        model, folder, ComponentFiles(**{p: str(folder / f"{p}.safetensors") for p in numbers})
-    )
+    return write_parts(tmp_path_factory.mktemp(model.family), model)
 
 
 def write_transformer(path: Path, model: Model, dtype: DType) -> Path:
@@ -242,12 +133,12 @@ def test_files_are_recognised_and_fill_gaps(written: Written, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("model", "listing", "architecture", "words"),
     [
-        ("zimage", zimage.qwen3(128), "qwen3", f"needs one {_WIDE} wide"),
-        ("flux2", zimage.qwen3(128, layers=28), "qwen3", f"needs one {_WIDE} wide"),
-        ("flux2", zimage.qwen3(_WIDE, layers=27), "qwen3", "more than 27"),
-        ("chroma", t5_encoder(128), "t5encoder", f"needs one {_WIDE} wide"),
-        ("zimage", t5_encoder(_WIDE), "t5encoder", "it is a T5 text encoder"),
-        ("chroma", zimage.qwen3(_WIDE), "qwen3", "it is a Qwen3 text encoder"),
+        ("zimage", zimage.qwen3(128), "qwen3", f"needs one {WIDE} wide"),
+        ("flux2", zimage.qwen3(128, layers=28), "qwen3", f"needs one {WIDE} wide"),
+        ("flux2", zimage.qwen3(WIDE, layers=27), "qwen3", "more than 27"),
+        ("chroma", t5_encoder(128), "t5encoder", f"needs one {WIDE} wide"),
+        ("zimage", t5_encoder(WIDE), "t5encoder", "it is a T5 text encoder"),
+        ("chroma", zimage.qwen3(WIDE), "qwen3", "it is a Qwen3 text encoder"),
     ],
 )
 def test_an_encoder_that_does_not_fit_is_refused_with_the_reason(

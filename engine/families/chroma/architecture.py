@@ -7,6 +7,7 @@ from engine.api.values import ConventionName
 from engine.families.architecture import Architecture
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.chroma.denoiser import ChromaDenoiser
+from engine.families.chroma.lora_layers import chroma_lora_layers
 from engine.families.shared.flow.denoiser import MOST_TOKENS
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
@@ -48,4 +49,5 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
         memory=MEMORY,
+        lora_layers=chroma_lora_layers(checkpoint),
     )

@@ -5,6 +5,7 @@ from engine.api.values import ConventionName
 from engine.families.architecture import Architecture, Conditioning
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.flux2.denoiser import MOST_REFERENCES, Flux2Denoiser, PlacedTexts
+from engine.families.flux2.lora_layers import flux2_lora_layers
 from engine.families.flux2.reference_sizes import reference_scale, reference_size
 from engine.families.shared.component_network import config_of
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of
@@ -48,6 +49,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         memory=MEMORY,
         reference_size=reference_size,
         reference_scale=reference_scale,
+        lora_layers=flux2_lora_layers(checkpoint),
     )
 
 

@@ -26,7 +26,7 @@ _GRAMMAR = re.compile(
     r"|single_transformer_blocks\.\d+\.attn\.(to_qkv_mlp_proj|to_out|norm_[qk]))\.weight"
 )
 # Names in the original layout, and diffusers'.
-_MODULES = {
+MODULES = {
     "img_in.": "x_embedder.",
     "txt_in.": "context_embedder.",
     "time_in.in_layer.": "time_guidance_embed.timestep_embedder.linear_1.",
@@ -39,7 +39,7 @@ _MODULES = {
     "final_layer.linear.": "proj_out.",
     "final_layer.adaLN_modulation.1.": "norm_out.",
 }
-_LAYERS = {
+LAYERS = {
     ".img_attn.qkv.": ".attn.to_qkv.",
     ".txt_attn.qkv.": ".attn.add_qkv_proj.",
     ".img_attn.norm.query_norm.scale": ".attn.norm_q.weight",
@@ -61,7 +61,7 @@ FLUX2_KEYS = NetworkKeys(
     grammar=_GRAMMAR,
     leftovers=re.compile(r"(model_ema|loss)\."),
     renaming=as_they_are,
-    unpacked=FluxNames(_MODULES, _LAYERS, JOINED_ATTENTION, measure="weight").unpacked,
+    unpacked=FluxNames(MODULES, LAYERS, JOINED_ATTENTION, measure="weight").unpacked,
 )
 LABELS: Mapping[Component, Sentence] = {
     Component.TEXT_ENCODER: sentence("text encoder (Qwen3)"),

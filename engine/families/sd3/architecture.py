@@ -6,6 +6,7 @@ from engine.families.architecture import Architecture
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.sd3.denoiser import Sd3Denoiser
 from engine.families.sd3.keys import LABELS
+from engine.families.sd3.lora_layers import sd3_lora_layers
 from engine.families.sd3.text import CLIP_SKIP, POSITIONS, Sd3Text
 from engine.families.shared.clip.insertions import encoders_of
 from engine.families.shared.clip.network import text_layers
@@ -48,6 +49,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {SD3.name: SD3}),
         memory=MemoryFacts(width * _DENOISER_BYTES, _VAE_BYTES, _VAE_CORE_BYTES),
+        lora_layers=sd3_lora_layers(checkpoint),
     )
 
 

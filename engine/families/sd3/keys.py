@@ -31,7 +31,7 @@ _GRAMMAR = re.compile(
     r"|transformer_blocks\.\d+\.(attn\.norm_(added_)?[qk]|attn2\.norm_[qk])\.weight"
 )
 # The beginnings of names in the original layout, and diffusers'.
-_MODULES = {
+MODULES = {
     "pos_embed": "pos_embed.pos_embed",
     "x_embedder.": "pos_embed.",
     "t_embedder.mlp.0.": "time_text_embed.timestep_embedder.linear_1.",
@@ -42,9 +42,9 @@ _MODULES = {
     "final_layer.linear.": "proj_out.",
     "final_layer.adaLN_modulation.1.": "norm_out.linear.",
 }
-_MODULE = re.compile("^(?:" + "|".join(map(re.escape, _MODULES)) + ")")
+_MODULE = re.compile("^(?:" + "|".join(map(re.escape, MODULES)) + ")")
 # The names of layers within blocks.
-_LAYERS = {
+LAYERS = {
     ".x_block.adaLN_modulation.1.": ".norm1.linear.",
     ".context_block.adaLN_modulation.1.": ".norm1_context.linear.",
     ".x_block.attn.qkv.": ".attn.to_qkv.",
@@ -64,10 +64,10 @@ _LAYERS = {
     ".context_block.mlp.fc1.": ".ff_context.net.0.proj.",
     ".context_block.mlp.fc2.": ".ff_context.net.2.",
 }
-_LAYER = re.compile("|".join(map(re.escape, _LAYERS)))
+_LAYER = re.compile("|".join(map(re.escape, LAYERS)))
 _ORIGINAL = "joint_blocks."
 # Layers that are cut into rows, each with the names of its parts.
-_JOINED = {
+JOINED = {
     ".to_qkv.": (".to_q.", ".to_k.", ".to_v."),
     ".add_qkv_proj.": (".add_q_proj.", ".add_k_proj.", ".add_v_proj."),
 }
@@ -98,8 +98,8 @@ def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, S
 
 def _diffusers_name(name: str) -> str:
     """Return diffusers' name of a layer in the original layout; joined layers keep one name."""
-    renamed = _MODULE.sub(lambda match: _MODULES[match[0]], name)
-    return _LAYER.sub(lambda match: _LAYERS[match[0]], renamed, count=1)
+    renamed = _MODULE.sub(lambda match: MODULES[match[0]], name)
+    return _LAYER.sub(lambda match: LAYERS[match[0]], renamed, count=1)
 
 
 def _parts(
@@ -108,7 +108,7 @@ def _parts(
     """Yield the weights that a tensor holds, each with its name."""
     joined = _JOINED_LAYER.search(name) if original else None
     if joined is not None:
-        names = [name.replace(joined[0], part) for part in _JOINED[joined[0]]]
+        names = [name.replace(joined[0], part) for part in JOINED[joined[0]]]
         yield from rows(names, name, tensor, width, path)
     elif _HALVED.search(name) and tensor.shape and tensor.shape[0] == 2 * width:
         halves = ("shift", "scale") if original else ("scale", "shift")

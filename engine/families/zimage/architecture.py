@@ -12,6 +12,7 @@ from engine.families.shared.qwen3.text_encoding import Qwen3Text, TextsOfOwnLeng
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.zimage.denoiser import ZImageDenoiser
 from engine.families.zimage.hints import BASE
+from engine.families.zimage.lora_layers import zimage_lora_layers
 from engine.graphs.zimage import MULTIPLE
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, FlowLevels, RectifiedFlow
@@ -38,6 +39,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
         memory=MEMORY,
+        lora_layers=zimage_lora_layers(checkpoint),
     )
 
 

@@ -28,17 +28,17 @@ _GRAMMAR = re.compile(
     rf"|(layers|noise_refiner|context_refiner)\.\d+\.({_BLOCK})"
 )
 # Names in the original layout, and diffusers'.
-_NAMES = {
-    "x_embedder.": "all_x_embedder.2-1.",
-    "final_layer.": "all_final_layer.2-1.",
+MODULES = {"x_embedder.": "all_x_embedder.2-1.", "final_layer.": "all_final_layer.2-1."}
+LAYERS = {
     ".attention.out.": ".attention.to_out.0.",
     ".attention.q_norm.": ".attention.norm_q.",
     ".attention.k_norm.": ".attention.norm_k.",
 }
+_NAMES = MODULES | LAYERS
 _NAME = re.compile("|".join(rf"(?:^|(?<=\d)){re.escape(name)}" for name in _NAMES))
-_JOINED = ".attention.qkv."
+_JOINT = ".attention.qkv."
 _PADDING = ("x_pad_token", "cap_pad_token")
-_PARTS = tuple(f".attention.to_{part}." for part in "qkv")
+JOINED = {_JOINT: tuple(f".attention.to_{part}." for part in "qkv")}
 
 
 def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, StoredWeight]:
@@ -46,8 +46,8 @@ def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, S
     found: dict[str, StoredWeight] = {}
     for name, tensor in tensors.items():
         parts = [(name, tensor)]
-        if _JOINED in name:
-            names = [name.replace(_JOINED, part) for part in _PARTS]
+        if _JOINT in name:
+            names = [name.replace(_JOINT, part) for part in JOINED[_JOINT]]
             width = tensor.shape[0] // len(names) if tensor.shape else 0
             parts = rows(names, name, tensor, width, path)
         for part, weight in parts:
