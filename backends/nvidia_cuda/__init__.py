@@ -35,6 +35,7 @@ from backends.base import (
 )
 from backends.forms import (
     AttentionForm,
+    BlockForm,
     GegluForm,
     GroupNormForm,
     LayerNormForm,
@@ -75,6 +76,7 @@ OPERATORS = OperatorSet(
     layer_norm=LayerNormForm.SKIP,
     geglu=GegluForm.BIAS_SPLIT,
     residual=ResidualForm.BIAS_ADD,
+    blocks=BlockForm.MATMUL_N_BITS,
 )
 
 

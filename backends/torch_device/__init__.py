@@ -21,6 +21,7 @@ from backends.base import (
     AttentionForm,
     Backend,
     BackendError,
+    BlockForm,
     Cancellation,
     Device,
     DType,
@@ -86,6 +87,7 @@ class TorchBackend(Backend):
             gelu=GeluForm.STANDARD,
             linear=LinearForm.FUSED_MATMUL,
             upsampling=_upsampling(device),
+            blocks=BlockForm.MATMUL_N_BITS,
         )
 
     def fingerprint(self, device: Device) -> str:

@@ -316,6 +316,22 @@ def _into(function: Function, overwriting: Function) -> Callable[[], Function]:
     return lambda: apply
 
 
+def _linear_in_blocks(*, N: int, K: int, bits: int, block_size: int) -> Function:  # noqa: N803
+    """Return x W^T for W = scale * (integer - zero) in blocks, made of them anew in each run."""
+    _require(bits in (4, 8), f"{bits} bits")
+    middle = 1 << (bits - 1)
+
+    def product(x: Tensor, integers: Tensor, scales: Tensor, zeros: Tensor | None = None) -> Tensor:
+        if bits == 4:
+            integers = torch.stack((integers & 15, integers >> 4), -1)
+        numbers = integers.reshape(N, -1, block_size).to(scales.dtype)
+        numbers -= middle if zeros is None else zeros.reshape(N, -1, 1)
+        numbers *= scales.reshape(N, -1, 1)
+        return functional.linear(x, numbers.reshape(N, K))
+
+    return product
+
+
 OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Abs": _plain(torch.abs),
     "Add": _plain(torch.add),
@@ -348,6 +364,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "LeakyRelu": lambda *, alpha: lambda x: functional.leaky_relu(x, alpha),
     "Linear": _linear,
     "MatMul": _plain(torch.matmul),
+    "MatMulNBits": _linear_in_blocks,
     "Max": _plain(torch.maximum),
     "MaxPool": _max_pool,
     "Mul": _plain(torch.mul),

@@ -21,7 +21,7 @@ HostValue = tuple[int | float, ...]
 _OTHER_DOMAINS = {
     "com.microsoft": (
         *("FusedMatMul", "NhwcConv", "GroupNorm", "SkipGroupNorm", "SkipLayerNormalization"),
-        *("BiasAdd", "BiasSplitGelu", "MultiHeadAttention"),
+        *("BiasAdd", "BiasSplitGelu", "MultiHeadAttention", "MatMulNBits"),
     )
 }
 # Operators that add before they normalise: the normalisation's name, the index of the input `skip`,
@@ -107,7 +107,8 @@ def _is_external(tensor: TensorProto) -> bool:
 
 
 def _element(weights: Mapping[str, TensorProto]) -> int | None:
-    types = {tensor.data_type for tensor in weights.values()}
+    """Return the type of the weights that are numbers, not the integers of blocks."""
+    types = {tensor.data_type for tensor in weights.values()} - {TensorProto.UINT8}
     if len(types) > 1:
         raise BackendError("the graph's weights are of more than one type")
     return next(iter(types), None)

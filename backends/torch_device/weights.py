@@ -27,6 +27,7 @@ TYPES: Mapping[DType, torch.dtype] = {
     DType.F16: torch.float16,
     DType.BF16: torch.bfloat16,
     DType.I64: torch.int64,
+    DType.U8: torch.uint8,
 }
 
 

@@ -198,7 +198,7 @@ class NodeWriter:
         """Use a weight in blocks as the inputs of MatMulNBits: integers, scales, perhaps zeros."""
         fields = [Field.INTEGERS, Field.SCALES, *([Field.ZEROS] if packing.has_zeros else [])]
         for one in fields:
-            self.used[f"{name}:{one}"] = PackedWeight(weight, packing, one)
+            self.used[f"{name}:{one}"] = PackedWeight(weight, packing, one, self.element)
         return tuple(f"{name}:{one}" for one in fields)
 
     def derived_weight(

@@ -7,7 +7,7 @@ loss. Q5_1 and Q5_K, integers of 5 bits with an offset, have not: the operator t
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -49,6 +49,8 @@ _PACKINGS: Mapping[DType, Packing] = {
     DType.Q6_K: Packing(8, 16),
 }
 _LARGEST = np.float32(127)
+# The largest number of float16; bfloat16 has the range of float32.
+_LARGEST_HALF = 65504
 
 
 class Field(StrEnum):
@@ -70,16 +72,20 @@ def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
 
 @dataclass(frozen=True, slots=True)
 class PackedWeight:
-    """One of the operator's inputs that stand for `weight`, a matrix [out, in] in blocks."""
+    """One of the operator's inputs that stand for `weight`, a matrix [out, in] in blocks.
+
+    `element` is the graph's element type, which scales and zeros have.
+    """
 
     weight: FileWeight
     packing: Packing
     field: Field
+    element: DType = DType.F32
 
     @property
     def held(self) -> DType:
-        """The element type that the input has in every graph."""
-        return DType.U8 if self.field is Field.INTEGERS else DType.F32
+        """The element type that the input has in its graph."""
+        return DType.U8 if self.field is Field.INTEGERS else self.element
 
     @property
     def dtype(self) -> DType:
@@ -106,7 +112,7 @@ class PackedWeight:
 
     def rows(self, start: int, stop: int) -> "PackedWeight":
         """Return the same input for rows `start` to `stop` of the weight."""
-        return PackedWeight(self.weight.rows(start, stop), self.packing, self.field)
+        return replace(self, weight=self.weight.rows(start, stop))
 
     def reshaped(self, shape: tuple[int, ...]) -> "PackedWeight":
         """Return the input itself. Raises ValueError for another shape, which no operator takes."""
@@ -127,7 +133,8 @@ class PackedWeight:
         piece = PIECE // block.elements * block.nbytes
         share = piece // block.nbytes * block.elements * self.elements // stored.elements
         for number, first in enumerate(range(0, raw.size, piece)):
-            packed = _packed(runs_of(raw[first : first + piece], self.dtype), self.packing)
+            runs = runs_of(raw[first : first + piece], self.dtype)
+            packed = _packed(runs, self.packing, self.element)
             found[number * share : (number + 1) * share] = packed[self.field].reshape(-1)
         return found.reshape(self.shape)
 
@@ -145,7 +152,8 @@ class PackedWeight:
 
     def describe(self, place: Place) -> Description:
         """Return the field and the place of the weight."""
-        return ["packed", self.field.value, *self.packing, self.weight.describe(place)]
+        field = self.field.value, self.held.value
+        return ["packed", *field, *self.packing, self.weight.describe(place)]
 
 
 def bound_type(source: WeightSource, element: DType) -> DType:
@@ -161,18 +169,18 @@ def bound_bytes(source: WeightSource, element: DType, form: BlockForm = BlockFor
     packing = packing_of(source, form)
     if packing is None:
         return source.elements * bound_type(source, element).itemsize
-    numbers = DType.F32.itemsize * (1 + packing.has_zeros)
+    numbers = element.itemsize * (1 + packing.has_zeros)
     return source.elements * packing.bits // 8 + source.elements // packing.block * numbers
 
 
-def _packed(runs: Runs, packing: Packing) -> Mapping[Field, Array]:
+def _packed(runs: Runs, packing: Packing, element: DType) -> Mapping[Field, Array]:
     """Return integers, scales and zeros of runs, in the operator's order."""
     integers, zero, scales, offsets = runs
     zeros = scales
     if packing.rounds:
         integers, scales = _rounded(runs)
     elif offsets is not None:
-        integers, scales, zeros = _with_zeros(integers, scales, offsets)
+        integers, scales, zeros = _with_zeros(integers, scales, offsets, element)
     else:
         integers = integers + np.uint8(packing.middle - zero)
     if packing.bits == 4:
@@ -180,12 +188,17 @@ def _packed(runs: Runs, packing: Packing) -> Mapping[Field, Array]:
     return {Field.INTEGERS: integers, Field.SCALES: scales, Field.ZEROS: zeros}
 
 
-def _with_zeros(integers: Array, scales: Array, offsets: Array) -> tuple[Array, Array, Array]:
+def _with_zeros(
+    integers: Array, scales: Array, offsets: Array, element: DType
+) -> tuple[Array, Array, Array]:
     """Return runs whose offsets are multiples of their scales, as zeros.
 
-    A run with the scale 0 is its offset alone: it gets the offset as its scale, and integers of 0.
+    A run whose scale is 0, or so small that no number of `element` type is its zero, is its offset
+    alone: it gets the offset as its scale, and integers of 0.
     """
-    flat = scales == 0
+    largest = np.float32(_LARGEST_HALF if element is DType.F16 else np.finfo(np.float32).max)
+    scales = scales.astype(element.numpy).astype(np.float32)
+    flat = np.abs(scales) <= np.abs(offsets) / largest
     steps = np.where(flat, offsets, scales)
     with np.errstate(divide="ignore", invalid="ignore"):
         zeros = np.where(flat, np.float32(1), offsets / steps)

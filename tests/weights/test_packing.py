@@ -23,11 +23,15 @@ types = pytest.mark.parametrize("dtype", QUANTIZED)
 ROUNDED = {DType.Q5_1, DType.Q5_K}
 
 
-def unpacked(weight: FileWeight) -> Array:
+def unpacked(weight: FileWeight, element: DType = DType.F32) -> Array:
     """The numbers that integers, scales and zeros stand for, by the operator's definition."""
     packing = packing_of(weight, FORM)
     assert packing is not None
-    fields = {field: PackedWeight(weight, packing, field).read() for field in Field}
+    packed = {field: PackedWeight(weight, packing, field, element) for field in Field}
+    fields = {field: one.read() for field, one in packed.items()}
+    assert {fields[Field.SCALES].dtype, fields[Field.ZEROS].dtype} == {element.numpy}
+    for field in (Field.SCALES, Field.ZEROS):
+        fields[field] = fields[field].astype(np.float32)
     integers = fields[Field.INTEGERS]
     if packing.bits == 4:
         halves = (integers & np.uint8(15), integers >> np.uint8(4))
@@ -52,6 +56,24 @@ def test_packed_weights_stand_for_the_numbers_of_the_file(dtype: DType, tmp_path
         np.testing.assert_allclose(found, numbers, rtol=1e-4, atol=1e-6)
     else:
         assert (found == numbers).all()
+
+
+@types
+@pytest.mark.parametrize(("element", "limit"), [(DType.F16, 2e-3), (DType.BF16, 8e-3)])
+def test_scales_and_zeros_are_rounded_to_the_element(
+    element: DType, limit: float, dtype: DType, tmp_path: Path
+) -> None:
+    weight = written(tmp_path, blocks(dtype, (24, 512)))
+    numbers = weight.read()
+    error = np.linalg.norm(unpacked(weight, element) - numbers) / np.linalg.norm(numbers)
+    assert error < limit + (0.005 if dtype in ROUNDED else 0)
+
+
+def test_a_zero_that_the_element_cannot_hold_makes_the_run_its_offset(tmp_path: Path) -> None:
+    stored = blocks(DType.Q4_1, (1, 32))
+    halves = np.array([6e-8, -0.5], np.float16).tobytes()
+    weight = written(tmp_path, type(stored)(stored.dtype, (1, 32), halves + stored.raw[4:]))
+    assert (unpacked(weight, DType.F16) == np.float32(-0.5)).all()
 
 
 def test_a_run_with_the_scale_zero_is_its_offset(tmp_path: Path) -> None:

@@ -255,4 +255,5 @@ def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> 
     branches = RandomBranches(tmp_path, weights).branches
     graph = graph_in_memory(emit, weights, own, DType.F32, branches=branches)
     used.update(step.kind for step in make_plan(graph.model).steps)
-    assert OPERATORS.keys() == used
+    # No network of the tests has weights in blocks: tests/backends/test_blocks.py proves those.
+    assert OPERATORS.keys() == used | {"MatMulNBits"}
