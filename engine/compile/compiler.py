@@ -86,7 +86,7 @@ class Compiler:
 
     def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""
-        return runtime_bytes(weights.values(), precision.dtype, self._operators.blocks)
+        return runtime_bytes(weights.values(), precision.dtype, self._operators)
 
     def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
         """Return the bytes that the runtime holds of `weights` that it reads where they are.
@@ -95,8 +95,8 @@ class Compiler:
         """
         if not self._operators.reads_in_place:
             return None
-        form = self._operators.blocks
-        return runtime_bytes(weights.values(), precision.dtype, form, in_place=True)
+        operators = self._operators
+        return runtime_bytes(weights.values(), precision.dtype, operators, in_place=True)
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""

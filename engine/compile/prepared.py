@@ -88,7 +88,7 @@ class PreparedNetwork:
         """
         weights, element = self.network.weights.values(), self._element
         form = self._operators.blocks
-        held = runtime_bytes(weights, self.precision.dtype, form)
+        held = runtime_bytes(weights, self.precision.dtype, self._operators)
         computed = [one for one in weights if one.slice_as(element) is None]
         kept = [one for one in computed if not placement.maps or one is not one.base]
         return held + sum(bound_bytes(one, element, form) for one in kept)

@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-from backends.base import DType
-from backends.forms import BlockForm
-from engine.weights.packing import Field, PackedWeight, Packing, packing_of
+from backends.base import DType, OperatorSet
+from engine.weights.packing import Field, PackedWeight, Packing, bound_bytes, packing_of
 from engine.weights.sources import WeightSource
 
 # The axes of the weights of linear layers and of convolutions.
@@ -12,15 +11,26 @@ _MATRIX, _CONVOLUTION = 2, 4
 
 
 def runtime_bytes(
-    sources: Collection[WeightSource], element: DType, form: BlockForm, *, in_place: bool = False
+    sources: Collection[WeightSource],
+    element: DType,
+    operators: OperatorSet,
+    *,
+    in_place: bool = False,
 ) -> int:
     """Return the bytes that a runtime holds of weights bound in `element` type.
 
-    Without `in_place` all weights are packed, but for those in blocks: ONNX Runtime's MatMulNBits
-    packs integers of 4 bits without zeros of their own, never scales, and turns all others to
-    float32 as it multiplies, one layer at a time (`contrib_ops/cpu/quantization/matmul_nbits.cc`).
-    In place it does so with all blocks, and orders only the weights of convolutions anew.
+    One that reads no weights in place, such as a card's, holds all that it is given, and a layer in
+    blocks as `element` type while it runs. Else, without `in_place`, all weights are packed, but
+    for those in blocks: ONNX Runtime's MatMulNBits packs integers of 4 bits without zeros of their
+    own, never scales, and turns all others to float32 as it multiplies, one layer at a time
+    (`contrib_ops/cpu/quantization/matmul_nbits.cc`). In place it does so with all blocks, and
+    orders only the weights of convolutions anew.
     """
+    form = operators.blocks
+    if not operators.reads_in_place:
+        blocks = (one for one in sources if packing_of(one, form))
+        widest = max((one.elements * element.itemsize for one in blocks), default=0)
+        return sum(bound_bytes(one, element, form) for one in sources) + widest
     held = widest = 0
     for source in sources:
         packing = packing_of(source, form)

@@ -1,0 +1,31 @@
+"""The bytes that runtimes hold of weights in blocks."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from backends.base import DType, OperatorSet
+from backends.cpu import CpuBackend
+from backends.nvidia_cuda import OPERATORS as CUDA
+from engine.weights.packing import bound_bytes
+from engine.weights.runtime_bytes import runtime_bytes
+from tests.checkpoints.gguf_files import blocks
+from tests.weights.test_dequantization import written
+
+
+@pytest.mark.parametrize("dtype", [DType.Q4_0, DType.Q4_K, DType.Q8_0])
+def test_a_card_holds_all_blocks_and_one_layer_in_16_bits(dtype: DType, tmp_path: Path) -> None:
+    weight, small = written(tmp_path, blocks(dtype, (8, 512))), DType.F16
+    whole = bound_bytes(weight, small, CUDA.blocks)
+    assert runtime_bytes([weight] * 3, small, CUDA) == 3 * whole + 8 * 512 * small.itemsize
+
+
+def test_the_processor_holds_integers_that_it_packs_and_no_scales(tmp_path: Path) -> None:
+    weight = written(tmp_path, blocks(DType.Q4_0, (8, 512)))
+    backend = CpuBackend()
+    operators: OperatorSet = backend.operators(backend.probe()[0])
+    assert runtime_bytes([weight], DType.F32, operators) == 8 * 512 // 2
+    assert runtime_bytes([weight], DType.F32, operators, in_place=True) == 8 * 512 * 4
+    wide = replace(operators, reads_in_place=False)
+    assert runtime_bytes([weight], DType.F32, wide) > 8 * 512 * 4
