@@ -1,7 +1,7 @@
 """The index: a SQLite file that can be deleted at any time, as it is made of the files again.
 
-A file that is damaged, or of another version, is put aside. In WAL mode readers never wait for the
-writer; on network drives, where WAL does not work, they may.
+A file that is damaged is put aside, and one of another version is deleted. In WAL mode readers
+never wait for the writer; on network drives, where WAL does not work, they may.
 """
 
 import sqlite3
@@ -173,7 +173,10 @@ def prepare(folder: Path) -> Path | None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / FILE
     try:
-        _prepare(path)
+        if not _prepare(path):
+            # An update's: nothing in it is lost, since it is made of the files again.
+            _delete(path)
+            _prepare(path)
     except IndexDamagedError:
         aside = set_aside(path)
         _prepare(path)
@@ -186,13 +189,23 @@ def set_aside(path: Path) -> Path | None:
     for earlier in path.parent.glob(f"{path.name}.damaged-*"):
         with suppress(OSError):
             earlier.unlink()
-    for rest in ("-wal", "-shm", "-journal"):
-        with suppress(OSError):
-            path.with_name(path.name + rest).unlink()
+    _delete_rest(path)
     aside = put_aside(path, "damaged")
     if aside is None:
         path.unlink(missing_ok=True)
     return aside
+
+
+def _delete(path: Path) -> None:
+    _delete_rest(path)
+    path.unlink(missing_ok=True)
+
+
+def _delete_rest(path: Path) -> None:
+    """Delete the files that SQLite keeps beside the index."""
+    for rest in ("-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            path.with_name(path.name + rest).unlink()
 
 
 def quick_check(path: Path) -> None:
@@ -203,7 +216,8 @@ def quick_check(path: Path) -> None:
         raise IndexDamagedError(str(found))
 
 
-def _prepare(path: Path) -> None:
+def _prepare(path: Path) -> bool:
+    """Make the tables of a new index; return False for an index of another version."""
     with index_errors(), closing(connect(path)) as connection:
         mode = "TRUNCATE" if on_network(path.parent) else "WAL"
         connection.execute(f"PRAGMA journal_mode = {mode}")
@@ -215,8 +229,9 @@ def _prepare(path: Path) -> None:
                 f"BEGIN IMMEDIATE; {_SCHEMA}"
                 f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
             )
-        elif (application, version) != (_APPLICATION, VERSION):
+        elif application != _APPLICATION:
             raise IndexDamagedError(f"application {application}, version {version}")
+        return (application, version) in ((0, 0), (_APPLICATION, VERSION))
 
 
 def on_network(folder: Path) -> bool:

@@ -174,14 +174,15 @@ def test_an_index_that_was_deleted_is_made_again_with_all_stars(two: Opened) -> 
 
 
 @pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
-def test_an_index_of_another_version_is_put_aside_and_made_again(two: Opened, version: int) -> None:
+def test_an_index_of_another_version_is_deleted_and_made_again(two: Opened, version: int) -> None:
     two.index.close()
     with closing(sqlite3.connect(two.file)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
     two.again()
     two.wait_for("a.png", "b.png")
     assert two.names(STARRED) == ["a.png"]
-    assert list(two.file.parent.glob("index.sqlite.damaged-*"))
+    # A large Gallery's index takes 200 MB, which an update would leave behind for nothing.
+    assert not list(two.file.parent.glob("index.sqlite.damaged-*"))
 
 
 SPOILED: dict[str, Callable[[bytes], bytes]] = {
