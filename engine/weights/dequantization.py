@@ -14,6 +14,9 @@ from backends.base import Array, DType
 # Weights are dequantised in pieces of this many elements, a multiple of every block's.
 PIECE = 1 << 16
 _NIBBLES = np.array([0, 4], np.uint8).reshape(1, 2, 1)
+# Eight bytes are shifted and masked at once.
+_WORD_NIBBLES = _NIBBLES.astype(np.uint64)
+_LOW_HALVES = np.uint64(0x0F0F0F0F0F0F0F0F)
 _PAIRS = np.array([0, 2, 4, 6], np.uint8).reshape(1, 4, 1)
 _BITS = np.arange(8, dtype=np.uint8).reshape(1, 8, 1)
 _LOW, _BOTTOM, _LAST = np.uint8(0x0F), np.uint8(3), np.uint8(1)
@@ -22,10 +25,11 @@ _LOW, _BOTTOM, _LAST = np.uint8(0x0F), np.uint8(3), np.uint8(1)
 class Runs(NamedTuple):
     """The numbers of blocks as runs that share a scale: scale * (integer - zero) - offset.
 
-    `integers` are uint8 [runs, run], scales and offsets float32 [runs, 1].
+    `integers` returns uint8 [runs, run]: most of the work, which whoever needs the scales alone
+    leaves out. Scales and offsets are float32 [runs, 1].
     """
 
-    integers: Array
+    integers: Callable[[], Array]
     zero: int
     scales: Array
     offsets: Array | None = None
@@ -44,7 +48,7 @@ def dequantized(raw: Array, dtype: DType) -> Array:
     """Return the numbers of whole blocks, uint8 [bytes], as float32 [elements]."""
     integers, zero, scales, offsets = runs_of(raw, dtype)
     with np.errstate(invalid="ignore", over="ignore"):
-        numbers = integers.astype(np.float32)
+        numbers = integers().astype(np.float32)
         if zero:
             numbers -= np.float32(zero)
         numbers *= scales
@@ -69,48 +73,56 @@ def _scale(field: Array) -> Array:
 
 def _nibbles(field: Array, run: int) -> Array:
     """Return the low half of each `run` bytes, then their high half: uint8 [blocks, elements]."""
-    count = len(field)
-    halves = field.reshape(-1, 1, run) >> _NIBBLES
-    return (halves & _LOW).reshape(count, -1)
+    words = field.view(np.uint64).reshape(-1, 1, run // 8)
+    halves = (words >> _WORD_NIBBLES) & _LOW_HALVES
+    return halves.view(np.uint8).reshape(len(field), -1)
 
 
-def _fifth_bits(field: Array) -> Array:
-    """Return the bits of 32-bit words, the lowest first, as 16 or 0: uint8 [blocks, 32]."""
-    return np.unpackbits(field, axis=1, bitorder="little") << np.uint8(4)
+def _five_bits(field: Array, high: Array) -> Array:
+    """Return halves of bytes with their fifth bits, the lowest first: uint8 [blocks, 32]."""
+    return _nibbles(field, 16) | (np.unpackbits(high, axis=1, bitorder="little") << np.uint8(4))
+
+
+def _in_layers(field: Array, shifts: Array, mask: np.uint8, run: int) -> Array:
+    """Return the bits of `mask` in each 32 bytes at each shift: uint8 [runs, run]."""
+    return ((field.reshape(-1, 1, 32) >> shifts) & mask).reshape(-1, run)
 
 
 def _q4_0(blocks: Array) -> Runs:
     scale, field = _parts(blocks, 2)
-    return Runs(_nibbles(field, 16), 8, _scale(scale))
+    return Runs(lambda: _nibbles(field, 16), 8, _scale(scale))
 
 
 def _q4_1(blocks: Array) -> Runs:
     scale, least, field = _parts(blocks, 2, 2)
-    return Runs(_nibbles(field, 16), 0, _scale(scale), -_scale(least))
+    return Runs(lambda: _nibbles(field, 16), 0, _scale(scale), -_scale(least))
 
 
 def _q5_0(blocks: Array) -> Runs:
     scale, high, field = _parts(blocks, 2, 4)
-    return Runs(_nibbles(field, 16) | _fifth_bits(high), 16, _scale(scale))
+    return Runs(lambda: _five_bits(field, high), 16, _scale(scale))
 
 
 def _q5_1(blocks: Array) -> Runs:
     scale, least, high, field = _parts(blocks, 2, 2, 4)
-    return Runs(_nibbles(field, 16) | _fifth_bits(high), 0, _scale(scale), -_scale(least))
+    return Runs(lambda: _five_bits(field, high), 0, _scale(scale), -_scale(least))
 
 
 def _q8_0(blocks: Array) -> Runs:
     scale, field = _parts(blocks, 2)
     # The bits of a signed byte with its sign turned are those of the byte plus 128.
-    return Runs(field ^ np.uint8(128), 128, _scale(scale))
+    return Runs(lambda: field ^ np.uint8(128), 128, _scale(scale))
 
 
 def _q2_k(blocks: Array) -> Runs:
     packed, field, scale, least = _parts(blocks, 16, 64, 2)
     scales = _scale(scale) * (packed & _LOW).astype(np.float32)
     offsets = _scale(least) * (packed >> np.uint8(4)).astype(np.float32)
-    numbers = (field.reshape(-1, 1, 32) >> _PAIRS) & _BOTTOM
-    return Runs(numbers.reshape(-1, 16), 0, scales.reshape(-1, 1), offsets.reshape(-1, 1))
+
+    def integers() -> Array:
+        return _in_layers(field, _PAIRS, _BOTTOM, 16)
+
+    return Runs(integers, 0, scales.reshape(-1, 1), offsets.reshape(-1, 1))
 
 
 def _q3_k(blocks: Array) -> Runs:
@@ -119,10 +131,13 @@ def _q3_k(blocks: Array) -> Runs:
     low = ((packed[:, None, :8] >> _NIBBLES) & _LOW).reshape(count, 16)
     high = ((packed[:, None, 8:] >> _PAIRS) & _BOTTOM).reshape(count, 16)
     small = (low | (high << np.uint8(4))).astype(np.float32) - np.float32(32)
-    two = ((field.reshape(-1, 1, 32) >> _PAIRS) & _BOTTOM).reshape(-1, 16)
-    # The numbers are four less where the mask has no bit.
-    third = ((mask.reshape(-1, 1, 32) >> _BITS) & _LAST).reshape(-1, 16)
-    return Runs(two | (third << np.uint8(2)), 4, (_scale(scale) * small).reshape(-1, 1))
+
+    def integers() -> Array:
+        # The numbers are four less where the mask has no bit.
+        third = _in_layers(mask, _BITS, _LAST, 16) << np.uint8(2)
+        return _in_layers(field, _PAIRS, _BOTTOM, 16) | third
+
+    return Runs(integers, 4, (_scale(scale) * small).reshape(-1, 1))
 
 
 def _runs_of_32(scale: Array, least: Array, packed: Array) -> tuple[Array, Array]:
@@ -139,22 +154,32 @@ def _runs_of_32(scale: Array, least: Array, packed: Array) -> tuple[Array, Array
 
 def _q4_k(blocks: Array) -> Runs:
     scale, least, packed, field = _parts(blocks, 2, 2, 12)
-    return Runs(_nibbles(field, 32).reshape(-1, 32), 0, *_runs_of_32(scale, least, packed))
+
+    def integers() -> Array:
+        return _nibbles(field, 32).reshape(-1, 32)
+
+    return Runs(integers, 0, *_runs_of_32(scale, least, packed))
 
 
 def _q5_k(blocks: Array) -> Runs:
     scale, least, packed, high, field = _parts(blocks, 2, 2, 12, 32)
-    fifth = ((high.reshape(-1, 1, 32) >> _BITS) & _LAST) << np.uint8(4)
-    numbers = _nibbles(field, 32).reshape(-1, 32) | fifth.reshape(-1, 32)
-    return Runs(numbers, 0, *_runs_of_32(scale, least, packed))
+
+    def integers() -> Array:
+        fifth = _in_layers(high, _BITS, _LAST, 32) << np.uint8(4)
+        return _nibbles(field, 32).reshape(-1, 32) | fifth
+
+    return Runs(integers, 0, *_runs_of_32(scale, least, packed))
 
 
 def _q6_k(blocks: Array) -> Runs:
     low, high, small, scale = _parts(blocks, 128, 64, 16)
     scales = _scale(scale) * small.view(np.int8).astype(np.float32)
-    upper = ((high.reshape(-1, 1, 32) >> _PAIRS) & _BOTTOM) << np.uint8(4)
-    numbers = _nibbles(low, 64).reshape(-1, 16) | upper.reshape(-1, 16)
-    return Runs(numbers, 32, scales.reshape(-1, 1))
+
+    def integers() -> Array:
+        upper = _in_layers(high, _PAIRS, _BOTTOM, 16) << np.uint8(4)
+        return _nibbles(low, 64).reshape(-1, 16) | upper
+
+    return Runs(integers, 32, scales.reshape(-1, 1))
 
 
 _RUNS: Mapping[DType, Callable[[Array], Runs]] = {

@@ -49,6 +49,8 @@ _PACKINGS: Mapping[DType, Packing] = {
     DType.Q6_K: Packing(8, 16),
 }
 _LARGEST = np.float32(127)
+# The halves of a byte.
+_FIRST, _SECOND = np.uint16(0x0F), np.uint16(0xF0)
 # The largest number of float16; bfloat16 has the range of float32.
 _LARGEST_HALF = 65504
 
@@ -134,8 +136,8 @@ class PackedWeight:
         share = piece // block.nbytes * block.elements * self.elements // stored.elements
         for number, first in enumerate(range(0, raw.size, piece)):
             runs = runs_of(raw[first : first + piece], self.dtype)
-            packed = _packed(runs, self.packing, self.element)
-            found[number * share : (number + 1) * share] = packed[self.field].reshape(-1)
+            packed = _packed(runs, self.packing, self.element, self.field)
+            found[number * share : (number + 1) * share] = packed.reshape(-1)
         return found.reshape(self.shape)
 
     def slice_as(self, element: DType) -> FileSlice | None:
@@ -173,43 +175,49 @@ def bound_bytes(source: WeightSource, element: DType, form: BlockForm = BlockFor
     return source.elements * packing.bits // 8 + source.elements // packing.block * numbers
 
 
-def _packed(runs: Runs, packing: Packing, element: DType) -> Mapping[Field, Array]:
-    """Return integers, scales and zeros of runs, in the operator's order."""
-    integers, zero, scales, offsets = runs
-    zeros = scales
+def _packed(runs: Runs, packing: Packing, element: DType, field: Field) -> Array:
+    """Return one of the operator's inputs for runs, in its order."""
     if packing.rounds:
-        integers, scales = _rounded(runs)
-    elif offsets is not None:
-        integers, scales, zeros = _with_zeros(integers, scales, offsets, element)
-    else:
-        integers = integers + np.uint8(packing.middle - zero)
-    if packing.bits == 4:
-        integers = integers[:, ::2] | (integers[:, 1::2] << np.uint8(4))
-    return {Field.INTEGERS: integers, Field.SCALES: scales, Field.ZEROS: zeros}
+        integers, steps = _rounded(runs)
+        return integers if field is Field.INTEGERS else steps
+    flat, steps, offsets = _steps(runs, element)
+    if field is Field.SCALES:
+        return steps
+    if field is Field.ZEROS:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(flat, np.float32(1), offsets / steps)
+    integers = runs.integers()
+    if packing.has_zeros:
+        integers = np.where(flat, np.uint8(0), integers)
+    elif packing.middle != runs.zero:
+        integers = integers + np.uint8(packing.middle - runs.zero)
+    return integers if packing.bits == 8 else _halves(integers)
 
 
-def _with_zeros(
-    integers: Array, scales: Array, offsets: Array, element: DType
-) -> tuple[Array, Array, Array]:
-    """Return runs whose offsets are multiples of their scales, as zeros.
+def _halves(integers: Array) -> Array:
+    """Return integers of 4 bits, two in a byte, the first in its low half."""
+    pairs = integers.view("<u2")
+    return ((pairs & _FIRST) | ((pairs >> np.uint16(4)) & _SECOND)).astype(np.uint8)
+
+
+def _steps(runs: Runs, element: DType) -> tuple[Array, Array, Array]:
+    """Return which runs are flat, and the scales and offsets of all.
 
     A run whose scale is 0, or so small that no number of `element` type is its zero, is its offset
     alone: it gets the offset as its scale, and integers of 0.
     """
+    if runs.offsets is None:
+        return np.zeros(1, np.bool_), runs.scales, np.zeros(1, np.float32)
     largest = np.float32(_LARGEST_HALF if element is DType.F16 else np.finfo(np.float32).max)
-    scales = scales.astype(element.numpy).astype(np.float32)
-    flat = np.abs(scales) <= np.abs(offsets) / largest
-    steps = np.where(flat, offsets, scales)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        zeros = np.where(flat, np.float32(1), offsets / steps)
-    return np.where(flat, np.uint8(0), integers), steps, zeros
+    scales = runs.scales.astype(element.numpy).astype(np.float32)
+    flat = np.abs(scales) <= np.abs(runs.offsets) / largest
+    return flat, np.where(flat, runs.offsets, scales), runs.offsets
 
 
 def _rounded(runs: Runs) -> tuple[Array, Array]:
     """Return the numbers of runs rounded to 255 steps about 0, with the scale of each."""
-    integers, zero, scales, offsets = runs
-    numbers = scales * (integers.astype(np.float32) - np.float32(zero))
-    numbers = numbers if offsets is None else numbers - offsets
+    numbers = runs.scales * (runs.integers().astype(np.float32) - np.float32(runs.zero))
+    numbers = numbers if runs.offsets is None else numbers - runs.offsets
     steps = np.abs(numbers).max(axis=1, keepdims=True) / _LARGEST
     whole = np.rint(numbers / np.where(steps == 0, np.float32(1), steps))
     return (whole + np.float32(128)).astype(np.uint8), steps

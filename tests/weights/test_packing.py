@@ -88,7 +88,7 @@ def test_rows_of_packed_weights_are_those_of_the_whole(dtype: DType, tmp_path: P
     weight = written(tmp_path, blocks(dtype, (6, 512)))
     packing = packing_of(weight, FORM)
     assert packing is not None
-    for field in Field:
+    for field in Field if packing.has_zeros else (Field.INTEGERS, Field.SCALES):
         packed = PackedWeight(weight, packing, field)
         assert (packed.rows(2, 5).read() == packed.read()[2:5]).all()
 
