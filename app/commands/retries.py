@@ -57,6 +57,7 @@ class Retries:
         def moved(outcome: Path | OSError) -> None:
             if isinstance(outcome, Path):
                 self._queue.recover(name, outcome)
+                self._view.on_saved(str(outcome))
             elif isinstance(outcome, FileNotFoundError):
                 # Somebody took it.
                 self._queue.retry(name, folder=folder)

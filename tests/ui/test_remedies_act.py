@@ -425,6 +425,9 @@ def test_a_finished_picture_is_moved_once_there_is_room(
     folder.unlink()
     press(desk, A.RETRY)
     assert made(desk).images == (str(folder / "1.png"),)
+    # It is on the canvas, as one that was just made, and its actions are offered.
+    assert desk.session.view.path == str(folder / "1.png")
+    desk.wait(desk.window.create_page.info.use.isVisible)
 
 
 def test_a_finished_picture_that_somebody_took_is_made_again(
