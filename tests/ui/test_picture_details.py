@@ -4,7 +4,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.paths import starter_checkpoint
@@ -17,7 +19,7 @@ from tests.metadata.records import PLAIN, PNG
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from ui.actions import ActionName
-from ui.picture_facts import read_facts, seen
+from ui.picture_facts import Fact, read_facts, seen
 from ui.theme.theme import Theme
 from ui.widgets.picture_details import PictureDetails
 
@@ -123,6 +125,33 @@ def test_each_fact_is_copied_by_its_button(qtbot: QtBot, theme: Theme, tmp_path:
     assert details.rows[-1].width() <= 280
     details.copy_all.click()
     assert prompt.strip() in QGuiApplication.clipboard().text()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_rest_of_a_long_value_is_shown_on_demand_and_always_copied(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    details = PictureDetails(theme)
+    qtbot.addWidget(details)
+    details.resize(280, 600)
+    details.show()
+    long = Fact("Workflow", "node " * 2000)
+    details.show_facts((Fact("Prompt", "a cat"), long))
+    short, row = details.rows
+    assert not short.more.isVisible()
+    assert row.value.toPlainText() == f"{long.text[:4000]}…"
+    assert row.more.text() == f"Show all {QLocale().toString(10_000)} characters"
+    row.copy.click()
+    assert QGuiApplication.clipboard().text() == long.text
+    height = row.value.height()
+    QTest.mouseClick(row.more, Qt.MouseButton.LeftButton)
+    assert row.value.toPlainText() == long.text
+    assert not row.more.isVisible()
+    qtbot.waitUntil(lambda: row.value.height() > 2 * height, timeout=PATIENCE_MS)
+    # Another picture's value begins short again.
+    details.show_facts((Fact("Prompt", "b" * 5000), Fact("Seed", "1")))
+    assert details.rows[0].more.isVisible()
+    assert not details.rows[1].more.isVisible()
 
 
 def test_the_pane_follows_the_picture_and_is_kept(desk: Desk, tmp_path: Path) -> None:

@@ -1126,6 +1126,10 @@
    <source>Copy: {name}</source>
    <translation>Kopieren: {name}</translation>
   </message>
+  <message>
+   <source>Show all {n} characters</source>
+   <translation>Alle {n} Zeichen zeigen</translation>
+  </message>
  </context>
  <context>
   <name>FieldRow</name>

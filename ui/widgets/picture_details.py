@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QLocale, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -73,8 +73,16 @@ class PictureDetails(QWidget):
         self._area.verticalScrollBar().setValue(0)
 
 
+# The most characters of a value that are shown before one asks for the rest: to lay out a text of
+# 20,000 takes longer than a frame.
+_MOST_SHOWN = 4000
+
+
 class FactRow(QWidget):
-    """A label, its value below, and a button to copy the value."""
+    """A label, its value below, and a button to copy the value.
+
+    Of a long value the beginning is shown, and the rest where the user asks for it.
+    """
 
     def __init__(self, theme: Theme, fact: Fact) -> None:
         super().__init__()
@@ -82,23 +90,38 @@ class FactRow(QWidget):
         self._label = plain_label("", "caption")
         self.copy = IconButton(theme, "copy", "")
         self.copy.clicked.connect(lambda: _copy(self._fact.text))
-        self.show_fact(fact)
+        self.more = QPushButton()
+        self.more.setProperty("role", "link")
+        self.more.clicked.connect(self._show_all)
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(self._label)
         words.addWidget(self.value)
+        words.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeading)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(XS)
         row.addLayout(words, 1)
         row.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
+        self.show_fact(fact)
 
     def show_fact(self, fact: Fact) -> None:
         """Show another fact."""
         self._fact = fact
         self._label.setText(fact.label)
-        self.value.show_text(fact.label, fact.text)
+        is_long = len(fact.text) > _MOST_SHOWN
+        shown = f"{fact.text[:_MOST_SHOWN]}…" if is_long else fact.text
+        self.value.show_text(fact.label, shown)
+        count = QLocale().toString(len(fact.text))
+        self.more.setText(self.tr("Show all {n} characters").format(n=count))
+        self.more.setVisible(is_long)
         self.copy.set_name(self.tr("Copy: {name}").format(name=fact.label))
+
+    def _show_all(self) -> None:
+        self.value.show_text(self._fact.label, self._fact.text)
+        # Else the focus goes to whatever comes next, and the pane scrolls there.
+        self.copy.setFocus()
+        self.more.hide()
 
 
 class _Value(QPlainTextEdit):
