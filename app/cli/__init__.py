@@ -27,6 +27,7 @@ from app.cli import (
     updates,
     upscale,
 )
+from app.cli.quiet_log import quiet_log
 from app.cli.terminal import Usage, harmless, print_error, print_note
 from app.paths import find_paths
 from app.standard_streams import OutputLost, guarded
@@ -54,6 +55,8 @@ COMMANDS = {
 
 # Commands that load no runtime, and so keep none from being removed.
 _WITHOUT_RUNTIMES = ("packs", "settings")
+# The engine sends its log to the app.
+_ON_ITS_OWN = ("engine",)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -90,7 +93,10 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         if options.command not in _WITHOUT_RUNTIMES:
             _use_packs()
-        return int(options.run(options))
+        if options.command in _ON_ITS_OWN:
+            return int(options.run(options))
+        with quiet_log(find_paths().cache):
+            return int(options.run(options))
     except Usage as error:
         parser.error(str(error))
     except EngineError as error:

@@ -13,6 +13,7 @@ from PIL import Image
 
 from app.cli.adapters import adapter_rows, find_adapters
 from app.cli.devices import DeviceOutput, check_hardware, list_devices, unusable_words
+from app.cli.quiet_log import write_problem
 from app.cli.terminal import print_json, print_table
 from app.installation import describe, faults, installed_root, repair_hint
 from app.paths import Paths, find_paths, starter_checkpoint
@@ -102,12 +103,8 @@ def _versions() -> Iterator[str]:
 
 
 def _writable(name: str, folder: Path) -> CheckOutput:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return CheckOutput(name, True, str(folder))
-    except OSError as error:
-        return CheckOutput(name, False, f"{folder}: {error.strerror}")
+    problem = write_problem(folder)
+    return CheckOutput(name, not problem, f"{folder}: {problem}" if problem else str(folder))
 
 
 def _starter() -> CheckOutput:
