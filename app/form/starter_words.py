@@ -7,8 +7,11 @@ from importlib import resources
 
 import msgspec
 
-# Tags of networks, names of wildcards and of embeddings: they are not drawn as words.
-_NO_WORDS = re.compile(r"<[^<>]*>|__[^_\s]+__|embedding:\S+")
+# Tags of networks, names of wildcards and of embeddings: they are not drawn as words. At the end
+# one may still be written.
+_NO_WORDS = re.compile(
+    r"<[^<>]*>|<\w+:[^<>\n]*$|__(?:(?!__)[\w\-./ ])+__|__(?:(?!__)[\w\-./])*$|embedding:\S+"
+)
 _WORD = re.compile(r"[^\W\d_]+")
 # Beyond these the sentence says nothing more, and a long text takes no longer.
 _MOST = 50

@@ -34,6 +34,13 @@ def found(prompt: str) -> list[str]:
         ("a portrait of a woman, photo", ["portrait", "woman", "photo"]),
         ("(cyberpunk:1.3) city <lora:seaside_v2:0.8> __animals__", ["cyberpunk", "city"]),
         ("embedding:bad-hands a Größe 城", ["Größe", "城"]),
+        ("a house in __hair_colour__, __my lists/animals__ city", ["city"]),
+        # A name that is being written, at the end.
+        ("a zebra in __we", ["zebra"]),
+        ("a zebra in __hair_co", ["zebra"]),
+        ("a zebra <lora:ink wa", ["zebra"]),
+        # No names: what is open does not swallow what follows.
+        ("a house __ zebra, 3 < 4 lions", ["zebra", "lions"]),
     ],
 )
 def test_words_outside_of_the_captions_are_found_where_they_stand(
