@@ -79,3 +79,5 @@ class BlockForm(StrEnum):
 
     NONE = "none"  # weights have the graph's element type
     MATMUL_N_BITS = "matmul_n_bits"  # com.microsoft MatMulNBits, which holds 4 or 8 bits
+    ROUNDED_8 = "rounded_8"  # the same; numbers of 16 or 32 bits, and fp8, are rounded to 8 bits
+    ROUNDED_4 = "rounded_4"  # the same; they are rounded to 4 bits

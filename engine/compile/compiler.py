@@ -21,7 +21,8 @@ from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
-from engine.weights.packing import bound_bytes, packing_of
+from engine.weights.packing import bound_bytes, is_computed, packing_of
+from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import runtime_bytes
 from engine.weights.sources import WeightSource, as_sources
 from engine.weights.weight_set import WeightSet
@@ -32,7 +33,8 @@ class Compiler:
     """Prepares networks for one device.
 
     Without a store of artifacts no artifact is kept, without `merged` no merged weights; `refits`
-    is False where the device failed to change the weights of an artifact.
+    is False where the device failed to change the weights of an artifact. `rounding` is of the
+    weights of text encoders and denoisers.
 
     May be used from any thread.
     """
@@ -46,10 +48,12 @@ class Compiler:
         merged: MergedCopies | None = None,
         *,
         refits: bool = True,
+        rounding: Rounding = EXACT,
     ) -> None:
         self.backend = backend
         self.device = device
         self.artifacts = artifacts or ArtifactStore(None)
+        self.rounding = rounding
         self._working_copies, self._merged, self._refits = working_copies, merged, refits
         self._lock = Lock()
         # By the `id` of the network, which its `PreparedNetwork` keeps alive: ids stay unique.
@@ -69,39 +73,41 @@ class Compiler:
                     self._working_copies,
                     self._merged,
                     refits=self._refits,
+                    rounding=self.rounding,
                 )
             return self._prepared[key]
 
     def converted_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of converted weights that binding `weights` in memory would hold."""
         sources = weights.base.values()
-        element, form = self._element(sources, precision), self._operators.blocks
-        computed = [source for source in sources if source.slice_as(element) is None]
+        element, form = self._element(sources, precision), self._operators_for(weights).blocks
+        computed = [source for source in sources if is_computed(source, element, form)]
         return sum(bound_bytes(source, element, form) for source in computed)
 
     def repacks(self, weights: WeightSet) -> bool:
-        """Return True if weights in blocks would be repacked into blocks of the runtime's."""
-        form = self._operators.blocks
+        """Return True if weights would be packed or rounded into blocks of the runtime's."""
+        form = self._operators_for(weights).blocks
         return any(packing_of(one, form) is not None for one in weights.base.values())
 
     def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""
-        return runtime_bytes(weights.values(), precision.dtype, self._operators)
+        return runtime_bytes(weights.values(), precision.dtype, self._operators_for(weights))
 
     def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
         """Return the bytes that the runtime holds of `weights` that it reads where they are.
 
         None if it always packs them.
         """
-        if not self._operators.reads_in_place:
+        operators = self._operators_for(weights)
+        if not operators.reads_in_place:
             return None
-        operators = self._operators
         return runtime_bytes(weights.values(), precision.dtype, operators, in_place=True)
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""
         element = self._element(weights.base.values(), precision)
-        return has_copy_of(weights, element, self._working_copies, self._operators.blocks)
+        form = self._operators_for(weights).blocks
+        return has_copy_of(weights, element, self._working_copies, form)
 
     def patched_bytes(
         self,
@@ -116,6 +122,9 @@ class Compiler:
 
     def _element(self, sources: Collection[WeightSource], precision: Precision) -> DType:
         return element_type(sources, self._operators, precision)
+
+    def _operators_for(self, weights: WeightSet) -> OperatorSet:
+        return self.rounding.operators(self._operators, weights.role)
 
     @property
     def _operators(self) -> OperatorSet:

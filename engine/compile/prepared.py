@@ -25,7 +25,8 @@ from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
-from engine.weights.packing import bound_bytes
+from engine.weights.packing import bound_bytes, is_computed, packing_of
+from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import in_place_names, runtime_bytes
 from engine.weights.working_copies import WorkingCopies
 
@@ -36,7 +37,8 @@ class PreparedNetwork:
     The graph is emitted by the first call that needs it, which raises
     EngineError(CHECKPOINT_MISMATCH) if weights are missing. Results depend on the files and caches
     at the time of the call. Without `refits` artifacts that carry weights carry patched ones, too,
-    whatever the device's compiler can do. May be used from any thread.
+    whatever the device's compiler can do. `rounding` is of the weights of linear layers. May be
+    used from any thread.
     """
 
     def __init__(
@@ -50,11 +52,12 @@ class PreparedNetwork:
         merged: MergedCopies | None = None,
         *,
         refits: bool = True,
+        rounding: Rounding = EXACT,
     ) -> None:
         self.network, self.precision = network, precision
         self._backend, self._device, self._artifacts = backend, device, artifacts
         self._copies, self._merged, self._refits = copies, merged, refits
-        self._operators = backend.operators(device)
+        self._operators = rounding.operators(backend.operators(device), network.weights.role)
         self._element = element_type(network.weights.values(), self._operators, precision)
         self._lock = Lock()
         self._emitted: tuple[Graph, WeightBinding] | None = None
@@ -89,7 +92,7 @@ class PreparedNetwork:
         weights, element = self.network.weights.values(), self._element
         form = self._operators.blocks
         held = runtime_bytes(weights, self.precision.dtype, self._operators)
-        computed = [one for one in weights if one.slice_as(element) is None]
+        computed = [one for one in weights if is_computed(one, element, form)]
         kept = [one for one in computed if not placement.maps or one is not one.base]
         return held + sum(bound_bytes(one, element, form) for one in kept)
 
@@ -104,7 +107,9 @@ class PreparedNetwork:
         if self._backend.compilation(self._device) is not None:
             return Preparation.LOAD if self.is_prepared() else Preparation.COMPILE
         weights, element = self.network.weights.base.values(), self._element
-        if not any(source.needs_conversion(element) for source in weights):
+        form = self._operators.blocks
+        packs = any(packing_of(one, form) is not None for one in weights)
+        if not packs and not any(one.needs_conversion(element) for one in weights):
             return Preparation.LOAD
         has_copy = self._copies.has(self._emit()[1].copy_key)
         return Preparation.LOAD if has_copy else Preparation.CONVERT
@@ -162,7 +167,8 @@ class PreparedNetwork:
                     absent = {one.removesuffix(".weight") for one in g.unused()}
                     unknown = network.branches.layers.keys() - absent - g.branched
                     assert not unknown, f"no layer of the graph has a branch for {unknown}"
-                binding = WeightBinding(network, g.used, element, self._copies, self._merged)
+                caches, form = (self._copies, self._merged), self._operators.blocks
+                binding = WeightBinding(network, g.used, element, *caches, form)
                 self._emitted = g.build({}), binding
             return self._emitted
 

@@ -30,18 +30,22 @@ def has_copy_of(weights: WeightSet, element: DType, copies: WorkingCopies, form:
     """
     base = weights.base
     packs = any(packing_of(source, form) for source in base.values())
-    return copies.has_any(_key(base, "*", element) + ("-packed*" if packs else ""))
+    return copies.has_any(_key(base, "*", element) + (f"-{_packed(form)}*" if packs else ""))
 
 
 @dataclass(frozen=True, slots=True)
 class WeightBinding:
-    """The weights that the graph of `network` uses, to be bound in `element` type."""
+    """The weights that the graph of `network` uses, to be bound in `element` type.
+
+    `form` is that of the weights in blocks.
+    """
 
     network: Network
     used: Mapping[str, WeightSource]
     element: DType
     copies: WorkingCopies
     merged: MergedCopies | None = None
+    form: BlockForm = BlockForm.NONE
 
     @property
     def nbytes(self) -> int:
@@ -56,7 +60,7 @@ class WeightBinding:
         """
         packed = sum(isinstance(source, PackedWeight) for source in self.used.values())
         key = _key(self.network.weights.base, self.network.name, self.element)
-        return f"{key}-packed{packed}" if packed else key
+        return f"{key}-{_packed(self.form)}{packed}" if packed else key
 
     @property
     def base(self) -> "WeightBinding":
@@ -178,6 +182,11 @@ def _in_turn(report: Report, rest: int) -> tuple[Report, Report]:
         report(before + done, before + total)
 
     return first, second
+
+
+def _packed(form: BlockForm) -> str:
+    """Return the part of a copy's name that tells the form of weights in blocks."""
+    return "packed" if form is BlockForm.MATMUL_N_BITS else f"{form.value}-packed"
 
 
 def _key(weights: WeightSet, name: str, element: DType) -> str:

@@ -16,6 +16,7 @@ from engine.families.latents import LatentFormat, LatentStatistics
 from engine.families.patches import ComponentPatches
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges
 from engine.sampling.schedules.edm import EdmLevels
+from engine.weights.rounding import Role
 from engine.weights.sources import StoredWeight
 from engine.weights.weight_set import WeightSet
 
@@ -161,7 +162,9 @@ class IdentifiedCheckpoint:
 
     def weights_of(self, component: Component) -> WeightSet:
         """Return the weights of a component that exists, as its file has them."""
-        return WeightSet(self.digest, self.components[component].weights)
+        role = Role.TEXT_ENCODER if component in TEXT_ENCODERS else Role.OTHER
+        role = Role.DENOISER if component is Component.DENOISER else role
+        return WeightSet(self.digest, self.components[component].weights, role=role)
 
     @property
     def digest(self) -> str:

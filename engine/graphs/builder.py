@@ -22,7 +22,7 @@ from engine.errors import EngineError
 from engine.weights.derived import Derive, DerivedWeight
 from engine.weights.packing import Field, PackedWeight, Packing, bound_type
 from engine.weights.side_branches import SideBranches
-from engine.weights.sources import FileWeight, WeightSource, as_source
+from engine.weights.sources import FileWeight, ScaledSlice, WeightSource, as_source
 
 # A value flowing through the graph, by its ONNX name.
 Value = str
@@ -194,7 +194,9 @@ class NodeWriter:
         self.used[view] = self.source(name, shape).reshaped(other)
         return view
 
-    def packed_weight(self, weight: FileWeight, packing: Packing, name: str) -> tuple[Value, ...]:
+    def packed_weight(
+        self, weight: FileWeight | ScaledSlice, packing: Packing, name: str
+    ) -> tuple[Value, ...]:
         """Use a weight in blocks as the inputs of MatMulNBits: integers, scales, perhaps zeros."""
         fields = [Field.INTEGERS, Field.SCALES, *([Field.ZEROS] if packing.has_zeros else [])]
         for one in fields:

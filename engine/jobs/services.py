@@ -37,6 +37,7 @@ from engine.pipeline.resolve import NamedFiles
 from engine.preprocessors.map_maker import MapMaker, WantedMap
 from engine.preprocessors.scales import Pixels
 from engine.wanted_counts import WantedCounts
+from engine.weights.rounding import EXACT, Rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,8 +158,11 @@ class JobServices:
         """Return the maps of control layers; their weights may be in the folders of models."""
         return self.maps.make_all(wanted, self.model_folders, cancel)
 
-    def compiler(self, candidate: Candidate) -> Compiler:
-        """Return a compiler, which prepares networks for the candidate's device."""
+    def compiler(self, candidate: Candidate, rounding: Rounding = EXACT) -> Compiler:
+        """Return a compiler, which prepares networks for the candidate's device.
+
+        `rounding` is of the weights of text encoders and denoisers.
+        """
         return Compiler(
             candidate.backend,
             candidate.device,
@@ -166,6 +170,7 @@ class JobServices:
             self.cache.artifacts,
             self.cache.merged,
             refits=not self.refit_failures.has(candidate.device),
+            rounding=rounding,
         )
 
     @property

@@ -3,7 +3,8 @@
 The operator computes x W^T with W = scale * (integer - zero) in blocks of 16 or 32 along a row
 (ONNX Runtime, `docs/ContribOperators.md`). Types whose numbers have that form are repacked without
 loss. Q5_1 and Q5_K, integers of 5 bits with an offset, have not: the operator takes offsets beside
-4 bits only, so their numbers are rounded to 8 bits anew.
+4 bits only, so their numbers are rounded to 8 bits anew. Numbers that are in no blocks are rounded
+where that is asked for, to 8 or 4 bits.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,14 @@ import numpy as np
 from backends.base import Array, DType, FileSlice
 from backends.forms import BlockForm
 from engine.weights.dequantization import PIECE, Runs, runs_of
-from engine.weights.sources import Description, FileWeight, Place, WeightSource, mapped_bytes
+from engine.weights.sources import (
+    Description,
+    FileWeight,
+    Place,
+    ScaledSlice,
+    WeightSource,
+    mapped_bytes,
+)
 
 
 class Packing(NamedTuple):
@@ -48,7 +56,14 @@ _PACKINGS: Mapping[DType, Packing] = {
     DType.Q5_K: Packing(8, 32, rounds=True),
     DType.Q6_K: Packing(8, 16),
 }
-_LARGEST = np.float32(127)
+_ROUNDED: Mapping[BlockForm, Packing] = {
+    BlockForm.ROUNDED_8: Packing(8, 32, rounds=True),
+    BlockForm.ROUNDED_4: Packing(4, 32, rounds=True),
+}
+# Types of numbers that are in no blocks and may be rounded.
+_PLAIN = {DType.F32, DType.F16, DType.BF16, DType.F8_E4M3, DType.F8_E5M2}
+# The elements that are rounded at once, about a processor's cache.
+_ROUNDED_AT_ONCE = 16 * PIECE
 # The halves of a byte.
 _FIRST, _SECOND = np.uint16(0x0F), np.uint16(0xF0)
 # The largest number of float16; bfloat16 has the range of float32.
@@ -68,8 +83,19 @@ def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
 
     Patched weights are numbers that fit no blocks.
     """
-    stays = form is BlockForm.MATMUL_N_BITS and isinstance(weight, FileWeight)
-    return _PACKINGS.get(weight.dtype) if stays and len(weight.shape) == 2 else None
+    if form is BlockForm.NONE or len(weight.shape) != 2:
+        return None
+    rounded = _ROUNDED.get(form)
+    if rounded is not None and isinstance(weight, FileWeight | ScaledSlice):
+        fits = weight.dtype in _PLAIN and weight.shape[1] % rounded.block == 0
+        if fits:
+            return rounded
+    return _PACKINGS.get(weight.dtype) if isinstance(weight, FileWeight) else None
+
+
+def is_computed(source: WeightSource, element: DType, form: BlockForm) -> bool:
+    """Return True for a weight that no file holds as it is bound in a graph of `element` type."""
+    return source.slice_as(element) is None or packing_of(source, form) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +105,7 @@ class PackedWeight:
     `element` is the graph's element type, which scales and zeros have.
     """
 
-    weight: FileWeight
+    weight: FileWeight | ScaledSlice
     packing: Packing
     field: Field
     element: DType = DType.F32
@@ -129,8 +155,10 @@ class PackedWeight:
     def read_as(self, element: DType) -> Array:
         """Return the input's numbers, made of the file's in pieces; `element` is `held`."""
         assert element is self.held, "no other type stands for the blocks"
-        stored, block = self.weight.slice, self.dtype.block
-        assert block is not None
+        block = self.dtype.block
+        if block is None or isinstance(self.weight, ScaledSlice):
+            return self._rounded_rows()
+        stored = self.weight.slice
         raw, found = np.asarray(mapped_bytes(stored)), np.empty(self.elements, element.numpy)
         piece = PIECE // block.elements * block.nbytes
         share = piece // block.nbytes * block.elements * self.elements // stored.elements
@@ -140,12 +168,23 @@ class PackedWeight:
             found[number * share : (number + 1) * share] = packed.reshape(-1)
         return found.reshape(self.shape)
 
+    def _rounded_rows(self) -> Array:
+        """Return the input's numbers for a weight in no blocks, some rows at a time."""
+        found, (rows, columns) = np.empty(self.shape, self.held.numpy), self.weight.shape
+        share = max(1, _ROUNDED_AT_ONCE // columns)
+        for first in range(0, rows, share):
+            part = self.weight.rows(first, min(first + share, rows))
+            runs = part.read_as(DType.F32).reshape(-1, self.packing.block)
+            rounded = _rounded(runs, self.packing, self.element, self.field)
+            found[first : first + share] = rounded.reshape(-1, *self.shape[1:])
+        return found
+
     def slice_as(self, element: DType) -> FileSlice | None:
-        """Return None: the file has integers and scales in turn."""
+        """Return None: the file has integers and scales in turn, or other numbers."""
         return None
 
     def needs_conversion(self, element: DType) -> bool:
-        """Return True: the file has integers and scales in turn."""
+        """Return True: the file has integers and scales in turn, or other numbers."""
         return True
 
     def parts(self) -> tuple[FileSlice, ...]:
@@ -178,8 +217,7 @@ def bound_bytes(source: WeightSource, element: DType, form: BlockForm = BlockFor
 def _packed(runs: Runs, packing: Packing, element: DType, field: Field) -> Array:
     """Return one of the operator's inputs for runs, in its order."""
     if packing.rounds:
-        integers, steps = _rounded(runs)
-        return integers if field is Field.INTEGERS else steps
+        return _rounded(_numbers(runs), packing, element, field)
     flat, steps, offsets = _steps(runs, element)
     if field is Field.SCALES:
         return steps
@@ -214,10 +252,24 @@ def _steps(runs: Runs, element: DType) -> tuple[Array, Array, Array]:
     return flat, np.where(flat, runs.offsets, scales), runs.offsets
 
 
-def _rounded(runs: Runs) -> tuple[Array, Array]:
-    """Return the numbers of runs rounded to 255 steps about 0, with the scale of each."""
+def _numbers(runs: Runs) -> Array:
+    """Return the numbers of runs: float32 [runs, run]."""
     numbers = runs.scales * (runs.integers().astype(np.float32) - np.float32(runs.zero))
-    numbers = numbers if runs.offsets is None else numbers - runs.offsets
-    steps = np.abs(numbers).max(axis=1, keepdims=True) / _LARGEST
+    return numbers if runs.offsets is None else numbers - runs.offsets
+
+
+def _rounded(numbers: Array, packing: Packing, element: DType, field: Field) -> Array:
+    """Return one of the operator's inputs for numbers [runs, run], rounded to steps about 0.
+
+    There are 255 steps of 8 bits and 15 of 4, as many on either side; a step is the scale as the
+    graph has it.
+    """
+    largest = np.float32(packing.middle - 1)
+    steps = (np.abs(numbers).max(axis=1, keepdims=True) / largest).astype(element.numpy)
+    if field is not Field.INTEGERS:
+        return steps
+    steps = steps.astype(np.float32)
     whole = np.rint(numbers / np.where(steps == 0, np.float32(1), steps))
-    return (whole + np.float32(128)).astype(np.uint8), steps
+    whole = np.clip(whole, -largest, largest) + np.float32(packing.middle)
+    integers = whole.astype(np.uint8)
+    return integers if packing.bits == 8 else _halves(integers)

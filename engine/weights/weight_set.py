@@ -10,6 +10,7 @@ import msgspec
 from backends.base import FileSlice
 from engine.checkpoints.index import Stamp, combined_digest
 from engine.weights.patched import Patch, PatchedWeight, fits
+from engine.weights.rounding import Role
 from engine.weights.sources import Description, WeightSource, as_sources
 
 
@@ -17,7 +18,8 @@ class WeightSet(Mapping[str, WeightSource]):
     """Weights by canonical name, with one digest.
 
     `content` is the digest of the files' content from the checkpoint's identification, which may
-    only sample large files. `base` is the set without patches; None if the set has none.
+    only sample large files. `base` is the set without patches; None if the set has none. `role` is
+    the part of a model that they are.
     """
 
     def __init__(
@@ -25,8 +27,9 @@ class WeightSet(Mapping[str, WeightSource]):
         content: str,
         weights: Mapping[str, FileSlice | WeightSource],
         base: "WeightSet | None" = None,
+        role: Role = Role.OTHER,
     ) -> None:
-        self.content = content
+        self.content, self.role = content, role
         self._sources = as_sources(weights)
         self._base = base
 
@@ -61,7 +64,7 @@ class WeightSet(Mapping[str, WeightSource]):
                 raise ValueError(f"the patches do not fit a weight {name}")
             if added:
                 sources[name] = PatchedWeight(sources[name], tuple(added))
-        return WeightSet(combined_digest(self.content, content), sources, self.base)
+        return WeightSet(combined_digest(self.content, content), sources, self.base, self.role)
 
     def digest(self) -> str:
         """Return the digest of the weights in the present state of their files.

@@ -37,6 +37,7 @@ from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import RunContext, Stages
+from engine.weights.rounding import EXACT, Rounding
 from engine.weights.working_copies import WorkingCopies
 from tests.tiny_checkpoint import SIDE
 
@@ -134,9 +135,11 @@ def make_stages(
     residency: Residency | None = None,
     release: Callable[[], None] = return_free_memory,
     store: ArtifactStore | None = None,
+    rounding: Rounding = EXACT,
 ) -> Stages:
     """Stages on a backend's first device; `folder` is for working copies, `store` for artifacts."""
-    compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder), store)
+    copies = WorkingCopies(folder)
+    compiler = Compiler(backend, backend.probe()[0], copies, store, rounding=rounding)
     plan = MemoryPlan(weights, together, 0, 0, resident=residency is not None)
     token = cancel or CancelToken()
     pool = NetworkPool(compiler, plan, token, residency, release)
@@ -157,6 +160,7 @@ def run(
     replace_wildcards: ReplaceWildcards | None = None,
     embeddings: Embeddings = NO_EMBEDDINGS,
     store: ArtifactStore | None = None,
+    rounding: Rounding = EXACT,
 ) -> Result:
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
@@ -174,6 +178,7 @@ def run(
         cancel=cancel,
         residency=residency,
         store=store,
+        rounding=rounding,
     )
     job = ResolvedJob(
         resolved,

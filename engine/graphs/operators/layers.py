@@ -12,7 +12,7 @@ from engine.graphs.operators import limits
 from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
 from engine.graphs.operators.side_branches import BranchWriter
 from engine.weights.packing import Packing, packing_of
-from engine.weights.sources import FileWeight
+from engine.weights.sources import FileWeight, ScaledSlice
 
 
 class _LinearWeight(NamedTuple):
@@ -38,14 +38,19 @@ class LayerWriter(BranchWriter):
 
         return self.hold(Sum(product, shift, linear=True)) if held else product(shift)
 
-    def _linear_weight(self, name: str, widths: tuple[int, int]) -> _LinearWeight:
-        """Use the weight of a linear layer, which stays in blocks where it can."""
-        shape = widths[1], widths[0]
-        source = self.source(f"{name}.weight", shape)
+    def _linear_weight(
+        self, name: str, widths: tuple[int, int], rows: tuple[int, int] | None = None
+    ) -> _LinearWeight:
+        """Use the weight of a linear layer, or some of its rows; in blocks where it can be."""
+        shape, part = (widths[1], widths[0]), f"{name}.weight"
+        source = self.source(part, shape)
         packing = packing_of(source, self.operators.blocks)
-        if packing is None or not isinstance(source, FileWeight):
-            return _LinearWeight((self.weight(f"{name}.weight", shape),))
-        return _LinearWeight(self.packed_weight(source, packing, f"{name}.weight"), packing)
+        if packing is None or not isinstance(source, FileWeight | ScaledSlice):
+            plain = self.weight_rows(part, shape, *rows) if rows else self.weight(part, shape)
+            return _LinearWeight((plain,))
+        if rows is not None:
+            source, part = source.rows(*rows), f"{part}[{rows[0]}:{rows[1]}]"
+        return _LinearWeight(self.packed_weight(source, packing, part), packing)
 
     def _times(self, x: Value, weight: _LinearWeight, widths: tuple[int, int]) -> Value:
         """Emit x W^T for the weight of a linear layer."""
@@ -71,7 +76,9 @@ class LayerWriter(BranchWriter):
     def geglu(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
         """Emit value * gelu(gate), both from one linear layer to 2 * widths[1] (Shazeer 2020)."""
         inner, outer = widths
-        fused = self.operators.geglu is GegluForm.BIAS_SPLIT
+        source = self.source(f"{name}.weight", (2 * outer, inner))
+        is_whole = packing_of(source, self.operators.blocks) is None
+        fused = is_whole and self.operators.geglu is GegluForm.BIAS_SPLIT
         if fused and limits.splits_gelu(2 * outer):
             weight = self.weight(f"{name}.weight", (2 * outer, inner))
             shift = self.weight(f"{name}.bias", (2 * outer,))
@@ -90,9 +97,9 @@ class LayerWriter(BranchWriter):
         narrow = self.narrowed(x, name, inner) if self.has_branch(name) else ""
         for start in (0, outer):
             rows = (start, start + outer)
-            weight = self.weight_rows(f"{name}.weight", (2 * outer, inner), *rows)
+            weight = self._linear_weight(name, (inner, 2 * outer), rows)
             shift = self.weight_rows(f"{name}.bias", (2 * outer,), *rows)
-            y = self.times_transposed(x, weight)
+            y = self._times(x, weight, widths)
             if narrow:
                 y = self.op("Add", y, self.widened(narrow, name, 2 * outer, rows))
             halves.append(self.op("Add", y, shift))
