@@ -23,7 +23,7 @@ translate = QCoreApplication.translate
 
 # What has a card of its own in the form.
 _BESIDE = ("second_passes",)
-_MACHINE = ("backend", "precision", "memory_limit_bytes", "lora_mode")
+_MACHINE = ("backend", "precision", "weight_bits", "memory_limit_bytes", "lora_mode")
 
 
 def advanced_summary(form: GenerationState) -> str:

@@ -10,7 +10,7 @@ from engine.api.denoiser_options import FreeUVersion, Tiling
 from engine.api.lora import LoraMode
 from engine.api.map_choices import NormalLayout, OnnxPixels, OnnxValues
 from engine.api.masks import MaskedContent
-from engine.api.values import PrecisionName
+from engine.api.values import PrecisionName, WeightBits
 from ui.method_labels import QT_TRANSLATE_NOOP
 
 translate = QCoreApplication.translate
@@ -276,6 +276,12 @@ _OPTIONS: Mapping[str, _Words] = {
         QT_TRANSLATE_NOOP("options", "Precision"),
         QT_TRANSLATE_NOOP("options", "The number format that is computed in."),
     ),
+    "weight_bits": _Words(
+        QT_TRANSLATE_NOOP("options", "Weights"),
+        QT_TRANSLATE_NOOP(
+            "options", "The bits that each number of the model's large layers takes in memory."
+        ),
+    ),
     "memory_limit_bytes": _Words(
         QT_TRANSLATE_NOOP("options", "Memory limit"),
         QT_TRANSLATE_NOOP("options", "The most memory that a picture may take, in GB."),
@@ -306,6 +312,9 @@ _CHOICES: Mapping[Enum, str] = {
     PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Full (f32)"),
     PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half (f16)"),
     PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "Half, wide range (bf16)"),
+    WeightBits.ALL: QT_TRANSLATE_NOOP("options", "As they are"),
+    WeightBits.EIGHT: QT_TRANSLATE_NOOP("options", "8 bits"),
+    WeightBits.FOUR: QT_TRANSLATE_NOOP("options", "4 bits"),
     LoraMode.MERGE: QT_TRANSLATE_NOOP("options", "Merge into the weights"),
     LoraMode.SIDE: QT_TRANSLATE_NOOP("options", "Compute beside the weights"),
     LoraMode.TEXT_SIDE: QT_TRANSLATE_NOOP("options", "Beside the text encoders only"),
@@ -350,6 +359,9 @@ _ABOUT_CHOICES: Mapping[Enum, str] = {
     PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Exact; twice the memory, often slower."),
     PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half the memory; quick on graphics cards."),
     PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "As f16, where numbers would get too large."),
+    WeightBits.ALL: QT_TRANSLATE_NOOP("options", "Exact; takes the most memory."),
+    WeightBits.EIGHT: QT_TRANSLATE_NOOP("options", "About half the memory; hardly seen."),
+    WeightBits.FOUR: QT_TRANSLATE_NOOP("options", "About a third of the memory; details change."),
     LoraMode.AUTO: QT_TRANSLATE_NOOP("options", "The quicker way for the picture."),
     LoraMode.MERGE: QT_TRANSLATE_NOOP("options", "Quick steps, after a while of preparing."),
     LoraMode.SIDE: QT_TRANSLATE_NOOP("options", "Begins at once; each step takes longer."),

@@ -40,6 +40,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    WeightBits,
 )
 from engine.cancel import CancelToken
 from engine.checkpoints.background_hash import BackgroundHash
@@ -144,6 +145,14 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--backend", metavar="B", help="a name `safelight devices` lists, or auto")
     parser.add_argument("--precision", type=one_of(PrecisionName), choices=list(PrecisionName))
+    rounded = "bits of the weights of large layers: 8 and 4 take less memory"
+    parser.add_argument(
+        "--weights",
+        dest="weight_bits",
+        type=one_of(WeightBits),
+        choices=list(WeightBits),
+        help=rounded,
+    )
     parser.add_argument("--convention", type=one_of(ConventionName), choices=list(ConventionName))
 
 

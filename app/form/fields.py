@@ -31,7 +31,13 @@ from engine.api.request import (
     SizeOptions,
 )
 from engine.api.second_passes import SecondPass
-from engine.api.values import ConventionName, PrecisionName, SamplerName, ScheduleName
+from engine.api.values import (
+    ConventionName,
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+    WeightBits,
+)
 
 STARTER_PROMPT = "a red house by the sea at night"
 
@@ -77,6 +83,7 @@ class RequestControls(FieldGroup):
     second_passes_changed = Signal(object)
     backend_changed = Signal(str)
     precision_changed = Signal(object)
+    weight_bits_changed = Signal(object)
     # A number of bytes needs 64 bits.
     memory_limit_bytes_changed = Signal(object)
     lora_mode_changed = Signal(object)
@@ -123,6 +130,7 @@ class RequestControls(FieldGroup):
     # From here on, settings of this computer, which no picture brings along.
     backend: Field[str] = Field("auto")
     precision: Field[PrecisionName] = Field(PrecisionName.AUTO)
+    weight_bits: Field[WeightBits] = Field(WeightBits.ALL)
     memory_limit_bytes: Field[int | None] = Field(None)
     lora_mode: Field[LoraMode] = Field(LoraMode.AUTO)
 

@@ -62,7 +62,9 @@ GROUPS = {
     OptionGroup.MASK: _of(
         "mask_options", "only_masked", "padding", "content", "blur", "inverted", "feather"
     ),
-    OptionGroup.MACHINE: ("precision", "memory_limit_bytes", "vae_tile", "lora_mode"),
+    OptionGroup.MACHINE: (
+        *("precision", "weight_bits", "memory_limit_bytes", "vae_tile", "lora_mode"),
+    ),
 }
 
 

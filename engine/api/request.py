@@ -43,6 +43,7 @@ from engine.api.values import (
     PredictionType,
     SamplerName,
     ScheduleName,
+    WeightBits,
 )
 
 # The largest option of a sampler or a schedule, and weight of a picture.
@@ -292,6 +293,9 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     convention: Annotated[ConventionName | Convention, SETTING] = ConventionName.A1111
     backend: Annotated[str, MACHINE, summary("on {backend}")] = "auto"
     precision: Annotated[PrecisionName, MACHINE, summary("in {precision}")] = PrecisionName.AUTO
+    weight_bits: Annotated[WeightBits, MACHINE, summary("weights in {weight_bits} bits")] = (
+        WeightBits.ALL
+    )
     sampler_options: Annotated[SamplerOptions, SETTING] = SamplerOptions()
     schedule_options: Annotated[ScheduleOptions, SETTING] = ScheduleOptions()
     seed_options: Annotated[SeedOptions, SETTING] = SeedOptions()

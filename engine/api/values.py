@@ -148,6 +148,17 @@ class PrecisionName(StrEnum):
     BF16 = "bf16"
 
 
+class WeightBits(StrEnum):
+    """The bits that a number of a linear layer's weight keeps in memory.
+
+    ALL keeps all of 16 or 32 bits; weights that a file has in fewer stay as they are.
+    """
+
+    ALL = "16"
+    EIGHT = "8"
+    FOUR = "4"
+
+
 class PredictionType(StrEnum):
     """The denoiser's prediction: the noise, the picture, or v = alpha * noise - sigma * picture.
 

@@ -15,7 +15,7 @@ from threading import Lock
 
 import msgspec
 
-from backends.base import Backend, Cancellation, Device
+from backends.base import Backend, BlockForm, Cancellation, Device
 from backends.registry import BACKENDS, BackendReference, find
 from engine.api.machine import DeviceInfo
 from engine.api.reasons import known_reason
@@ -48,6 +48,11 @@ class Candidate:
     milliseconds: float = float("inf")
     failure: str = ""
     choice: str = ""
+
+    @property
+    def holds_blocks(self) -> bool:
+        """True if the runtime holds weights of linear layers in blocks of few bits."""
+        return self.backend.operators(self.device).blocks is not BlockForm.NONE
 
 
 class Devices:

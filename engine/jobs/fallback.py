@@ -10,7 +10,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 
@@ -80,12 +80,20 @@ def failure_of(error: EngineError) -> str:
     return " ".join((error.detail or error.message).split())[:300]
 
 
-def fitting(candidates: Sequence[Candidate], precision: PrecisionName) -> list[Candidate]:
-    """Return the candidates that offer the wanted precision; all candidates if none does."""
-    if precision is PrecisionName.AUTO:
-        return list(candidates)
-    wanted = Precision(precision.value)
-    return [c for c in candidates if wanted in c.device.precisions] or list(candidates)
+def fitting(
+    candidates: Sequence[Candidate], precision: PrecisionName, weights: WeightBits = WeightBits.ALL
+) -> list[Candidate]:
+    """Return the candidates that offer the wanted precision, and hold weights in so few bits.
+
+    Those are all candidates if none does.
+    """
+    found = list(candidates)
+    if precision is not PrecisionName.AUTO:
+        wanted = Precision(precision.value)
+        found = [one for one in found if wanted in one.device.precisions]
+    if weights is not WeightBits.ALL:
+        found = [one for one in found if one.holds_blocks]
+    return found or list(candidates)
 
 
 def taken_over(following: Candidate, failed: Candidate) -> Candidate:

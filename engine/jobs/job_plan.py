@@ -7,7 +7,7 @@ from functools import partial
 from backends.base import Precision
 from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
+from engine.api.values import ErrorCode, WeightBits
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.devices.choice import Candidate
@@ -30,6 +30,7 @@ from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
+from engine.weights.rounding import Rounding
 from engine.weights.weight_set import WeightSet
 
 
@@ -67,7 +68,8 @@ def plan_job(
 
     Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where the job cannot fit.
     """
-    compiler, wanted = services.compiler(candidate), read.job.request
+    wanted = read.job.request
+    compiler = services.compiler(candidate, _rounding(wanted.weight_bits, candidate))
     placement = place(wanted.precision, wanted.vae_tile, candidate.device)
     offered = precisions(wanted.precision, candidate.device)
     needs = replace(
@@ -98,6 +100,24 @@ def plan_job(
         compiler, offered, memory, pictures.runs, read.job.count, services.estimates
     )
     return JobPlan(pictures, candidate, compiler, offered, needs, memory, estimate)
+
+
+def _rounding(wanted: WeightBits, candidate: Candidate) -> Rounding:
+    """Return the rounding that a request asks for. Raises EngineError(REQUEST_INVALID)."""
+    bits = int(wanted.value)
+    if wanted is not WeightBits.ALL and not candidate.holds_blocks:
+        device = candidate.device
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            sentence(
+                "{backend} cannot keep weights in {bits} bits on {device}.",
+                backend=device.backend,
+                bits=bits,
+                device=device.name,
+            ),
+            sentence("Choose another device, or weights in 16 bits."),
+        )
+    return Rounding(text_encoder=bits, denoiser=bits)
 
 
 def _needs(

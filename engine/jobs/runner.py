@@ -7,7 +7,7 @@ from backends.base import Cancellation
 from engine.api.machine import MemoryOutlook
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, Phase, PrecisionName
+from engine.api.values import ErrorCode, Phase, PrecisionName, WeightBits
 from engine.cancel import CancelToken
 from engine.devices.activity import JobActivity
 from engine.devices.choice import Candidate
@@ -108,7 +108,8 @@ class JobRunner:
         return self._planned(request).estimate
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
-        candidate = self.candidates(request.backend, request.precision, CancelToken())[0]
+        wanted = request.backend, request.precision
+        candidate = self.candidates(*wanted, CancelToken(), request.weight_bits)[0]
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
         files = self.services.named_files(lambda _done: None)
@@ -133,7 +134,8 @@ class JobRunner:
             for other in (checkpoint.last.refiner, *checkpoint.seconds):
                 if other is not None:
                     services.want_hash(other)
-            candidates = self.candidates(request.backend, request.precision, cancel)
+            wanted = request.backend, request.precision
+            candidates = self.candidates(*wanted, cancel, request.weight_bits)
         _stop_if(cancel)
         with host_memory_errors():
             files = services.named_files(lambda _done: _stop_if(cancel))
@@ -181,7 +183,11 @@ class JobRunner:
             return load_checkpoint(request, read, parts_index)
 
     def candidates(
-        self, backend: str, precision: PrecisionName, cancel: Cancellation
+        self,
+        backend: str,
+        precision: PrecisionName,
+        cancel: Cancellation,
+        weights: WeightBits = WeightBits.ALL,
     ) -> list[Candidate]:
         """Return the devices for a job, by preference; one under which the engine died goes last.
 
@@ -190,7 +196,7 @@ class JobRunner:
         devices = self.services.devices
         for device in self.services.crash_markers.crashed():
             devices.note_failure(device, "the engine ended while it was at work")
-        return fitting(devices.candidates(backend, cancel), precision)
+        return fitting(devices.candidates(backend, cancel), precision, weights)
 
     def _ordered(self, candidates: list[Candidate], attempts: Attempts) -> list[Candidate]:
         """Return the candidates by preference, with one that must compile first put last."""

@@ -32,6 +32,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    WeightBits,
 )
 
 
@@ -82,6 +83,7 @@ requests = st.builds(
     expand_wildcards=st.booleans(),
     backend=st.sampled_from(("auto", "cpu")),
     precision=st.sampled_from(PrecisionName),
+    weight_bits=st.sampled_from(WeightBits),
     memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),
 )
 

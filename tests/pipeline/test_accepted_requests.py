@@ -46,6 +46,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    WeightBits,
 )
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
@@ -272,6 +273,7 @@ def test_resolving_keeps_every_field_that_is_chosen(
         convention=CONVENTIONS[ConventionName.COMFY],
         backend="intel_openvino",
         precision=PrecisionName.F32,
+        weight_bits=WeightBits.FOUR,
         guidance_options=GuidanceOptions(rescale=0.5),
         zero_terminal_snr=True,
         override=CheckpointOverride(family="sd1"),

@@ -16,7 +16,13 @@ from engine.api.fields import fields_of
 from engine.api.lora import LoraMode
 from engine.api.masks import MaskedContent
 from engine.api.request import GenerateRequest, GuidanceOptions, InputImage, SamplerOptions
-from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleName
+from engine.api.values import (
+    InputRole,
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+    WeightBits,
+)
 from tests.ui.conftest import Desk
 from ui.option_labels import choice_about, choice_label, option_about, option_name
 from ui.panels.option_rows import OptionRow
@@ -94,7 +100,7 @@ def option_structure(name: str) -> type[msgspec.Struct]:
 
 
 def test_every_choice_has_a_name_and_a_sentence() -> None:
-    for kind in (MaskedContent, PrecisionName, LoraMode, Tiling, FreeUVersion):
+    for kind in (MaskedContent, PrecisionName, WeightBits, LoraMode, Tiling, FreeUVersion):
         assert all(map(choice_label, kind))
         assert all(map(choice_about, kind))
 

@@ -5736,6 +5736,10 @@
    <translation>Einen Upscaler von einer dieser Arten wählen: {titles}.</translation>
   </message>
   <message>
+   <source>Choose another device, or weights in 16 bits.</source>
+   <translation>Wählen Sie ein anderes Gerät oder Gewichte in 16 Bit.</translation>
+  </message>
+  <message>
    <source>Choose another file, or download it again.</source>
    <translation>Wählen Sie eine andere Datei, oder laden Sie sie noch einmal herunter.</translation>
   </message>
@@ -9736,6 +9740,10 @@
    <translation>{backend} kann auf {device} nicht in {first} rechnen.</translation>
   </message>
   <message>
+   <source>{backend} cannot keep weights in {bits} bits on {device}.</source>
+   <translation>{backend} kann auf {device} Gewichte nicht in {bits} Bit halten.</translation>
+  </message>
+  <message>
    <source>{backend} failed on {device}.</source>
    <translation>{backend} ist auf {device} gescheitert.</translation>
   </message>
@@ -11397,6 +11405,10 @@
    <translation>um {variation_strength} zum Seed {variation_seed} variiert</translation>
   </message>
   <message>
+   <source>weights in {weight_bits} bits</source>
+   <translation>Gewichte in {weight_bits} Bit</translation>
+  </message>
+  <message>
    <source>wildcards kept as text</source>
    <translation>Platzhalter als Text</translation>
   </message>
@@ -12817,8 +12829,24 @@
  <context>
   <name>options</name>
   <message>
+   <source>4 bits</source>
+   <translation>4 Bit</translation>
+  </message>
+  <message>
+   <source>8 bits</source>
+   <translation>8 Bit</translation>
+  </message>
+  <message>
    <source>A factor on the noise that steps add (s_noise).</source>
    <translation>Ein Faktor für das Rauschen, das Schritte hinzufügen (s_noise).</translation>
+  </message>
+  <message>
+   <source>About a third of the memory; details change.</source>
+   <translation>Etwa ein Drittel des Speichers; Einzelheiten ändern sich.</translation>
+  </message>
+  <message>
+   <source>About half the memory; hardly seen.</source>
+   <translation>Etwa halber Speicher; kaum zu sehen.</translation>
   </message>
   <message>
    <source>All four</source>
@@ -12843,6 +12871,10 @@
   <message>
    <source>As in A1111: the noise of a picture of this size, cropped or extended.</source>
    <translation>Wie in A1111: das Rauschen eines Bilds dieser Größe, beschnitten oder erweitert.</translation>
+  </message>
+  <message>
+   <source>As they are</source>
+   <translation>Wie sie sind</translation>
   </message>
   <message>
    <source>Auto</source>
@@ -12967,6 +12999,10 @@
   <message>
    <source>Eta noise seed delta</source>
    <translation>Eta-Seed-Delta (ENSD)</translation>
+  </message>
+  <message>
+   <source>Exact; takes the most memory.</source>
+   <translation>Exakt; braucht den meisten Speicher.</translation>
   </message>
   <message>
    <source>Exact; twice the memory, often slower.</source>
@@ -13249,6 +13285,10 @@
    <translation>Die Ästhetik-Note, die dem Refiner gesagt wird.</translation>
   </message>
   <message>
+   <source>The bits that each number of the model's large layers takes in memory.</source>
+   <translation>Die Bits, die jede Zahl der großen Schichten des Modells im Speicher braucht.</translation>
+  </message>
+  <message>
    <source>The blur of the mask's edge, in pixels.</source>
    <translation>Die Unschärfe der Maskenkante, in Pixeln.</translation>
   </message>
@@ -13419,6 +13459,10 @@
   <message>
    <source>Version 2</source>
    <translation>Version 2</translation>
+  </message>
+  <message>
+   <source>Weights</source>
+   <translation>Gewichte</translation>
   </message>
   <message>
    <source>What is painted over shows through.</source>

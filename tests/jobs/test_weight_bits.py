@@ -1,0 +1,156 @@
+"""Pictures of weights that were rounded to 8 and 4 bits because the request asks for it.
+
+`python -m pytest --log-cli-level=INFO tests/jobs/test_weight_bits.py` prints the decibels.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from backends.base import DType, Precision
+from backends.cpu import CpuBackend
+from engine.api.record import GenerationRecord
+from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.values import SamplerName, ScheduleName, WeightBits
+from engine.cancel import CancelToken
+from engine.compile.compiler import Compiler
+from engine.compile.network import Preparation
+from engine.families import Component, identify
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
+from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices
+from engine.memory.plan import WeightPlacement
+from engine.metadata.readers import read_request
+from engine.output import Destination
+from engine.weights.rounding import Rounding
+from engine.weights.working_copies import WorkingCopies
+from tests.checkpoints.arrays import write_arrays
+from tests.families.flow_models import MODELS, write_parts
+from tests.families.flux.files import drawn
+from tests.families.flux.test_gguf import write_pair
+from tests.families.gguf_parts import decibels
+from tests.pipeline.jobs import a_request
+from tests.tiny_checkpoint import write_checkpoint
+
+_log = logging.getLogger(__name__)
+# Decibels of a picture beside that of the file's own weights, at least.
+LEAST = {WeightBits.EIGHT: 45.0, WeightBits.FOUR: 25.0}
+
+
+class Bench:
+    """A model's request, and what makes pictures of it."""
+
+    def __init__(self, folder: Path, request: GenerateRequest) -> None:
+        self.request, self.folder = request, folder
+        self.services = JobServices.in_cache(folder / "cache")
+        self._count = 0
+
+    def made(self, request: GenerateRequest) -> tuple[Path, GenerationRecord, NDArray[np.uint8]]:
+        """The file of a request's picture, its record and its pixels."""
+        self._count += 1
+        saver = PictureSaver(Destination(self.folder / str(self._count)))
+        runner = JobRunner(self.services)
+        (image,) = runner.run(request, saver, SilentReporter(), CancelToken()).images
+        with Image.open(image.path) as opened:
+            return image.path, image.record, np.asarray(opened.convert("RGB"))
+
+
+def flux(folder: Path) -> GenerateRequest:
+    whole = write_pair(folder, DType.Q8_0)[2]
+    return flow_request(whole, ComponentFiles())
+
+
+def zimage(folder: Path) -> GenerateRequest:
+    model = MODELS["zimage"]
+    written = write_parts(folder, model)
+    path = folder / f"{model.name}.safetensors"
+    write_arrays(path, drawn(model.transformer))
+    return flow_request(path, written.parts)
+
+
+def flow_request(path: Path, parts: ComponentFiles) -> GenerateRequest:
+    return a_request(
+        path,
+        components=parts,
+        width=96,
+        height=64,
+        steps=2,
+        sampler=SamplerName.EULER,
+        schedule=ScheduleName.SIMPLE,
+        guidance=1.0,
+        backend="cpu",
+    )
+
+
+def unet(folder: Path) -> GenerateRequest:
+    return a_request(write_checkpoint(folder / "tiny"), backend="cpu")
+
+
+MAKERS: Mapping[str, Callable[[Path], GenerateRequest]] = {
+    "Flux.1": flux,
+    "Z-Image": zimage,
+    "SD 1.5": unet,
+}
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    folder = tmp_path_factory.mktemp("bits")
+    return Bench(folder, MAKERS[request.param](folder))
+
+
+def test_pictures_of_rounded_weights_are_close_and_made_again(
+    bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    """The record says the bits, so that the picture is made again with the same pixels."""
+    _, plain, expected = bench.made(bench.request)
+    assert plain.request.weight_bits is WeightBits.ALL
+    assert expected.std() > 1
+    name, found = request.node.callspec.params["bench"], dict[WeightBits, float]()
+    for bits, least in LEAST.items():
+        path, record, pixels = bench.made(msgspec.structs.replace(bench.request, weight_bits=bits))
+        assert record.request.weight_bits is bits
+        found[bits] = decibels(pixels, expected)
+        _log.info("%s, %s bits: %.1f dB", name, bits, found[bits])
+        assert least < found[bits] < float("inf")
+        again = read_request(path).request
+        np.testing.assert_array_equal(bench.made(again)[2], pixels)
+    assert found[WeightBits.FOUR] < found[WeightBits.EIGHT]
+    np.testing.assert_array_equal(bench.made(bench.request)[2], expected)
+
+
+def test_copies_of_rounded_weights_are_as_large_as_was_said_and_kept_apart(bench: Bench) -> None:
+    backend, checkpoint = CpuBackend(), identify(Path(bench.request.checkpoint or ""))
+    weights = checkpoint.weights_of(Component.DENOISER)
+    network = checkpoint.architecture.denoiser.network(64, 64)
+    copies, said = WorkingCopies(bench.folder / "copies"), list[int]()
+    before = frozenset[str]()
+    for bits in (8, 4):
+        rounding = Rounding(denoiser=bits)
+        compiler = Compiler(backend, backend.probe()[0], copies, rounding=rounding)
+        assert compiler.repacks(weights)
+        assert not compiler.has_copy(weights, Precision.F32)
+        said.append(compiler.converted_bytes(weights, Precision.F32))
+        prepared = compiler.prepared(network, Precision.F32)
+        assert prepared.preparation() is Preparation.CONVERT
+        place = WeightPlacement.WORKING_COPY
+        prepared.load(place, lambda _done, _total: None, CancelToken()).close()
+        assert prepared.preparation() is Preparation.LOAD
+        assert compiler.has_copy(weights, Precision.F32)
+        (copy,) = (one for one in copies.listed() if one.name not in before)
+        before |= {copy.name}
+        # A copy has the weights that are in no blocks, too, where it has any.
+        dense = sum(one.elements for one in weights.values() if len(one.shape) != 2) * 4
+        assert said[-1] < 1.1 * copy.bytes
+        assert copy.bytes < 1.2 * said[-1] + dense
+    assert said[1] < said[0]
+    plain = Compiler(backend, backend.probe()[0], copies)
+    assert not plain.repacks(weights)
+    assert not plain.has_copy(weights, Precision.F32)
