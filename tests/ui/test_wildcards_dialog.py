@@ -24,6 +24,21 @@ def test_a_list_that_the_prompt_names_is_made_from_its_remark(make_desk: MakeDes
     desk.wait(lambda: not panel.make_list.isVisibleTo(panel))
 
 
+def test_without_a_list_the_first_one_is_begun_by_typing_its_name(desk: Desk) -> None:
+    # Once the focus was on the empty list beside it, and what was typed went nowhere.
+    dialog = desk.window.form.show_lists("")
+    desk.wait(dialog.isActiveWindow)
+    QTest.keyClicks(dialog.focusWidget(), "sky")
+    assert dialog.name.text() == "sky"
+    dialog.reject()
+    desk.session.wildcards.write("sky", "blue")
+    desk.wait(lambda: desk.session.wildcards.names == ("sky",))
+    dialog = desk.window.form.show_lists("")
+    desk.wait(dialog.isActiveWindow)
+    assert dialog.focusWidget() is dialog.names
+    dialog.reject()
+
+
 def test_a_typed_list_is_kept_when_the_dialog_is_left(desk: Desk) -> None:
     dialog = desk.window.form.show_lists("")
     QTest.keyClicks(dialog.name, "sky")

@@ -71,6 +71,7 @@ class WildcardsDialog(QDialog):
         self._connect()
         self._fill()
         self._choose(self._store.lists[0].name if self._store.lists else "")
+        (self.names if self._store.lists else self.name).setFocus()
 
     def begin(self, name: str) -> None:
         """Begin a new list of this name."""
