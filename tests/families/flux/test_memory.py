@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from backends.base import BlockForm, DType, FileSlice
+from backends.base import DType, FileSlice
+from backends.cpu import CpuBackend
 from engine.families.flux.architecture import MEMORY
 from engine.memory.plan import (
     ComponentBytes,
@@ -17,7 +18,8 @@ from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
 from tests.families.listings import Listing
 
-_FORM = BlockForm.MATMUL_N_BITS
+_BACKEND = CpuBackend()
+_OPERATORS = _BACKEND.operators(_BACKEND.probe()[0])
 _FILE = Path("blocks.gguf")
 
 
@@ -37,8 +39,8 @@ def t5_xxl() -> Listing:
 
 
 def component(weights: list[FileWeight]) -> ComponentBytes:
-    packed = runtime_bytes(weights, DType.F32, _FORM)
-    in_place = runtime_bytes(weights, DType.F32, _FORM, in_place=True)
+    packed = runtime_bytes(weights, DType.F32, _OPERATORS)
+    in_place = runtime_bytes(weights, DType.F32, _OPERATORS, in_place=True)
     return ComponentBytes(packed, 0, repacks=True, in_place=in_place)
 
 
