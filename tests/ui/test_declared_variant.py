@@ -15,7 +15,7 @@ def test_a_model_of_flux_is_declared_to_be_kontext(desk: Desk) -> None:
     state.declaration = CheckpointDeclaration(override=CheckpointOverride(family="flux1"))
     assert panel.variant.isVisibleTo(panel)
     shown = [panel.variant.itemText(row) for row in range(panel.variant.count())]
-    assert shown == ["Auto", "dev, Krea", "Kontext"]
+    assert shown == ["Auto", "dev, Krea", "Kontext", "Canny", "Depth"]
     panel.variant.setCurrentIndex(2)
     panel.variant.activated.emit(2)
     assert state.build_request().override == CheckpointOverride(family="flux1", variant="kontext")

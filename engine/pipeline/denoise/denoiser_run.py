@@ -8,7 +8,6 @@ from functools import partial
 from backends.base import Session
 from engine import result_checks
 from engine.api.features import ConcatChannels
-from engine.api.record import ResolvedRequest
 from engine.api.values import Phase, PredictionType
 from engine.compile.network import Network
 from engine.families.architecture import DenoiserModel
@@ -100,7 +99,7 @@ class DenoiserRun:
         session, *beside = sessions
         if self._is_to_be_probed:
             self._probe(session, one.network, picture)
-        begun = segment.begin(picture.request, self._after_maps(attempt.canvas, picture.request))
+        begun = segment.begin(picture.request, self._after_maps(attempt))
         x = begun.beginning.x
         predict = self._predictor(session, one.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
@@ -124,8 +123,9 @@ class DenoiserRun:
                 break  # further steps would only cost time
         return begun.finish(x)
 
-    def _after_maps(self, canvas: EncodedCanvas, request: ResolvedRequest) -> EncodedCanvas:
-        """Return a canvas for whose noise the latents of maps were drawn before, where they are."""
+    def _after_maps(self, attempt: _Attempt) -> EncodedCanvas:
+        """Return the canvas, whose noise follows the draws for the latents of maps."""
+        canvas, request = attempt.canvas, attempt.picture.request
         if self._control is None or not request.convention.samples_encoded:
             return canvas
         drawn = self._control.draw(partial(self._denoising.sampled, request=request))
