@@ -24,7 +24,8 @@ from engine.api.values import (
     WeightBits,
 )
 from tests.ui.conftest import Desk
-from ui.option_labels import choice_about, choice_label, option_about, option_name
+from ui.choice_labels import choice_about, choice_label
+from ui.option_labels import option_about, option_name
 from ui.panels.option_rows import OptionRow
 from ui.widgets.option_field import OptionField, PairField
 from ui.widgets.tick_box import TickBox

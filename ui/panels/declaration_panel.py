@@ -8,7 +8,7 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import DECLARABLE_PREDICTIONS
 from engine.api.values import PredictionType
 from ui.checkpoint_labels import family_about, prediction_about, prediction_label
-from ui.option_labels import automatic
+from ui.choice_labels import automatic
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox

@@ -3,8 +3,8 @@
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.session import Session
+from ui.choice_labels import automatic
 from ui.device_labels import device_name, device_pace
-from ui.option_labels import automatic
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox

@@ -17,14 +17,8 @@ from app.form.options import (
     set_option,
 )
 from engine.api.fields import Bounds, Measure, RequestField
-from ui.option_labels import (
-    automatic,
-    choice_about,
-    choice_label,
-    option_about,
-    option_name,
-    option_sign,
-)
+from ui.choice_labels import automatic, choice_about, choice_label
+from ui.option_labels import option_about, option_name, option_sign
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox

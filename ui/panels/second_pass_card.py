@@ -17,9 +17,9 @@ from engine.api.model_files import ModelKind
 from engine.api.second_passes import Resampling, SecondPass, needs_file
 from engine.api.upscaler_names import is_called
 from engine.api.values import SamplerName, ScheduleName
+from ui.choice_labels import automatic
 from ui.listed_files import checkpoint_files, upscaler_files, usable
 from ui.method_labels import method_name, sampler_about, schedule_about
-from ui.option_labels import automatic
 from ui.panels.card_list import ListedCard
 from ui.panels.choice_row import ChoiceRow
 from ui.panels.file_choice import FileChoice
