@@ -10,6 +10,7 @@ from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork
+from engine.control.unet_control import UNetControl
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import config_of
@@ -22,7 +23,7 @@ _MAX_SIDE = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AdapterModel:
+class AdapterModel(UNetControl):
     """The networks of a T2I-Adapter for one checkpoint.
 
     `embedding` runs once per map; what `denoising` does at a step has no weights.
@@ -57,20 +58,6 @@ class AdapterModel:
     def cell(self) -> int:
         """The side in pixels of a cell of the first image, by which `denoising` counts sizes."""
         return self.config.unshuffle
-
-    @property
-    def encodes(self) -> bool:
-        """False: it embeds maps itself."""
-        return False
-
-    @property
-    def residuals(self) -> None:
-        """None: the denoiser always has the inputs."""
-        return None
-
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
-        """Return nothing: sizes are those of the images."""
-        return {}
 
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's."""

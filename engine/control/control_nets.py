@@ -17,6 +17,7 @@ from engine.control.fitting import (
 )
 from engine.control.kinds import UNION_KINDS
 from engine.control.network import BorrowedSizes, ControlNetwork
+from engine.control.unet_control import UNetControl
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import Dimensions, picture_dimensions
@@ -42,7 +43,7 @@ _Emit = Callable[[GraphBuilder, ControlNetConfig], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ControlNetModel:
+class ControlNetModel(UNetControl):
     """The networks of a ControlNet for one checkpoint.
 
     `embedding` runs once per map and `denoising` at each step. Networks are kept, so that a loaded
@@ -94,20 +95,6 @@ class ControlNetModel:
     def cell(self) -> int:
         """The side in pixels of a cell of the latent, by which `denoising` counts sizes."""
         return self.checkpoint.latent.downscale
-
-    @property
-    def encodes(self) -> bool:
-        """False: it embeds maps itself."""
-        return False
-
-    @property
-    def residuals(self) -> None:
-        """None: the denoiser always has the inputs."""
-        return None
-
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
-        """Return nothing: sizes are those of the images."""
-        return {}
 
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's: the same."""

@@ -12,6 +12,7 @@ from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork, LlliteSizes
+from engine.control.unet_control import UNetControl
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import config_of
@@ -35,7 +36,7 @@ _MAX_SIDE = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LlliteModel:
+class LlliteModel(UNetControl):
     """A ControlNet-LLLite for one checkpoint: its modules by the layers that they act on."""
 
     network: ControlNetwork
@@ -69,20 +70,6 @@ class LlliteModel:
     def cell(self) -> int:
         """The side in pixels of a cell of the latent."""
         return self.checkpoint.latent.downscale
-
-    @property
-    def encodes(self) -> bool:
-        """False: it embeds maps itself."""
-        return False
-
-    @property
-    def residuals(self) -> None:
-        """None: the denoiser always has the inputs."""
-        return None
-
-    def size_inputs(self, height: int, width: int) -> dict[str, Array]:
-        """Return nothing: sizes are those of the images."""
-        return {}
 
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's."""
