@@ -46,7 +46,12 @@ def runs_of(raw: Array, dtype: DType) -> Runs:
 
 def dequantized(raw: Array, dtype: DType) -> Array:
     """Return the numbers of whole blocks, uint8 [bytes], as float32 [elements]."""
-    integers, zero, scales, offsets = runs_of(raw, dtype)
+    return numbers_of(runs_of(raw, dtype)).reshape(-1)
+
+
+def numbers_of(runs: Runs) -> Array:
+    """Return the numbers of runs: float32 [runs, run]."""
+    integers, zero, scales, offsets = runs
     with np.errstate(invalid="ignore", over="ignore"):
         numbers = integers().astype(np.float32)
         if zero:
@@ -54,7 +59,7 @@ def dequantized(raw: Array, dtype: DType) -> Array:
         numbers *= scales
         if offsets is not None:
             numbers -= offsets
-    return numbers.reshape(-1)
+    return numbers
 
 
 def _parts(blocks: Array, *widths: int) -> list[Array]:

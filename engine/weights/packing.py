@@ -16,7 +16,7 @@ import numpy as np
 
 from backends.base import Array, DType, FileSlice
 from backends.forms import BlockForm
-from engine.weights.dequantization import PIECE, Runs, runs_of
+from engine.weights.dequantization import PIECE, Runs, numbers_of, runs_of
 from engine.weights.sources import (
     Description,
     FileWeight,
@@ -217,7 +217,7 @@ def bound_bytes(source: WeightSource, element: DType, form: BlockForm = BlockFor
 def _packed(runs: Runs, packing: Packing, element: DType, field: Field) -> Array:
     """Return one of the operator's inputs for runs, in its order."""
     if packing.rounds:
-        return _rounded(_numbers(runs), packing, element, field)
+        return _rounded(numbers_of(runs), packing, element, field)
     flat, steps, offsets = _steps(runs, element)
     if field is Field.SCALES:
         return steps
@@ -250,12 +250,6 @@ def _steps(runs: Runs, element: DType) -> tuple[Array, Array, Array]:
     scales = runs.scales.astype(element.numpy).astype(np.float32)
     flat = np.abs(scales) <= np.abs(runs.offsets) / largest
     return flat, np.where(flat, runs.offsets, scales), runs.offsets
-
-
-def _numbers(runs: Runs) -> Array:
-    """Return the numbers of runs: float32 [runs, run]."""
-    numbers = runs.scales * (runs.integers().astype(np.float32) - np.float32(runs.zero))
-    return numbers if runs.offsets is None else numbers - runs.offsets
 
 
 def _rounded(numbers: Array, packing: Packing, element: DType, field: Field) -> Array:
