@@ -173,6 +173,14 @@ def test_the_oldest_of_many_notes_leaves_first(desk: Desk) -> None:
     assert [card.message.text() for card in cards] == ["Two.", "Three.", "Four."]
 
 
+def test_a_failure_leaves_room_for_one_note(desk: Desk) -> None:
+    tell(desk, "1", "2", "3")
+    desk.session.notices.tell_error(ERROR)
+    assert [card.notice.message for card in desk.window.notices.cards] == ["The disk is full.", "3"]
+    tell(desk, "4")
+    assert [card.notice.message for card in desk.window.notices.cards] == ["The disk is full.", "4"]
+
+
 def test_undo_has_a_key(desk: Desk) -> None:
     form = desk.session.generation
     form.steps = 9

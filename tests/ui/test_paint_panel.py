@@ -172,6 +172,18 @@ def test_the_prompt_is_edited_while_a_mask_is_painted(desk: Desk, photo: Path) -
     assert desk.session.view.painting
 
 
+def test_another_tool_leaves_the_picture_where_it_is(desk: Desk, photo: Path) -> None:
+    panel = paint_on(desk, photo)
+    places: set[tuple[int, int]] = set()
+    for width in (960, 1280, 1440):
+        desk.window.resize(width, 720)
+        for tool in (Tool.BRUSH, Tool.LASSO, Tool.GROW):
+            panel.choose(tool)
+            QTest.qWait(20)
+            places.add((width, panel.view.height()))
+    assert len(places) == 3
+
+
 def test_keys_size_the_brush(desk: Desk, photo: Path) -> None:
     panel = paint_on(desk, photo)
     before = panel.view.brush

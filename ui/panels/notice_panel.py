@@ -32,8 +32,8 @@ _OPENED_BY = {
     NoticeAction.UPDATES: ActionName.UPDATES,
     NoticeAction.EDIT: ActionName.EDIT_PROMPT,
 }
-# The most notes in sight: a fourth sends the oldest away.
-_MOST_NOTES = 3
+# The most notes in sight, alone and beside a failure, which is high: another sends the oldest away.
+_MOST_NOTES, _MOST_BESIDE_FAILURE = 3, 1
 
 
 class NoticePanel(QWidget):
@@ -117,7 +117,8 @@ class NoticePanel(QWidget):
         every = [notice for notice in notices if notice.error is not None]
         failures = every[-1:]
         notes = [notice for notice in notices if notice.error is None]
-        for old in notes[:-_MOST_NOTES]:
+        most = _MOST_BESIDE_FAILURE if failures else _MOST_NOTES
+        for old in notes[:-most]:
             # It comes back here, without this one.
             self._session.notices.dismiss(old.number)
             return

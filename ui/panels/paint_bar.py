@@ -23,6 +23,7 @@ from ui.widgets.labels import buddy_label
 from ui.widgets.number_field import WholeField
 from ui.widgets.paint_view import Tool
 from ui.widgets.slider_field import SliderField
+from ui.widgets.stack import Stack
 
 _SLIDER_WIDTH = 180
 _FIELD_WIDTH = 64
@@ -80,10 +81,8 @@ class PaintBar(QWidget):
     def show_tool(self, tool: Tool) -> None:
         """Show the tool in use, and only the sizes that it has."""
         self.tools[tool].setChecked(True)
-        grows = tool is Tool.GROW
         self.brush.setVisible(tool in (Tool.BRUSH, Tool.ERASER))
-        self.feather.setVisible(not grows)
-        self.growth.setVisible(grows)
+        self._sizes.setCurrentWidget(self.growth if tool is Tool.GROW else self._painting)
 
     def show_margins(self, margins: Margins) -> None:
         """Show the growth of the canvas without emitting `margins_edited`."""
@@ -117,7 +116,7 @@ class PaintBar(QWidget):
         flow.addWidget(_row(*self.tools.values()))
         for slider in (self.brush, self.feather):
             slider.setFixedWidth(_SLIDER_WIDTH + slider.label.sizeHint().width() // 2)
-            flow.addWidget(slider)
+        self._painting = _row(self.brush, self.feather, spacing=S)
         names = self.tr("Left"), self.tr("Top"), self.tr("Right"), self.tr("Bottom")
         self.growth = _row(
             *(
@@ -126,7 +125,11 @@ class PaintBar(QWidget):
             ),
             spacing=M,
         )
-        flow.addWidget(self.growth)
+        # As wide for each tool: the lines, and the picture below them, stay where they are.
+        self._sizes = Stack()
+        for sizes in (self._painting, self.growth):
+            self._sizes.addWidget(sizes)
+        flow.addWidget(self._sizes)
         edits = (self.undo, self.redo, self.invert, self.clear, self.colour, self.open_file)
         flow.addWidget(_row(*edits))
         flow.addWidget(self.done)
@@ -170,4 +173,5 @@ def _row(*widgets: QWidget, spacing: int = XS) -> QWidget:
     row.setSpacing(spacing)
     for widget in widgets:
         row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+    row.addStretch()
     return group
