@@ -21,21 +21,22 @@ from ui.method_labels import method_name, tool_label
 
 translate = QCoreApplication.translate
 
-# What has a card of its own in the form.
+# What has a card of its own in the form, and a line of its own in a picture's details.
 _BESIDE = ("second_passes",)
+_SUMMARISED = tuple(name for name in OPTIONS if name not in _BESIDE)
 _MACHINE = ("backend", "precision", "weight_bits", "memory_limit_bytes", "lora_mode")
 
 
 def advanced_summary(form: GenerationState) -> str:
     """Return a summary of all advanced settings that differ from the defaults; empty if none."""
-    names = (*(name for name in OPTIONS if name not in _BESIDE), *_MACHINE)
-    parts = [*_method(form), *_summaries(_in_force(form), _fields(names)), *_declared(form)]
+    fields = _fields((*_SUMMARISED, *_MACHINE))
+    parts = [*_method(form), *_summaries(_in_force(form), fields), *_declared(form)]
     return " · ".join(parts)
 
 
 def options_summary(request: GenerateRequest) -> str:
     """Return a request's options that differ from the defaults; empty if none does."""
-    return " · ".join(_summaries(request, _fields(OPTIONS)))
+    return " · ".join(_summaries(request, _fields(_SUMMARISED)))
 
 
 def group_summary(form: GenerationState, group: OptionGroup) -> str:

@@ -10,7 +10,14 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.paths import starter_checkpoint
+from engine.api.control import ControlLayer, ControlMode
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.preprocessors import CannyOptions
 from engine.api.record import GenerationRecord
+from engine.api.request import InputImage
+from engine.api.second_passes import SecondPass
+from engine.api.values import InputRole
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
@@ -62,6 +69,56 @@ def test_our_own_picture_tells_everything(tmp_path: Path) -> None:
     assert "512" in facts["Size"]
     assert "LoRAs" not in facts
     assert "Options" not in facts
+
+
+def test_masks_layers_and_passes_are_told(tmp_path: Path) -> None:
+    request = msgspec.structs.replace(
+        PLAIN.request,
+        inputs=(
+            InputImage(role=InputRole.INIT, path="/a/photo.png"),
+            InputImage(role=InputRole.MASK, path="/a/mask.png"),
+        ),
+        mask_options=MaskOptions(
+            only_masked=True, padding=96, blur=4, inverted=True, content=MaskedContent.FILL
+        ),
+        controls=(
+            ControlLayer(
+                image="/a/street.png",
+                network="/m/control_canny.safetensors",
+                preprocessor=CannyOptions(),
+                weight=0.8,
+                range=(0.0, 0.6),
+                mode=ControlMode.CONTROL,
+            ),
+            ControlLayer(image="/a/pose.png", network="pose", enabled=False),
+        ),
+        image_prompts=(
+            ImagePrompt(image="/a/face.png", adapter="ip.bin", mask="/a/left.png"),
+            ImagePrompt(image="/a/sky.png", blocks=AdapterBlocks.STYLE),
+        ),
+        second_passes=(SecondPass(steps=8, tile=512), SecondPass(width=2048, height=1024)),
+    )
+    facts = facts_of(ours(tmp_path / "a.png", request=request))
+    told = "only the part, with a margin of 96 · soft edge 4 · inverted · begins with: "
+    assert facts["Redrawn part"] == told + "The colours around it"
+    line = "control_canny · Canny · street.png · weight 0.8 · from 0 to 60 % of the steps"
+    assert facts["Control layers"] == f"{line} · The map is more important"
+    lines = "ip · face.png · weight 1 · within left.png\nsky.png · weight 1 · Style only"
+    assert facts["Image prompts"] == lines
+    first, second = facts["Second passes"].split("\n")
+    assert first == "2 times · Latent · strength 0.7 · 8 steps · in tiles of 512"
+    assert second.endswith("Latent · strength 0.7")
+    assert "2,048" in second or "2048" in second
+
+
+def test_a_mask_that_is_not_there_is_not_told(tmp_path: Path) -> None:
+    inputs = (InputImage(role=InputRole.INIT, path="/a/photo.png"),)
+    options = MaskOptions(blur=4)
+    request = msgspec.structs.replace(PLAIN.request, inputs=inputs, mask_options=options)
+    assert "Redrawn part" not in facts_of(ours(tmp_path / "a.png", request=request))
+    grown = msgspec.structs.replace(request, mask_options=MaskOptions(expand=(0, 64, 0, 8)))
+    told = facts_of(ours(tmp_path / "a.png", request=grown))["Redrawn part"]
+    assert told == "grown by 0 left, 64 at the top, 0 right, 8 at the bottom"
 
 
 def test_the_starter_is_called_by_its_name(tmp_path: Path) -> None:

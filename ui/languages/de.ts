@@ -10778,6 +10778,10 @@
  <context>
   <name>facts</name>
   <message>
+   <source>Control layers</source>
+   <translation>Steuerebenen</translation>
+  </message>
+  <message>
    <source>Device</source>
    <translation>Gerät</translation>
   </message>
@@ -10796,6 +10800,10 @@
   <message>
    <source>Guidance</source>
    <translation>Guidance</translation>
+  </message>
+  <message>
+   <source>Image prompts</source>
+   <translation>Bild-Prompts</translation>
   </message>
   <message>
    <source>LoRAs</source>
@@ -10838,6 +10846,10 @@
    <translation>Bewertung</translation>
   </message>
   <message>
+   <source>Redrawn part</source>
+   <translation>Neu gezeichneter Teil</translation>
+  </message>
+  <message>
    <source>Reference picture</source>
    <translation>Referenzbild</translation>
   </message>
@@ -10860,6 +10872,10 @@
   <message>
    <source>Schedule</source>
    <translation>Zeitplan</translation>
+  </message>
+  <message>
+   <source>Second passes</source>
+   <translation>Zweite Durchgänge</translation>
   </message>
   <message>
    <source>Seed</source>
@@ -10896,6 +10912,54 @@
   <message>
    <source>and {n} more</source>
    <translation>und {n} weitere</translation>
+  </message>
+  <message>
+   <source>begins with: {content}</source>
+   <translation>beginnt mit: {content}</translation>
+  </message>
+  <message>
+   <source>faded over {n}</source>
+   <translation>Übergang {n}</translation>
+  </message>
+  <message>
+   <source>from {start} to {end} % of the steps</source>
+   <translation>von {start} bis {end} % der Schritte</translation>
+  </message>
+  <message>
+   <source>grown by {left} left, {top} at the top, {right} right, {bottom} at the bottom</source>
+   <translation>gewachsen um {left} links, {top} oben, {right} rechts, {bottom} unten</translation>
+  </message>
+  <message>
+   <source>in tiles of {n}</source>
+   <translation>in Kacheln von {n}</translation>
+  </message>
+  <message>
+   <source>inverted</source>
+   <translation>umgekehrt</translation>
+  </message>
+  <message>
+   <source>only the part, with a margin of {n}</source>
+   <translation>nur der Teil, mit einem Rand von {n}</translation>
+  </message>
+  <message>
+   <source>soft edge {n}</source>
+   <translation>weichgezeichnet um {n}</translation>
+  </message>
+  <message>
+   <source>strength {n}</source>
+   <translation>Stärke {n}</translation>
+  </message>
+  <message>
+   <source>weight {n}</source>
+   <translation>Gewicht {n}</translation>
+  </message>
+  <message>
+   <source>within {mask}</source>
+   <translation>innerhalb von {mask}</translation>
+  </message>
+  <message>
+   <source>{factor} times</source>
+   <translation>{factor}-fach</translation>
   </message>
   <message>
    <source>{first} to {last}</source>

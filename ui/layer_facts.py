@@ -1,0 +1,122 @@
+"""Lines on what a picture followed and how it was redrawn: masks, layers and second passes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.form.layer_kinds import file_name
+from engine.api.control import ControlLayer, ControlMode
+from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.masks import MaskOptions
+from engine.api.preprocessors import PREPROCESSORS
+from engine.api.request import GenerateRequest
+from engine.api.second_passes import SecondPass
+from engine.api.values import InputRole
+from ui.choice_labels import choice_label
+from ui.labels import short_number, size_label, steps_label
+from ui.layer_labels import blocks_words, mode_words, preprocessor_title
+from ui.second_pass_labels import upscaler_words
+
+translate = QCoreApplication.translate
+
+_USUAL = MaskOptions()
+
+
+def mask_line(request: GenerateRequest) -> str:
+    """Return how a mask acted, empty without a mask."""
+    options = request.mask_options
+    is_masked = any(image.role is InputRole.MASK for image in request.inputs)
+    return " · ".join(_mask(options)) if is_masked or options.expands else ""
+
+
+def control_lines(request: GenerateRequest) -> str:
+    """Return a line for each control layer in use."""
+    layers = (layer for layer in request.controls if layer.enabled)
+    return "\n".join(" · ".join(filter(None, _control(layer))) for layer in layers)
+
+
+def image_prompt_lines(request: GenerateRequest) -> str:
+    """Return a line for each image prompt in use."""
+    prompts = (prompt for prompt in request.image_prompts if prompt.enabled)
+    return "\n".join(" · ".join(filter(None, _image_prompt(prompt))) for prompt in prompts)
+
+
+def second_pass_lines(request: GenerateRequest) -> str:
+    """Return a line for each second pass."""
+    return "\n".join(" · ".join(filter(None, _pass(one))) for one in request.second_passes)
+
+
+def _mask(options: MaskOptions) -> Iterator[str]:
+    if options.only_masked:
+        margin = translate("facts", "only the part, with a margin of {n}")
+        yield margin.format(n=options.padding)
+    if options.blur is not None:
+        yield translate("facts", "soft edge {n}").format(n=options.blur)
+    if options.inverted:
+        yield translate("facts", "inverted")
+    if options.content is not None:
+        begun = translate("facts", "begins with: {content}")
+        yield begun.format(content=choice_label(options.content))
+    if options.expands:
+        left, top, right, bottom = options.expand
+        grown = translate(
+            "facts", "grown by {left} left, {top} at the top, {right} right, {bottom} at the bottom"
+        )
+        yield grown.format(left=left, top=top, right=right, bottom=bottom)
+        if options.feather != _USUAL.feather:
+            yield translate("facts", "faded over {n}").format(n=options.feather)
+
+
+def _control(layer: ControlLayer) -> Iterator[str]:
+    yield _stem(layer.network)
+    if layer.preprocessor is not None:
+        kind = type(layer.preprocessor)
+        name = next(name for name, one in PREPROCESSORS.items() if one.options is kind)
+        yield preprocessor_title(name)
+    yield Path(layer.image).name
+    yield from _strength(layer.weight, layer.range)
+    if layer.mode is not ControlMode.BALANCED:
+        yield mode_words(layer.mode)[0]
+    yield _masked(layer.mask)
+
+
+def _image_prompt(prompt: ImagePrompt) -> Iterator[str]:
+    yield _stem(prompt.adapter)
+    yield ", ".join(Path(image).name for image in (prompt.image, *prompt.further) if image)
+    yield from _strength(prompt.weight, prompt.range)
+    if prompt.blocks is not AdapterBlocks.ALL:
+        yield blocks_words(prompt.blocks)[0]
+    yield _masked(prompt.mask)
+
+
+def _pass(one: SecondPass) -> Iterator[str]:
+    if one.width is not None and one.height is not None:
+        yield size_label(one.width, one.height)
+    else:
+        factor = QLocale().toString(one.scale, "g", 6)
+        yield translate("facts", "{factor} times").format(factor=factor)
+    yield upscaler_words(one.upscaler)[0]
+    yield translate("facts", "strength {n}").format(n=short_number(one.strength, 4))
+    if one.steps is not None:
+        yield steps_label(one.steps)
+    yield _stem(one.checkpoint)
+    if one.tile is not None:
+        yield translate("facts", "in tiles of {n}").format(n=one.tile)
+
+
+def _stem(file: str | None) -> str:
+    return Path(file_name(file)).stem if file else ""
+
+
+def _strength(weight: float, span: tuple[float, float]) -> Iterator[str]:
+    yield translate("facts", "weight {n}").format(n=short_number(weight, 4))
+    if span != (0.0, 1.0):
+        start, end = (round(100 * part) for part in span)
+        yield translate("facts", "from {start} to {end} % of the steps").format(
+            start=start, end=end
+        )
+
+
+def _masked(mask: str | None) -> str:
+    return translate("facts", "within {mask}").format(mask=Path(mask).name) if mask else ""
