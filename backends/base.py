@@ -105,6 +105,11 @@ class ComputedArray:
         return self.array.shape
 
     @property
+    def elements(self) -> int:
+        """The number of elements."""
+        return self.array.size
+
+    @property
     def nbytes(self) -> int:
         """The array's length in bytes."""
         return self.array.nbytes
@@ -125,6 +130,8 @@ class Graph:
     each other, so that a processor's runtime plans its memory for that size, and again for another.
     `in_place` names the weights that are read where they are, in memory or in a mapped file,
     instead of being packed for the kernels; only where `OperatorSet.reads_in_place`.
+    `room_bytes` are those on the device for weights: those that have no room are streamed, which
+    is copied to it in each run before they are used; only where `OperatorSet.streams`.
     """
 
     name: str
@@ -137,6 +144,7 @@ class Graph:
     is_foreign: bool = False
     one_size: bool = False
     in_place: frozenset[str] = frozenset()
+    room_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +189,8 @@ class OperatorSet:
     blocks: BlockForm = BlockForm.NONE
     # True if the runtime can read weights where they are (`Graph.in_place`).
     reads_in_place: bool = False
+    # True if weights can be streamed to the device (`Graph.room_bytes`).
+    streams: bool = False
 
     def __post_init__(self) -> None:
         planes = self.layout is Layout.PLANES

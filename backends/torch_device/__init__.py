@@ -3,6 +3,7 @@
 Supports the devices of torch's build: CUDA, ROCm, XPU, MPS, and the processor on request. torch is
 never installed with the app; a system that has it gets this backend. `builds` finds the build that
 it needs, `plan` turns a graph into steps, `operators` maps each to torch, `session` runs them.
+`segments` are the steps whose weights `streaming` copies to a device that is too small for all.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
@@ -88,6 +89,8 @@ class TorchBackend(Backend):
             linear=LinearForm.FUSED_MATMUL,
             upsampling=_upsampling(device),
             blocks=BlockForm.MATMUL_N_BITS,
+            # Metal's memory is the host's, and torch has no streams for it.
+            streams=device.id != "mps",
         )
 
     def fingerprint(self, device: Device) -> str:

@@ -34,6 +34,8 @@ from backends.base import (
 from backends.torch_device.operators import ONNX_TYPES, Types, function_of
 from backends.torch_device.plan import Plan, make_plan
 from backends.torch_device.replay import Replay
+from backends.torch_device.segments import Segment, streamed_segments
+from backends.torch_device.streaming import WeightStream
 from backends.torch_device.weights import TYPES, load_weights, over_array
 
 if TYPE_CHECKING:
@@ -62,7 +64,8 @@ class TorchSession:
     """A `backends.base.Session` over the steps of a plan.
 
     If the graph's element type is not the precision to compute in, values are converted: weights
-    and constants when they are loaded, inputs and casts during the run.
+    and constants when they are loaded, inputs and casts during the run. Weights beyond
+    `graph.room_bytes` are streamed.
     """
 
     def __init__(
@@ -92,13 +95,14 @@ class TorchSession:
         self._results = plan.outputs
         self._steps = [(function_of(s, types), s.inputs, s.output, s.dead) for s in plan.steps]
         with _translated_errors(self._device):
-            self._constants = {
-                **plan.host_constants,
-                **_constant_tensors(plan, types, self._device),
-                **load_weights(graph.weights, self._moved, progress, cancel),
-            }
-        self._run = Replay(self._compute) if options.cuda_graphs else self._compute
-        if options.compiled:
+            weights, self._stream = self._loaded(graph, plan, progress, cancel)
+            constants = _constant_tensors(plan, types, self._device)
+        self._constants = {**plan.host_constants, **constants, **weights}
+        self._run = self._compute
+        # Neither records nor compiled code wait for weights.
+        if options.cuda_graphs and self._stream is None:
+            self._run = Replay(self._compute)
+        if options.compiled and self._stream is None:
             self._run = torch.compile(self._compute)
 
     def run(self, feeds: Feeds) -> dict[str, Array]:
@@ -152,6 +156,9 @@ class TorchSession:
 
     def close(self) -> None:
         """Free the weights and torch's reserve of the device's memory."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
         self._constants.clear()
         self._pinned.clear()
         self._absent.clear()
@@ -161,14 +168,20 @@ class TorchSession:
     def _compute(self, values: dict[str, Any]) -> list[torch.Tensor]:
         """Return the graph's outputs; `values` holds the inputs and is consumed."""
         values |= self._constants
+        stream = self._stream
         try:
-            for function, inputs, output, dead in self._steps:
+            for step, (function, inputs, output, dead) in enumerate(self._steps):
                 # torch.compile reads this loop only once.
                 if not torch.compiler.is_compiling() and self._cancelled.is_set():
                     raise RunCancelled
-                values[output] = function(*[values[name] if name else None for name in inputs])
+                if stream is not None:
+                    stream.before(step, values)
+                result = function(*[values[name] if name else None for name in inputs])
+                values[output] = result if stream is None else stream.own(result)
                 for name in dead:
                     del values[name]
+            if stream is not None:
+                stream.before(len(self._steps), values)
             return [values[name] for name in self._results]
         finally:
             values.clear()
@@ -196,10 +209,40 @@ class TorchSession:
         """
         dtype = self._computed.get(tensor.dtype, tensor.dtype)
         stays = self._device.type == "cpu" and dtype == tensor.dtype and not always
-        moved = tensor.to(self._device)
+        moved = tensor if tensor.is_meta else tensor.to(self._device)
         if tensor.dim() != 4 or stays or not _channels_last_pays(self._device):
             return moved.to(dtype)
         return moved.to(dtype, memory_format=torch.channels_last)
+
+    def _form_of(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Return a tensor without memory in the type and layout of a moved one."""
+        return self._moved(tensor.to("meta"))
+
+    def _loaded(
+        self, graph: Graph, plan: Plan, progress: Progress, cancel: Cancellation
+    ) -> tuple[dict[str, torch.Tensor], WeightStream | None]:
+        """Return the weights that stay on the device, and the stream of the others."""
+        segments = self._segments(graph, plan)
+        streamed = {name for one in segments for name in one.weights}
+
+        def moved(name: str, tensor: torch.Tensor) -> torch.Tensor:
+            return tensor if name in streamed else self._moved(tensor)
+
+        weights = load_weights(graph.weights, moved, progress, cancel)
+        host = {name: weights.pop(name) for name in streamed}
+        stream = WeightStream(segments, host, self._form_of, self._device) if host else None
+        return weights, stream
+
+    def _segments(self, graph: Graph, plan: Plan) -> tuple[Segment, ...]:
+        """Return the segments whose weights are streamed; none if all have room."""
+        if graph.room_bytes is None:
+            return ()
+        sizes = {
+            name: ref.elements * self._computed.get(TYPES[ref.dtype], TYPES[ref.dtype]).itemsize
+            for name, ref in graph.weights.items()
+        }
+        uses = [[name for name in step.inputs if name in sizes] for step in plan.steps]
+        return streamed_segments(uses, sizes, graph.room_bytes)
 
 
 def _channels_last_pays(device: torch.device) -> bool:

@@ -1,4 +1,4 @@
-"""Weights as tensors: mapped from their file on the processor, moved once to any other device."""
+"""Weights as tensors: mapped from their file on the processor, moved to any other device."""
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -33,11 +33,11 @@ TYPES: Mapping[DType, torch.dtype] = {
 
 def load_weights(
     weights: Mapping[str, WeightRef],
-    move: Callable[[torch.Tensor], torch.Tensor],
+    move: Callable[[str, torch.Tensor], torch.Tensor],
     progress: Progress,
     cancel: Cancellation,
 ) -> dict[str, torch.Tensor]:
-    """Return every weight after `move`, which may return its argument.
+    """Return every weight after `move`, which gets its name and may return its argument.
 
     Read in the order of the file. Raises RunCancelled, and OSError or ValueError if a file is gone
     or too short.
@@ -55,7 +55,7 @@ def load_weights(
             tensor = _over_pages(ref, files[ref.path])
         else:
             tensor = over_array(ref.array, ref.dtype)
-        loaded[name] = move(tensor)
+        loaded[name] = move(name, tensor)
         done += ref.nbytes
         progress(done / total)
     return loaded

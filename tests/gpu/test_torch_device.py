@@ -8,6 +8,7 @@ printed is a measurement, never a test.
 # torch is absent from the environment that is type-checked.
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from time import perf_counter
@@ -19,7 +20,7 @@ import pytest
 pytestmark = pytest.mark.gpu
 torch = pytest.importorskip("torch")
 
-from backends.base import BackendError, Device, DType, Precision  # noqa: E402
+from backends.base import BackendError, Device, DType, Graph, Precision  # noqa: E402
 from backends.torch_device import TorchBackend, TorchOptions  # noqa: E402
 from engine.graphs.unet import UNetConfig, timestep_embedding, unet  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
@@ -47,11 +48,19 @@ def loaded(
     device: Device,
     precision: Precision,
     options: TorchOptions | None = None,
+    room: float | None = None,
 ) -> Any:
+    """A session of a network; `room` is the share of its weights that the device may hold."""
     backend = TorchBackend(options or TorchOptions())
     operators = backend.operators(device)
     graph = graph_in_memory(emit, weights, operators, precision.dtype, precision)
+    if room is not None:
+        graph = replace(graph, room_bytes=int(room * weight_bytes(graph)))
     return Target(backend, device, precision, precision.dtype).load(graph)
+
+
+def weight_bytes(graph: Graph) -> int:
+    return sum(ref.nbytes for ref in graph.weights.values())
 
 
 def feeds_of(config: UNetConfig, cells: int) -> dict[str, Any]:
@@ -111,6 +120,37 @@ def test_recorded_runs_compute_the_same(device: Device) -> None:
         assert relative_error(result["prediction"], expected["prediction"]) < 1e-3
     assert recorded._run.refused == {}
     assert recorded._run._record is not None
+
+
+@every_device
+@pytest.mark.parametrize("room", [0.2, 0.6])
+def test_streamed_weights_compute_the_same_within_their_room(
+    device: Device, room: float, capsys: Any
+) -> None:
+    """SD 1.5's UNet; what is allocated on a card is counted by torch, and timed."""
+    if not device.id.startswith(("cuda", "xpu")):
+        pytest.skip("weights are streamed to cards")
+    config, precision = sd15_unet(), device.precisions[0]
+    emit = partial(unet, config=config, halves_evenly=True)
+    weights, feeds = random_weights(emit), feeds_of(config, 64)
+    counted = getattr(torch, device.id.partition(":")[0])
+    peaks, results, times = list[int](), list[Any](), list[float]()
+    for share in (None, room):
+        session = loaded(emit, weights, device, precision, room=share)
+        session.run(feeds)  # libraries take their workspaces
+        counted.reset_peak_memory_stats(device.id)
+        results.append([session.run(feeds)["prediction"] for _ in range(3)])
+        peaks.append(counted.max_memory_allocated(device.id))
+        times.append(milliseconds(partial(session.run, feeds)))
+        assert (session._stream is not None) is (share is not None)
+        session.close()
+        del session
+    for result in (*results[0], *results[1]):
+        np.testing.assert_array_equal(result, results[0][0])
+    total = sum(array.size for array in weights.values()) * precision.dtype.itemsize
+    assert peaks[0] - peaks[1] > 0.95 * (1 - room) * total
+    with capsys.disabled():
+        print(f"\n{room:.0%} of {total / 1e9:.2f} GB: {times[1]:.0f} ms for {times[0]:.0f} ms")  # noqa: T201
 
 
 # --- speed ---
