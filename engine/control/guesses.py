@@ -34,7 +34,8 @@ _POOLED = "shuffle"
 
 def kind_by_name(path: Path) -> ControlKind | None:
     """Return the kind of maps that a file's name tells, else that of its folder; None for none."""
-    names = [path.stem.lower(), path.parent.name.lower()]
+    own = path.name if path.is_dir() else path.stem
+    names = [own.lower(), path.parent.name.lower()]
     found = (kind for name in names for pattern, kind in _WORDS if pattern.search(name))
     return next(found, None)
 

@@ -97,7 +97,7 @@ class ControlNetwork:
     @property
     def name(self) -> str:
         """The name for people, and for the records of pictures: the file's, without its suffix."""
-        return self.path.stem if self.path.suffix else self.path.name
+        return self.path.name if self.path.is_dir() else self.path.stem
 
     @property
     def title(self) -> Sentence:

@@ -276,3 +276,9 @@ def test_an_unknown_tensor_is_named(tmp_path: Path) -> None:
     arrays = control_net_arrays(small_control_net()) | {"more.weight": np.zeros(3, np.float32)}
     with pytest.raises(EngineError, match=r"more\.weight"):
         read_control_network(written(tmp_path / "a.safetensors", arrays))
+
+
+def test_a_dot_in_a_folders_name_hides_no_kind(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "controlnet-v1.1-canny")
+    network = read_control_network(folder)
+    assert (network.name, network.kind) == (folder.name, ControlKind.CANNY)
