@@ -291,6 +291,18 @@ class Sd3File(Sd3Constants, frozen=True, kw_only=True):
     qk_norm: str | None = None
 
 
+class Sd3ControlFile(Sd3Constants, frozen=True, kw_only=True):
+    """`config.json` of an SD3ControlNetModel."""
+
+    num_layers: Count = 18
+    attention_head_dim: Count = 64
+    num_attention_heads: Count = 18
+    joint_attention_dim: Count | None = 4096
+    pooled_projection_dim: Count = 2048
+    use_pos_embed: bool = True
+    force_zeros_for_pooled_projection: bool = True
+
+
 class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):
     """The noise levels that Stable Diffusion was trained with; no others are supported."""
 

@@ -4,14 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from backends.base import Array
+from engine.api.control_rules import ControlRules
 from engine.api.preprocessors import ControlKind
+from engine.api.values import ConventionName
 from engine.compile.network import Network
 from engine.control.adapters import AdapterModel
 from engine.control.control_nets import ControlNetModel
 from engine.control.flux_nets import FluxNetModel
 from engine.control.lllites import LlliteModel
-from engine.control.network import ControlNetwork, LlliteSizes
+from engine.control.network import ControlNetwork, LlliteSizes, Sd3NetSizes
+from engine.control.sd3_nets import Sd3NetModel
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
 from engine.graphs.control_residuals import ResidualForm
 from engine.graphs.flux_control import FluxControlConfig
@@ -32,11 +36,6 @@ class ControlModel(Protocol):
         ...
 
     @property
-    def encodes(self) -> bool:
-        """True where `embedding` is the VAE's encoder, which takes the map as a picture."""
-        ...
-
-    @property
     def residuals(self) -> ResidualForm | None:
         """The form of residuals for which the denoiser has inputs of their own; None for none."""
         ...
@@ -52,12 +51,20 @@ class ControlModel(Protocol):
     def embedding(self, height: int, width: int, *, maps: int = ...) -> Network:
         """Return the network that runs once per picture, for a picture size in pixels.
 
-        Its input `map` is float32 [maps, 3, *map_size] in [0, 1], RGB.
+        Its inputs are those of `shown` and `map_inputs`.
         """
+        ...
+
+    def shown(self, maps: Array, kinds: Sequence[ControlKind]) -> dict[str, Array]:
+        """Return maps float32 [maps, 3, *map_size] in [0, 1], RGB, as inputs of `embedding`."""
         ...
 
     def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
         """Return the outputs of `embedding` as inputs of `denoising`."""
+        ...
+
+    def drawn(self, made: Mapping[str, Array]) -> EncodedImage | None:
+        """Return the latent of a map if a tool draws it from the seed, by `embedding`'s outputs."""
         ...
 
     def denoising(
@@ -86,9 +93,17 @@ class ControlModel(Protocol):
         """Return the inputs of `denoising` that tell a union the kinds of its maps."""
         ...
 
+    def sees_prompt_alone(self, rules: ControlRules) -> bool:
+        """Tell whether the network sees the prompt also where the denoiser sees the negative."""
+        ...
 
-def control_model(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> ControlModel:
-    """Return the networks of a control network that leads a checkpoint.
+
+def control_model(
+    network: ControlNetwork,
+    checkpoint: IdentifiedCheckpoint,
+    tool: ConventionName = ConventionName.A1111,
+) -> ControlModel:
+    """Return the networks of a control network that leads a checkpoint, as in a tool.
 
     Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
     """
@@ -96,6 +111,8 @@ def control_model(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> 
         return AdapterModel.fitted(network, network.sizes, checkpoint)
     if isinstance(network.sizes, FluxControlConfig):
         return FluxNetModel.fitted(network, network.sizes, checkpoint)
+    if isinstance(network.sizes, Sd3NetSizes):
+        return Sd3NetModel.fitted(network, network.sizes, checkpoint, tool)
     if isinstance(network.sizes, LlliteSizes):
         return LlliteModel.fitted(network, network.sizes, checkpoint)
     return ControlNetModel.fitted(network, checkpoint)

@@ -14,6 +14,7 @@ from engine.families.registry import FAMILIES
 from engine.graphs.control_net import ControlNetConfig
 from engine.graphs.flux_control import FluxControlConfig
 from engine.graphs.lllite import LlliteModule
+from engine.graphs.sd3_control import Sd3ControlConfig
 from engine.graphs.t2i_adapter import AdapterConfig
 from engine.weights.patched import Patch
 from engine.weights.sources import Weight
@@ -75,6 +76,19 @@ class LlliteSizes:
     modules: tuple[LlliteModule, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Sd3NetSizes:
+    """The sizes of a ControlNet of SD 3, and the kind of its maps where the file states it."""
+
+    config: Sd3ControlConfig
+    kind: ControlKind | None = None
+
+
+_Sizes = (
+    ControlNetSizes | BorrowedSizes | AdapterConfig | LlliteSizes | FluxControlConfig | Sd3NetSizes
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ControlNetwork:
     """A control network in a file or folder of the user's, and the digest of its content.
@@ -82,7 +96,7 @@ class ControlNetwork:
     `family` is the name of the family whose checkpoints it leads. `weights` has the weights by
     canonical names, diffusers', and `changes` the patches of weights that it borrows from the
     checkpoint's denoiser. `kind` is the kind of its maps as far as names tell: a guess. No number
-    has been read.
+    of a layer has been read.
     """
 
     path: Path
@@ -90,7 +104,7 @@ class ControlNetwork:
     family: str
     digest: str
     weights: Mapping[str, Weight]
-    sizes: ControlNetSizes | BorrowedSizes | AdapterConfig | LlliteSizes | FluxControlConfig
+    sizes: _Sizes
     changes: Mapping[str, Patch] = field(default_factory=dict[str, Patch])
     kind: ControlKind | None = None
 

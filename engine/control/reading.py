@@ -14,6 +14,7 @@ from engine.control.flux_net_files import read_flux_net
 from engine.control.folders import with_settings
 from engine.control.lllite_files import read_lllite
 from engine.control.network import ControlNetwork
+from engine.control.sd3_net_files import read_sd3_net, with_sd3_settings
 from engine.errors import EngineError
 from engine.families.finding import recognise
 from engine.families.recognition import Listing
@@ -39,12 +40,12 @@ def read_control_network(path: Path, read: ReadIndex = read_index) -> ControlNet
                 ),
                 _choose(),
             )
-        return with_settings(_found(part.index, path), part)
+        return with_sd3_settings(with_settings(_found(part.index, path), part), part)
     return _found(read(path), path)
 
 
 def _found(index: TensorIndex, path: Path) -> ControlNetwork:
-    for read in (read_control_net, read_flux_net, read_adapter, read_lllite):
+    for read in (read_control_net, read_flux_net, read_sd3_net, read_adapter, read_lllite):
         network = read(index, path)
         if network is not None:
             return network

@@ -83,6 +83,27 @@ class ResidualForm:
         return self.double + block // -(-blocks // self.single) if self.single else None
 
 
+@dataclass(frozen=True, slots=True)
+class JointForm(ResidualForm):
+    """The residuals of a network of joint blocks, each for as many of the transformer's blocks.
+
+    The last of those, after which the text does not go on, gets one only if they go `to_last`.
+    """
+
+    to_last: bool = False
+
+    @property
+    def name(self) -> str:
+        """The beginning of the names of its inputs and outputs."""
+        return f"joint_{self.double}{'_to_last' if self.to_last else ''}"
+
+    def of_double(self, block: int, blocks: int) -> int | None:
+        """Return the number of the residual for one of `blocks` joint blocks; None without."""
+        if block == blocks - 1 and not self.to_last:
+            return None
+        return block * self.double // blocks
+
+
 class TokenResidualWriter:
     """Emits the end of a control network whose residuals are tokens of a picture.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from backends.base import DType
 from engine.graphs.builder import Value
+from engine.graphs.control_residuals import JointForm, TokenResiduals
 from engine.graphs.flux import WAVES
 from engine.graphs.modulation import (
     EPSILON,
@@ -51,7 +52,7 @@ class Sd3Config:
         return self.width // self.heads
 
 
-def sd3(g: GraphBuilder, config: Sd3Config) -> None:
+def sd3(g: GraphBuilder, config: Sd3Config, *, residuals: Sequence[JointForm] = ()) -> None:
     """Emit the network: one evaluation of the denoiser.
 
     Inputs: sample float32 [batch, channels, height, width], of even height and width;
@@ -59,49 +60,71 @@ def sd3(g: GraphBuilder, config: Sd3Config) -> None:
     tokens, context_width] and pooled float32 [contexts, pooled_width], where contexts is a multiple
     of batch; places float32 [patches, width], a part of the table. Output: prediction float32
     [contexts, channels, height, width].
+
+    With `residuals` of control networks it has optional inputs float32 [contexts, height / 2,
+    width / 2, width], named by their form and a number, which are added to what blocks make of the
+    latent's tokens.
     """
-    writer = _Blocks(g, config)
+    writer = Sd3Blocks(g, config)
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
     grid, image = writer.patches(context)
-    widths = config.context_width, config.width
-    text = g.linear(g.cast_to_element(context), "context_embedder", widths)
-    first = g.op("Shape", context, start=1, end=2)
+    text, first = writer.text(context)
+    led = TokenResiduals(g, config.width, residuals)
     for block in range(config.blocks - 1):
         text, image = writer.joint(text, image, block, first)
+        image = led.after_double(image, block, config.blocks)
     image = writer.last(text, image, first)
+    image = led.after_double(image, config.blocks - 1, config.blocks)
     shape = ("contexts", config.channels, "height", "width")
     g.output(writer.cells(image, grid), "prediction", DType.F32, shape)
 
 
-class _Blocks:
-    """Emits the blocks; the embedding of timestep and pooled text is emitted once."""
+class Sd3Blocks:
+    """Emits the blocks; the embedding of timestep and pooled text is emitted once.
 
-    def __init__(self, g: GraphBuilder, config: Sd3Config) -> None:
+    With `ignores_pooled` that text is zeros, whatever the input.
+    """
+
+    def __init__(self, g: GraphBuilder, config: Sd3Config, *, ignores_pooled: bool = False) -> None:
         self.g, self.config = g, config
         timestep = g.input("timestep_embedding", DType.F32, (1, WAVES))
-        pooled = g.input("pooled", DType.F32, ("contexts", config.pooled_width))
+        self.pooled = g.input("pooled", DType.F32, ("contexts", config.pooled_width))
+        seen = g.op("Mul", self.pooled, g.constant(0.0)) if ignores_pooled else self.pooled
         total = g.op(
             "Add",
             embedded(g, timestep, "timestep", WAVES, config.width),
-            embedded(g, pooled, "text", config.pooled_width, config.width),
+            embedded(g, seen, "text", config.pooled_width, config.width),
         )
         # Every modulation applies SiLU to the embedding first; applying it once is enough.
         self._embedding = g.silu(total)
 
-    def patches(self, context: Value) -> tuple[Value, Value]:
-        """Return the height and width of the latent in tokens, and its tokens for each context."""
+    def patches(self, of_contexts: Value) -> tuple[Value, Value]:
+        """Return the height and width of the latent in tokens, and its tokens for each context.
+
+        `of_contexts` has a row for each context.
+        """
         g, config = self.g, self.config
         sample = g.input("sample", DType.F32, ("batch", config.channels, "height", "width"))
-        channels = config.channels, config.width
-        x = g.cast_to_element(sample)
-        cut = g.conv(x, "pos_embed.proj", channels, kernel=PATCH, stride=PATCH, pads=(0, 0, 0, 0))
+        grid, tokens = self.cut(sample, "pos_embed.proj")
+        places = g.input("places", DType.F32, ("patches", config.width))
+        tokens = g.op("Add", tokens, g.cast_to_element(places))
+        batch, contexts = (g.op("Shape", x, start=0, end=1) for x in (sample, of_contexts))
+        return grid, g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
+
+    def cut(self, latent: Value, layer: str) -> tuple[Value, Value]:
+        """Emit the tokens of a latent, without places; return them after its size in tokens."""
+        g, config = self.g, self.config
+        x, channels = g.cast_to_element(latent), (config.channels, config.width)
+        cut = g.conv(x, layer, channels, kernel=PATCH, stride=PATCH, pads=(0, 0, 0, 0))
         grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, config.width, -1]))
-        places = g.input("places", DType.F32, ("patches", config.width))
-        tokens = g.op("Transpose", flat, perm=[0, 2, 1])
-        tokens = g.op("Add", tokens, g.cast_to_element(places))
-        batch, contexts = (g.op("Shape", x, start=0, end=1) for x in (sample, context))
-        return grid, g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
+        return grid, g.op("Transpose", flat, perm=[0, 2, 1])
+
+    def text(self, context: Value) -> tuple[Value, Value]:
+        """Emit the tokens of the text; return them and their number."""
+        g, widths = self.g, (self.config.context_width, self.config.width)
+        text = g.linear(g.cast_to_element(context), "context_embedder", widths)
+        return text, g.op("Shape", context, start=1, end=2)
 
     def cells(self, image: Value, grid: Value) -> Value:
         """Emit the last layer, and put the cells of each token in their places."""
@@ -128,6 +151,14 @@ class _Blocks:
         h = g.linear(seen, f"{name}.attn.to_add_out", (config.width, config.width))
         text = gated(g, text, h, gate)
         return widened(g, text, f"{name}.ff_context", widths, of_text), image
+
+    def alone(self, image: Value, block: int) -> Value:
+        """Emit a block that has no text."""
+        g, config, name = self.g, self.config, f"transformer_blocks.{block}"
+        shift, scale, gate, *others = self._modulations(f"{name}.norm1.linear", 6)
+        seen = modulated(g, image, config.width, shift, scale)
+        image = gated(g, image, self._attends_to_itself(seen, f"{name}.attn"), gate)
+        return widened(g, image, f"{name}.ff", (config.width, config.mlp_width), others)
 
     def last(self, text: Value, image: Value, first: Value) -> Value:
         """Emit the last block, from which the image alone goes on: the text asks nothing."""

@@ -142,17 +142,17 @@ def read_job(job: ResolvedJob) -> ReadJob:
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE; those of an upscaler's file.
     """
     request = job.request
-    options, guidance = request.denoiser_options, request.guidance_options
-    changes = changes_of(options, guidance, request.convention.name)
+    tool = request.convention.name
+    changes = changes_of(request.denoiser_options, request.guidance_options, tool)
     job = replace(job, checkpoint=job.checkpoint.with_changes(changes))
     controls = NO_LAYERS
     if request.controls or follows_map(job.checkpoint):
         controls = read_layers(request, job.checkpoint, job.make_maps)
-    checkpoint = referring(led_within(job.checkpoint, controls), controls.reference)
+    checkpoint = referring(led_within(job.checkpoint, controls, tool), controls.reference)
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
-    references = read_references(request.inputs, request.convention.name, checkpoint)
+    references = read_references(request.inputs, tool, checkpoint)
     passes = tuple(_with_image_prompts(job, one) for one in passes)
     passes = tuple(with_writing(references.beside(one, checkpoint)) for one in passes)
     first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
+from engine.graphs.control_residuals import JointForm  # noqa: E402
 from engine.graphs.flux import wave_embedding  # noqa: E402
 from engine.graphs.sd3 import Sd3Config, sd3  # noqa: E402
 from tests.graphs.networks import wanted  # noqa: E402
@@ -49,9 +50,13 @@ class Sd3Case(Case):
         return {name: state[name].numpy() for name in wanted(self.emit)}
 
 
-def sd3_case(size: tuple[int, int], batch: int = 1, **changes) -> Case:
+def sized(**changes) -> Sd3Config:
     fields: dict[str, Any] = {**SMALL, **changes}
-    config = Sd3Config(**fields)
+    return Sd3Config(**fields)
+
+
+def sd3_case(size: tuple[int, int], batch: int = 1, **changes) -> Case:
+    config = sized(**changes)
     module = transformer(
         in_channels=config.channels,
         out_channels=config.channels,
@@ -95,6 +100,34 @@ def test_a_transformer_of_any_size_equals_diffusers(target, kind: str) -> None:
 @every_target
 def test_a_batch_of_two_latents_has_both_under_each_context(target) -> None:
     sd3_case((8, 8), batch=2, **KINDS["medium 3.5"]).check(target)
+
+
+@every_target
+@pytest.mark.parametrize("to_last", [False, True])
+def test_a_transformer_with_residuals_equals_diffusers(target, to_last: bool) -> None:
+    """Stability AI's sd3.5 adds one after the last block, too; diffusers does not."""
+    blocks, form, size = 6, JointForm(3, 0, to_last=to_last), (8, 12)
+    config, alone = sized(blocks=blocks), sd3_case(size, blocks=blocks)
+    given = [normal(2, *(side // 2 for side in size), config.width, seed=9 + n) for n in range(3)]
+    led = [torch.from_numpy(one).flatten(1, 2) for one in given]
+
+    def call(module):
+        inputs = (alone.feeds[name] for name in ("sample", "context", "pooled"))
+        x, text, whole = (torch.from_numpy(one).to(module.dtype) for one in inputs)
+        steps, added = torch.tensor([TIMESTEP] * 2), [one.to(module.dtype) for one in led]
+
+        def after_last(_, args):
+            return args[0] + added[2], args[1]
+
+        hook = module.norm_out.register_forward_pre_hook(after_last) if to_last else None
+        made = module(torch.cat([x, x]), text, whole, steps, added).sample
+        if hook is not None:
+            hook.remove()
+        return made
+
+    residuals = {f"{form.name}.{number}": one for number, one in enumerate(given)}
+    feeds = {**alone.feeds, **residuals}
+    Sd3Case(lambda g: sd3(g, config, residuals=(form,)), feeds, alone.module, call).check(target)
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def _features(checkpoint: IdentifiedCheckpoint) -> Features:
         texts=_texts(checkpoint),
         samplers=FLOW_SAMPLERS,
         schedules=FLOW_SCHEDULES,
-        options=(OptionalSetting.SECOND_PASSES, *tiles),
+        options=(OptionalSetting.SECOND_PASSES, OptionalSetting.CONTROLS, *tiles),
     )
 
 

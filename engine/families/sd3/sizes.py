@@ -11,7 +11,7 @@ from engine.graphs.sd3 import PATCH, Sd3Config
 from engine.weights.sources import StoredWeight
 
 # The width of a head where no norm shows it (Stability AI's sd3_infer.py).
-_HEAD_WIDTH = 64
+HEAD_WIDTH = 64
 _BLOCKS = "transformer_blocks"
 
 
@@ -28,7 +28,7 @@ def sd3_config(
     norm = f"{_BLOCKS}.0.attn.norm_q.weight"
     normalised = norm in shapes
     if heads is None:
-        head = shapes.of(norm, 1)[0] if normalised else _HEAD_WIDTH
+        head = shapes.of(norm, 1)[0] if normalised else HEAD_WIDTH
         check_divides(path, width, head, "numbers of a head")
         heads = width // head
     check_divides(path, width, heads, "heads")
@@ -41,13 +41,13 @@ def sd3_config(
         context_width=shapes.of("context_embedder.weight", 2)[1],
         pooled_width=shapes.of("time_text_embed.text_embedder.linear_1.weight", 2)[1],
         blocks=blocks,
-        places=_places(shapes, side),
+        places=places_of(shapes, side),
         normalised=normalised,
         dual_blocks=tuple(n for n in range(blocks) if f"{_BLOCKS}.{n}.attn2.to_q.weight" in shapes),
     )
 
 
-def _places(shapes: Shapes, side: list[int]) -> int:
+def places_of(shapes: Shapes, side: list[int]) -> int:
     """Return the side of the table of places. Raises EngineError where it is no square."""
     name = "pos_embed.pos_embed"
     table = shapes.of(name, 3)

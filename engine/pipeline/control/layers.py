@@ -164,7 +164,8 @@ def _fitting(
     assert layer.network is not None, "a layer that lacks nothing has a network"
     network = read_control_network(Path(layer.network), read)
     _require_whole(layer, network)
-    model = control_model(network, checkpoint)  # refuses what does not fit
+    # Refuses what does not fit.
+    model = control_model(network, checkpoint, request.convention.name)
     one = _read(layer, network, request, read)
     _require_kind(one)
     model.step_inputs([one.kind] if one.kind else [])  # refuses what it was not trained on

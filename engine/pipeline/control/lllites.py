@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backends.base import Array
+from engine.api.values import ConventionName
 from engine.control.lllites import LlliteInputs, LlliteModel
 from engine.control.model import ControlModel, control_model
 from engine.families.base import IdentifiedCheckpoint
@@ -32,13 +33,15 @@ class PassLllites:
         return [embeddings[place] for place in self.places]
 
 
-def led_within(checkpoint: IdentifiedCheckpoint, layers: ReadLayers) -> IdentifiedCheckpoint:
+def led_within(
+    checkpoint: IdentifiedCheckpoint, layers: ReadLayers, tool: ConventionName
+) -> IdentifiedCheckpoint:
     """Return a checkpoint whose denoisers, but the refiner's, have a place for ControlNet-LLLites.
 
     Transformers have inputs for residuals of control networks. It is itself if no layer needs
     either.
     """
-    models = [control_model(one.network, checkpoint) for one in layers.acting]
+    models = [control_model(one.network, checkpoint, tool) for one in layers.acting]
     found = PassLllites.of(models)
     residuals = tuple(dict.fromkeys(one.residuals for one in models if one.residuals))
     if found is None and not residuals:

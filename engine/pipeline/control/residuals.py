@@ -98,6 +98,7 @@ class ControlRun:
         # The layer whose inputs are pinned in a session, by the first layer that has the session.
         self._pinned: dict[int, int] = {}
         self._denoiser = sessions[0]
+        self._taken = {spec.name for spec in sessions[0].inputs}
         self._tile: Tile | None = None
         self._lllite_maps: dict[str, Array] = {}
         for network, session in zip(networks[1:], sessions[1:], strict=True):
@@ -114,13 +115,15 @@ class ControlRun:
         """Return the sums of all acting layers' weighted residuals, by the denoiser's inputs.
 
         They stay on the device. They are none where none acts: the denoiser then runs as without
-        control. The weights of ControlNet-LLLites are among them.
+        control. A last one may have no block of the denoiser. The weights of ControlNet-LLLites are
+        among them.
         """
         sums: dict[str, Feed] = {}
         for place in self._loaded:
             wanted = self._leaders[place].layer
             if wanted.weight and self._acts(wanted, given):
                 sums |= self._of_layer(place, given, sums)
+        sums = {name: one for name, one in sums.items() if name in self._taken}
         lllites = self._pass.lllites
         return sums if lllites is None else sums | self._of_lllites(lllites, given)
 
@@ -172,7 +175,7 @@ class ControlRun:
         contexts = len(given.texts["context"])
         both = leads_negative(layer.layer, rules, means=layer.means)
         led = contexts if both else given.positives
-        alone = rules.flux_follows_prompt_alone and self._pass.models[place].residuals is not None
+        alone = self._pass.models[place].sees_prompt_alone(rules)
         # Only the positive rows are computed, where they are all that is led.
         computed = led if len(given.sample) == 1 else contexts
         loaded.pin_texts(given.texts, given.positives if alone else computed)

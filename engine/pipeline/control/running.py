@@ -11,10 +11,10 @@ from backends.base import Array, Cancellation, Session
 from engine import result_checks
 from engine.api.control import ControlReport
 from engine.api.control_rules import ControlRules, MapResampling
-from engine.api.values import Phase
+from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
-from engine.control.flux_nets import EMBEDDING, FluxNetModel
 from engine.control.model import ControlModel, control_model
+from engine.control.token_nets import EMBEDDING
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
@@ -68,7 +68,7 @@ class ControlPass:
     lllites: PassLllites | None = None
     # For each unit, what its embedding network made of its maps.
     embeddings: list[dict[str, Array]] = field(default_factory=list[dict[str, Array]], init=False)
-    # The latents of maps that the VAE encodes, by the places of their units.
+    # The latents of maps that a tool draws, by the places of their units.
     _encoded: dict[int, EncodedImage] = field(default_factory=dict[int, EncodedImage], init=False)
     _map_sha256: dict[int, str] = field(default_factory=dict[int, str], init=False)
     _named: dict[int, Network] = field(default_factory=dict[int, Network], init=False)
@@ -86,7 +86,7 @@ class ControlPass:
         """Return the layers for a pass, whose checkpoint they fit."""
         convention = one.request.convention
         units = units_of(read.acting, convention.name)
-        models = tuple(_models(units, one.checkpoint))
+        models = tuple(_models(units, one.checkpoint, convention.name))
         size, rules = (one.request.height, one.request.width), convention.control
         seen, cell = one.evaluated_size, one.checkpoint.latent.downscale
         first = read.size or size
@@ -170,14 +170,13 @@ class ControlPass:
         for place in places:
             unit, model = self.units[place], self.models[place]
             samples = [_samples(layer, maps[id(layer)]) for layer in unit.layers]
-            given = np.concatenate(samples)
-            feeds = {"image": 2 * given - 1} if model.encodes else {"map": given}
+            feeds = model.shown(np.concatenate(samples), unit.kinds)
             feeds |= model.map_inputs(unit.kinds, unit.weights)
             work = partial(_called, stages, feeds)
             made = stages.run(Phase.ENCODE, self._embedding(place), work, _problem)
             told = model.step_inputs(unit.kinds) | model.size_inputs(*self.seen)
-            if isinstance(model, FluxNetModel) and model.encodes:
-                self._encoded[place] = model.encoded(made)
+            if (encoded := model.drawn(made)) is not None:
+                self._encoded[place] = encoded
             self.embeddings.append({**model.embedded(made), **told})
         for key, one in maps.items():
             self._map_sha256[key] = one.sha256
@@ -253,7 +252,7 @@ class ControlPass:
 
 
 def _models(
-    units: Sequence[ControlUnit], checkpoint: IdentifiedCheckpoint
+    units: Sequence[ControlUnit], checkpoint: IdentifiedCheckpoint, tool: ConventionName
 ) -> Iterator[ControlModel]:
     """Yield the model of each unit: the same object for the same file, which is loaded once.
 
@@ -264,7 +263,7 @@ def _models(
         network = unit.leader.network
         key = place if unit.leader.is_within else (network.path, network.digest)
         if key not in known:
-            known[key] = control_model(network, checkpoint)
+            known[key] = control_model(network, checkpoint, tool)
         yield known[key]
 
 
