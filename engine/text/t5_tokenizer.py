@@ -51,21 +51,23 @@ class T5Tokenizer:
 
 
 @cache
-def load_t5_tokenizer(*, drops_last_space: bool = True) -> T5Tokenizer:
-    """Return T5's tokenizer, 32,100 tokens.
+def load_t5_tokenizer(*, by_file: bool = False) -> T5Tokenizer:
+    """Return T5's tokenizer, 32,100 tokens, as transformers 5 makes it.
 
-    It drops white space at the end of a text, as SentencePiece and transformers 5 do; transformers
-    4 makes a token of it.
+    `by_file`: as the `tokenizer.json` of ComfyUI and Forge says. The two differ in words that
+    follow a special token without a space, and in the control character U+0085.
     """
     unigram = Tokenizer(models.Unigram(_vocabulary(), unk_id=2, byte_fallback=False))
     # SentencePiece's "nmt_nfkc", by its own table, with one space for several.
-    unigram.normalizer = normalizers.Sequence(
-        [normalizers.Precompiled(_asset("charsmap")), normalizers.Replace(Regex(" {2,}"), " ")]
-    )
-    words = pre_tokenizers.Metaspace(_SPACE, prepend_scheme="always", split=True)
-    if drops_last_space:
-        words = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), words])
-    unigram.pre_tokenizer = words
+    normal = [normalizers.Precompiled(_asset("charsmap"))]
+    if by_file:
+        normal += [normalizers.Strip(left=False), normalizers.Replace(Regex(" {2,}"), _SPACE)]
+        words = pre_tokenizers.Metaspace(_SPACE, prepend_scheme="first")
+    else:
+        normal.append(normalizers.Replace(Regex(" {2,}"), " "))
+        every = pre_tokenizers.Metaspace(_SPACE, prepend_scheme="always")
+        words = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), every])
+    unigram.normalizer, unigram.pre_tokenizer = normalizers.Sequence(normal), words
     # A prompt may contain special tokens, as in other tools.
     names = (_PAD, _END, _UNKNOWN, *_extra_tokens())
     special = [AddedToken(name, normalized=False, special=True) for name in names]

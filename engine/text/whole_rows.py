@@ -124,10 +124,9 @@ def cuts_rows(convention: Convention) -> bool:
 def t5_tokenizer_of(convention: Convention) -> T5Tokenizer:
     """Return T5's tokenizer as a convention's tool runs it.
 
-    Where the tool's pictures were made by transformers 4, which its cleaning of CLIP's texts tells,
-    white space at the end of a part is a token.
+    Tools that clean CLIP's texts as transformers 4 does read T5's tokenizer from their own file.
     """
-    return load_t5_tokenizer(drops_last_space=convention.text_cleaning is TextCleaning.NONE)
+    return load_t5_tokenizer(by_file=convention.text_cleaning is not TextCleaning.NONE)
 
 
 def rows_for(

@@ -1,10 +1,10 @@
-"""Makes frozen/t5_rows.json: rows of T5's tokens and weights by ComfyUI's and Forge's own code.
+"""Makes frozen/t5_rows.json: digests of rows of T5's tokens and weights by Forge's own code.
 
-    python -m tests.text.freeze_t5_rows COMFY FORGE tokenizer.json
+    python -m tests.text.freeze_t5_rows FORGE
 
-in an environment with torch and transformers, where COMFY and FORGE are checkouts of ComfyUI
-a125cd84 and stable-diffusion-webui-forge dfdcbab6, and tokenizer.json is transformers' file for T5,
-which is read as transformers 4 reads it. Rows are digests, by tool.
+in an environment with torch and transformers, where FORGE is a checkout of
+stable-diffusion-webui-forge at dfdcbab6, whose own tokenizer.json for Flux.1 is read as
+transformers 4 reads it.
 """
 # pyright: basic, reportMissingImports=false
 
@@ -25,13 +25,10 @@ FROZEN = Path(__file__).parent / "frozen" / "t5_rows.json"
 Row = tuple[list[int], list[float]]
 
 
-def main(comfy: Path, forge: Path, tokenizer: Path) -> None:
+def main(checkout: Path) -> None:
     """Write the file."""
-    by_comfy, by_forge = comfy_rows(comfy, tokenizer), forge_rows(forge, tokenizer)
-    frozen = {
-        "comfy": [digest_of(by_comfy(text)) for text in drawn_prompts()],
-        "a1111": [digest_of(by_forge(text)) for text in drawn_prompts()],
-    }
+    read = forge_rows(checkout)
+    frozen = [digest_of(read(text)) for text in drawn_prompts()]
     FROZEN.write_text(json.dumps(frozen, separators=(",", ":")) + "\n")
 
 
@@ -42,33 +39,7 @@ def digest_of(row: Row) -> str:
     return hashlib.sha256(data).hexdigest()[:12]
 
 
-def comfy_rows(checkout: Path, file: Path):
-    """Text to row by ComfyUI's `SDTokenizer` with the settings of its `T5XXLTokenizer`."""
-    sys.modules |= {
-        name: MagicMock()
-        for name in ("comfy", "comfy.ops", "comfy.model_management", "comfy.clip_model")
-    }
-    module = module_of("comfy.sd1_clip", checkout / "comfy" / "sd1_clip.py")
-    tokenizer = module.SDTokenizer(
-        str(checkout),
-        pad_with_end=False,
-        embedding_size=4096,
-        embedding_key="t5xxl",
-        tokenizer_class=types.SimpleNamespace(from_pretrained=lambda _: read_tokenizer(file)),
-        has_start_token=False,
-        pad_to_max_length=False,
-        max_length=99999999,
-        min_length=256,
-    )
-
-    def rows(text: str) -> Row:
-        (row,) = tokenizer.tokenize_with_weights(text)
-        return [token for token, _ in row], [weight for _, weight in row]
-
-    return rows
-
-
-def forge_rows(checkout: Path, file: Path):
+def forge_rows(checkout: Path):
     """Text to the row that Forge reads of those that its `T5TextProcessingEngine` makes."""
     folder = checkout / "backend" / "text_processing"
     package = types.ModuleType("backend.text_processing")
@@ -82,6 +53,7 @@ def forge_rows(checkout: Path, file: Path):
     for name in ("parsing", "emphasis"):
         setattr(package, name, module_of(f"backend.text_processing.{name}", folder / f"{name}.py"))
     module = module_of("backend.text_processing.t5_engine", folder / "t5_engine.py")
+    file = checkout / "backend/huggingface/black-forest-labs/FLUX.1-dev/tokenizer_2/tokenizer.json"
     engine = module.T5TextProcessingEngine(MagicMock(), read_tokenizer(file))
     vars(module)["opts"] = types.SimpleNamespace(emphasis="Original")
     seen: list[Row] = []
@@ -120,4 +92,4 @@ def module_of(name: str, path: Path):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
+    main(Path(sys.argv[1]))

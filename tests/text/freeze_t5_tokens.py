@@ -2,10 +2,10 @@
 
     python -m tests.text.freeze_t5_tokens tokenizer.json
 
-in an environment with transformers 5, where tokenizer.json is the file of which pack_t5 made ours.
-"kept": by the file as it is, as transformers 4 reads it; "dropped": by `T5TokenizerFast`, which in
-transformers 5 drops white space at the end. Ids of texts by hand, and a digest of those of drawn
-ones, are without the end.
+in an environment with transformers 5, where tokenizer.json is that of ComfyUI
+(`comfy/text_encoders/t5_tokenizer`), which Forge has, too. "file": by the file as it is, as
+transformers 4 reads it; "transformers": by `T5TokenizerFast` of transformers 5. Ids of texts by
+hand, and a digest of those of drawn ones, are without the end.
 """
 # pyright: basic, reportMissingImports=false
 
@@ -25,7 +25,7 @@ Encode = Callable[[str], list[int]]
 
 def main(path: Path) -> None:
     """Write the file."""
-    frozen = {"kept": _ids(_by_file(path)), "dropped": _ids(_by_transformers(path))}
+    frozen = {"file": _ids(_by_file(path)), "transformers": _ids(_by_transformers(path))}
     FROZEN.write_text(json.dumps(frozen, separators=(",", ":")) + "\n")
 
 

@@ -10,11 +10,11 @@ from tests.text.freeze_t5_tokens import FROZEN, digest_of
 from tests.text.t5_cases import BY_HAND
 
 T5 = load_t5_tokenizer()
-KEEPING = load_t5_tokenizer(drops_last_space=False)
+BY_FILE = load_t5_tokenizer(by_file=True)
 
 
 @pytest.mark.parametrize(
-    ("kind", "encode"), [("kept", KEEPING.encode), ("dropped", T5.encode)], ids=["kept", "dropped"]
+    ("kind", "encode"), [("file", BY_FILE.encode), ("transformers", T5.encode)]
 )
 def test_ids_are_those_of_transformers(kind: str, encode: Callable[[str], list[int]]) -> None:
     frozen = json.loads(FROZEN.read_text())[kind]

@@ -25,7 +25,7 @@ from tests.metadata.records import PLAIN_REQUEST
 
 CLIP = ClipTextConfig(vocabulary=49408, width=8, mlp_width=16, layers=2, heads=2)
 T5 = T5Config(vocabulary=32128, width=12, heads=2, head_width=4, mlp_width=16, layers=2)
-WORDS = load_t5_tokenizer(drops_last_space=False)
+WORDS = load_t5_tokenizer()
 A1111, COMFY, DIFFUSERS = ConventionName.A1111, ConventionName.COMFY, ConventionName.DIFFUSERS
 
 
