@@ -8,6 +8,7 @@ from engine.text.chat_rows import (
     chat_convention,
     chat_text,
     chat_tokens,
+    unescapes_brackets,
 )
 from engine.text.counting import COUNTED_CHARACTERS, TokenCount
 from engine.text.qwen_tokenizer import load_qwen_tokenizer
@@ -23,7 +24,8 @@ def count_chat_tokens(text: str, question: PromptQuestion, template: ChatTemplat
     reading = read_prompt(beginning, convention, question.steps, negative=question.negative)
     phrase = next(iter(phrases_of(reading)))
     around = len(chat_tokens(tokenizer, (), template))
-    used = len(chat_tokens(tokenizer, phrase, template)) - around
+    unescapes = unescapes_brackets(convention)
+    used = len(chat_tokens(tokenizer, phrase, template, unescapes=unescapes)) - around
     cuts = cuts_rows(convention)
     room = (CUT_POSITIONS if cuts else MAX_POSITIONS) - around
     cut_at = None

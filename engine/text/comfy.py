@@ -59,8 +59,7 @@ def parse_attention_comfy(text: str) -> tuple[WeightedText, ...]:
     cursor = 0
     for edge in (*_edges(text), _Edge(_EdgeKind.CUT, len(text), len(text))):
         if edge.text_end > cursor:
-            piece = _ESCAPED_PAREN.sub(_unescaped, text[cursor : edge.text_end])
-            parts.append(WeightedText(piece, weight))
+            parts.append(WeightedText(without_escapes(text[cursor : edge.text_end]), weight))
         cursor = edge.resume
         if edge.kind is _EdgeKind.OPEN:
             around.append(weight)
@@ -70,6 +69,11 @@ def parse_attention_comfy(text: str) -> tuple[WeightedText, ...]:
         elif edge.kind is _EdgeKind.CLOSE:
             weight = around.pop()
     return tuple(parts) or (WeightedText("", 1.0),)
+
+
+def without_escapes(text: str) -> str:
+    """Return a text whose escaped brackets stand for themselves."""
+    return _ESCAPED_PAREN.sub(_unescaped, text)
 
 
 def _unescaped(match: re.Match[str]) -> str:

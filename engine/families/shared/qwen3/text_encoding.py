@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
-from engine.api.values import ErrorInfo, Phase
+from engine.api.values import ConventionName, ErrorInfo, Phase
 from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
@@ -127,12 +127,13 @@ class Qwen3TextPlan:
         """Encode each pair of prompts. Raises EngineError as `NetworkRunner.run` does."""
         encoding = self.encoding
         config = config_of(encoding.checkpoint, encoding.component, Qwen3Config)
+        tool = next(iter(self.prompts.values())).convention.name
 
         def work(session: Session) -> dict[Texts, PromptEmbeddings]:
             def run_encoder(
                 ids: TokenIds, _mask: AttentionMask | None, _places: Insertions | None
             ) -> EncoderOutput:
-                are_tokens = _tokens(ids)
+                are_tokens = _tokens(ids, to_first=tool is ConventionName.COMFY)
                 places = place_inputs(config, ids.shape[1], int(are_tokens.sum()))
                 states = runner.call(session, {"tokens": ids, **places})["states"]
                 if not encoding.keeps_padding:
@@ -151,9 +152,15 @@ class Qwen3TextPlan:
         }
 
 
-def _tokens(ids: TokenIds) -> AttentionMask:
-    """Mark the tokens of each row, which end before its padding."""
+def _tokens(ids: TokenIds, *, to_first: bool) -> AttentionMask:
+    """Mark the tokens of each row, which end before its padding.
+
+    A text may name the token of padding: with `to_first`, as in ComfyUI (`comfy/sd1_clip.py`,
+    `process_tokens`), nothing sees what follows it.
+    """
     is_padding = ids == QwenTokenizer.pad_id
+    if to_first:
+        return ~np.logical_or.accumulate(is_padding, axis=1)
     return np.logical_or.accumulate(~is_padding[:, ::-1], axis=1)[:, ::-1]
 
 

@@ -262,8 +262,12 @@ def _padded(lengths: Iterable[int]) -> int:
 
 
 def _seen(ids: TokenIds, more: int = 0) -> NDArray[np.bool_]:
-    """Return True up to a row's end, and for `more` positions; everywhere in a row without one."""
-    ends: NDArray[np.int64] = np.argmax(ids == _END, axis=1)
-    ends[~(ids == _END).any(axis=1)] = ids.shape[1]
+    """Return True up to a row's end, and for `more` positions; everywhere in a row without one.
+
+    A text may name the token of the end, so that the last one counts.
+    """
+    is_end = ids == _END
     places = np.arange(ids.shape[1], dtype=np.int64)
+    ends: NDArray[np.int64] = np.where(is_end, places, 0).max(axis=1)
+    ends[~is_end.any(axis=1)] = ids.shape[1]
     return np.less_equal(places, ends[:, np.newaxis] + more)
