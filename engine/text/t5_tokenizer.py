@@ -59,7 +59,7 @@ def load_t5_tokenizer(*, by_file: bool = False) -> T5Tokenizer:
     """
     unigram = Tokenizer(models.Unigram(_vocabulary(), unk_id=2, byte_fallback=False))
     # SentencePiece's "nmt_nfkc", by its own table, with one space for several.
-    normal = [normalizers.Precompiled(_asset("charsmap"))]
+    normal: list[normalizers.Normalizer] = [normalizers.Precompiled(_asset("charsmap"))]
     if by_file:
         normal += [normalizers.Strip(left=False), normalizers.Replace(Regex(" {2,}"), _SPACE)]
         words = pre_tokenizers.Metaspace(_SPACE, prepend_scheme="first")

@@ -23,8 +23,8 @@ from engine.families.flux.architecture import architecture_of as flux
 from engine.families.flux2.architecture import architecture_of as flux2
 from engine.families.latents import LatentFormat
 from engine.families.sd3.architecture import architecture_of as sd3
-from engine.families.zimage.architecture import architecture_of as zimage
 from engine.families.shared.prompts.prompt_tokens import PromptTokens
+from engine.families.zimage.architecture import architecture_of as zimage
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.flux import FluxConfig
 from engine.graphs.flux2 import Flux2Config
