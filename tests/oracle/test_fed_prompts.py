@@ -56,7 +56,7 @@ def pipeline(family: str):
 
 
 def theirs(family: str, pipe, text: str) -> FedPrompt:
-    """What the pipeline's own code gives its encoder, and its transformer of the states."""
+    """Note what the pipeline's own code gives its encoder, and its transformer of the states."""
     match family:
         case "flux" | "sd3":
             attended = pipe._get_t5_prompt_embeds(text, dtype=torch.float32).shape[1]
