@@ -9,7 +9,7 @@ from engine.api.denoiser_options import FreeUVersion, Tiling
 from engine.api.lora import LoraMode
 from engine.api.map_choices import NormalLayout, OnnxPixels, OnnxValues
 from engine.api.masks import MaskedContent
-from engine.api.values import PrecisionName, WeightBits
+from engine.api.values import PrecisionName, TextWeightBits, WeightBits
 from ui.method_labels import QT_TRANSLATE_NOOP
 
 translate = QCoreApplication.translate
@@ -32,6 +32,7 @@ _CHOICES: Mapping[Enum, str] = {
     WeightBits.ALL: QT_TRANSLATE_NOOP("options", "As they are"),
     WeightBits.EIGHT: QT_TRANSLATE_NOOP("options", "8 bits"),
     WeightBits.FOUR: QT_TRANSLATE_NOOP("options", "4 bits"),
+    TextWeightBits.SAME: QT_TRANSLATE_NOOP("options", "As the other weights"),
     LoraMode.MERGE: QT_TRANSLATE_NOOP("options", "Merge into the weights"),
     LoraMode.SIDE: QT_TRANSLATE_NOOP("options", "Compute beside the weights"),
     LoraMode.TEXT_SIDE: QT_TRANSLATE_NOOP("options", "Beside the text encoders only"),
@@ -72,14 +73,15 @@ _ABOUT_CHOICES: Mapping[Enum, str] = {
     FreeUVersion.OFF: QT_TRANSLATE_NOOP("options", "The model as it is."),
     FreeUVersion.V1: QT_TRANSLATE_NOOP("options", "The same factor everywhere."),
     FreeUVersion.V2: QT_TRANSLATE_NOOP("options", "Stronger where there is more to see."),
-    PrecisionName.AUTO: QT_TRANSLATE_NOOP("options", "The quickest that is right on the device."),
     PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Exact; twice the memory, often slower."),
     PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half the memory; quick on graphics cards."),
     PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "As f16, where numbers would get too large."),
     WeightBits.ALL: QT_TRANSLATE_NOOP("options", "Exact; takes the most memory."),
     WeightBits.EIGHT: QT_TRANSLATE_NOOP("options", "About half the memory; hardly seen."),
     WeightBits.FOUR: QT_TRANSLATE_NOOP("options", "About a third of the memory; details change."),
-    LoraMode.AUTO: QT_TRANSLATE_NOOP("options", "The quicker way for the picture."),
+    TextWeightBits.SAME: QT_TRANSLATE_NOOP(
+        "options", "Rounded where the others are, and first where memory is short."
+    ),
     LoraMode.MERGE: QT_TRANSLATE_NOOP("options", "Quick steps, after a while of preparing."),
     LoraMode.SIDE: QT_TRANSLATE_NOOP("options", "Begins at once; each step takes longer."),
     LoraMode.TEXT_SIDE: QT_TRANSLATE_NOOP(
@@ -87,12 +89,21 @@ _ABOUT_CHOICES: Mapping[Enum, str] = {
     ),
 }
 
+# Names of one word are equal, whatever they are of.
+_ABOUT_AUTOMATIC: Mapping[type[Enum], str] = {
+    PrecisionName: QT_TRANSLATE_NOOP("options", "The quickest that is right on the device."),
+    WeightBits: QT_TRANSLATE_NOOP(
+        "options", "Exact where that fits; else 8 bits, and 4 where those do not fit either."
+    ),
+    LoraMode: QT_TRANSLATE_NOOP("options", "The quicker way for the picture."),
+}
+
 
 def choice_label(value: Enum | bool) -> str:
     """Return the name of one of an option's values."""
     if isinstance(value, bool):
         return translate("options", "On") if value else translate("options", "Off")
-    if value in (PrecisionName.AUTO, LoraMode.AUTO):
+    if _is_automatic(value):
         return automatic()
     return translate("options", _CHOICES[value])
 
@@ -101,7 +112,13 @@ def choice_about(value: Enum | bool) -> str:
     """Return the sentence about one of an option's values; empty where its name says all."""
     if isinstance(value, bool):
         return ""
+    if _is_automatic(value):
+        return translate("options", _ABOUT_AUTOMATIC[type(value)])
     return translate("options", _ABOUT_CHOICES[value])
+
+
+def _is_automatic(value: Enum) -> bool:
+    return type(value) in _ABOUT_AUTOMATIC and value.name == "AUTO"
 
 
 def automatic() -> str:

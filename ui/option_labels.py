@@ -276,6 +276,12 @@ _OPTIONS: Mapping[str, _Words] = {
             "options", "The bits that each number of the model's large layers takes in memory."
         ),
     ),
+    "text_weight_bits": _Words(
+        QT_TRANSLATE_NOOP("options", "Text encoders"),
+        QT_TRANSLATE_NOOP(
+            "options", "The bits that each number of the text encoders' large layers takes."
+        ),
+    ),
     "memory_limit_bytes": _Words(
         QT_TRANSLATE_NOOP("options", "Memory limit"),
         QT_TRANSLATE_NOOP("options", "The most memory that a picture may take, in GB."),

@@ -10,6 +10,8 @@ from engine.api.values import ErrorInfo
 from ui.labels import file_size, when
 
 translate = QCoreApplication.translate
+# The bits of weights that are not rounded.
+_ALL = 16
 
 
 def outlook_words(outlook: MemoryOutlook | None, problem: ErrorInfo | None) -> str:
@@ -31,7 +33,30 @@ def outlook_words(outlook: MemoryOutlook | None, problem: ErrorInfo | None) -> s
         parts.append(translate("outlook", "The parts of the model take turns, to save memory."))
     if outlook.tiles:
         parts.append(translate("outlook", "The picture is decoded in tiles, to save memory."))
+    if rounded := _rounded(outlook.text_encoder_bits, outlook.denoiser_bits):
+        parts.append(rounded)
     return " ".join(parts)
+
+
+def _rounded(text_encoder: int, denoiser: int) -> str:
+    """Return that weights are rounded to so many bits; empty where they are exact."""
+    bits = {"bits": denoiser, "text": text_encoder}
+    if denoiser == text_encoder == _ALL:
+        return ""
+    if denoiser == _ALL:
+        words = translate(
+            "outlook", "The text encoders are rounded to {text} bits, to save memory."
+        )
+    elif text_encoder == _ALL:
+        words = translate("outlook", "The denoiser is rounded to {bits} bits, to save memory.")
+    elif denoiser == text_encoder:
+        words = translate("outlook", "The model is rounded to {bits} bits, to save memory.")
+    else:
+        words = translate(
+            "outlook",
+            "The denoiser is rounded to {bits} bits, to save memory, the text encoders to {text}.",
+        )
+    return words.format(**bits)
 
 
 def cached_words(model: CachedModel, starter: str) -> tuple[str, str]:

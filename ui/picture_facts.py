@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.decoding import picture_size
-from app.form.generation import settings_of
+from app.form.kept_settings import settings_of
 from app.paths import starter_checkpoint
 from engine.api.lora import LoraReport
 from engine.api.record import GenerationRecord

@@ -1,7 +1,6 @@
 """`safelight generate`: a prompt becomes pictures."""
 
 import argparse
-import re
 import signal
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -11,7 +10,16 @@ from typing import Any
 
 import msgspec
 
-from app.cli import canvas, controls, hires, image_prompts, loras, overrides, settings
+from app.cli import (
+    canvas,
+    controls,
+    hires,
+    image_prompts,
+    loras,
+    machine_options,
+    overrides,
+    settings,
+)
 from app.cli.devices import check_hardware
 from app.cli.folders import add_folders_argument
 from app.cli.spelling import (
@@ -37,16 +45,15 @@ from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, Ref
 from engine.api.values import (
     ConventionName,
     ErrorInfo,
-    PrecisionName,
     SamplerName,
     ScheduleName,
-    WeightBits,
 )
 from engine.cancel import CancelToken
 from engine.checkpoints.background_hash import BackgroundHash
 from engine.families.identify import identify
 from engine.file_paths import exists
 from engine.jobs.attempts import JobResult
+from engine.jobs.roundings import bits_of
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices, known_files
@@ -54,12 +61,6 @@ from engine.memory.peak import PeakMemory
 from engine.metadata.readers import ImportedRequest, read_request
 from engine.metadata.recorded_files import changed_pictures
 from engine.output import Destination, destination
-
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-
-# Side of a tile in pixels, if --vae-tiling has no number.
-DEFAULT_TILE = 576
 
 HELP = "make pictures from a prompt"
 
@@ -77,12 +78,15 @@ class MemoryOutput(msgspec.Struct, frozen=True):
     """Memory in the JSON output, in megabytes of 10^6 bytes.
 
     `peak_private_mb` is sampled, null where the system does not tell; `planned_peak_mb` is the
-    estimate by which `weights` (converted in memory, or a mapped working copy) was chosen.
+    estimate by which `weights` (converted in memory, or a mapped working copy) was chosen, and the
+    bits of the weights of large layers, which are 16 where none were rounded.
     """
 
     peak_private_mb: float | None
     planned_peak_mb: float
     weights: str
+    text_encoder_bits: int
+    denoiser_bits: int
 
 
 class GenerateOutput(msgspec.Struct, frozen=True):
@@ -129,7 +133,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hires.add_arguments(parser.add_argument_group("a second pass, larger (hires fix)"))
     _add_running(parser)
     settings.add_argument(parser)
-    _add_memory(parser)
+    machine_options.add_arguments(parser)
     _add_files(parser)
     parser.add_argument("--preview", metavar="FILE", help="a PNG of each few steps")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
@@ -143,33 +147,7 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
         metavar="PICTURE",
         help="make it again: a PNG, JPEG or WebP file of any of the popular tools",
     )
-    parser.add_argument("--backend", metavar="B", help="a name `safelight devices` lists, or auto")
-    parser.add_argument("--precision", type=one_of(PrecisionName), choices=list(PrecisionName))
-    rounded = "bits of the weights of large layers: 8 and 4 take less memory"
-    parser.add_argument(
-        "--weights",
-        dest="weight_bits",
-        type=one_of(WeightBits),
-        choices=list(WeightBits),
-        help=rounded,
-    )
     parser.add_argument("--convention", type=one_of(ConventionName), choices=list(ConventionName))
-
-
-def _add_memory(parser: argparse.ArgumentParser) -> None:
-    tile = "decode in tiles of N pixels a side, for less memory; default: where it is short"
-    parser.add_argument(
-        "--vae-tiling",
-        dest="vae_tile",
-        type=parse_whole_number,
-        nargs="?",
-        const=DEFAULT_TILE,
-        metavar="N",
-        help=tile,
-    )
-    parser.add_argument(
-        "--memory-limit", dest="memory_limit_bytes", type=_bytes, metavar="SIZE", help="as 4G"
-    )
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -229,6 +207,8 @@ def run(options: argparse.Namespace) -> int:
         _print_json(result, memory.peak)
     else:
         _tell_warnings(result, reporter)
+    if told := machine_options.rounding_note(request, result.images[0].record.request):
+        print_note(told)
     if source:
         _note_differences(source, request, result)
     if reporter.lost:
@@ -356,6 +336,7 @@ def _components(options: argparse.Namespace, recorded: ComponentFiles) -> Compon
 
 
 def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
+    made = result.images[0].record.request
     return GenerateOutput(
         images=tuple(
             ImageOutput(str(image.path), image.seed, image.width, image.height)
@@ -370,6 +351,7 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
             None if peak_bytes is None else round(peak_bytes / 1e6, 1),
             round(result.plan.peak_bytes / 1e6, 1),
             result.plan.placement.value,
+            *bits_of(made.weight_bits, made.text_weight_bits),
         ),
         warnings=result.warnings,
     )
@@ -389,10 +371,3 @@ def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _bytes(text: str) -> int:
-    match = _BYTES.fullmatch(text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount of memory; write it as 4G")
-    return int(float(match[1]) * 2 ** _UNITS[match[2].upper()])

@@ -10,7 +10,7 @@ from app.commands.removal import tell_removed
 from app.commands.retries import Change, next_smaller, smaller, with_new_seed
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
-from app.form.generation import settings_of
+from app.form.kept_settings import settings_of
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobRequest, JobState

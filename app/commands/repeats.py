@@ -7,14 +7,15 @@ from typing import TypeVar
 
 import msgspec
 
-from app.form.generation import EffectiveSettings, settings_of
+from app.form.generation import EffectiveSettings
+from app.form.kept_settings import settings_of
 from app.library.gallery import Picture
 from engine.api.control import ControlLayer
 from engine.api.conventions import choice_of, convention_of
 from engine.api.image_prompts import ImagePrompt
 from engine.api.request import GenerateRequest
 from engine.api.second_passes import SecondPass
-from engine.api.values import InputRole
+from engine.api.values import InputRole, TextWeightBits, WeightBits
 from engine.errors import EngineError
 
 NamingT = TypeVar("NamingT", ControlLayer, ImagePrompt, SecondPass)
@@ -91,6 +92,8 @@ def _comparable(request: GenerateRequest) -> GenerateRequest:
     refiner = settings.refiner
     return msgspec.structs.replace(
         settings,
+        weight_bits=WeightBits.AUTO,
+        text_weight_bits=TextWeightBits.SAME,
         seed=None,
         count=1,
         refiner=refiner if refiner is not None and refiner.checkpoint else None,

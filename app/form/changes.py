@@ -15,9 +15,9 @@ from app.form.generation import (
     Choices,
     GenerationState,
     choices_of,
-    settings_of,
     with_size_of,
 )
+from app.form.kept_settings import settings_of
 from app.form.layer_kinds import bare_name
 from app.form.model_settings import ModelSettingsMemory
 from app.form.picture_settings import PictureSettings, read_settings

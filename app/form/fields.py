@@ -36,6 +36,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    TextWeightBits,
     WeightBits,
 )
 
@@ -84,6 +85,7 @@ class RequestControls(FieldGroup):
     backend_changed = Signal(str)
     precision_changed = Signal(object)
     weight_bits_changed = Signal(object)
+    text_weight_bits_changed = Signal(object)
     # A number of bytes needs 64 bits.
     memory_limit_bytes_changed = Signal(object)
     lora_mode_changed = Signal(object)
@@ -123,6 +125,8 @@ class RequestControls(FieldGroup):
     mask_options: Field[MaskOptions] = Field(MaskOptions())
     expand_wildcards: Field[bool] = Field(default=True)
     vae_tile: Field[int | None] = Field(None)
+    weight_bits: Field[WeightBits] = Field(WeightBits.AUTO)
+    text_weight_bits: Field[TextWeightBits] = Field(TextWeightBits.SAME)
     # Pictures to follow, the switched-off ones too.
     controls: Field[tuple[ControlLayer, ...]] = Field(())
     image_prompts: Field[tuple[ImagePrompt, ...]] = Field(())
@@ -130,7 +134,6 @@ class RequestControls(FieldGroup):
     # From here on, settings of this computer, which no picture brings along.
     backend: Field[str] = Field("auto")
     precision: Field[PrecisionName] = Field(PrecisionName.AUTO)
-    weight_bits: Field[WeightBits] = Field(WeightBits.ALL)
     memory_limit_bytes: Field[int | None] = Field(None)
     lora_mode: Field[LoraMode] = Field(LoraMode.AUTO)
 

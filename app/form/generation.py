@@ -15,7 +15,6 @@ from app.form.used_layers import used_layers
 from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
-from engine.api.fields import fields_of
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.lora import LoraChoice
 from engine.api.masks import Margins, default_strength
@@ -99,6 +98,8 @@ OPTIONS = (
     "sampler_options",
     "schedule_options",
     "guidance_options",
+    "weight_bits",
+    "text_weight_bits",
     "denoiser_options",
     "seed_options",
     "size_options",
@@ -376,24 +377,3 @@ def size_fit(width: int, height: int, side: int, longest_side: int | None = None
 
 def _whole(side: float) -> int:
     return min(max(round(side / CELL) * CELL, MIN_SIDE), MAX_SIDE)
-
-
-def settings_of(request: GenerateRequest) -> GenerateRequest:
-    """Return a picture's request as settings for the next pictures.
-
-    Fields about the machine get their defaults, and so do values that equal every checkpoint's.
-    """
-    text = request.prompt + request.negative_prompt
-    machine: dict[str, Any] = {
-        field.name: field.default
-        for field in fields_of(GenerateRequest).values()
-        if field.is_machine
-    }
-    return msgspec.structs.replace(
-        request,
-        **machine,
-        clip_skip=None if request.clip_skip == 1 else request.clip_skip,
-        zero_terminal_snr=request.zero_terminal_snr or None,
-        # Expansion does not change a text without the signs of a wildcard.
-        expand_wildcards=request.expand_wildcards or not ("__" in text or "{" in text),
-    )

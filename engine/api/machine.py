@@ -104,7 +104,8 @@ class MemoryOutlook(msgspec.Struct, frozen=True, kw_only=True):
 
     `peak_bytes` is the estimated peak, `budget_bytes` the part of the free memory that may be used.
     `stays_loaded`: the networks stay loaded for the next job. `takes_turns`: denoiser and VAE are
-    loaded one after the other. `tiles`: the VAE works in tiles.
+    loaded one after the other. `tiles`: the VAE works in tiles. The bits are those of the weights
+    of large layers, 16 where none are rounded.
     """
 
     device: str
@@ -113,3 +114,5 @@ class MemoryOutlook(msgspec.Struct, frozen=True, kw_only=True):
     stays_loaded: bool = False
     takes_turns: bool = False
     tiles: bool = False
+    text_encoder_bits: int = 16
+    denoiser_bits: int = 16

@@ -19,6 +19,7 @@ from engine.api.values import (
     PredictionType,
     SamplerName,
     ScheduleName,
+    WeightBits,
 )
 
 # Version 1 stored only a convention's name, 2 preceded SDXL, 3 preceded masks, refiners and
@@ -50,6 +51,8 @@ class ResolvedRequest(BaseRequest, frozen=True, kw_only=True):
     convention: Convention = msgspec.field()
     backend: str = msgspec.field()
     precision: PrecisionName = msgspec.field()
+    # Older records are of times when nothing was rounded unasked.
+    weight_bits: WeightBits = WeightBits.ALL
     zero_terminal_snr: bool = False
     # The prompts before their wildcards were expanded; None without wildcards.
     prompt_template: Annotated[

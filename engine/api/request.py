@@ -43,6 +43,7 @@ from engine.api.values import (
     PredictionType,
     SamplerName,
     ScheduleName,
+    TextWeightBits,
     WeightBits,
 )
 
@@ -293,9 +294,10 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     convention: Annotated[ConventionName | Convention, SETTING] = ConventionName.A1111
     backend: Annotated[str, MACHINE, summary("on {backend}")] = "auto"
     precision: Annotated[PrecisionName, MACHINE, summary("in {precision}")] = PrecisionName.AUTO
-    weight_bits: Annotated[WeightBits, MACHINE, summary("weights in {weight_bits} bits")] = (
-        WeightBits.ALL
-    )
+    weight_bits: Annotated[WeightBits, summary("weights in {weight_bits} bits")] = WeightBits.AUTO
+    text_weight_bits: Annotated[
+        TextWeightBits, summary("text encoders in {text_weight_bits} bits")
+    ] = TextWeightBits.SAME
     sampler_options: Annotated[SamplerOptions, SETTING] = SamplerOptions()
     schedule_options: Annotated[ScheduleOptions, SETTING] = ScheduleOptions()
     seed_options: Annotated[SeedOptions, SETTING] = SeedOptions()

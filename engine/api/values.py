@@ -151,9 +151,20 @@ class PrecisionName(StrEnum):
 class WeightBits(StrEnum):
     """The bits that a number of a linear layer's weight keeps in memory.
 
-    ALL keeps all of 16 or 32 bits; weights that a file has in fewer stay as they are.
+    ALL keeps all of 16 or 32 bits; weights that a file has in fewer stay as they are. AUTO lets the
+    engine choose: all bits where there is room for them.
     """
 
+    AUTO = "auto"
+    ALL = "16"
+    EIGHT = "8"
+    FOUR = "4"
+
+
+class TextWeightBits(StrEnum):
+    """The same bits for the text encoders alone. SAME: as the model's other weights."""
+
+    SAME = "same"
     ALL = "16"
     EIGHT = "8"
     FOUR = "4"

@@ -93,6 +93,11 @@ class Compiler:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""
         return runtime_bytes(weights.values(), precision.dtype, self._operators_for(weights))
 
+    def bound_bytes(self, weights: WeightSet, precision: Precision) -> int:
+        """Return the bytes of `weights` as they are given to the runtime."""
+        element, form = precision.dtype, self._operators_for(weights).blocks
+        return sum(bound_bytes(one, element, form) for one in weights.base.values())
+
     def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
         """Return the bytes that the runtime holds of `weights` that it reads where they are.
 

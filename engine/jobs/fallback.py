@@ -10,7 +10,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 
@@ -81,9 +81,9 @@ def failure_of(error: EngineError) -> str:
 
 
 def fitting(
-    candidates: Sequence[Candidate], precision: PrecisionName, weights: WeightBits = WeightBits.ALL
+    candidates: Sequence[Candidate], precision: PrecisionName, *, holds_blocks: bool = False
 ) -> list[Candidate]:
-    """Return the candidates that offer the wanted precision, and hold weights in so few bits.
+    """Return the candidates that offer the wanted precision, and hold blocks where that is asked.
 
     Those are all candidates if none does.
     """
@@ -91,7 +91,7 @@ def fitting(
     if precision is not PrecisionName.AUTO:
         wanted = Precision(precision.value)
         found = [one for one in found if wanted in one.device.precisions]
-    if weights is not WeightBits.ALL:
+    if holds_blocks:
         found = [one for one in found if one.holds_blocks]
     return found or list(candidates)
 

@@ -1,19 +1,20 @@
 """The plan of a job on one device, made before anything is loaded."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from backends.base import Precision
 from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, WeightBits
+from engine.api.values import ErrorCode
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.job_estimate import JobEstimate, estimate_job
+from engine.jobs.roundings import roundings
 from engine.jobs.services import JobServices
 from engine.memory.plan import (
     TILE_CELLS,
@@ -30,7 +31,6 @@ from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
-from engine.weights.rounding import Rounding
 from engine.weights.weight_set import WeightSet
 
 
@@ -69,25 +69,13 @@ def plan_job(
     Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where the job cannot fit.
     """
     wanted = read.job.request
-    compiler = services.compiler(candidate, _rounding(wanted.weight_bits, candidate))
-    placement = place(wanted.precision, wanted.vae_tile, candidate.device)
     offered = precisions(wanted.precision, candidate.device)
-    needs = replace(
-        _needs(read, compiler, offered, allowance),
-        controls=_control_bytes(read, compiler, offered),
-        reference=_reference_bytes(read, compiler, offered),
-        image_prompts=tuple(
-            _network_bytes(network, compiler, offered)
-            for network in read.job.image_prompts.networks
-        ),
+    means = _chosen(
+        _means(read, services.compiler(candidate, rounding), services, allowance)
+        for rounding in roundings(wanted.weight_bits, wanted.text_weight_bits, candidate)
     )
-    memory = plan_memory(
-        needs,
-        pictures=read.job.count,
-        more_jobs=services.residency is not None,
-        free_bytes=compiler.memory().free + services.freeable_bytes,
-        limit_bytes=allowance.limit_bytes,
-    )
+    compiler, memory = means.compiler, means.memory
+    placement = place(wanted.precision, wanted.vae_tile, candidate.device, compiler.rounding)
     last = read.passes[-1]
     size = last.request.width, last.request.height
     downscale = last.checkpoint.latent.downscale
@@ -99,28 +87,62 @@ def plan_job(
     estimate = estimate_job(
         compiler, offered, memory, pictures.runs, read.job.count, services.estimates
     )
-    return JobPlan(pictures, candidate, compiler, offered, needs, memory, estimate)
+    return JobPlan(pictures, candidate, compiler, offered, means.needs, memory, estimate)
 
 
-def _rounding(wanted: WeightBits, candidate: Candidate) -> Rounding:
-    """Return the rounding that a request asks for. Raises EngineError(REQUEST_INVALID)."""
-    bits = int(wanted.value)
-    if wanted is not WeightBits.ALL and not candidate.holds_blocks:
-        device = candidate.device
-        raise EngineError(
-            ErrorCode.REQUEST_INVALID,
-            sentence(
-                "{backend} cannot keep weights in {bits} bits on {device}.",
-                backend=device.backend,
-                bits=bits,
-                device=device.name,
-            ),
-            sentence("Choose another device, or weights in 16 bits."),
-        )
-    return Rounding(text_encoder=bits, denoiser=bits)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Means:
+    """The means by which a job is to fit a device: a compiler that rounds, and the memory plan."""
+
+    compiler: Compiler
+    needs: MemoryNeeds
+    memory: MemoryPlan
+    suits: bool
 
 
-def _needs(
+def _means(
+    read: ReadJob, compiler: Compiler, services: JobServices, allowance: MemoryAllowance
+) -> _Means:
+    """Plan the memory of a job by what is free now."""
+    needs = _needs(read, compiler, allowance)
+    free, limit = compiler.memory().free + services.freeable_bytes, allowance.limit_bytes
+    memory = plan_memory(
+        needs,
+        pictures=read.job.count,
+        more_jobs=services.residency is not None,
+        free_bytes=free,
+        limit_bytes=limit,
+    )
+    suits = memory.suits(free if limit is None else limit, free)
+    return _Means(compiler, needs, memory, suits)
+
+
+def _chosen(means: Iterable[_Means]) -> _Means:
+    """Return the first means that suit; else those that need least, of those that fit if any do."""
+    tried: list[_Means] = []
+    for one in means:
+        if one.suits:
+            return one
+        tried.append(one)
+    fitting = [one for one in tried if one.memory.fits]
+    if fitting:
+        return min(fitting, key=lambda one: one.memory.mapped_bytes)
+    return min(tried, key=lambda one: one.memory.peak_bytes)
+
+
+def _needs(read: ReadJob, compiler: Compiler, allowance: MemoryAllowance) -> MemoryNeeds:
+    """Return the sizes of the networks of a job, as the compiler rounds them."""
+    offered = precisions(read.job.request.precision, compiler.device)
+    prompts = read.job.image_prompts.networks
+    return replace(
+        _checkpoint_needs(read, compiler, offered, allowance),
+        controls=_control_bytes(read, compiler, offered),
+        reference=_reference_bytes(read, compiler, offered),
+        image_prompts=tuple(_network_bytes(network, compiler, offered) for network in prompts),
+    )
+
+
+def _checkpoint_needs(
     read: ReadJob,
     compiler: Compiler,
     offered: tuple[Precision, ...],
@@ -215,6 +237,7 @@ def _weight_bytes(weights: WeightSet, compiler: Compiler, precision: Precision) 
         mapped=converted if has_copy else 0,
         repacks=compiler.repacks(weights),
         in_place=compiler.in_place_bytes(weights, precision),
+        bound=compiler.bound_bytes(weights, precision),
     )
 
 

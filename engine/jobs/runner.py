@@ -7,7 +7,7 @@ from backends.base import Cancellation
 from engine.api.machine import MemoryOutlook
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, Phase, PrecisionName, WeightBits
+from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.cancel import CancelToken
 from engine.devices.activity import JobActivity
 from engine.devices.choice import Candidate
@@ -22,6 +22,7 @@ from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
 from engine.jobs.lora_road import LoraRoad
 from engine.jobs.preparation import Preparations
 from engine.jobs.reporting import JobReporter
+from engine.jobs.roundings import asks_for_blocks
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.jobs.tiny_preview import (
@@ -93,7 +94,7 @@ class JobRunner:
             message = sentence("The memory of the next pictures is planned when no job runs.")
             raise EngineError(ErrorCode.NOT_AVAILABLE, message)
         job = self._planned(request)
-        plan = job.memory
+        plan, rounding = job.memory, job.compiler.rounding
         return MemoryOutlook(
             device=job.candidate.device.name,
             peak_bytes=plan.peak_bytes,
@@ -101,6 +102,8 @@ class JobRunner:
             stays_loaded=plan.resident,
             takes_turns=not plan.together,
             tiles=plan.tiles,
+            text_encoder_bits=rounding.text_encoder,
+            denoiser_bits=rounding.denoiser,
         )
 
     def estimate(self, request: GenerateRequest) -> JobEstimate:
@@ -109,7 +112,8 @@ class JobRunner:
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
         wanted = request.backend, request.precision
-        candidate = self.candidates(*wanted, CancelToken(), request.weight_bits)[0]
+        blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
+        candidate = self.candidates(*wanted, CancelToken(), holds_blocks=blocks)[0]
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
         files = self.services.named_files(lambda _done: None)
@@ -135,7 +139,8 @@ class JobRunner:
                 if other is not None:
                     services.want_hash(other)
             wanted = request.backend, request.precision
-            candidates = self.candidates(*wanted, cancel, request.weight_bits)
+            blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
+            candidates = self.candidates(*wanted, cancel, holds_blocks=blocks)
         _stop_if(cancel)
         with host_memory_errors():
             files = services.named_files(lambda _done: _stop_if(cancel))
@@ -187,7 +192,8 @@ class JobRunner:
         backend: str,
         precision: PrecisionName,
         cancel: Cancellation,
-        weights: WeightBits = WeightBits.ALL,
+        *,
+        holds_blocks: bool = False,
     ) -> list[Candidate]:
         """Return the devices for a job, by preference; one under which the engine died goes last.
 
@@ -196,7 +202,7 @@ class JobRunner:
         devices = self.services.devices
         for device in self.services.crash_markers.crashed():
             devices.note_failure(device, "the engine ended while it was at work")
-        return fitting(devices.candidates(backend, cancel), precision, weights)
+        return fitting(devices.candidates(backend, cancel), precision, holds_blocks=holds_blocks)
 
     def _ordered(self, candidates: list[Candidate], attempts: Attempts) -> list[Candidate]:
         """Return the candidates by preference, with one that must compile first put last."""

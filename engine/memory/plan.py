@@ -63,7 +63,7 @@ class ComponentBytes:
     `patched` are those of the weights that LoRAs change, which are always in memory; `mapped` are
     those of the converted ones that a working copy has already. `repacks` is true of weights in
     blocks of few bits. `in_place` are those that the runtime holds if it reads weights where they
-    are; None if it always packs them.
+    are; None if it always packs them. `bound` are those of all weights as they are given to it.
     """
 
     packed: int
@@ -72,6 +72,7 @@ class ComponentBytes:
     mapped: int = 0
     repacks: bool = False
     in_place: int | None = None
+    bound: int = 0
 
     def bytes(self, placement: WeightPlacement) -> int:
         """Return the bytes in memory where converted weights are in this place."""
@@ -80,6 +81,12 @@ class ComponentBytes:
     def loading(self, placement: WeightPlacement) -> int:
         """Return the bytes that are in memory while the component is loaded ahead of its use."""
         return (self._held(placement) or self._runtime_bytes(placement)) + self.patched
+
+    def mapped_bytes(self, placement: WeightPlacement) -> int:
+        """Return the bytes that each run reads from mapped files, or from the page cache."""
+        if self.in_place is None:
+            return 0
+        return max(0, self.bound - self._runtime_bytes(placement) - self._held(placement))
 
     def packing(self, room_bytes: int) -> "ComponentBytes":
         """Return the bytes of weights in place of which up to `room_bytes` are packed."""
@@ -106,6 +113,7 @@ def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
         sum(one.mapped for one in parts),
         any(one.repacks for one in parts),
         None if None in places else sum(one or 0 for one in places),
+        sum(one.bound for one in parts),
     )
 
 
@@ -126,11 +134,21 @@ class MemoryPlan:
     tiles: bool = False
     # Of weights that are read in place, the bytes of each network's that are packed all the same.
     room_bytes: int = 0
+    # The most bytes that a network reads from mapped files in each run, beside `peak_bytes`.
+    mapped_bytes: int = 0
 
     @property
     def fits(self) -> bool:
         """Return True if the estimate is within the budget."""
         return self.peak_bytes <= self.budget_bytes
+
+    def suits(self, most_bytes: int, free_bytes: int) -> bool:
+        """Return True if the peak is within `most_bytes`, and what is mapped is free beside it.
+
+        Else each step would read the weights from the disk again.
+        """
+        is_cached = self.mapped_bytes == 0 or self.peak_bytes + self.mapped_bytes <= free_bytes
+        return self.peak_bytes <= most_bytes and is_cached
 
     @property
     def spare_bytes(self) -> int:
@@ -237,6 +255,15 @@ class MemoryNeeds:
             ),
         )
 
+    def mapped_bytes(self, placement: WeightPlacement) -> int:
+        """Return the most bytes that networks which run together read from mapped files."""
+        reference = (self.reference,) if self.reference else ()
+        beside = [one.mapped_bytes(placement) for one in (*self.controls, *reference)]
+        text = self.largest_text or self.text_encoder
+        others = (text, self.vae, *self.image_prompts, *(one.weights for one in self.later))
+        first = self.denoiser.mapped_bytes(placement) + sum(beside)
+        return max(first, *(one.mapped_bytes(placement) for one in others))
+
     def peak(self, way: _Way, placement: WeightPlacement) -> int:
         """Return the peak in bytes where converted weights are in this place."""
         step = self._step(self.cells, self.facts)
@@ -307,7 +334,9 @@ def plan_memory(
     ]
     least = min(reversed(plans), key=lambda plan: plan.peak_bytes)
     chosen = next((plan for plan in plans if plan.fits), least)
-    return _with_packed(_with_copy(chosen, needs.written), needs)
+    chosen = _with_packed(_with_copy(chosen, needs.written), needs)
+    packed = needs.packing(chosen.room_bytes)
+    return replace(chosen, mapped_bytes=packed.mapped_bytes(chosen.placement))
 
 
 def _with_packed(plan: MemoryPlan, needs: MemoryNeeds) -> MemoryPlan:

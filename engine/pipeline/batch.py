@@ -70,13 +70,15 @@ class BatchPicture:
     ) -> ResolvedRequest:
         """Return the request with the choices made for it, for the record.
 
-        These are the backend, precision and VAE tile in use, and the mode of its LoRAs; None where
-        none acts.
+        These are the backend, precision, bits of weights and VAE tile in use, and the mode of its
+        LoRAs; None where none acts.
         """
         return msgspec.structs.replace(
             self.request,
             backend=placement.backend,
             precision=placement.precision,
+            weight_bits=placement.weight_bits,
+            text_weight_bits=placement.text_weight_bits,
             vae_tile=placement.vae_tile,
             lora_mode=lora_mode or self.request.lora_mode,
         )

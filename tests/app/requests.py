@@ -3,7 +3,7 @@
 import msgspec
 from hypothesis import strategies as st
 
-from app.form.generation import settings_of
+from app.form.kept_settings import settings_of
 from app.queue.jobs import Job
 from engine.api.conventions import CONVENTIONS
 from engine.api.limits import (
@@ -32,6 +32,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    TextWeightBits,
     WeightBits,
 )
 
@@ -84,6 +85,7 @@ requests = st.builds(
     backend=st.sampled_from(("auto", "cpu")),
     precision=st.sampled_from(PrecisionName),
     weight_bits=st.sampled_from(WeightBits),
+    text_weight_bits=st.sampled_from(TextWeightBits),
     memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),
 )
 

@@ -12,8 +12,8 @@ from app.form.generation import (
     STARTER_SUGGESTIONS,
     GenerationState,
     fitting_size,
-    settings_of,
 )
+from app.form.kept_settings import settings_of
 from app.paths import starter_checkpoint
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.features import ConcatChannels, Features

@@ -46,6 +46,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    TextWeightBits,
     WeightBits,
 )
 from engine.errors import EngineError
@@ -274,6 +275,7 @@ def test_resolving_keeps_every_field_that_is_chosen(
         backend="intel_openvino",
         precision=PrecisionName.F32,
         weight_bits=WeightBits.FOUR,
+        text_weight_bits=TextWeightBits.EIGHT,
         guidance_options=GuidanceOptions(rescale=0.5),
         zero_terminal_snr=True,
         override=CheckpointOverride(family="sd1"),

@@ -21,6 +21,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    TextWeightBits,
     WeightBits,
 )
 from tests.ui.conftest import Desk
@@ -101,9 +102,12 @@ def option_structure(name: str) -> type[msgspec.Struct]:
 
 
 def test_every_choice_has_a_name_and_a_sentence() -> None:
-    for kind in (MaskedContent, PrecisionName, WeightBits, LoraMode, Tiling, FreeUVersion):
+    kinds = MaskedContent, PrecisionName, WeightBits, TextWeightBits, LoraMode, Tiling, FreeUVersion
+    for kind in kinds:
         assert all(map(choice_label, kind))
         assert all(map(choice_about, kind))
+    automatic = {choice_about(one.AUTO) for one in (PrecisionName, WeightBits, LoraMode)}
+    assert len(automatic) == 3
 
 
 def test_every_control_of_the_form_is_one_of_its_widgets() -> None:

@@ -99,6 +99,14 @@ def test_the_memory_is_told_in_words() -> None:
     assert "more than is free" in words
     assert "take turns" in words
     assert "tiles" in words
+    for text, denoiser, said in (
+        (8, 16, "text encoders are rounded to 8 bits"),
+        (16, 4, "denoiser is rounded to 4 bits"),
+        (8, 8, "model is rounded to 8 bits"),
+        (4, 8, "denoiser is rounded to 8 bits, to save memory, the text encoders to 4."),
+    ):
+        rounded = msgspec.structs.replace(plan, text_encoder_bits=text, denoiser_bits=denoiser)
+        assert said in outlook_words(rounded, None)
     problem = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "It is too large.", "")
     assert outlook_words(plan, problem) == "It is too large."
 

@@ -11453,6 +11453,10 @@
    <translation>Sigma min {sigma_min}</translation>
   </message>
   <message>
+   <source>text encoders in {text_weight_bits} bits</source>
+   <translation>Textencoder in {text_weight_bits} Bit</translation>
+  </message>
+  <message>
    <source>told of other sizes</source>
    <translation>andere Größenangaben</translation>
   </message>
@@ -12937,6 +12941,10 @@
    <translation>Wie in A1111: das Rauschen eines Bilds dieser Größe, beschnitten oder erweitert.</translation>
   </message>
   <message>
+   <source>As the other weights</source>
+   <translation>Wie die anderen Gewichte</translation>
+  </message>
+  <message>
    <source>As they are</source>
    <translation>Wie sie sind</translation>
   </message>
@@ -13063,6 +13071,10 @@
   <message>
    <source>Eta noise seed delta</source>
    <translation>Eta-Seed-Delta (ENSD)</translation>
+  </message>
+  <message>
+   <source>Exact where that fits; else 8 bits, and 4 where those do not fit either.</source>
+   <translation>Genau, wo das passt; sonst 8 Bit, und 4, wo auch die nicht passen.</translation>
   </message>
   <message>
    <source>Exact; takes the most memory.</source>
@@ -13301,6 +13313,10 @@
    <translation>Rho</translation>
   </message>
   <message>
+   <source>Rounded where the others are, and first where memory is short.</source>
+   <translation>Gerundet, wo die anderen es sind, und zuerst, wo der Speicher knapp ist.</translation>
+  </message>
+  <message>
    <source>Seamless edges</source>
    <translation>Nahtlose Ränder</translation>
   </message>
@@ -13341,6 +13357,10 @@
    <translation>Zielgröße</translation>
   </message>
   <message>
+   <source>Text encoders</source>
+   <translation>Textencoder</translation>
+  </message>
+  <message>
    <source>The aesthetic score that goes with the negative prompt.</source>
    <translation>Die Ästhetik-Note zum negativen Prompt.</translation>
   </message>
@@ -13351,6 +13371,10 @@
   <message>
    <source>The bits that each number of the model's large layers takes in memory.</source>
    <translation>Die Bits, die jede Zahl der großen Schichten des Modells im Speicher braucht.</translation>
+  </message>
+  <message>
+   <source>The bits that each number of the text encoders' large layers takes.</source>
+   <translation>Die Bits, die jede Zahl der großen Schichten der Textencoder belegt.</translation>
   </message>
   <message>
    <source>The blur of the mask's edge, in pixels.</source>
@@ -13580,6 +13604,18 @@
    <translation>Das ist mehr, als frei ist: andere Programme schließen.</translation>
   </message>
   <message>
+   <source>The denoiser is rounded to {bits} bits, to save memory, the text encoders to {text}.</source>
+   <translation>Der Entrauscher wird auf {bits} Bit gerundet, um Speicher zu sparen, die Textencoder auf {text}.</translation>
+  </message>
+  <message>
+   <source>The denoiser is rounded to {bits} bits, to save memory.</source>
+   <translation>Der Entrauscher wird auf {bits} Bit gerundet, um Speicher zu sparen.</translation>
+  </message>
+  <message>
+   <source>The model is rounded to {bits} bits, to save memory.</source>
+   <translation>Das Modell wird auf {bits} Bit gerundet, um Speicher zu sparen.</translation>
+  </message>
+  <message>
    <source>The model stays loaded for the next pictures.</source>
    <translation>Das Modell bleibt für die nächsten Bilder geladen.</translation>
   </message>
@@ -13590,6 +13626,10 @@
   <message>
    <source>The picture is decoded in tiles, to save memory.</source>
    <translation>Das Bild wird in Kacheln dekodiert, um Speicher zu sparen.</translation>
+  </message>
+  <message>
+   <source>The text encoders are rounded to {text} bits, to save memory.</source>
+   <translation>Die Textencoder werden auf {text} Bit gerundet, um Speicher zu sparen.</translation>
   </message>
   <message>
    <source>last used {time}</source>

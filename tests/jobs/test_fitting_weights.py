@@ -1,0 +1,207 @@
+"""The plan rounds weights where the exact ones do not fit, in an order, and says so."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from backends.base import DType
+from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.values import ErrorCode, TextWeightBits, WeightBits
+from engine.errors import EngineError
+from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
+from engine.jobs.roundings import bits_of
+from engine.jobs.runner import JobRunner
+from engine.jobs.services import JobServices
+from engine.memory.plan import WeightPlacement
+from engine.metadata.readers import read_request
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve_job
+from engine.weights.rounding import EXACT, Rounding
+from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.families.flow_models import WIDE, Model, write_parts
+from tests.families.flux import files
+from tests.families.flux.files import FluxSizes
+from tests.families.gguf_parts import WideBackend
+from tests.families.listings import Listing, VaeSizes
+from tests.jobs.machines import GB, Machine
+from tests.jobs.test_weight_bits import Bench, flow_request
+from tests.pipeline.jobs import a_request
+
+Plan = Callable[..., JobPlan]
+
+
+def t5(width: int, heads: int, feed_forward: int, layers: int) -> Listing:
+    """T5 v1.1's encoder in any size; a head has 64 numbers."""
+    inner, last = 64 * heads, "encoder.final_layer_norm.weight"
+    names: Listing = {"shared.weight": (32128, width), last: (width,)}
+    for layer in range(layers):
+        block = f"encoder.block.{layer}.layer"
+        names |= {f"{block}.0.SelfAttention.{part}.weight": (inner, width) for part in "qkv"}
+        names[f"{block}.0.SelfAttention.o.weight"] = width, inner
+        names |= {f"{block}.1.DenseReluDense.wi_{n}.weight": (feed_forward, width) for n in "01"}
+        names[f"{block}.1.DenseReluDense.wo.weight"] = width, feed_forward
+        names |= {f"{block}.{place}.layer_norm.weight": (width,) for place in (0, 1)}
+    bias = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+    return names | {bias: (32, heads)}
+
+
+@pytest.fixture(scope="module")
+def flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
+    """A request of Flux.1 dev in bfloat16 at full size, whose files have no numbers."""
+    folder = tmp_path_factory.mktemp("flux")
+    vae = listings.ldm_vae(VaeSizes(latent=16))
+    parts = {
+        "text_encoder": listings.clip_text(),
+        "text_encoder_2": t5(4096, 64, 10240, 24),
+        "vae": {name: shape for name, shape in vae.items() if "quant_conv" not in name},
+    }
+    written = {
+        part: str(write_sparse(folder / f"{part}.safetensors", listing, DType.BF16))
+        for part, listing in parts.items()
+    }
+    path = write_sparse(folder / "flux1-dev.safetensors", files.original(), DType.BF16)
+    return a_request(path, components=ComponentFiles(**written), width=1024, height=1024)
+
+
+@pytest.fixture
+def planned(flux: GenerateRequest, tmp_path: Path) -> Plan:
+    services = JobServices.in_cache(tmp_path / "cache")
+
+    def plan(machine: Machine, limit: int | None = None, **changes: object) -> JobPlan:
+        request = msgspec.structs.replace(flux, **changes)
+        read = read_job(resolve_job(request, load_checkpoint(request)))
+        return plan_job(read, machine.candidate, services, MemoryAllowance(limit))
+
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("free", "text_encoder", "denoiser"),
+    [(64, 16, 16), (44, 16, 8), (28, 8, 8), (15, 8, 4), (11, 4, 4)],
+)
+def test_a_processor_rounds_no_more_than_its_memory_asks_for(
+    planned: Plan, free: int, text_encoder: int, denoiser: int
+) -> None:
+    """Flux.1 takes 48 GB of float32 there, 13 GB in 8 bits and 7 in 4; T5 19, 5 and 3."""
+    plan = planned(Machine(free * GB))
+    assert plan.compiler.rounding == Rounding(text_encoder, denoiser)
+    assert plan.memory.fits
+    assert plan.memory.peak_bytes + plan.memory.mapped_bytes <= free * GB
+
+
+@pytest.mark.parametrize(
+    ("free", "text_encoder", "denoiser"),
+    [(64, 16, 16), (22, 16, 8), (16, 8, 8), (12, 8, 4)],
+)
+def test_a_card_rounds_no_more_than_its_own_memory_asks_for(
+    planned: Plan, free: int, text_encoder: int, denoiser: int
+) -> None:
+    plan = planned(Machine(free * GB, card=True))
+    assert plan.compiler.rounding == Rounding(text_encoder, denoiser)
+    # The same by the user's limit, on a larger card.
+    forced = planned(Machine(96 * GB, card=True), limit=free * GB)
+    assert forced.compiler.rounding == plan.compiler.rounding
+
+
+def test_exact_weights_are_read_in_place_where_they_are_free_beside_the_plan(planned: Plan) -> None:
+    limit = 20 * GB
+    stays = planned(Machine(64 * GB), limit=limit)
+    assert stays.compiler.rounding == EXACT
+    assert stays.memory.placement is WeightPlacement.IN_PLACE
+    needed = stays.memory.peak_bytes + stays.memory.mapped_bytes
+    assert 48 * GB < needed < 64 * GB
+    assert planned(Machine(needed), limit=limit).compiler.rounding == EXACT
+    assert planned(Machine(needed - 1), limit=limit).compiler.rounding == Rounding(16, 8)
+
+
+def test_weights_of_a_wish_are_not_rounded_further(planned: Plan) -> None:
+    small = Machine(12 * GB)
+    assert planned(small, weight_bits=WeightBits.ALL).compiler.rounding == EXACT
+    eight = planned(small, weight_bits=WeightBits.EIGHT)
+    assert eight.compiler.rounding == Rounding(8, 8)
+    text = planned(small, text_weight_bits=TextWeightBits.ALL)
+    assert text.compiler.rounding == Rounding(16, 4)
+    denoiser = planned(small, weight_bits=WeightBits.FOUR, text_weight_bits=TextWeightBits.EIGHT)
+    assert denoiser.compiler.rounding == Rounding(8, 4)
+
+
+def test_bits_that_nothing_holds_are_not_chosen(planned: Plan) -> None:
+    class Wide(WideBackend, Machine):
+        """A machine that holds no blocks."""
+
+    wide = Wide(64 * GB, card=True)
+    assert planned(wide).compiler.rounding == EXACT
+    with pytest.raises(EngineError) as full:
+        planned(Wide(16 * GB, card=True))
+    assert full.value.code is ErrorCode.OUT_OF_MEMORY
+    with pytest.raises(EngineError) as refused:
+        planned(wide, text_weight_bits=TextWeightBits.FOUR)
+    assert refused.value.code is ErrorCode.REQUEST_INVALID
+    assert "4 bits" in str(refused.value)
+
+
+# --- pictures ---
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A small Flux.1 whose layers are more than its table of words, and T5 more than the rest."""
+    folder = tmp_path_factory.mktemp("fitting")
+    sizes = FluxSizes(WIDE, 32, 1024, WIDE, 64, 4, 8)
+    model = Model(
+        "flux",
+        "flux1-dev",
+        "flux",
+        files.original(sizes),
+        t5(WIDE, 4, 8192, 4),
+        "t5encoder",
+        encoder_part="text_encoder_2",
+        clips=("text_encoder",),
+    )
+    path = folder / "flux1-dev.safetensors"
+    write_arrays(path, files.drawn(model.transformer))
+    request = flow_request(path, write_parts(folder, model).parts)
+    return Bench(folder, msgspec.structs.replace(request, steps=1))
+
+
+def falling(runner: JobRunner, request: GenerateRequest) -> dict[Rounding, int]:
+    """The roundings of a request's plans while its limit falls, each with its least peak."""
+    found: dict[Rounding, int] = {}
+    limit: int | None = None
+    while True:
+        tight = msgspec.structs.replace(request, memory_limit_bytes=limit)
+        try:
+            outlook = runner.outlook(tight)
+        except EngineError:
+            return found
+        found[Rounding(outlook.text_encoder_bits, outlook.denoiser_bits)] = outlook.peak_bytes
+        limit = outlook.peak_bytes - 1
+
+
+def test_pictures_of_a_tight_plan_say_their_bits_and_are_made_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A card is filled to the last byte by each rounding in turn."""
+    runner = JobRunner(bench.services)
+    Machine(GB, card=True).be_the_only_one(monkeypatch)
+    found = falling(runner, bench.request)
+    assert list(found) == [EXACT, Rounding(8, 16), Rounding(8, 8), Rounding(4, 8)]
+    _, record, exact = bench.made(bench.request)
+    assert bits_of(record.request.weight_bits, record.request.text_weight_bits) == EXACT
+    for rounding, peak in list(found.items())[1:3]:
+        tight = msgspec.structs.replace(bench.request, memory_limit_bytes=peak)
+        path, record, pixels = bench.made(tight)
+        said = record.request.weight_bits, record.request.text_weight_bits
+        assert bits_of(*said) == rounding
+        assert (said[1] is TextWeightBits.SAME) is (rounding.text_encoder == rounding.denoiser)
+        assert not np.array_equal(pixels, exact)
+        # The same bits where there is room for all.
+        again = read_request(path).request
+        assert again.memory_limit_bytes is None
+        np.testing.assert_array_equal(bench.made(again)[2], pixels)
