@@ -21,8 +21,10 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
+from engine.weights.int8_rows import Int8Rows
 from engine.weights.patched import Patch, PatchedWeight
-from engine.weights.sources import ScaledSlice, StoredWeight, as_source, mapped
+from engine.weights.sources import ScaledSlice, as_source, mapped
+from engine.weights.stored import StoredWeight
 
 Patches = Mapping[Component, ComponentPatches]
 
@@ -85,6 +87,8 @@ def changes_of(
 
 
 def _changes(title: str, weight: StoredWeight, patches: Sequence[Patch]) -> Iterator[Change]:
+    if isinstance(weight, Int8Rows):
+        raise _in_int8(weight.stored.path)
     patched = PatchedWeight(as_source(weight), tuple(patches))
     if isinstance(weight, ScaledSlice):
         yield from _scaled_changes(title, weight, patched)
@@ -113,6 +117,14 @@ def _scaled_changes(title: str, weight: ScaledSlice, patched: PatchedWeight) -> 
 
     yield Change(weight.stored, title, quotients)
     yield Change(weight.scale, title, scale)
+
+
+def _in_int8(path: Path) -> EngineError:
+    return EngineError(
+        ErrorCode.NOT_AVAILABLE,
+        sentence("{path} is stored as int8, which LoRAs cannot be written into.", path=path.name),
+        sentence("Use the same model in 16 bits, or the LoRA beside the model."),
+    )
 
 
 def _next(number: Array) -> Array:

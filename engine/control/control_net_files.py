@@ -22,7 +22,8 @@ from engine.families.shared.unet.sizes import UNetFacts
 from engine.graphs.control_net import ControlNetConfig, control_net, map_embedding
 from engine.graphs.operators import GraphBuilder
 from engine.weights.patched import FullDifference, LowRankDifference, Patch
-from engine.weights.sources import StoredWeight, Weight, as_source
+from engine.weights.sources import Weight, as_source
+from engine.weights.stored import StoredWeight
 
 _HINTS = ("input_hint_block.0.weight", "controlnet_cond_embedding.conv_in.weight")
 _OUTPUTS = ("zero_convs.0.0.weight", "controlnet_down_blocks.0.weight")

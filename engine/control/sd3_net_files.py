@@ -30,7 +30,8 @@ from engine.families.shared.keys.shapes import Shapes, check_claims, check_divid
 from engine.graphs.control_residuals import JointForm
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.sd3_control import Sd3ControlConfig, sd3_control
-from engine.weights.sources import StoredWeight, Weight, as_source
+from engine.weights.sources import Weight, as_source
+from engine.weights.stored import StoredWeight
 
 _FAMILY = "sd3"
 _SHOWN, _BLOCK = "pos_embed_input.proj", "transformer_blocks.0"

@@ -17,7 +17,7 @@ from engine.families.patches import ComponentPatches
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.rounding import Role
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 from engine.weights.weight_set import WeightSet
 
 

@@ -22,7 +22,8 @@ from engine.errors import EngineError
 from engine.weights.derived import Derive, DerivedWeight
 from engine.weights.packing import Field, PackedWeight, Packing, bound_type
 from engine.weights.side_branches import SideBranches
-from engine.weights.sources import FileWeight, ScaledSlice, WeightSource, as_source
+from engine.weights.sources import WeightSource, as_source
+from engine.weights.stored import PackableWeight
 
 # A value flowing through the graph, by its ONNX name.
 Value = str
@@ -195,7 +196,7 @@ class NodeWriter:
         return view
 
     def packed_weight(
-        self, weight: FileWeight | ScaledSlice, packing: Packing, name: str
+        self, weight: PackableWeight, packing: Packing, name: str
     ) -> tuple[Value, ...]:
         """Use a weight in blocks as the inputs of MatMulNBits: integers, scales, perhaps zeros."""
         fields = [Field.INTEGERS, Field.SCALES, *([Field.ZEROS] if packing.has_zeros else [])]

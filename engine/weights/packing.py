@@ -17,6 +17,7 @@ import numpy as np
 from backends.base import Array, DType, FileSlice
 from backends.forms import BlockForm
 from engine.weights.dequantization import PIECE, Runs, numbers_of, runs_of
+from engine.weights.int8_rows import Int8Rows
 from engine.weights.sources import (
     Description,
     FileWeight,
@@ -25,6 +26,7 @@ from engine.weights.sources import (
     WeightSource,
     mapped_bytes,
 )
+from engine.weights.stored import PackableWeight
 
 
 class Packing(NamedTuple):
@@ -60,6 +62,8 @@ _ROUNDED: Mapping[BlockForm, Packing] = {
     BlockForm.ROUNDED_8: Packing(8, 32, rounds=True),
     BlockForm.ROUNDED_4: Packing(4, 32, rounds=True),
 }
+# Of int8 integers with a scale for each row, and of such as are rotated back.
+_OF_ROWS, _OF_ROTATED_ROWS = Packing(8, 32), Packing(8, 32, rounds=True)
 # Types of numbers that are in no blocks and may be rounded.
 _PLAIN = {DType.F32, DType.F16, DType.BF16, DType.F8_E4M3, DType.F8_E5M2}
 # The elements that are rounded at once, about a processor's cache.
@@ -86,11 +90,22 @@ def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
     if form is BlockForm.NONE or len(weight.shape) != 2:
         return None
     rounded = _ROUNDED.get(form)
+    if isinstance(weight, Int8Rows):
+        return _packing_of_rows(weight, rounded)
     if rounded is not None and isinstance(weight, FileWeight | ScaledSlice):
         fits = weight.dtype in _PLAIN and weight.shape[1] % rounded.block == 0
         if fits:
             return rounded
     return _PACKINGS.get(weight.dtype) if isinstance(weight, FileWeight) else None
+
+
+def _packing_of_rows(weight: Int8Rows, rounded: Packing | None) -> Packing | None:
+    """Return the blocks for integers with a scale for each row, rounded anew if rotated back."""
+    if weight.shape[1] % _OF_ROWS.block:
+        return None
+    if rounded is not None and rounded.bits < _OF_ROWS.bits:
+        return rounded
+    return _OF_ROTATED_ROWS if weight.rotation else _OF_ROWS
 
 
 def is_computed(source: WeightSource, element: DType, form: BlockForm) -> bool:
@@ -105,7 +120,7 @@ class PackedWeight:
     `element` is the graph's element type, which scales and zeros have.
     """
 
-    weight: FileWeight | ScaledSlice
+    weight: PackableWeight
     packing: Packing
     field: Field
     element: DType = DType.F32
@@ -156,7 +171,9 @@ class PackedWeight:
         """Return the input's numbers, made of the file's in pieces; `element` is `held`."""
         assert element is self.held, "no other type stands for the blocks"
         block = self.dtype.block
-        if block is None or isinstance(self.weight, ScaledSlice):
+        if isinstance(self.weight, Int8Rows) and not self.packing.rounds:
+            return self._of_rows(self.weight)
+        if block is None or not isinstance(self.weight, FileWeight):
             return self._rounded_rows()
         stored = self.weight.slice
         raw, found = np.asarray(mapped_bytes(stored)), np.empty(self.elements, element.numpy)
@@ -167,6 +184,13 @@ class PackedWeight:
             packed = _packed(runs, self.packing, self.element, self.field)
             found[number * share : (number + 1) * share] = packed.reshape(-1)
         return found.reshape(self.shape)
+
+    def _of_rows(self, weight: Int8Rows) -> Array:
+        """Return the file's integers, or the scale of each row for all of its blocks."""
+        if self.field is Field.SCALES:
+            return np.broadcast_to(weight.scales().astype(self.element.numpy), self.shape)
+        # The bits of a signed byte with its sign turned are those of the byte plus 128.
+        return (weight.integers().view(np.uint8) ^ np.uint8(128)).reshape(self.shape)
 
     def _rounded_rows(self) -> Array:
         """Return the input's numbers for a weight in no blocks, some rows at a time."""

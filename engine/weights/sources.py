@@ -221,8 +221,6 @@ class ScaledSlice:
         return ["scaled", place(self.stored), place(self.scale), mapped(self.scale).tobytes().hex()]
 
 
-# A weight as a checkpoint's reader finds it.
-StoredWeight = FileSlice | ScaledSlice
 # A weight as the reader finds it, or made of such ones.
 Weight = FileSlice | WeightSource
 

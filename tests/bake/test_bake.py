@@ -19,11 +19,13 @@ from engine.lora.folder import LoraLookup
 from engine.pipeline.loras import JobLoras
 from engine.pipeline.resolve import resolve
 from engine.text.lora_strengths import RunLength
+from engine.weights.int8_rows import Int8Rows
 from engine.weights.patched import FullDifference
 from engine.weights.sources import as_source
 from engine.weights.weight_set import WeightSet
 from tests.bake.bases import BASES, baked, choice, random_arrays, stored, write_base
 from tests.checkpoints.arrays import write_arrays
+from tests.families.int8_files import Way, write_int8
 from tests.guard.torch_zip import write_torch_zip
 from tests.lora.cases import numbers
 from tests.pipeline.jobs import a_request
@@ -277,3 +279,20 @@ def test_plain_fp8_is_rounded_once(tmp_path: Path, stored_as: DType) -> None:
     result = baked(base, loras, tmp_path / "new.safetensors")
     assert "fp8" in result.warnings[0].message
     assert_as_a_job(base, tmp_path / "new.safetensors", loras)
+
+
+def test_int8_takes_loras_in_a_job_and_is_not_baked(tmp_path: Path) -> None:
+    """Changed numbers need other scales, and rotated ones other integers in the whole row."""
+    base, wide = tmp_path / "int8.safetensors", tmp_path / "wide.safetensors"
+    write_arrays(wide, write_int8(base, random_arrays(BASES["sd1"]()), Way.ROWS))
+    loras = (choice(FileLora(tmp_path / "style.safetensors", wide).path),)
+    found, wanted = (of_a_job(one, loras, ConventionName.A1111) for one in (base, wide))
+    changed = 0
+    for name, weight in wanted[Component.DENOISER].items():
+        own = found[Component.DENOISER][name]
+        changed += isinstance(own.base, Int8Rows) and own is not own.base
+        np.testing.assert_array_equal(own.read_as(DType.F32), weight.read_as(DType.F32), name)
+    assert changed
+    with pytest.raises(EngineError, match="int8"):
+        baked(base, loras, tmp_path / "new.safetensors")
+    assert not (tmp_path / "new.safetensors").exists()

@@ -108,7 +108,7 @@ def test_a_picture_is_that_of_the_dequantised_encoder(
     encoder = write_encoder(tmp_path / f"encoder-{dtype}.gguf", model, dtype)
     whole = write_dequantised(tmp_path / "encoder.safetensors", encoder, model.encoder)
     made = [
-        picture(transformer, _with(written.parts, model.encoder_part, one), backend)
+        picture(transformer, with_part(written.parts, model.encoder_part, one), backend)
         for one, backend in ((whole, WideBackend), (encoder, WideBackend), (encoder, CpuBackend))
     ]
     assert np.array_equal(made[0], made[1])
@@ -166,6 +166,6 @@ def test_a_list_in_blocks_that_its_parts_would_cut_is_refused(tmp_path: Path) ->
         identify(write_gguf(tmp_path / "a.gguf", stored))
 
 
-def _with(parts: ComponentFiles, part: str, path: Path) -> ComponentFiles:
+def with_part(parts: ComponentFiles, part: str, path: Path) -> ComponentFiles:
     known = {name: getattr(parts, name) for name in parts.__struct_fields__}
     return ComponentFiles(**(known | {part: str(path)}))

@@ -16,9 +16,8 @@ WEIGHT = f"{LAYER}.weight"
 _ADDED = {
     "NF4": {f"{WEIGHT}.absmax": DType.F32, f"{WEIGHT}.quant_state.bitsandbytes__nf4": DType.U8},
     "NVFP4": {f"{WEIGHT}_scale": DType.F8_E4M3, f"{WEIGHT}_scale_2": DType.F32},
-    "ConvRot": {f"{WEIGHT}_scale": DType.F32, f"{LAYER}.comfy_quant": DType.U8},
 }
-_STORED = {"NF4": DType.U8, "NVFP4": DType.U8, "ConvRot": DType.I8}
+_STORED = {"NF4": DType.U8, "NVFP4": DType.U8}
 
 
 @pytest.mark.parametrize("kind", _ADDED)

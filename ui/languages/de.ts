@@ -5992,8 +5992,8 @@
    <translation>Die fp16-Version beschaffen oder fp8 mit einer Skala je Schicht.</translation>
   </message>
   <message>
-   <source>Get the fp16, bf16 or fp8 version, or a GGUF file.</source>
-   <translation>Besorgen Sie die Fassung in fp16, bf16 oder fp8, oder eine GGUF-Datei.</translation>
+   <source>Get the fp16, bf16, fp8 or int8 version, or a GGUF file.</source>
+   <translation>Nehmen Sie die Fassung in fp16, bf16, fp8 oder int8 oder eine GGUF-Datei.</translation>
   </message>
   <message>
    <source>Get the version in Q8_0, Q6_K, Q5_K, Q4_K or Q4_0.</source>
@@ -7704,6 +7704,10 @@
    <translation>Verwenden Sie dasselbe Modell als .safetensors-Datei, oder das LoRA neben dem Modell.</translation>
   </message>
   <message>
+   <source>Use the same model in 16 bits, or the LoRA beside the model.</source>
+   <translation>Nehmen Sie dasselbe Modell in 16 Bit oder die LoRA neben dem Modell.</translation>
+  </message>
+  <message>
    <source>Use the strength to say how much of it is redrawn.</source>
    <translation>Mit der Stärke angeben, wie viel davon neu gezeichnet wird.</translation>
   </message>
@@ -8390,10 +8394,6 @@
   <message>
    <source>in the set of elements {name!r}, {problem}</source>
    <translation>im Elementsatz {name!r}: {problem}</translation>
-  </message>
-  <message>
-   <source>int8 by rows (with or without ConvRot)</source>
-   <translation>int8 nach Zeilen (mit oder ohne ConvRot)</translation>
   </message>
   <message>
    <source>is what the new model is made of</source>
@@ -9536,6 +9536,10 @@
    <translation>der Name {what} ist zu lang oder kein einfacher Text: {name}</translation>
   </message>
   <message>
+   <source>the note on the integers of {name!r} cannot be read</source>
+   <translation>die Angabe zu den ganzen Zahlen von {name!r} ist nicht lesbar</translation>
+  </message>
+  <message>
    <source>the one before</source>
    <translation>die davor</translation>
   </message>
@@ -9916,6 +9920,10 @@
    <translation>{name!r} hat die Form {list}</translation>
   </message>
   <message>
+   <source>{name!r} says that {count} columns were rotated together</source>
+   <translation>{name!r} gibt an, dass {count} Spalten zusammen gedreht wurden</translation>
+  </message>
+  <message>
    <source>{name} cannot be used any more: {reason}</source>
    <translation>{name} lässt sich nicht mehr verwenden: {reason}</translation>
   </message>
@@ -10286,6 +10294,10 @@
   <message>
    <source>{path} is one of {parts} parts of a model.</source>
    <translation>{path} ist einer von {parts} Teilen eines Modells.</translation>
+  </message>
+  <message>
+   <source>{path} is stored as int8, which LoRAs cannot be written into.</source>
+   <translation>{path} ist als int8 gespeichert, in das LoRAs nicht geschrieben werden können.</translation>
   </message>
   <message>
    <source>{path} is used, so the picture may become another one.</source>

@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.families.shared.flux.sizes import flux_sizes
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.chroma import APPROXIMATOR, ChromaConfig
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 
 def chroma_config(

@@ -16,7 +16,7 @@ from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.t5.keys import T5_KEYS
 from engine.families.shared.t5.sizes import t5_config
 from engine.graphs.flux import FluxConfig
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 NORM_GROUPS = 32
 KEY_LAYOUT = KeyLayout(

@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.families.shared.flux.sizes import flux_sizes
 from engine.families.shared.keys.shapes import Shapes
 from engine.graphs.flux import FluxConfig
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _EMBEDDING = "time_text_embed"
 

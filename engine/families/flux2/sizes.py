@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.flux2 import AXES, Flux2Config
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 
 def flux2_config(weights: Mapping[str, StoredWeight], path: Path) -> Flux2Config:

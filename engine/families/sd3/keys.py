@@ -17,7 +17,7 @@ from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.rows import rows
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
 from engine.families.shared.t5.keys import T5_KEYS
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _JOINT = (
     r"norm1\.linear|norm1_context\.(linear|scale|shift)"

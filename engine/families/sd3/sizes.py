@@ -8,7 +8,7 @@ from engine.api.sentences import sentence
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.sd3 import PATCH, Sd3Config
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 # The width of a head where no norm shows it (Stability AI's sd3_infer.py).
 HEAD_WIDTH = 64

@@ -15,7 +15,7 @@ from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.rows import rows
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
 from engine.families.shared.qwen3.keys import QWEN3_KEYS
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _BLOCK = (
     r"attention\.(to_[qkv]|to_out\.0|norm_[qk])\.weight|feed_forward\.w[123]\.weight"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.zimage import PATCH, ZImageConfig
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 
 def zimage_config(

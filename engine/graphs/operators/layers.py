@@ -12,7 +12,7 @@ from engine.graphs.operators import limits
 from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
 from engine.graphs.operators.side_branches import BranchWriter
 from engine.weights.packing import Packing, packing_of
-from engine.weights.sources import FileWeight, ScaledSlice
+from engine.weights.stored import PackableWeight
 
 
 class _LinearWeight(NamedTuple):
@@ -45,7 +45,7 @@ class LayerWriter(BranchWriter):
         shape, part = (widths[1], widths[0]), f"{name}.weight"
         source = self.source(part, shape)
         packing = packing_of(source, self.operators.blocks)
-        if packing is None or not isinstance(source, FileWeight | ScaledSlice):
+        if packing is None or not isinstance(source, PackableWeight):
             plain = self.weight_rows(part, shape, *rows) if rows else self.weight(part, shape)
             return _LinearWeight((plain,))
         if rows is not None:

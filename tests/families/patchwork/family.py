@@ -32,7 +32,7 @@ from engine.families.shared.kl_vae.sizes import vae_config
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, RectifiedFlow, SizeShift
 from engine.text.counting import TokenCount
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 from tests.families.patchwork.denoiser import PatchDenoiser
 from tests.families.patchwork.networks import DenoiserConfig, TextConfig
 from tests.families.patchwork.text import ByteText, count_bytes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.families.shared.clip.open_clip import hugging_face_names, is_open_clip
 from engine.families.shared.keys.layout import NetworkKeys, Rename
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _CLIP = (
     r"text_model\.(embeddings\.(token|position)_embedding\.weight|(final_layer_norm"

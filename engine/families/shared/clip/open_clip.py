@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.api.sentences import sentence
 from engine.families.shared.keys.numbering import damaged
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 # The names of layers outside the blocks, and within a block.
 TOPS = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _HEAD_WIDTH = 64
 

@@ -15,7 +15,7 @@ from engine.api.sentences import sentence
 from engine.families.shared.keys.layout import NetworkKeys, Rename
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.rows import rows
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _DOUBLE = (
     r"norm1(_context)?\.linear|attn\.(to_[qkv]|add_[qkv]_proj|to_out\.0|to_add_out)"

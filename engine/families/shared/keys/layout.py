@@ -18,7 +18,8 @@ from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.scaling import with_scales
-from engine.weights.sources import StoredWeight
+from engine.weights.int8_rows import Int8Rows
+from engine.weights.stored import StoredWeight
 
 Rename = Callable[[str], str]
 Tensors = Mapping[str, StoredWeight]
@@ -152,7 +153,7 @@ class KeyLayout:
                         "it holds {name!r} of the {label} under two names", name=name, label=label
                     ),
                 )
-            if tensor.dtype not in _READABLE and tensor.dtype.block is None:
+            if not _is_readable(tensor):
                 raise _unreadable_type(label, tensor, path)
             weights[canonical] = keys.shaped(canonical, tensor)
         return CanonicalWeights(weights, ignored)
@@ -218,6 +219,11 @@ def _unknown_key(label: Sentence, name: str, path: Path) -> EngineError:
         ),
         sentence("Dropping it would give wrong pictures. Use a version of the model without it."),
     )
+
+
+def _is_readable(tensor: StoredWeight) -> bool:
+    is_number = tensor.dtype in _READABLE or tensor.dtype.block is not None
+    return is_number or isinstance(tensor, Int8Rows)
 
 
 def _unreadable_type(label: Sentence, tensor: StoredWeight, path: Path) -> EngineError:

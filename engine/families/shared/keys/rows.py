@@ -6,7 +6,7 @@ from pathlib import Path
 from engine.api.sentences import sentence
 from engine.checkpoints.faults import quoted
 from engine.families.shared.keys.numbering import damaged
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 
 def rows(

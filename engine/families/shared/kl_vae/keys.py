@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine.families.shared.keys.layout import NetworkKeys, Rename
 from engine.families.shared.keys.numbering import Numbering
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _RESNET = r"resnets\.\d+\.(norm[12]|conv[12]|conv_shortcut)"
 _GRAMMAR = re.compile(

@@ -8,7 +8,7 @@ from engine.api.sentences import sentence
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.vae import VaeConfig
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 # Of the normalisation of a latent whose cells are packed (FLUX.2).
 _PACKED = "bn.running_mean"

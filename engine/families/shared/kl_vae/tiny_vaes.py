@@ -26,7 +26,7 @@ from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.file_paths import is_folder
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
 from engine.graphs.tiny_vae import TinyVaeConfig
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _SUFFIXES = SAFETENSORS_SUFFIXES | {".pth", ".pt"}
 _LABEL = as_it_is("VAE")

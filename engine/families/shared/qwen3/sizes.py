@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.qwen3 import EPSILON, ROTATION_BASE, Qwen3Config
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _ATTENTION = "layers.0.self_attn"
 

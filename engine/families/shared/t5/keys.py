@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from engine.families.shared.keys.layout import NetworkKeys, Rename
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _SHARED, _OWN = "shared.weight", "encoder.embed_tokens.weight"
 _GRAMMAR = re.compile(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.t5 import EPSILON, T5Config
-from engine.weights.sources import StoredWeight
+from engine.weights.stored import StoredWeight
 
 _ATTENTION = "encoder.block.0.layer.0.SelfAttention"
 
