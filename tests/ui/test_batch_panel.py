@@ -1,7 +1,9 @@
 """A batch is seen side by side; one of its pictures alone, and all again."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from engine.api.messages import JobPreview
 from engine.api.values import InputRole
@@ -11,6 +13,8 @@ from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from ui.actions import ActionName
 from ui.panels.canvas_panel import CanvasPanel
+from ui.theme.theme import Theme
+from ui.widgets.batch_cell import BatchCell
 
 LONG = Plan(steps=100_000, step_seconds=0.01, previews=1)
 
@@ -36,8 +40,11 @@ def test_a_batch_is_seen_side_by_side_while_it_is_made(make_desk: MakeDesk) -> N
     desk.wait(lambda: desk.session.progress.job is not None)
     event = JobPreview(job=desk.session.progress.job or "", width=2, height=2, step=1)
     desk.session.progress.on_preview(event, bytes([0, 200, 0]) * 4)
-    middle = first.rect().center()
-    desk.wait(lambda: first.grab().toImage().pixelColor(middle).green() == 200)
+
+    def middle() -> QColor:
+        return first.grab().toImage().pixelColor(first.rect().center())
+
+    desk.wait(lambda: middle().green() == 200)
     # The cells are laid out when the window next does so.
     desk.wait(lambda: first.y() == others[0].y() < others[1].y())
     assert unnamed(desk.window) == []
@@ -112,3 +119,25 @@ def test_a_picture_of_a_batch_is_started_from_and_painted_on(make_desk: MakeDesk
     desk.wait(lambda: str(generation_of(first).seed) in desk.window.info.detail.text())
     action.trigger()
     assert desk.session.generation.input_path(InputRole.INIT) == first.images[0]
+
+
+def test_a_picture_is_scaled_once_for_all_its_drawings(theme: Theme, qtbot: QtBot) -> None:
+    """A large one takes 10 ms, and every preview draws all cells."""
+    cell = BatchCell(theme)
+    qtbot.addWidget(cell)
+    cell.resize(100, 100)
+    picture = QImage(64, 64, QImage.Format.Format_RGB32)
+    picture.fill(QColor(0, 200, 0))
+    cell.show_image(picture)
+    first, kept = cell.grab().toImage(), cell._drawn.cacheKey()  # pyright: ignore[reportPrivateUsage]
+    assert cell.grab().toImage() == first
+    assert cell._drawn.cacheKey() == kept  # pyright: ignore[reportPrivateUsage]
+    assert first.pixelColor(50, 50) == QColor(0, 200, 0)
+    picture = picture.copy()
+    picture.fill(QColor(0, 0, 200))
+    cell.show_image(picture)
+    assert cell.grab().toImage().pixelColor(50, 50) == QColor(0, 0, 200)
+    cell.resize(60, 60)
+    assert cell.grab().toImage().pixelColor(30, 30) == QColor(0, 0, 200)
+    cell.show_sheet(picture.size(), failed=False)
+    assert cell.grab().toImage().pixelColor(30, 30) != QColor(0, 0, 200)

@@ -1,7 +1,7 @@
 """A picture of a batch: a button with the picture, its preview, or an empty sheet."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from ui.theme.metrics import XS
@@ -18,6 +18,8 @@ class BatchCell(QAbstractButton):
         super().__init__()
         self._theme = theme
         self._image = QImage()
+        # The picture as it was drawn last: the other cells are drawn with each preview of one.
+        self._drawn = QPixmap()
         self._shape = QSize(1, 1)
         self._is_marked = self._is_failed = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -27,12 +29,14 @@ class BatchCell(QAbstractButton):
     def show_sheet(self, shape: QSize, *, failed: bool) -> None:
         """Show an empty sheet of this shape, with a sign on it for a picture that failed."""
         self._image, self._shape, self._is_failed = QImage(), shape, failed
+        self._drawn = QPixmap()
         self.update()
 
     def show_image(self, image: QImage) -> None:
         """Show a picture, or a preview of it."""
         if not image.isNull():
             self._image, self._shape, self._is_failed = image, image.size(), False
+            self._drawn = QPixmap()
             self.update()
 
     def mark(self, *, marked: bool) -> None:
@@ -49,10 +53,10 @@ class BatchCell(QAbstractButton):
         colours = self._theme.colours
         place = QRectF(fitted(self._shape, self.rect().adjusted(XS, XS, -XS, -XS)))
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.fillRect(place, QColor(colours.window))
-            painter.drawImage(place, self._image)
+            if not self._image.isNull():
+                painter.drawPixmap(place.topLeft(), self._scaled(place.size().toSize()))
             if self._is_failed:
                 icon = self._theme.icon("warning", colours.error).pixmap(QSize(24, 24))
                 painter.drawPixmap(place.center().toPoint() - icon.rect().center(), icon)
@@ -62,3 +66,14 @@ class BatchCell(QAbstractButton):
                 colour = colours.accent
             painter.setPen(QPen(QColor(colour), width))
             painter.drawRect(place.adjusted(-width, -width, width, width))
+
+    def _scaled(self, size: QSize) -> QPixmap:
+        """Return the picture in a size of device-independent pixels, scaled when that changes."""
+        ratio = self.devicePixelRatioF()
+        pixels = (QSizeF(size) * ratio).toSize()
+        if self._drawn.size() != pixels:
+            aspect, smooth = Qt.AspectRatioMode, Qt.TransformationMode.SmoothTransformation
+            scaled = self._image.scaled(pixels, aspect.IgnoreAspectRatio, smooth)
+            self._drawn = QPixmap.fromImage(scaled)
+            self._drawn.setDevicePixelRatio(ratio)
+        return self._drawn
