@@ -7,6 +7,8 @@ from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.sidecars import Card
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline.resolve import suggested_settings
+from engine.weights.int8_rows import Int8Rows
+from engine.weights.stored import StoredWeight
 
 
 def inspect(
@@ -66,5 +68,10 @@ def _component(checkpoint: IdentifiedCheckpoint, component: Component) -> Compon
         name=component.value,
         parameters=sum(ref.elements for ref in weights),
         bytes=sum(ref.nbytes for ref in weights),
-        precisions=tuple(sorted({ref.dtype.value.lower() for ref in weights})),
+        precisions=tuple(sorted({_precision(ref) for ref in weights})),
     )
+
+
+def _precision(weight: StoredWeight) -> str:
+    """Return the name that people have for a type of numbers."""
+    return "int8" if isinstance(weight, Int8Rows) else weight.dtype.value.lower()

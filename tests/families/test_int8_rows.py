@@ -11,6 +11,7 @@ from backends.forms import BlockForm
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families import Component, identify, supply
+from engine.pipeline.inspection import inspect
 from engine.weights.int8_rows import Int8Rows
 from engine.weights.packing import bound_bytes
 from engine.weights.sources import as_source
@@ -39,6 +40,7 @@ def test_weights_are_the_integers_times_their_scales(family: str, way: Way, tmp_
     write_arrays(tmp_path / "whole.safetensors", meant)
     found = identify(path)
     assert found.family == family
+    assert inspect(found).components[0].precisions == ("f32", "int8")
     expected = identify(tmp_path / "whole.safetensors").components[Component.DENOISER].weights
     weights = found.components[Component.DENOISER].weights
     assert weights.keys() == expected.keys()
