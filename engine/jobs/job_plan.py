@@ -1,20 +1,17 @@
 """The plan of a job on one device, made before anything is loaded."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from backends.base import Precision
-from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
-from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.devices.choice import Candidate
-from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.job_estimate import JobEstimate, estimate_job
-from engine.jobs.roundings import roundings
+from engine.jobs.room import fitting_bits, fitting_size, no_room
+from engine.jobs.roundings import EVEN, roundings
 from engine.jobs.services import JobServices
 from engine.memory.plan import (
     TILE_CELLS,
@@ -31,6 +28,7 @@ from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
+from engine.weights.rounding import Rounding
 from engine.weights.weight_set import WeightSet
 
 
@@ -70,16 +68,26 @@ def plan_job(
     """
     wanted = read.job.request
     offered = precisions(wanted.precision, candidate.device)
-    means = _chosen(
-        _means(read, services.compiler(candidate, rounding), services, allowance)
-        for rounding in roundings(wanted.weight_bits, wanted.text_weight_bits, candidate)
-    )
+
+    def means_with(rounding: Rounding) -> _Means:
+        return _means(read, services.compiler(candidate, rounding), services, allowance)
+
+    allowed = roundings(wanted.weight_bits, wanted.text_weight_bits, candidate)
+    means = _chosen(map(means_with, allowed))
     compiler, memory = means.compiler, means.memory
     placement = place(wanted.precision, wanted.vae_tile, candidate.device, compiler.rounding)
     last = read.passes[-1]
     size = last.request.width, last.request.height
     downscale = last.checkpoint.latent.downscale
-    _require_room(memory, size, compiler.memory().total, allowance.limit_bytes)
+    limit = allowance.limit_bytes
+    # Without a limit only a plan that exceeds the whole memory is refused: the estimate is
+    # generous, and more memory may become free.
+    most = compiler.memory().total if limit is None else limit
+    if not memory.fits and memory.peak_bytes > most:
+        even = map(means_with, EVEN if candidate.holds_blocks else ())
+        rounded = ((one.compiler.rounding, one.memory) for one in even)
+        advice = fitting_bits(rounded, most) or fitting_size(means.needs, means.plan, size, most)
+        raise no_room(memory, size, most, advice, is_limited=limit is not None)
     larger = max(size) > TILE_CELLS * downscale
     if memory.tiles and larger and wanted.vae_tile is None:
         placement = placement.with_tiles(downscale)
@@ -96,6 +104,8 @@ class _Means:
 
     compiler: Compiler
     needs: MemoryNeeds
+    # Plans needs with the memory that is free now.
+    plan: Callable[[MemoryNeeds], MemoryPlan]
     memory: MemoryPlan
     suits: bool
 
@@ -106,15 +116,16 @@ def _means(
     """Plan the memory of a job by what is free now."""
     needs = _needs(read, compiler, allowance)
     free, limit = compiler.memory().free + services.freeable_bytes, allowance.limit_bytes
-    memory = plan_memory(
-        needs,
+    plan = partial(
+        plan_memory,
         pictures=read.job.count,
         more_jobs=services.residency is not None,
         free_bytes=free,
         limit_bytes=limit,
     )
+    memory = plan(needs)
     suits = memory.suits(free if limit is None else limit, free)
-    return _Means(compiler, needs, memory, suits)
+    return _Means(compiler, needs, plan, memory, suits)
 
 
 def _chosen(means: Iterable[_Means]) -> _Means:
@@ -262,30 +273,3 @@ def _component_bytes(
         )
         found.append(replace(_weight_bytes(weights, compiler, precision), patched=patched))
     return total_bytes(found)
-
-
-def _require_room(
-    plan: MemoryPlan, size: tuple[int, int], total_bytes: int, limit_bytes: int | None
-) -> None:
-    """Raise EngineError(OUT_OF_MEMORY) for a plan that cannot fit, before the work begins.
-
-    Without a limit only a plan that exceeds the device's whole memory is refused: the estimate is
-    generous, and more memory may become free.
-    """
-    most = total_bytes if limit_bytes is None else limit_bytes
-    if plan.fits or plan.peak_bytes <= most:
-        return
-    width, height = size
-    smaller = MakeSmaller(width=width, height=height)
-    raise EngineError(
-        ErrorCode.OUT_OF_MEMORY,
-        sentence(
-            "A picture of {width} × {height} needs about {peak_bytes:.2f} GB of "  # noqa: RUF001
-            "memory; {most:.2f} GB may be used.",
-            width=width,
-            height=height,
-            peak_bytes=plan.peak_bytes / 1000000000.0,
-            most=most / 1000000000.0,
-        ),
-        remedies=(smaller, RaiseMemoryLimit()) if limit_bytes else (smaller,),
-    )

@@ -21,6 +21,8 @@ IN_ORDER = (
     Rounding(text_encoder=8, denoiser=4),
     Rounding(text_encoder=4, denoiser=4),
 )
+# Those that a single value asks for.
+EVEN = Rounding(8, 8), Rounding(4, 4)
 # The bits that a value asks for, by its name; all others leave them to the plan.
 _BITS = {"ALL": 16, "EIGHT": 8, "FOUR": 4}
 

@@ -1,5 +1,6 @@
 """The plan rounds weights where the exact ones do not fit, in an order, and says so."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,6 +145,32 @@ def test_bits_that_nothing_holds_are_not_chosen(planned: Plan) -> None:
         planned(wide, text_weight_bits=TextWeightBits.FOUR)
     assert refused.value.code is ErrorCode.REQUEST_INVALID
     assert "4 bits" in str(refused.value)
+
+
+def test_a_refusal_says_what_would_fit(planned: Plan) -> None:
+    def refusal(gb: float, **changes: object) -> str:
+        with pytest.raises(EngineError) as refused:
+            planned(Machine(96 * GB, card=True), limit=int(gb * GB), **changes)
+        assert refused.value.code is ErrorCode.OUT_OF_MEMORY
+        assert f"{gb:.2f} GB may be used" in str(refused.value)
+        return str(refused.value.advice)
+
+    exact = refusal(18, weight_bits=WeightBits.ALL)
+    told = re.fullmatch(r"With weights in 8 bits it needs about (\d+\.\d\d) GB\.", exact)
+    assert told
+    as_told = float(told[1]) + 0.01
+    assert planned(Machine(int(as_told * GB), card=True)).compiler.rounding == Rounding(8, 8)
+    assert "weights in 4 bits" in refusal(12, weight_bits=WeightBits.EIGHT)
+    smaller = re.fullmatch(r"A picture of (\d+) × (\d+) would fit\.", refusal(8.7))  # noqa: RUF001
+    assert smaller
+    width, height = map(int, smaller.groups())
+    assert 64 < width == height < 1024
+    card = Machine(96 * GB, card=True)
+    limit = int(8.7 * GB)
+    assert planned(card, limit=limit, width=width, height=height).memory.fits
+    with pytest.raises(EngineError):
+        planned(card, limit=limit, width=width + 64, height=height + 64)
+    assert re.fullmatch(r"Smaller pictures need \d\.\d\d GB, too\.", refusal(3))
 
 
 # --- pictures ---

@@ -5480,6 +5480,10 @@
    <translation>Bei einem Bild von {width} × {height} reichte der Speicher auf {device} nicht, während {doing}.</translation>
   </message>
   <message>
+   <source>A picture of {width} × {height} would fit.</source>
+   <translation>Ein Bild von {width} × {height} würde passen.</translation>
+  </message>
+  <message>
    <source>A picture to be redrawn has no weight or range.</source>
    <translation>Ein Bild, das neu gezeichnet wird, hat kein Gewicht und keinen Bereich.</translation>
   </message>
@@ -6708,6 +6712,10 @@
    <translation>Den Prompt kürzen.</translation>
   </message>
   <message>
+   <source>Smaller pictures need {least:.2f} GB, too.</source>
+   <translation>Auch kleinere Bilder brauchen {least:.2f} GB.</translation>
+  </message>
+  <message>
    <source>Soft edges (HED)</source>
    <translation>Weiche Kanten (HED)</translation>
   </message>
@@ -7814,6 +7822,10 @@
   <message>
    <source>With these LoRAs the weight {weight} has values that are no number, or too large for {dtype}.</source>
    <translation>Mit diesen LoRAs hat das Gewicht {weight} Werte, die keine Zahl oder zu groß für {dtype} sind.</translation>
+  </message>
+  <message>
+   <source>With weights in {bits} bits it needs about {peak_bytes:.2f} GB.</source>
+   <translation>Mit Gewichten in {bits} Bit braucht es etwa {peak_bytes:.2f} GB.</translation>
   </message>
   <message>
    <source>Without them it is as many times as large as it says.</source>

@@ -1,0 +1,89 @@
+"""The refusal of a job that cannot fit, before the work begins; it says in numbers what would."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from engine.api.limits import MIN_SIDE
+from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
+from engine.api.sentences import Sentence, sentence
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.memory.plan import MemoryNeeds, MemoryPlan
+from engine.weights.rounding import Rounding
+
+# Plans the memory of needs, with the memory that is free now.
+Planning = Callable[[MemoryNeeds], MemoryPlan]
+# The step in pixels by which smaller pictures are tried.
+_STEP = 64
+_GB = 1e9
+
+
+def no_room(
+    plan: MemoryPlan, size: tuple[int, int], most_bytes: int, advice: Sentence, *, is_limited: bool
+) -> EngineError:
+    """Return the error OUT_OF_MEMORY for a plan of a picture of this size that cannot fit.
+
+    `most_bytes` may be used, by the user's limit where it `is_limited`.
+    """
+    width, height = size
+    smaller = MakeSmaller(width=width, height=height)
+    return EngineError(
+        ErrorCode.OUT_OF_MEMORY,
+        sentence(
+            "A picture of {width} × {height} needs about {peak_bytes:.2f} GB of "  # noqa: RUF001
+            "memory; {most:.2f} GB may be used.",
+            width=width,
+            height=height,
+            peak_bytes=plan.peak_bytes / _GB,
+            most=most_bytes / _GB,
+        ),
+        advice,
+        remedies=(smaller, RaiseMemoryLimit()) if is_limited else (smaller,),
+    )
+
+
+def fitting_bits(plans: Iterable[tuple[Rounding, MemoryPlan]], most_bytes: int) -> Sentence | None:
+    """Return the first rounding whose plan fits into so many bytes; None where none does."""
+    for rounding, plan in plans:
+        if plan.peak_bytes <= most_bytes:
+            return sentence(
+                "With weights in {bits} bits it needs about {peak_bytes:.2f} GB.",
+                bits=min(rounding),
+                peak_bytes=plan.peak_bytes / _GB,
+            )
+    return None
+
+
+def fitting_size(
+    needs: MemoryNeeds, planning: Planning, size: tuple[int, int], most_bytes: int
+) -> Sentence:
+    """Return the largest picture of the same shape that fits into so many bytes.
+
+    Where not even the smallest fits, its bytes are told.
+    """
+    width, height = size
+    least = planning(needs).peak_bytes
+    for longest in range(max(size) // _STEP * _STEP, MIN_SIDE, -_STEP):
+        share = longest / max(size)
+        sides = [int(side * share) // _STEP * _STEP for side in size]
+        if share >= 1 or min(sides) < MIN_SIDE:
+            continue
+        least = planning(_shrunk(needs, sides[0] * sides[1] / (width * height))).peak_bytes
+        if least <= most_bytes:
+            return sentence(
+                "A picture of {width} × {height} would fit.",  # noqa: RUF001
+                width=sides[0],
+                height=sides[1],
+            )
+    return sentence("Smaller pictures need {least:.2f} GB, too.", least=least / _GB)
+
+
+def _shrunk(needs: MemoryNeeds, share: float) -> MemoryNeeds:
+    """Return the needs of a picture of this share of the area."""
+    return replace(
+        needs,
+        cells=int(needs.cells * share),
+        vae_cells=needs.vae_cells and int(needs.vae_cells * share),
+        later=tuple(replace(one, cells=int(one.cells * share)) for one in needs.later),
+        enlarging_bytes=int(needs.enlarging_bytes * share),
+    )
