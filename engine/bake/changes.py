@@ -23,8 +23,7 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.weights.int8_rows import Int8Rows
 from engine.weights.patched import Patch, PatchedWeight
-from engine.weights.sources import ScaledSlice, as_source, mapped
-from engine.weights.stored import StoredWeight
+from engine.weights.sources import ScaledSlice, Weight, as_source, mapped
 
 Patches = Mapping[Component, ComponentPatches]
 
@@ -86,13 +85,14 @@ def changes_of(
     return {path: tuple(sorted(found, key=attrgetter("start"))) for path, found in changes.items()}
 
 
-def _changes(title: str, weight: StoredWeight, patches: Sequence[Patch]) -> Iterator[Change]:
+def _changes(title: str, weight: Weight, patches: Sequence[Patch]) -> Iterator[Change]:
     if isinstance(weight, Int8Rows):
         raise _in_int8(weight.stored.path)
     patched = PatchedWeight(as_source(weight), tuple(patches))
     if isinstance(weight, ScaledSlice):
         yield from _scaled_changes(title, weight, patched)
     else:
+        assert isinstance(weight, FileSlice), "a checkpoint as it is identified is in its files"
         yield Change(weight, title, lambda: patched.read_as(weight.dtype))
 
 

@@ -17,7 +17,7 @@ from engine.families.patches import ComponentPatches
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.rounding import Role
-from engine.weights.stored import StoredWeight
+from engine.weights.sources import Weight
 from engine.weights.weight_set import WeightSet
 
 
@@ -45,7 +45,7 @@ class ComponentSource:
 
     component: Component
     config: object
-    weights: Mapping[str, StoredWeight]
+    weights: Mapping[str, Weight]
 
 
 @dataclass(frozen=True, slots=True)

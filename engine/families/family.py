@@ -16,6 +16,7 @@ from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
 from engine.families.kind import Kind
 from engine.families.recognition import Listing
+from engine.lora.file import LoraFile
 from engine.text.checking import count_clip_tokens
 from engine.text.counting import TokenCount
 
@@ -84,6 +85,15 @@ class Family(ABC):
         `listing` has its layers and their sizes; see `engine.lora.listing`.
         """
         return None
+
+    def widened_for(
+        self, checkpoint: IdentifiedCheckpoint, lora: LoraFile
+    ) -> IdentifiedCheckpoint | None:
+        """Return a checkpoint with the inputs that a LoRA file needs; None where it has no such.
+
+        Most files need none that are not there: then it is the checkpoint itself.
+        """
+        return checkpoint
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture; empty where it has none."""

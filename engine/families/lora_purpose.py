@@ -73,16 +73,31 @@ def purpose_of_facts(facts: LoraFacts) -> LoraPurpose:
     return LoraPurpose(words, certain=False)
 
 
+def with_inputs_for(
+    file: LoraFile, checkpoint: IdentifiedCheckpoint
+) -> IdentifiedCheckpoint | None:
+    """Return the checkpoint with the inputs that a file needs; itself where it needs no others.
+
+    None for a checkpoint that cannot have them.
+    """
+    if purpose_of(file).excludes(checkpoint.family):
+        return checkpoint
+    return FAMILIES.named(checkpoint.family).widened_for(checkpoint, file)
+
+
 def fit_lora(file: LoraFile, checkpoint: IdentifiedCheckpoint) -> FittedLora:
     """Match a file's modules with a checkpoint's layers.
 
     Raises EngineError(LORA_MISMATCH), which names the file's purpose, for a file that is for
-    another family or of another kind, and for one none of whose keys fit.
+    another family or of another kind, for one none of whose keys fit, and for one that needs inputs
+    that the checkpoint lacks.
     """
     purpose = purpose_of(file)
     table = checkpoint.architecture.lora_layers
     if table is None or purpose.excludes(checkpoint.family):
         raise _unfit(file, checkpoint, purpose)
+    if with_inputs_for(file, checkpoint) is not checkpoint:
+        raise _lacks_inputs(file, checkpoint)
     fitted = fit(file, table)
     if not fitted.modules and not file.embeddings:
         raise _unfit(file, checkpoint, purpose)
@@ -122,6 +137,18 @@ def _by_keys(file: LoraFile) -> LoraPurpose | None:
         f"a LoRA for {' or '.join(family.title for family, _ in fitting)}",
         families=tuple(family.name for family, _ in fitting),
         evidence=fitting[0][1],
+    )
+
+
+def _lacks_inputs(file: LoraFile, checkpoint: IdentifiedCheckpoint) -> EngineError:
+    return EngineError(
+        ErrorCode.LORA_MISMATCH,
+        sentence(
+            "{path} makes a model follow a map, which {checkpoint} cannot do here.",
+            path=file.path.name,
+            checkpoint=checkpoint.path.name,
+        ),
+        sentence("Add it to the list of LoRAs for Flux.1 dev, with a control layer for the map."),
     )
 
 

@@ -31,6 +31,7 @@ from engine.jobs.lora_descriptions import LoraDescriber
 from engine.lora.files_below import ListedLora
 from engine.preprocessors.annotators import is_annotator
 from engine.upscalers.reading import upscaler_in
+from engine.weights.sources import stored_bytes
 
 _SHA256_DIGITS = 64
 # The usual folders of other tools, in lower case, and what they are for.
@@ -146,7 +147,7 @@ def _checkpoint(told: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
         variant=found.variant,
         missing=tuple(one.value for one in found.missing),
         precisions=told.precisions or _precisions(one.dtype for one in weights),
-        size=told.size or sum(one.nbytes for one in weights),
+        size=told.size or sum(stored_bytes(one) for one in weights),
     )
 
 

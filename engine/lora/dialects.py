@@ -51,6 +51,12 @@ _XLABS = re.compile(r"(?P<layer>.+\.processor\.\w+_lora[12])\.(?P<side>down|up)\
 _MAGNITUDE = re.compile(r"(?P<layer>.+)\.lora_magnitude_vector(?:\.[^.]+)??(?:\.weight)?")
 # Kohya's parts without the last word, as some converters write them.
 _SHORT = re.compile(r"(?P<layer>.+)\.lora_(?P<side>up|down)")
+# Norms of queries and keys that control-LoRAs of Flux.1 replace: Black Forest Labs', and those that
+# diffusers saves (`convert_lora_bfl_control` in ComfyUI's `comfy/lora_convert.py`).
+_NORM = re.compile(
+    r"(?P<layer>.+\.(?:query|key)_norm)\.scale"
+    r"|(?P<own>.+transformer_blocks\.\d+\.attn\.norm_(?:added_)?[qk])\.weight"
+)
 # PEFT may name the adapter in the parts of other types, too: `.hada_w1_a.default`.
 _NAMED = re.compile(
     r"(?P<layer>.+)\.(?P<part>(?:hada|lokr|oft|boft|ia3|lora_embedding)_\w+)\.[^.]+(?:\.weight)?"
@@ -80,6 +86,8 @@ def split_key(key: str) -> SplitKey | None:
     if match := _NAMED.fullmatch(key):
         part = match["part"]
         return _known(match["layer"], part if part in PARTS else f"{part}.weight")
+    if match := _NORM.fullmatch(key):
+        return SplitKey(match["layer"] or match["own"], "set_weight")
     layer, dot, word = key.rpartition(".")
     part = _WEIGHT if word == _WEIGHT else _RENAMED.get(word)
     return SplitKey(layer, part) if dot and layer and part else None

@@ -8,7 +8,7 @@ from engine.checkpoints.sidecars import Card
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline.resolve import suggested_settings
 from engine.weights.int8_rows import Int8Rows
-from engine.weights.stored import StoredWeight
+from engine.weights.sources import Weight, stored_bytes
 
 
 def inspect(
@@ -67,11 +67,11 @@ def _component(checkpoint: IdentifiedCheckpoint, component: Component) -> Compon
     return ComponentInfo(
         name=component.value,
         parameters=sum(ref.elements for ref in weights),
-        bytes=sum(ref.nbytes for ref in weights),
+        bytes=sum(stored_bytes(ref) for ref in weights),
         precisions=tuple(sorted({_precision(ref) for ref in weights})),
     )
 
 
-def _precision(weight: StoredWeight) -> str:
+def _precision(weight: Weight) -> str:
     """Return the name that people have for a type of numbers."""
     return "int8" if isinstance(weight, Int8Rows) else weight.dtype.value.lower()

@@ -127,9 +127,9 @@ def pass_loras(
     """Return the effect of LoRAs on a pass of a checkpoint that takes this many evaluations.
 
     `mode` is not AUTO. Where it is not MERGE, LoRAs that have only low-rank products are side
-    branches of the text encoders, and of the denoiser where it is SIDE or their strengths change.
-    The other LoRAs are merged, for each stretch of the run in which their strengths stay the same.
-    Raises EngineError.
+    branches of the text encoders, and of the denoiser where it is SIDE or their strengths change;
+    what they change in biases and norms is merged. The other LoRAs are merged, for each stretch of
+    the run in which their strengths stay the same. Raises EngineError.
     """
     texts = {
         component: _text_patches(loras, checkpoint, component, mode)
@@ -151,7 +151,11 @@ def pass_loras(
             continue
         before = present
         own = _component_patches(
-            list(zip(merged, present, strict=True)), checkpoint, _DENOISER, branches
+            list(zip(merged, present, strict=True)),
+            [(one, one.strength(0)) for one in beside],
+            checkpoint,
+            _DENOISER,
+            branches,
         )
         stretches.append(Stretch(evaluation, {**texts, _DENOISER: own}))
     return PassLoras(tuple(stretches), strengths_at if beside else None)
@@ -179,18 +183,33 @@ def _sorted(
 
 
 def is_low_rank(lora: ActingLora, checkpoint: IdentifiedCheckpoint, component: Component) -> bool:
-    """Return True if all of a LoRA's changes to a component, if any, can be side branches."""
+    """Return True if a LoRA's changes to a component's matrices, if any, can be side branches.
+
+    Those of biases and norms are merged beside them, which needs strengths that stay the same.
+    """
     tables = {one.target.name("weight") for one in lora.fitted.modules if one.target.is_table}
-    changes = lora.changes(checkpoint, component, 1.0)
+    matrices, vectors = _parted(lora, checkpoint, component, 1.0)
+    return (
+        all(
+            len(patches) == 1
+            and isinstance(patches[0], LowRankDifference)
+            and name.endswith(".weight")
+            and name not in tables
+            for name, patches in matrices.items()
+        )
+        and bool(matrices)
+        and (not vectors or lora.use.is_constant)
+    )
+
+
+def _parted(
+    lora: ActingLora, checkpoint: IdentifiedCheckpoint, component: Component, strength: float
+) -> tuple[dict[str, list[Patch]], dict[str, list[Patch]]]:
+    """Return the changes to a component's matrices and kernels, and those to its vectors."""
     weights = checkpoint.components[component].weights
-    return all(
-        len(patches) == 1
-        and isinstance(patches[0], LowRankDifference)
-        and name.endswith(".weight")
-        and name not in tables
-        and len(weights[name].shape) > 1
-        for name, patches in changes.items()
-    ) and bool(changes)
+    changes = lora.changes(checkpoint, component, strength)
+    wide = {name: patches for name, patches in changes.items() if len(weights[name].shape) > 1}
+    return wide, {name: patches for name, patches in changes.items() if name not in wide}
 
 
 def side_branches(
@@ -210,7 +229,7 @@ def side_branches(
 def _products(
     lora: ActingLora, checkpoint: IdentifiedCheckpoint, component: Component
 ) -> Iterator[tuple[str, LowRankDifference]]:
-    for name, (patch,) in lora.changes(checkpoint, component, 1.0).items():
+    for name, (patch,) in _parted(lora, checkpoint, component, 1.0)[0].items():
         assert isinstance(patch, LowRankDifference), "the LoRA is of low rank"
         yield name.removesuffix(".weight"), patch
 
@@ -230,6 +249,7 @@ def _text_patches(
     merged = [(lora, lora.use.text_strength) for lora in acting if lora not in beside]
     return _component_patches(
         merged,
+        [(lora, lora.use.text_strength) for lora in beside],
         checkpoint,
         component,
         side_branches(beside, checkpoint, component) if beside else None,
@@ -239,16 +259,23 @@ def _text_patches(
 
 def _component_patches(
     loras: Sequence[tuple[ActingLora, float]],
+    beside: Sequence[tuple[ActingLora, float]],
     checkpoint: IdentifiedCheckpoint,
     component: Component,
     branches: SideBranches | None = None,
     strengths: tuple[float, ...] = (),
 ) -> ComponentPatches:
-    """Return the changes of LoRAs at these strengths; LoRAs of strength 0 make none."""
+    """Return the changes of LoRAs at these strengths; LoRAs of strength 0 make none.
+
+    Of those `beside` the network only vectors are merged.
+    """
     changes: dict[str, list[Patch]] = {}
     digests: list[str] = []
-    for lora, strength in loras:
-        own = lora.changes(checkpoint, component, strength) if strength else {}
+    for lora, strength in (*loras, *beside):
+        own: Mapping[str, list[Patch]] = {}
+        if strength:
+            wide, vectors = _parted(lora, checkpoint, component, strength)
+            own = vectors if (lora, strength) in beside else wide | vectors
         for name, patches in own.items():
             changes.setdefault(name, []).extend(patches)
         if own:

@@ -1,18 +1,18 @@
 """The LoRAs of a job's pictures: each file is read once, and each picture gets its own LoRAs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from engine.api.lora import LoraMode, LoraReport
+from engine.api.lora import LoraChoice, LoraMode, LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
-from engine.families.lora_purpose import fit_lora
+from engine.families.lora_purpose import fit_lora, with_inputs_for
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup
 from engine.lora.hashes import stated_tensors_hash
@@ -35,6 +35,24 @@ PrefersSide = Callable[[ResolvedRequest, RunLength, LoraCombination], bool]
 def merges(_request: ResolvedRequest, _run: RunLength, _wanted: LoraCombination) -> bool:
     """Return False: merge."""
     return False
+
+
+def with_inputs_for_all(
+    choices: Sequence[LoraChoice],
+    checkpoint: IdentifiedCheckpoint,
+    lookup: LoraLookup,
+    read: ReadIndex,
+) -> IdentifiedCheckpoint:
+    """Return a checkpoint with the inputs that LoRAs in a request's list need; mostly itself.
+
+    Raises EngineError for a file that cannot be read.
+    """
+    for one in choices:
+        found = lookup.find(one.file, one.hash) if one.enabled and one.strength else None
+        if found is not None:
+            led = with_inputs_for(read_lora(read(found.path)), checkpoint)
+            checkpoint = led or checkpoint
+    return checkpoint
 
 
 class JobLoras:

@@ -41,7 +41,7 @@ from engine.pipeline.image_prompts import (
     ImagePromptFiles,
     read_image_prompts,
 )
-from engine.pipeline.loras import JobLoras, PrefersSide, merges
+from engine.pipeline.loras import JobLoras, PrefersSide, merges, with_inputs_for_all
 from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.possible_changes import check_changes
 from engine.pipeline.ranges import check_range, invalid
@@ -92,6 +92,10 @@ def resolve_job(
     `resolve` does.
     """
     resolved, loras = resolve(request, checkpoint), files.loras
+    if loras is not None:
+        led = with_inputs_for_all(resolved.loras, checkpoint, loras, files.read_lora_index)
+        if led is not checkpoint:
+            checkpoint, resolved = led, resolve(request, led)
     if resolved.second_passes:
         resolved = with_upscalers(resolved, files.models)
     read_loras = no_loras

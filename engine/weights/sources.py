@@ -271,3 +271,8 @@ def _dequantized(stored: FileSlice, scale: Array | None, element: DType) -> Arra
         piece = raw[start : start + stored.dtype.bytes_of(out.size)]
         convert(_scaled(dequantized(piece, stored.dtype), scale), out)
     return found.reshape(stored.shape)
+
+
+def stored_bytes(weight: Weight) -> int:
+    """Return the number of bytes in files that a weight is read from."""
+    return sum(part.nbytes for part in as_source(weight).parts())

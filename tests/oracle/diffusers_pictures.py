@@ -65,18 +65,20 @@ def our_pixels(
     *,
     read_loras: Any = no_loras,
     embeddings: Any = NO_EMBEDDINGS,
+    lookup: Any = None,
     **changes,
 ) -> Array:
     """The engine's picture, without a warning.
 
-    `read_loras` and `embeddings` are those of `run`, `changes` are fields of the request.
+    `read_loras`, `embeddings` and `lookup` are those of `run`, `changes` fields of the request.
     """
     found = find(backend_name)
     assert found
     request = a_request(folder, **{**OURS, **changes})
     tried = (Precision.F32,)
-    result = run(request, found.create(), tried, read_loras=read_loras, embeddings=embeddings)
-    assert not result.warnings
+    given = {"read_loras": read_loras, "embeddings": embeddings, "lookup": lookup}
+    result = run(request, found.create(), tried, **given)
+    assert not result.warnings, result.warnings
     return result.pixels[0]
 
 

@@ -20,6 +20,7 @@ from engine.compile.compiler import Compiler
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.reporting import SilentReporter
+from engine.lora.folder import LoraLookup
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency, Resident
@@ -35,7 +36,7 @@ from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
-from engine.pipeline.resolve import resolve
+from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
 from engine.pipeline.stages import RunContext, Stages
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.working_copies import WorkingCopies
@@ -161,8 +162,12 @@ def run(
     embeddings: Embeddings = NO_EMBEDDINGS,
     store: ArtifactStore | None = None,
     rounding: Rounding = EXACT,
+    lookup: LoraLookup | None = None,
 ) -> Result:
-    """Make the pictures of a request; `tried` replaces the precisions it asks for."""
+    """Make the pictures of a request; `tried` replaces the precisions it asks for.
+
+    With a `lookup` of LoRAs the whole job is resolved as the engine does.
+    """
     device, log = backend.probe()[0], log or Log()
     checkpoint = load_checkpoint(request)
     resolved = resolve(request, checkpoint)
@@ -191,6 +196,8 @@ def run(
         if resolved.image_prompts
         else WITHOUT_IMAGE_PROMPTS,
     )
+    if lookup is not None:
+        job = resolve_job(request, checkpoint, NamedFiles(loras=lookup))
     read = read_job(job)
     placement = place(resolved.precision, resolved.vae_tile, device)
     with closing(stages):

@@ -5540,6 +5540,10 @@
    <translation>Fügen Sie eine Steuerebene mit dem Bild hinzu, dem es folgt.</translation>
   </message>
   <message>
+   <source>Add it to the list of LoRAs for Flux.1 dev, with a control layer for the map.</source>
+   <translation>Nehmen Sie sie für Flux.1 dev in die Liste der LoRAs auf, und fügen Sie eine Steuerebene mit der Karte hinzu.</translation>
+  </message>
+  <message>
    <source>An attribute in the file is of an unknown kind.</source>
    <translation>Ein Attribut in der Datei ist von unbekannter Art.</translation>
   </message>
@@ -10358,6 +10362,10 @@
   <message>
    <source>{path} is {words}, not for this model ({family}).</source>
    <translation>{path} ist {words}, nicht für dieses Modell ({family}).</translation>
+  </message>
+  <message>
+   <source>{path} makes a model follow a map, which {checkpoint} cannot do here.</source>
+   <translation>{path} lässt ein Modell einer Karte folgen, was {checkpoint} hier nicht kann.</translation>
   </message>
   <message>
    <source>{path} names files that are not beside it.</source>

@@ -13,11 +13,12 @@ from engine.errors import EngineError
 from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
 from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
+from engine.families.flux.control_loras import widened_for
 from engine.families.flux.denoiser import fill_channels, map_channels
 from engine.families.flux.folder import folder_source
 from engine.families.flux.hints import (
     CANNY,
-    CONTROL,
+    CONTROLS,
     DEPTH,
     DEV,
     FILL,
@@ -46,6 +47,7 @@ from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.flux import PATCH, FluxConfig
 from engine.graphs.t5 import T5Config
+from engine.lora.file import LoraFile
 from engine.text.counting import TokenCount
 from engine.text.t5_counting import count_t5_tokens
 
@@ -75,7 +77,7 @@ _OTHERS = (
     "controlnet_",
 )
 # The variants whose files have the same keys and shapes; names tell them apart.
-_DEVS, _CONTROLS = (KONTEXT, DEV), (CANNY, DEPTH, CONTROL)
+_DEVS = KONTEXT, DEV
 _PIPELINE = re.compile(
     r"Flux(Img2Img|Inpaint|Fill|Kontext|KontextInpaint|Control(Img2Img|Inpaint)?)?Pipeline"
 )
@@ -124,6 +126,12 @@ class Flux1(FlowFamily):
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""
         return f"flux-1-{checkpoint.variant}"
+
+    def widened_for(
+        self, checkpoint: IdentifiedCheckpoint, lora: LoraFile
+    ) -> IdentifiedCheckpoint | None:
+        """Return a checkpoint with inputs for a map, which a control-LoRA needs."""
+        return widened_for(checkpoint, lora)
 
     def learnt_hints(
         self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
@@ -202,7 +210,7 @@ def _variants_alike(transformer: FluxConfig) -> tuple[str, ...]:
         return (SCHNELL,)
     if transformer.in_channels == fill_channels(transformer, DOWNSCALE):
         return (FILL,)
-    return _CONTROLS if transformer.in_channels == map_channels(transformer) else _DEVS
+    return CONTROLS if transformer.in_channels == map_channels(transformer) else _DEVS
 
 
 def _require_known_channels(transformer: FluxConfig, path: Path) -> None:

@@ -28,7 +28,7 @@ _CANNY, _DEPTH = replace(_DEV, guidance=30.0), replace(_DEV, guidance=10.0)
 _SCHNELL = replace(_DEV, steps=4, guidance=1.0)
 DEV, KONTEXT, FILL, SCHNELL = "dev", "kontext", "fill", "schnell"
 # CONTROL follows a map of a kind that nothing tells.
-CANNY, DEPTH, CONTROL = "canny", "depth", "control"
+CANNY, DEPTH, CONTROL = CONTROLS = "canny", "depth", "control"
 _KREAS = "krea"
 
 
