@@ -266,7 +266,13 @@ class Session(QObject):
     def _layers(self, kind: LayerKind, state: AppState) -> tuple[LayerList, LayerCommands]:
         """Return the list of a kind of layer, and the commands for it."""
         layers = LayerList(
-            kind, self.generation, self.models.store, self.checkpoints, self.models.moved, self
+            kind,
+            self.generation,
+            self.models.store,
+            self.checkpoints,
+            self.models.moved,
+            self.lora_list,
+            self,
         )
         return layers, LayerCommands(state, layers, self.changes, self)
 

@@ -16,12 +16,13 @@ from app.form.layer_kinds import (
     bare_name,
     is_whole_path,
 )
+from app.form.lora_list import LoraList
 from app.library.checkpoint_store import CheckpointStore
 from app.library.model_store import ModelStore
 from app.library.moved_files import MovedFiles
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.control import ControlLayer
-from engine.api.features import Features
+from engine.api.features import ConcatChannels, Features
 from engine.api.model_files import ModelInfo
 
 
@@ -72,10 +73,11 @@ class LayerList(QObject):
         store: ModelStore,
         checkpoints: CheckpointStore,
         moved: MovedFiles,
+        loras: LoraList,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.kind = kind
+        self.kind, self._loras = kind, loras
         self._form, self._store, self._checkpoints = form, store, checkpoints
         self._moved = moved
         self._is_started = False
@@ -84,6 +86,7 @@ class LayerList(QObject):
             getattr(form, f"{kind.field}_changed"),
             form.checkpoint_changed,
             checkpoints.looked,
+            loras.rows_changed,
             moved.changed,
         ):
             signal.connect(self._refresh)
@@ -105,11 +108,17 @@ class LayerList(QObject):
 
     @property
     def own_features(self) -> Features | None:
-        """The features of a checkpoint that itself follows a layer without a file; None else."""
+        """The features of a checkpoint that itself follows a layer without a file; None else.
+
+        It may do so with a control-LoRA in the form.
+        """
         answer = self._checkpoints.answer(self._form.checkpoint)
         if self.kind is not CONTROL_LAYERS or not isinstance(answer, CheckpointInfo):
             return None
-        return answer.features if answer.features.follows_map else None
+        features = answer.features
+        if not features.follows_map and self._loras.takes_map:
+            features = msgspec.structs.replace(features, concat_channels=ConcatChannels.MAP)
+        return features if features.follows_map else None
 
     @property
     def offered(self) -> tuple[ModelInfo, ...]:

@@ -104,6 +104,12 @@ class LoraList(QObject):
         answer = self._checkpoints.answer(self._form.checkpoint)
         return answer.family if isinstance(answer, CheckpointInfo) else None
 
+    @property
+    def takes_map(self) -> bool:
+        """True if a LoRA is applied with which the model itself follows a map."""
+        applied = (row.info for row in self.rows if row.fate is LoraFate.APPLIED)
+        return any(info.takes_map for info in applied if info is not None)
+
     def suits(self, info: LoraInfo) -> bool:
         """Return False if a LoRA is for another family than the checkpoint's."""
         family = self.family

@@ -54,6 +54,8 @@ class LoraInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The largest rank of its changes; None if they have no rank.
     rank: int | None = None
     few_steps: FewStepSettings | None = None
+    # True for a control-LoRA, with which the model itself follows a map.
+    takes_map: bool = False
     # True for an embedding, which is none and which prompts name.
     is_embedding: bool = False
     # The reason why the file cannot be used as a LoRA; empty if it can.

@@ -8,7 +8,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.finding import recognise
-from engine.families.other_loras import OTHER_LORAS
+from engine.families.other_loras import OTHER_LORAS, WITH_MAP
 from engine.families.other_parts import ADAPTERS, LORA
 from engine.families.recognition import Listing
 from engine.families.registry import FAMILIES
@@ -35,6 +35,7 @@ class LoraPurpose:
     `words` has the article, as in "a LoRA for SDXL" or "an upscaler"; `families` are the names of
     the families here that it may be for, more than one where its keys do not tell them apart. `is_
     lora`: False for another kind of file. `certain`: keys and shapes show it, not only metadata.
+    `takes_map`: a model follows a map with it.
     """
 
     words: str
@@ -42,6 +43,7 @@ class LoraPurpose:
     is_lora: bool = True
     certain: bool = True
     evidence: str = ""
+    takes_map: bool = False
 
     @property
     def is_embedding(self) -> bool:
@@ -128,7 +130,8 @@ def _by_keys(file: LoraFile) -> LoraPurpose | None:
     listing = listing_of(file)
     other = next((one for one in OTHER_LORAS if one.matches(listing)), None)
     if other is not None:
-        return LoraPurpose(f"a LoRA for {other.title}", other.families)
+        takes_map = other.title == WITH_MAP
+        return LoraPurpose(f"a LoRA for {other.title}", other.families, takes_map=takes_map)
     claims = [(family, family.lora_evidence(listing)) for family in FAMILIES]
     fitting = [(family, words) for family, words in claims if words]
     if not fitting:

@@ -43,7 +43,7 @@ _FLUX = ("flux1", "chroma")
 _FIRST = r"[\n_]blocks_\d+_"
 # Several families share names and sizes.
 _SHARED = "Flux.1, Chroma, Flux.2, Qwen-Image or HunyuanVideo"
-_WITH_MAP = "Flux.1 with a map beside the latent (Canny or Depth)"
+WITH_MAP = "Flux.1 with a map beside the latent (Canny or Depth)"
 # Layers of Flux.1's blocks that those of Chroma and Flux.2 lack.
 _MODULATION = r"(?:mod|modulation)_lin "
 
@@ -61,8 +61,8 @@ OTHER_LORAS = (
     _row("HunyuanVideo", "_linear ", rf"{_STREAMS}(?:img_mod|txt_mod|modulation)_linear "),
     _row("HunyuanVideo", "token_refiner_", r"(?:individual|context_embedder)_token_refiner_"),
     # A control-LoRA's input has a map beside the latent, and norms of its own.
-    _row(_WITH_MAP, "img_in ", r"img_in \[\d+,128\]", "flux1"),
-    _row(_WITH_MAP, "x_embedder ", r"\n\S*(?<!context_)x_embedder \[\d+,128\]", "flux1"),
+    _row(WITH_MAP, "img_in ", r"img_in \[\d+,128\]", "flux1"),
+    _row(WITH_MAP, "x_embedder ", r"\n\S*(?<!context_)x_embedder \[\d+,128\]", "flux1"),
     # Flux.1 is 3072 wide in all its sizes; two sizes of Flux.2 are wider, and its MLPs have gates.
     _row("Flux.2", "le_blocks_", rf"{_STREAMS}(?:img|txt)_attn_proj \[(?:4096|6144),", "flux2"),
     _row("Flux.2", "le_blocks_", rf"{_STREAMS}linear2 \[(?:4096|6144),", "flux2"),

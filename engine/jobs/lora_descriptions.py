@@ -99,6 +99,7 @@ def _described(
         base_model=facts.base_model,
         families=purpose.families,
         is_certain=purpose.certain,
+        takes_map=purpose.takes_map,
         trigger_words=tuple(word[:MOST_CHARACTERS] for word in words[:MOST_WORDS]),
         hashes=(*sorted(facts.tensors_hashes), *sorted(facts.hashes)),
         rank=layout.rank,

@@ -14,9 +14,11 @@ from app.form.presets import PresetPart
 from engine.api.control import MAX_CONTROLS, ControlLayer
 from engine.api.features import ConcatChannels, Features, OptionalSetting
 from engine.api.image_prompts import ImagePrompt
+from engine.api.lora import LoraChoice
 from engine.api.preprocessors import CannyOptions, ControlKind, DepthOptions, InvertOptions
 from tests.app.fake_engine import Plan
 from tests.app.layers import ADAPTER, BROKEN, CANNY, CANNY_XL, DEPTH, MODELS, listed
+from tests.app.loras import lora
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from tests.app.test_lora_list import choose
@@ -289,3 +291,22 @@ def test_a_model_that_follows_a_map_itself_needs_no_network(staged: Staged) -> N
     controls(staged).choose_model(0)
     (layer,) = staged.session.generation.build_request().controls
     assert (layer.network, layer.preprocessor) == (None, CannyOptions())
+
+
+def test_a_model_follows_a_map_itself_with_a_control_lora(tmp_path: Path, qtbot: QtBot) -> None:
+    led = lora("canny-dev-lora", families=("flux1",), takes_map=True)
+    one = Staged(tmp_path, qtbot, fake_command(Plan(loras=(led,))), QUICK)
+    one.start()
+    choose(one, "flux1", Features(options=(OptionalSetting.CONTROLS,)))
+    controls(one).open(Path("/pictures/house.png"))
+    assert fates(one.session.control_list) == [LayerFate.UNCHOSEN]
+    assert one.session.generation.build_request().controls == ()
+    one.session.loras.refresh()
+    one.wait(lambda: bool(one.session.loras.listing.files))
+    one.session.generation.loras = (LoraChoice(file=led.path),)
+    assert fates(one.session.control_list) == [LayerFate.APPLIED]
+    (layer,) = one.session.generation.build_request().controls
+    assert layer.network is None
+    one.session.generation.loras = (LoraChoice(file=led.path, enabled=False),)
+    assert one.session.generation.build_request().controls == ()
+    one.end()

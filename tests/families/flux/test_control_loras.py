@@ -83,7 +83,7 @@ def test_dev_has_inputs_for_a_map_with_a_control_lora(
     dev: Path, tmp_path: Path, name: str, variant: str, guidance: float, kind: ControlKind | None
 ) -> None:
     checkpoint, file = identify(dev), read(write_lora(tmp_path / f"{name}.safetensors"))
-    assert purpose_of(file).families == ("flux1",)
+    assert (purpose_of(file).families, purpose_of(file).takes_map) == (("flux1",), True)
     led = with_inputs_for(file, checkpoint)
     assert led is not None
     assert (led.variant, led.hints.guidance, led.digest) == (variant, guidance, checkpoint.digest)
@@ -108,6 +108,7 @@ def test_other_models_and_other_files_stay_as_they_are(dev: Path, tmp_path: Path
     checkpoint = identify(dev)
     plain = read(write_lora(tmp_path / "plain.safetensors", channels=64))
     assert with_inputs_for(plain, checkpoint) is checkpoint
+    assert not purpose_of(plain).takes_map
 
 
 def test_a_model_without_those_inputs_refuses_the_file(dev: Path, tmp_path: Path) -> None:
