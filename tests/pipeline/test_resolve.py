@@ -22,6 +22,7 @@ from engine.api.values import (
     PrecisionName,
     SamplerName,
     ScheduleName,
+    WeightBits,
 )
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
@@ -208,7 +209,7 @@ def test_a_request_is_resolved_without_a_device(checkpoint: IdentifiedCheckpoint
     # On the device that takes over, the same seeds and the precision asked for.
     other = Device("cpu", "cpu", "a processor", (Precision.F32,))
     assert _placed(resolved, other) == msgspec.structs.replace(
-        resolved, backend="cpu", precision=PrecisionName.F32
+        resolved, backend="cpu", precision=PrecisionName.F32, weight_bits=WeightBits.ALL
     )
 
 
