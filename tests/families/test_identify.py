@@ -19,6 +19,7 @@ from engine.families.shared.clip.text_use import TextUse
 from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
+from engine.weights.sources import as_source
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import CLIP, UNET, VAE, Listing, UNetSizes, VaeSizes
@@ -51,7 +52,10 @@ def test_each_tensor_has_one_name_or_is_counted(tmp_path: Path, layout: str, dty
     path = write_sparse(tmp_path / "x.safetensors", names, dtype)
     checkpoint = identify(path)
     weights = [
-        tensor for source in checkpoint.components.values() for tensor in source.weights.values()
+        part
+        for source in checkpoint.components.values()
+        for weight in source.weights.values()
+        for part in as_source(weight).parts()
     ]
     stored = {tensor.offset for tensor in read_index(path).tensors.values()}
     assert len({tensor.offset for tensor in weights}) == len(weights)
@@ -194,7 +198,8 @@ def test_each_weight_of_another_family_has_one_name(tmp_path: Path, layout: str)
     names = FAMILY_FILES[layout][2]
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
     weights = [t for source in checkpoint.components.values() for t in source.weights.values()]
-    assert len({tensor.offset for tensor in weights}) == len(weights)
+    places = {part.offset for one in weights for part in as_source(one).parts()}
+    assert len(places) == len(weights)
     # A fused projection is three weights, with an MLP four, and Flux.1's last modulation two; that
     # of single blocks of FLUX.2 is one.
     halves = int(checkpoint.family in ("flux1", "flux2"))

@@ -10,6 +10,7 @@ from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families import Component, IdentifiedCheckpoint, identify, require_complete, supply
+from engine.weights.sources import as_source
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import (
@@ -96,7 +97,8 @@ def assert_same(
     require_complete(checkpoint)
     assert in_diffusers_names(checkpoint) == parts
     for source in checkpoint.components.values():
-        places = {(weight.path, weight.offset) for weight in source.weights.values()}
+        parts_of = (as_source(weight).parts() for weight in source.weights.values())
+        places = {(part.path, part.offset) for found in parts_of for part in found}
         assert len(places) == len(source.weights)
 
 

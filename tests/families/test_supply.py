@@ -10,6 +10,7 @@ from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode, PredictionType
 from engine.errors import EngineError
 from engine.families import Component, IdentifiedCheckpoint, identify, require_complete, supply
+from engine.weights.sources import as_source
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.folders import canonical, write_folder
@@ -28,7 +29,8 @@ def only(prefix: str) -> Listing:
 
 
 def file_of(checkpoint: IdentifiedCheckpoint, component: Component) -> str:
-    (name,) = {tensor.path.name for tensor in checkpoint.components[component].weights.values()}
+    weights = checkpoint.components[component].weights.values()
+    (name,) = {part.path.name for weight in weights for part in as_source(weight).parts()}
     return name
 
 
