@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import make_flux, make_sdxl
+from benchmarks import make_sdxl
 from benchmarks.child import ROOT
 
 # A file made under another number is made anew.
@@ -49,17 +49,6 @@ def prepare_sdxl(folder: Path, say: Callable[[str], None]) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         make_sdxl.make(path)
     return path
-
-
-def prepare_flux(folder: Path, say: Callable[[str], None]) -> make_flux.FluxFiles:
-    """Return Flux.1 schnell in Q4_0 with its parts, 10 GB, made in a few minutes on first use."""
-    files = make_flux.FluxFiles(folder / "flux")
-    files.folder.mkdir(parents=True, exist_ok=True)
-    for path, make in make_flux.MAKERS.items():
-        if not (files.folder / path).exists():
-            say(f"Making {files.folder / path} (once)")
-            make(files.folder / path)
-    return files
 
 
 def prepare_control_net(folder: Path, say: Callable[[str], None]) -> Path:

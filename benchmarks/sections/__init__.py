@@ -9,7 +9,6 @@ from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
 from benchmarks.sections.control import control
-from benchmarks.sections.flux import flux
 from benchmarks.sections.gallery import gallery
 from benchmarks.sections.identify import identify_files
 from benchmarks.sections.installed import installed
@@ -31,6 +30,7 @@ from benchmarks.sections.tiles import tiles
 from benchmarks.sections.upscale import upscale
 from benchmarks.sections.webgpu import webgpu
 from benchmarks.sections.weights import weights
+from benchmarks.sections.whole_models import flux, zimage
 from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
@@ -57,6 +57,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "shapes": shapes,
     "sdxl": sdxl,
     "flux": flux,
+    "zimage": zimage,
     "webgpu": webgpu,
     "tiles": tiles,
     "upscale": upscale,
@@ -77,6 +78,7 @@ ASKED_FOR = (
     "tensorrt",
     "sdxl",
     "flux",
+    "zimage",
     "webgpu",
     "tiles",
     "upscale",

@@ -84,7 +84,7 @@ def _original_name(name: str) -> str:
 
 
 def qwen3(
-    width: int, heads: int = 4, key_heads: int = 2, head: int = 16, layers: int = 2
+    width: int, heads: int = 4, key_heads: int = 2, head: int = 16, layers: int = 2, mlp: int = 64
 ) -> Listing:
     """Qwen3's decoder, small, with the words of all sizes, as ComfyUI's split files name it."""
     names: Listing = {"model.embed_tokens.weight": (151_936, width), "model.norm.weight": (width,)}
@@ -94,8 +94,8 @@ def qwen3(
             names[f"{name}.self_attn.{part}_proj.weight"] = (count * head, width)
         names[f"{name}.self_attn.o_proj.weight"] = (width, heads * head)
         names |= {f"{name}.self_attn.{part}_norm.weight": (head,) for part in "qk"}
-        names |= {f"{name}.mlp.{part}_proj.weight": (64, width) for part in ("gate", "up")}
-        names[f"{name}.mlp.down_proj.weight"] = (width, 64)
+        names |= {f"{name}.mlp.{part}_proj.weight": (mlp, width) for part in ("gate", "up")}
+        names[f"{name}.mlp.down_proj.weight"] = (width, mlp)
         names |= {
             f"{name}.{part}_layernorm.weight": (width,) for part in ("input", "post_attention")
         }

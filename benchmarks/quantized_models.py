@@ -1,0 +1,121 @@
+"""Full-size models in Q4_0, of random weights, in the files that people have of them.
+
+Transformers and large text encoders are GGUF files, as city96 and llama.cpp name their tensors;
+CLIP and autoencoders are safetensors files in float16, as ComfyUI splits them. They are made on
+first use.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import make_gguf, make_sdxl
+from tests.families import listings
+from tests.families.flux import files as flux_files
+from tests.families.gguf_parts import llama_cpps_name
+from tests.families.listings import Listing, VaeSizes
+from tests.families.zimage import files as zimage_files
+
+# T5-XXL's encoder.
+_LAYERS, _WIDTH, _INNER, _HIDDEN, _HEADS, _WORDS = 24, 4096, 4096, 10240, 64, 32128
+_DISTANCES = 32
+# What city96's converter leaves of Z-Image (`tools/lcpp.patch`, "lumina2").
+ZIMAGE_LEFT = r"(t_embedder|x_embedder|final_layer|cap_embedder|_refiner)\."
+
+
+@dataclass(frozen=True)
+class QuantizedModel:
+    """A model in parts: a file's name and its maker, by the option of `safelight generate`.
+
+    The part `--model` is the transformer. A picture has `steps`.
+    """
+
+    folder: str
+    title: str
+    steps: int
+    parts: Mapping[str, tuple[str, Callable[[Path], None]]]
+
+    def prepare(self, folder: Path, say: Callable[[str], None]) -> dict[str, Path]:
+        """Return the parts' paths, in a folder of that name, by option; make those that lack."""
+        found: dict[str, Path] = {}
+        (folder / self.folder).mkdir(parents=True, exist_ok=True)
+        for option, (name, make) in self.parts.items():
+            path = found[option] = folder / self.folder / name
+            if not path.exists():
+                say(f"Making {path} (once)")
+                make(path)
+        return found
+
+
+def t5_encoder() -> Listing:
+    """T5-XXL's encoder by llama.cpp's names."""
+    names: Listing = {
+        "token_embd.weight": (_WORDS, _WIDTH),
+        "enc.output_norm.weight": (_WIDTH,),
+        "enc.blk.0.attn_rel_b.weight": (_DISTANCES, _HEADS),
+    }
+    for layer in range(_LAYERS):
+        name = f"enc.blk.{layer}"
+        names |= {f"{name}.attn_{part}.weight": (_INNER, _WIDTH) for part in "qkv"}
+        names |= {f"{name}.ffn_{part}.weight": (_HIDDEN, _WIDTH) for part in ("gate", "up")}
+        names[f"{name}.attn_o.weight"] = (_WIDTH, _INNER)
+        names[f"{name}.ffn_down.weight"] = (_WIDTH, _HIDDEN)
+        names |= {f"{name}.{part}_norm.weight": (_WIDTH,) for part in ("attn", "ffn")}
+    return names
+
+
+def qwen3_4b() -> Listing:
+    """Qwen3-4B by llama.cpp's names."""
+    names = zimage_files.qwen3(2560, heads=32, key_heads=8, head=128, layers=36, mlp=9728)
+    return {llama_cpps_name(name, "qwen3"): shape for name, shape in names.items()}
+
+
+def _schnell(path: Path) -> None:
+    make_gguf.write(path, flux_files.original(flux_files.SCHNELL), "flux")
+
+
+def _zimage(path: Path) -> None:
+    make_gguf.write(path, zimage_files.original(), "lumina2", ZIMAGE_LEFT)
+
+
+def _t5(path: Path) -> None:
+    make_gguf.write(path, t5_encoder(), "t5encoder")
+
+
+def _qwen3(path: Path) -> None:
+    make_gguf.write(path, qwen3_4b(), "qwen3")
+
+
+def _clip(path: Path) -> None:
+    make_sdxl.write(path, listings.clip_text())
+
+
+def _vae(path: Path) -> None:
+    names = listings.ldm_vae(VaeSizes(latent=16))
+    make_sdxl.write(path, {name: names[name] for name in names if "quant_conv" not in name})
+
+
+_AUTOENCODER = "ae.safetensors", _vae
+# 10 GB: the transformer 6.8, T5 2.7, CLIP and the autoencoder 0.2 each.
+FLUX = QuantizedModel(
+    "flux",
+    "Flux.1 schnell",
+    4,
+    {
+        "--model": ("flux1-schnell-Q4_0.gguf", _schnell),
+        "--text-encoder": ("clip_l.safetensors", _clip),
+        "--text-encoder-2": ("t5-v1_1-xxl-encoder-Q4_0.gguf", _t5),
+        "--vae": _AUTOENCODER,
+    },
+)
+# 7 GB: the transformer 4.6, Qwen3 2.3.
+ZIMAGE = QuantizedModel(
+    "zimage",
+    "Z-Image Turbo",
+    8,
+    {
+        "--model": ("z_image_turbo-Q4_0.gguf", _zimage),
+        "--text-encoder": ("Qwen3-4B-Q4_0.gguf", _qwen3),
+        "--vae": _AUTOENCODER,
+    },
+)

@@ -1,0 +1,133 @@
+"""Whole pictures of Flux.1 and Z-Image in Q4_0: whether they fit, and how long each part takes."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+
+from backends.base import BlockForm
+from backends.registry import BACKENDS
+from benchmarks import command
+from benchmarks.checkpoints import warm
+from benchmarks.command import CommandRun
+from benchmarks.quantized_models import FLUX, ZIMAGE, QuantizedModel
+from benchmarks.report import Cell, Findings, Table, Target
+from benchmarks.sections.setting import Setting
+from benchmarks.workload import PROMPT, SEED, SIZE
+from engine.families import identify
+
+# Of the file of the largest network, as one is loaded at a time; seconds to the first step of a
+# later start; seconds to identify.
+_MEMORY, _START_S, _IDENTIFIED_S = 1.15, 5.0, 0.05
+# The limit under which weights stay in the page cache, and the time of a step beside that without.
+_LIMIT, _LIMITED_GB, _LIMITED_SLOWER = "6G", 6 * 2**30 / 1e9, 1.3
+_COLUMNS = ("", "to the first step s", "encode s", "a step s", "decode s", "whole s", "private GB")
+_TARGETED = "cpu"
+
+
+def flux(setting: Setting) -> Findings:
+    """Make pictures of Flux.1 schnell."""
+    return _measured(setting, FLUX)
+
+
+def zimage(setting: Setting) -> Findings:
+    """Make pictures of Z-Image Turbo."""
+    return _measured(setting, ZIMAGE)
+
+
+def _measured(setting: Setting, model: QuantizedModel) -> Findings:
+    """Make a picture from an empty cache and one from a full one, on each backend for blocks."""
+    parts = model.prepare(setting.folder, setting.say)
+    for path in parts.values():
+        warm(path)
+    identified = min(_identified(parts["--model"]) for _ in range(setting.rounds(5)))
+    rows: list[tuple[Cell, ...]] = []
+    targets = [Target(f"{model.title} identified", identified, _IDENTIFIED_S, "s")]
+    for backend in _holding_blocks():
+        with setting.empty_cache() as cache:
+            given = setting, cache, model, parts, backend
+            runs = {"first start": _picture(*given), "later start": _picture(*given)}
+            if backend == _TARGETED:
+                limit = runs[f"--memory-limit {_LIMIT}"] = _picture(
+                    *given, "--memory-limit", _LIMIT
+                )
+                targets += _targets(model, parts["--model"], runs["later start"], limit)
+        steps = _steps(setting, model)
+        rows += [_row(f"{backend}, {name}", run, steps) for name, run in runs.items()]
+    note = (
+        f"{SIZE} x {SIZE} pixels, {_steps(setting, model)} steps, one context. From an empty "
+        "cache the weights are repacked. Private: the peak of anonymous memory."
+    )
+    return Findings((Table(f"{model.title}, Q4_0", _COLUMNS, tuple(rows), note),), tuple(targets))
+
+
+def _holding_blocks() -> list[str]:
+    """List the backends with a device that holds weights in blocks and is chosen by itself."""
+    return [
+        reference.name
+        for reference in BACKENDS
+        for backend in [reference.create()]
+        if any(
+            one.usable and one.automatic and backend.operators(one).blocks is not BlockForm.NONE
+            for one in backend.probe()
+        )
+    ]
+
+
+def _identified(transformer: Path) -> float:
+    start = perf_counter()
+    identify(transformer)
+    return perf_counter() - start
+
+
+def _picture(
+    setting: Setting,
+    cache: Path,
+    model: QuantizedModel,
+    parts: Mapping[str, Path],
+    backend: str,
+    *limit: str,
+) -> CommandRun:
+    files = [text for option, path in parts.items() for text in (option, str(path))]
+    with tempfile.TemporaryDirectory() as out:
+        run = command.generate(
+            setting.python,
+            cache,
+            *(PROMPT, *files, "--backend", backend),
+            *(
+                "--steps",
+                str(_steps(setting, model)),
+                "--size",
+                f"{SIZE}x{SIZE}",
+                "--seed",
+                str(SEED),
+            ),
+            *("--cfg", "1", "--out", out, *limit),
+        )
+    setting.report(" ".join((backend, *limit)), run.wall_s)
+    return run
+
+
+def _steps(setting: Setting, model: QuantizedModel) -> int:
+    return 2 if setting.quick else model.steps
+
+
+def _row(name: str, run: CommandRun, steps: int) -> tuple[Cell, ...]:
+    timings = run.result["timings"]
+    parts = (timings["encode_s"], timings["denoise_s"] / steps, timings["decode_s"])
+    return (name, run.first_step_s, *parts, run.wall_s, run.peak_private_bytes / 1e9)
+
+
+def _targets(
+    model: QuantizedModel, transformer: Path, run: CommandRun, limited: CommandRun
+) -> list[Target]:
+    share = run.peak_private_bytes / transformer.stat().st_size
+    slower = limited.result["timings"]["denoise_s"] / run.result["timings"]["denoise_s"]
+    peak = limited.peak_private_bytes / 1e9
+    title, under = model.title, f"--memory-limit {_LIMIT}"
+    return [
+        Target(f"{title}'s private memory / its transformer's file", share, _MEMORY, ""),
+        Target(f"{title}, a later start to the first step", run.first_step_s, _START_S, "s"),
+        Target(f"{title}, private memory, {under}", peak, _LIMITED_GB, "GB"),
+        Target(f"{title}, a step with {under} / without", slower, _LIMITED_SLOWER, ""),
+    ]
