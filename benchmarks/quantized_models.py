@@ -12,28 +12,55 @@ from pathlib import Path
 from benchmarks import make_gguf, make_sdxl
 from tests.families import listings
 from tests.families.flux import files as flux_files
+from tests.families.flux.files import FluxSizes
 from tests.families.gguf_parts import llama_cpps_name
 from tests.families.listings import Listing, VaeSizes
 from tests.families.zimage import files as zimage_files
+from tests.families.zimage.files import ZImageSizes
 
 # T5-XXL's encoder.
 _LAYERS, _WIDTH, _INNER, _HIDDEN, _HEADS, _WORDS = 24, 4096, 4096, 10240, 64, 32128
 _DISTANCES = 32
+_ZIMAGE = ZImageSizes()
 # What city96's converter leaves of Z-Image (`tools/lcpp.patch`, "lumina2").
 ZIMAGE_LEFT = r"(t_embedder|x_embedder|final_layer|cap_embedder|_refiner)\."
+
+
+@dataclass(frozen=True)
+class FewBlocks:
+    """A transformer of full width with fewer blocks, small enough for several programs at once.
+
+    `blocks` are the numbers of blocks as diffusers names them, `words` say them.
+    """
+
+    name: str
+    make: Callable[[Path], None]
+    words: str
+    blocks: Mapping[str, int]
+
+    def prepare(self, folder: Path, say: Callable[[str], None]) -> Path:
+        """Return the file's path in a folder; it is made if it lacks."""
+        path = folder / self.name
+        if not path.exists():
+            say(f"Making {path} (once)")
+            self.make(path)
+        return path
 
 
 @dataclass(frozen=True)
 class QuantizedModel:
     """A model in parts: a file's name and its maker, by the option of `safelight generate`.
 
-    The part `--model` is the transformer. A picture has `steps`.
+    The part `--model` is the transformer. A picture has `steps`. `sdcpp` are the parts' names in
+    stable-diffusion.cpp.
     """
 
     folder: str
     title: str
     steps: int
     parts: Mapping[str, tuple[str, Callable[[Path], None]]]
+    few: FewBlocks
+    sdcpp: Mapping[str, str]
 
     def prepare(self, folder: Path, say: Callable[[str], None]) -> dict[str, Path]:
         """Return the parts' paths, in a folder of that name, by option; make those that lack."""
@@ -70,12 +97,20 @@ def qwen3_4b() -> Listing:
     return {llama_cpps_name(name, "qwen3"): shape for name, shape in names.items()}
 
 
-def _schnell(path: Path) -> None:
-    make_gguf.write(path, flux_files.original(flux_files.SCHNELL), "flux")
+def _schnell(path: Path, sizes: FluxSizes = flux_files.SCHNELL) -> None:
+    make_gguf.write(path, flux_files.original(sizes), "flux")
 
 
-def _zimage(path: Path) -> None:
-    make_gguf.write(path, zimage_files.original(), "lumina2", ZIMAGE_LEFT)
+def _few_of_schnell(path: Path) -> None:
+    _schnell(path, FluxSizes(double=2, single=4, guidance=False))
+
+
+def _zimage(path: Path, sizes: ZImageSizes = _ZIMAGE) -> None:
+    make_gguf.write(path, zimage_files.original(sizes), "lumina2", ZIMAGE_LEFT)
+
+
+def _few_of_zimage(path: Path) -> None:
+    _zimage(path, ZImageSizes(layers=6, refiners=1))
 
 
 def _t5(path: Path) -> None:
@@ -107,6 +142,18 @@ FLUX = QuantizedModel(
         "--text-encoder-2": ("t5-v1_1-xxl-encoder-Q4_0.gguf", _t5),
         "--vae": _AUTOENCODER,
     },
+    FewBlocks(
+        "flux1-schnell-few-Q4_0.gguf",
+        _few_of_schnell,
+        "2 double and 4 single blocks",
+        {"num_layers": 2, "num_single_layers": 4},
+    ),
+    {
+        "--model": "diffusion_model_path",
+        "--text-encoder": "clip_l_path",
+        "--text-encoder-2": "t5xxl_path",
+        "--vae": "vae_path",
+    },
 )
 # 7 GB: the transformer 4.6, Qwen3 2.3.
 ZIMAGE = QuantizedModel(
@@ -118,4 +165,11 @@ ZIMAGE = QuantizedModel(
         "--text-encoder": ("Qwen3-4B-Q4_0.gguf", _qwen3),
         "--vae": _AUTOENCODER,
     },
+    FewBlocks(
+        "z_image_turbo-few-Q4_0.gguf",
+        _few_of_zimage,
+        "6 layers and 2 refiners",
+        {"n_layers": 6, "n_refiner_layers": 1},
+    ),
+    {"--model": "diffusion_model_path", "--text-encoder": "llm_path", "--vae": "vae_path"},
 )

@@ -18,6 +18,8 @@ SEED = 1
 
 TEXT, DENOISER, DECODER = "text encoder", "denoiser step", "VAE decoder"
 COMPONENTS = (TEXT, DENOISER, DECODER)
+# The text of a step of a flow's transformer, and the noise level in thousandths.
+FLOW_TOKENS, FLOW_TIMESTEP = 256, 700.0
 # A ControlNet's part of a step, and the whole step.
 CONTROL, CONTROLLED = "ControlNet step", "led step"
 

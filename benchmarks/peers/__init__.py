@@ -36,6 +36,10 @@ PEERS: Mapping[str, PeerReference] = {
     ),
     "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
     "quantized": PeerReference("benchmarks.peers.quantized", "QuantizedStep", "numpy"),
+    "flow": PeerReference("benchmarks.peers.flow_step", "FlowStep", "onnxruntime"),
+    "flow diffusers": PeerReference(
+        "benchmarks.peers.flow_diffusers", "FlowDiffusers", "diffusers"
+    ),
     "reference": PeerReference("benchmarks.peers.reference_step", "ReferenceStep", "openvino"),
     "engine jobs": PeerReference("benchmarks.peers.engine_jobs", "EngineJobs", "numpy"),
     "lora diffusers": PeerReference("benchmarks.peers.lora_diffusers", "LoraDiffusers", "peft"),

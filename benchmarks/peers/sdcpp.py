@@ -14,11 +14,14 @@ from benchmarks.workload import GUIDANCE, NEGATIVE, PROMPT, SEED, SIZE
 
 
 class StableDiffusionCpp:
-    """A checkpoint loaded with its weights in the types they are stored in."""
+    """A model loaded with its weights in the types they are stored in.
 
-    def __init__(self, checkpoint: str) -> None:
+    `paths` are the library's own: `model_path`, or those of parts, as `diffusion_model_path`.
+    """
+
+    def __init__(self, **paths: str) -> None:
         self._pipeline = StableDiffusion(
-            model_path=checkpoint,
+            **paths,
             n_threads=len(os.sched_getaffinity(0)),
             vae_decode_only=True,
             verbose=False,
@@ -31,7 +34,7 @@ class StableDiffusionCpp:
         self._pipeline.generate_image(
             prompt=PROMPT,
             negative_prompt=NEGATIVE,
-            cfg_scale=GUIDANCE,
+            cfg_scale=options.get("guidance", GUIDANCE),
             sample_method="euler",
             sample_steps=options["steps"],
             width=SIZE,

@@ -105,7 +105,7 @@ def _against_stable_diffusion_cpp(setting: Setting) -> Findings:
     device = {"backend": "intel_openvino", "precision": "bf16"}
     with (
         Child("safelight", checkpoint=model, **device) as ours,
-        Child("sdcpp", checkpoint=model) as theirs,
+        Child("sdcpp", model_path=model) as theirs,
     ):
 
         def components() -> float:

@@ -75,7 +75,7 @@ def _stable_diffusion_cpp(setting: Setting, ours_s: Cell) -> tuple[Cell, ...]:
     name = "stable-diffusion.cpp, f16 file"
     if not PEERS["sdcpp"].installed:
         return (f"{name}: not installed", *("-",) * 5)
-    with Child("sdcpp", checkpoint=str(setting.files.f16)) as child:
+    with Child("sdcpp", model_path=str(setting.files.f16)) as child:
         seconds = float(child.ask("picture", steps=2)["step_s"])
         setting.report(name, seconds)
     ratio = ours_s / seconds if isinstance(ours_s, float) else "-"

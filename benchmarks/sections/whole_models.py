@@ -1,4 +1,7 @@
-"""Whole pictures of Flux.1 and Z-Image in Q4_0: whether they fit, and how long each part takes."""
+"""Whole pictures of Flux.1 and Z-Image in Q4_0: whether they fit, and how long each part takes.
+
+A step of a few blocks is compared with other tools (`block_steps`), which need more memory.
+"""
 
 import tempfile
 from collections.abc import Mapping
@@ -12,6 +15,7 @@ from benchmarks.checkpoints import warm
 from benchmarks.command import CommandRun
 from benchmarks.quantized_models import FLUX, ZIMAGE, QuantizedModel
 from benchmarks.report import Cell, Findings, Table, Target
+from benchmarks.sections.block_steps import block_steps
 from benchmarks.sections.setting import Setting
 from benchmarks.workload import PROMPT, SEED, SIZE
 from engine.families import identify
@@ -43,7 +47,8 @@ def _measured(setting: Setting, model: QuantizedModel) -> Findings:
     identified = min(_identified(parts["--model"]) for _ in range(setting.rounds(5)))
     rows: list[tuple[Cell, ...]] = []
     targets = [Target(f"{model.title} identified", identified, _IDENTIFIED_S, "s")]
-    for backend in _holding_blocks():
+    backends = _holding_blocks()
+    for backend in backends:
         with setting.empty_cache() as cache:
             given = setting, cache, model, parts, backend
             runs = {"first start": _picture(*given), "later start": _picture(*given)}
@@ -58,7 +63,9 @@ def _measured(setting: Setting, model: QuantizedModel) -> Findings:
         f"{SIZE} x {SIZE} pixels, {_steps(setting, model)} steps, one context. From an empty "
         "cache the weights are repacked. Private: the peak of anonymous memory."
     )
-    return Findings((Table(f"{model.title}, Q4_0", _COLUMNS, tuple(rows), note),), tuple(targets))
+    whole = Table(f"{model.title}, Q4_0", _COLUMNS, tuple(rows), note)
+    beside = block_steps(setting, model, parts, backends)
+    return Findings((whole, *beside.tables), (*targets, *beside.targets))
 
 
 def _holding_blocks() -> list[str]:

@@ -1,0 +1,83 @@
+"""A step of a few blocks of full width, turn by turn with the bare runtime and with other tools."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from benchmarks.child import Child
+from benchmarks.measure import interleave
+from benchmarks.peers import PEERS
+from benchmarks.quantized_models import QuantizedModel
+from benchmarks.report import Cell, Findings, Table, Target
+from benchmarks.sections.setting import TIMING_COLUMNS, Setting, first_and_rest, timing_row
+from benchmarks.workload import FLOW_TOKENS, SIZE
+
+# The backend whose runtime is also called directly.
+_CALLED = "cpu"
+_BARE, _DIFFUSERS, _SDCPP = "onnxruntime, bare call", "diffusers bf16", "stable-diffusion.cpp"
+_LIMITS = {_BARE: 1.05, _DIFFUSERS: 0.7, _SDCPP: 0.3}
+
+
+def block_steps(
+    setting: Setting, model: QuantizedModel, parts: Mapping[str, Path], backends: list[str]
+) -> Findings:
+    """Measure the backends' steps in turns with the peers that are installed."""
+    few = model.few.prepare(setting.folder / model.folder, setting.say)
+    with ExitStack() as stack:
+
+        def start(peer: str, **options: object) -> Child:
+            return stack.enter_context(Child(peer, **options))
+
+        contestants: dict[str, Callable[[], float]] = {}
+        for name in backends:
+            child = start("flow", checkpoint=str(few), backend=name, bare=False)
+            contestants[_ours(name)] = partial(child.seconds, "step")
+        if _CALLED in backends:
+            child = start("flow", checkpoint=str(few), backend=_CALLED, bare=True)
+            contestants[_BARE] = partial(child.seconds, "step")
+        if PEERS["flow diffusers"].installed:
+            child = start("flow diffusers", kind=model.folder, sizes=model.few.blocks)
+            contestants[_DIFFUSERS] = partial(child.seconds, "step")
+        if PEERS["sdcpp"].installed:
+            paths = {model.sdcpp[option]: str(path) for option, path in parts.items()}
+            child = start("sdcpp", **(paths | {model.sdcpp["--model"]: str(few)}))
+            contestants[_SDCPP] = partial(_step_of_picture, child)
+        rounds = setting.rounds(4) + 1
+        firsts, series = first_and_rest(interleave(contestants, rounds, setting.report))
+    fastest = min(map(_ours, backends), key=lambda name: series[name].median)
+    mine = {_BARE: _ours(_CALLED)}
+    ratios = {
+        name: series[mine.get(name, fastest)].ratio_to(series[name])
+        for name in _LIMITS
+        if name in series
+    }
+    rows: list[tuple[Cell, ...]] = [
+        (*timing_row(name, firsts[name], one, None)[:-1], ratios.get(name, "-"))
+        for name, one in series.items()
+    ]
+    note = (
+        f"One context of {FLOW_TOKENS} tokens, turn by turn in one run. First: the first run after "
+        "loading. Ratios are medians over rounds, of our fastest step, beside the bare call that "
+        "of the same runtime. stable-diffusion.cpp reads the same file, with the model's own "
+        "number of tokens."
+    )
+    title = f"{model.title}, a step of {model.few.words} in Q4_0, {SIZE}x{SIZE}"
+    return Findings(
+        (Table(title, (*TIMING_COLUMNS, "ours / it"), tuple(rows), note),),
+        tuple(_target(model, name, ratios.get(name), limit) for name, limit in _LIMITS.items()),
+    )
+
+
+def _ours(backend: str) -> str:
+    return f"safelight, {backend}"
+
+
+def _step_of_picture(child: Child) -> float:
+    return float(child.ask("picture", steps=2, guidance=1.0)["step_s"])
+
+
+def _target(model: QuantizedModel, name: str, ratio: float | None, limit: float) -> Target:
+    what = f"{model.title}, a step of some blocks / {name}'s"
+    reason = "" if ratio is not None else f"{name} is not installed"
+    return Target(what, ratio, limit, "", reason=reason)
