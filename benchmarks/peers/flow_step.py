@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnxruntime as ort
 
 from backends import registry
-from backends.base import Array, Session, TensorSpec
+from backends.base import Array, Session, TensorSpec, size_of
 from backends.onnx_runtime.session import add_weights
 from backends.onnx_runtime.weights import WeightBuffers
 from benchmarks import networks
@@ -54,7 +54,7 @@ class FlowStep:
             add_weights(options, self._weights)
             runtime = ort.InferenceSession(self._weights.model, options)
             feeds = _feeds(graph.inputs, given)
-            self._run = partial(runtime.run, None, feeds)
+            self._run = partial(_first, runtime, feeds)
         else:
             session: Session = Compiler(made, device, copies).load(
                 network,
@@ -64,17 +64,24 @@ class FlowStep:
                 CancelToken(),
             )
             feeds = _feeds(session.inputs, given)
-            self._run = partial(session.run, feeds)
+            self._run = lambda: session.run(feeds)["prediction"]
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Run one step."""
+        """Run one step; `save` names a file for the prediction."""
         start = perf_counter()
-        self._run()
-        return {"seconds": perf_counter() - start}
+        prediction = self._run()
+        seconds = perf_counter() - start
+        if "save" in options:
+            np.save(options["save"], prediction)
+        return {"seconds": seconds}
 
     def close(self) -> None:
         """Delete the working copy."""
         self._folder.cleanup()
+
+
+def _first(runtime: ort.InferenceSession, feeds: dict[str, Array]) -> Array:
+    return cast(Array, runtime.run(None, feeds)[0])
 
 
 def _feeds(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict[str, Array]:
@@ -85,10 +92,11 @@ def _feeds(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict[s
     for spec in inputs:
         if spec.optional:
             continue
-        shape = [sizes[side] if isinstance(side, str) else side for side in spec.shape]
+        if spec.name in given:
+            feeds[spec.name] = given[spec.name]
+            continue
+        shape = [size_of(side, sizes) for side in spec.shape]
         match spec.name:
-            case name if name in given:
-                feeds[name] = given[name]
             case "is_token" | "is_seen":
                 feeds[spec.name] = np.ones(shape, np.float32)
             case "frame":
