@@ -39,7 +39,7 @@ def test_matrices_keep_the_size_of_what_they_multiply(path: Path) -> None:
     assert np.std(numbers) * np.sqrt(numbers.shape[1]) == pytest.approx(1, rel=0.05)
 
 
-def test_what_converters_leave_of_zimage_stays_in_float16(tmp_path: Path) -> None:
+def test_layers_that_converters_leave_stay_in_float16(tmp_path: Path) -> None:
     path = tmp_path / "z_image_turbo.gguf"
     sizes = zimage.ZImageSizes(128, 32, 128, 128, 64, 1, 1)
     make_gguf.write(path, zimage.original(sizes), "lumina2", ZIMAGE_LEFT)
