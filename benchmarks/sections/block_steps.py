@@ -23,26 +23,8 @@ def block_steps(
     setting: Setting, model: QuantizedModel, parts: Mapping[str, Path], backends: list[str]
 ) -> Findings:
     """Measure the backends' steps in turns with the peers that are installed."""
-    few = model.few.prepare(setting.folder / model.folder, setting.say)
     with ExitStack() as stack:
-
-        def start(peer: str, **options: object) -> Child:
-            return stack.enter_context(Child(peer, **options))
-
-        contestants: dict[str, Callable[[], float]] = {}
-        for name in backends:
-            child = start("flow", checkpoint=str(few), backend=name, bare=False)
-            contestants[_ours(name)] = partial(child.seconds, "step")
-        if _CALLED in backends:
-            child = start("flow", checkpoint=str(few), backend=_CALLED, bare=True)
-            contestants[_BARE] = partial(child.seconds, "step")
-        if PEERS["flow diffusers"].installed:
-            child = start("flow diffusers", kind=model.folder, sizes=model.few.blocks)
-            contestants[_DIFFUSERS] = partial(child.seconds, "step")
-        if PEERS["sdcpp"].installed:
-            paths = {model.sdcpp[option]: str(path) for option, path in parts.items()}
-            child = start("sdcpp", **(paths | {model.sdcpp["--model"]: str(few)}))
-            contestants[_SDCPP] = partial(_step_of_picture, child)
+        contestants = _contestants(setting, model, parts, backends, stack)
         rounds = setting.rounds(4) + 1
         firsts, series = first_and_rest(interleave(contestants, rounds, setting.report))
     fastest = min(map(_ours, backends), key=lambda name: series[name].median)
@@ -67,6 +49,36 @@ def block_steps(
         (Table(title, (*TIMING_COLUMNS, "ours / it"), tuple(rows), note),),
         tuple(_target(model, name, ratios.get(name), limit) for name, limit in _LIMITS.items()),
     )
+
+
+def _contestants(
+    setting: Setting,
+    model: QuantizedModel,
+    parts: Mapping[str, Path],
+    backends: list[str],
+    stack: ExitStack,
+) -> dict[str, Callable[[], float]]:
+    """Load every peer, and return what takes the time of its step, by name."""
+
+    def start(peer: str, **options: object) -> Child:
+        return stack.enter_context(Child(peer, **options))
+
+    few = model.few.prepare(setting.folder / model.folder, setting.say)
+    found: dict[str, Callable[[], float]] = {}
+    for name in backends:
+        child = start("flow", checkpoint=str(few), backend=name, bare=False)
+        found[_ours(name)] = partial(child.seconds, "step")
+    if _CALLED in backends:
+        child = start("flow", checkpoint=str(few), backend=_CALLED, bare=True)
+        found[_BARE] = partial(child.seconds, "step")
+    if PEERS["flow diffusers"].installed:
+        child = start("flow diffusers", kind=model.folder, sizes=model.few.blocks)
+        found[_DIFFUSERS] = partial(child.seconds, "step")
+    if PEERS["sdcpp"].installed:
+        paths = {model.sdcpp[option]: str(path) for option, path in parts.items()}
+        child = start("sdcpp", **(paths | {model.sdcpp["--model"]: str(few)}))
+        found[_SDCPP] = partial(_step_of_picture, child)
+    return found
 
 
 def _ours(backend: str) -> str:
