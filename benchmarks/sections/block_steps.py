@@ -1,11 +1,11 @@
-"""A step of a few blocks of full width, turn by turn with the bare runtime and with other tools."""
+"""A step of a few blocks of full width, turn by turn with the bare runtime and with diffusers."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from benchmarks.child import Child
+from benchmarks.child import Child, PeerError
 from benchmarks.measure import interleave
 from benchmarks.peers import PEERS
 from benchmarks.quantized_models import QuantizedModel
@@ -15,16 +15,15 @@ from benchmarks.workload import FLOW_TOKENS, SIZE
 
 # The backend whose runtime is also called directly.
 _CALLED = "cpu"
-_BARE, _DIFFUSERS, _SDCPP = "onnxruntime, bare call", "diffusers bf16", "stable-diffusion.cpp"
-_LIMITS = {_BARE: 1.05, _DIFFUSERS: 0.7, _SDCPP: 0.3}
+_BARE, _DIFFUSERS = "onnxruntime, bare call", "diffusers bf16"
+_LIMITS = {_BARE: 1.05, _DIFFUSERS: 0.7}
+_SDCPP_LIMIT = 0.3
 
 
-def block_steps(
-    setting: Setting, model: QuantizedModel, parts: Mapping[str, Path], backends: list[str]
-) -> Findings:
+def block_steps(setting: Setting, model: QuantizedModel, backends: list[str]) -> Findings:
     """Measure the backends' steps in turns with the peers that are installed."""
     with ExitStack() as stack:
-        contestants = _contestants(setting, model, parts, backends, stack)
+        contestants = _contestants(setting, model, backends, stack)
         rounds = setting.rounds(4) + 1
         firsts, series = first_and_rest(interleave(contestants, rounds, setting.report))
     fastest = min(map(_ours, backends), key=lambda name: series[name].median)
@@ -41,8 +40,7 @@ def block_steps(
     note = (
         f"One context of {FLOW_TOKENS} tokens, turn by turn in one run. First: the first run after "
         "loading. Ratios are medians over rounds, of our fastest step, beside the bare call that "
-        "of the same runtime. stable-diffusion.cpp reads the same file, with the model's own "
-        "number of tokens."
+        "of the same runtime."
     )
     title = f"{model.title}, a step of {model.few.words} in Q4_0, {SIZE}x{SIZE}"
     return Findings(
@@ -52,11 +50,7 @@ def block_steps(
 
 
 def _contestants(
-    setting: Setting,
-    model: QuantizedModel,
-    parts: Mapping[str, Path],
-    backends: list[str],
-    stack: ExitStack,
+    setting: Setting, model: QuantizedModel, backends: list[str], stack: ExitStack
 ) -> dict[str, Callable[[], float]]:
     """Load every peer, and return what takes the time of its step, by name."""
 
@@ -74,10 +68,6 @@ def _contestants(
     if PEERS["flow diffusers"].installed:
         child = start("flow diffusers", kind=model.folder, sizes=model.few.blocks)
         found[_DIFFUSERS] = partial(child.seconds, "step")
-    if PEERS["sdcpp"].installed:
-        paths = {model.sdcpp[option]: str(path) for option, path in parts.items()}
-        child = start("sdcpp", **(paths | {model.sdcpp["--model"]: str(few)}))
-        found[_SDCPP] = partial(_step_of_picture, child)
     return found
 
 
@@ -85,8 +75,25 @@ def _ours(backend: str) -> str:
     return f"safelight, {backend}"
 
 
-def _step_of_picture(child: Child) -> float:
-    return float(child.ask("picture", steps=2, guidance=1.0)["step_s"])
+def whole_step_by_sdcpp(
+    setting: Setting, model: QuantizedModel, parts: Mapping[str, Path], ours_s: float
+) -> Target:
+    """Compare our step of the whole model with stable-diffusion.cpp's, which counts on all blocks.
+
+    It reads the same files.
+    """
+    what = f"{model.title}, a step of the whole / stable-diffusion.cpp's"
+    ratio, reason = None, "stable-diffusion.cpp is not installed"
+    if PEERS["sdcpp"].installed:
+        paths = {model.sdcpp[option]: str(path) for option, path in parts.items()}
+        try:
+            with Child("sdcpp", **paths) as child:
+                seconds = float(child.ask("picture", steps=2, guidance=1.0)["step_s"])
+            setting.report("stable-diffusion.cpp, a step", seconds)
+            ratio, reason = ours_s / seconds, ""
+        except PeerError as error:
+            reason = str(error).splitlines()[-1]
+    return Target(what, ratio, _SDCPP_LIMIT, "", reason=reason)
 
 
 def _target(model: QuantizedModel, name: str, ratio: float | None, limit: float) -> Target:
