@@ -24,7 +24,8 @@ translate = QCoreApplication.translate
 # What has a card of its own in the form, and a line of its own in a picture's details.
 _BESIDE = ("second_passes",)
 _SUMMARISED = tuple(name for name in OPTIONS if name not in _BESIDE)
-_MACHINE = ("backend", "precision", "memory_limit_bytes", "lora_mode")
+_LIMITS = ("memory_limit_bytes", "device_memory_limit_bytes")
+_MACHINE = ("backend", "precision", *_LIMITS, "lora_mode")
 
 
 def advanced_summary(form: GenerationState) -> str:

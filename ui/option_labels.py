@@ -286,6 +286,14 @@ _OPTIONS: Mapping[str, _Words] = {
         QT_TRANSLATE_NOOP("options", "Memory limit"),
         QT_TRANSLATE_NOOP("options", "The most memory that a picture may take, in GB."),
     ),
+    "device_memory_limit_bytes": _Words(
+        QT_TRANSLATE_NOOP("options", "Device memory limit"),
+        QT_TRANSLATE_NOOP(
+            "options",
+            "The most memory of a graphics card that a picture may take, in GB. Weights that do not"
+            " fit are copied to the card while it computes: slower, but the same picture.",
+        ),
+    ),
     "vae_tile": _Words(
         QT_TRANSLATE_NOOP("options", "VAE tiles"),
         QT_TRANSLATE_NOOP(

@@ -31,6 +31,14 @@ def outlook_words(outlook: MemoryOutlook | None, problem: ErrorInfo | None) -> s
         parts.append(translate("outlook", "The model stays loaded for the next pictures."))
     elif outlook.takes_turns:
         parts.append(translate("outlook", "The parts of the model take turns, to save memory."))
+    if outlook.streams:
+        parts.append(
+            translate(
+                "outlook",
+                "The device has no room for all of the model: parts of it are copied there at each"
+                " step, which takes longer.",
+            )
+        )
     if outlook.tiles:
         parts.append(translate("outlook", "The picture is decoded in tiles, to save memory."))
     if rounded := _rounded(outlook.text_encoder_bits, outlook.denoiser_bits):

@@ -45,9 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=tile,
     )
-    parser.add_argument(
-        "--memory-limit", dest="memory_limit_bytes", type=_bytes, metavar="SIZE", help="as 4G"
-    )
+    of_device = "of a device with memory of its own; weights beyond it are streamed"
+    for name, words in (("memory", "as 4G"), ("device-memory", of_device)):
+        dest = f"{name.replace('-', '_')}_limit_bytes"
+        parser.add_argument(f"--{name}-limit", dest=dest, type=_bytes, metavar="SIZE", help=words)
 
 
 def rounding_note(wanted: GenerateRequest, made: ResolvedRequest) -> str:

@@ -58,7 +58,7 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case MakeSmaller():
             return "Make the picture smaller with --size."
         case RaiseMemoryLimit():
-            return "Or raise --memory-limit, where one is given."
+            return "Or raise --memory-limit or --device-memory-limit, where one is given."
         case UseAnyDevice():
             return "Try --backend auto; `safelight doctor` says what is missing."
         case UseAnotherDevice():

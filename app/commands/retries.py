@@ -124,9 +124,10 @@ def with_new_seed(job: Job) -> GenerateRequest | None:
 
 
 def unlimited(job: Job) -> GenerateRequest | None:
-    """Return a job's request without its memory limit; None for one that can have none."""
+    """Return a job's request without its memory limits; None for one that can have none."""
+    limits = {"memory_limit_bytes": None, "device_memory_limit_bytes": None}
     request = job.generation
-    return request and msgspec.structs.replace(request, memory_limit_bytes=None)
+    return request and msgspec.structs.replace(request, **limits)
 
 
 def inverted(job: Job) -> GenerateRequest | None:

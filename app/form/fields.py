@@ -88,6 +88,7 @@ class RequestControls(FieldGroup):
     text_weight_bits_changed = Signal(object)
     # A number of bytes needs 64 bits.
     memory_limit_bytes_changed = Signal(object)
+    device_memory_limit_bytes_changed = Signal(object)
     lora_mode_changed = Signal(object)
 
     prompt: Field[str] = Field(STARTER_PROMPT)
@@ -135,6 +136,7 @@ class RequestControls(FieldGroup):
     backend: Field[str] = Field("auto")
     precision: Field[PrecisionName] = Field(PrecisionName.AUTO)
     memory_limit_bytes: Field[int | None] = Field(None)
+    device_memory_limit_bytes: Field[int | None] = Field(None)
     lora_mode: Field[LoraMode] = Field(LoraMode.AUTO)
 
 

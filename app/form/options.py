@@ -63,8 +63,8 @@ GROUPS = {
         "mask_options", "only_masked", "padding", "content", "blur", "inverted", "feather"
     ),
     OptionGroup.MACHINE: (
-        *("precision", "weight_bits", "text_weight_bits"),
-        *("memory_limit_bytes", "vae_tile", "lora_mode"),
+        *("precision", "weight_bits", "text_weight_bits", "memory_limit_bytes"),
+        *("device_memory_limit_bytes", "vae_tile", "lora_mode"),
     ),
 }
 

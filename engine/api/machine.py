@@ -100,12 +100,13 @@ class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryOutlook(msgspec.Struct, frozen=True, kw_only=True):
-    """The memory plan of a job on the device that "auto" takes, in bytes.
+    """The memory plan of a job on the device that "auto" takes, in bytes of the memory it uses.
 
     `peak_bytes` is the estimated peak, `budget_bytes` the part of the free memory that may be used.
     `stays_loaded`: the networks stay loaded for the next job. `takes_turns`: denoiser and VAE are
     loaded one after the other. `tiles`: the VAE works in tiles. The bits are those of the weights
-    of large layers, 16 where none are rounded.
+    of large layers, 16 where none are rounded. `streams`: weights that do not fit the device are
+    copied to it in each run.
     """
 
     device: str
@@ -116,3 +117,4 @@ class MemoryOutlook(msgspec.Struct, frozen=True, kw_only=True):
     tiles: bool = False
     text_encoder_bits: int = 16
     denoiser_bits: int = 16
+    streams: bool = False

@@ -355,3 +355,10 @@ class GenerateRequest(BaseRequest, frozen=True, kw_only=True):
     memory_limit_bytes: Annotated[
         int | None, MACHINE, within(0, _MOST_MEMORY, "memory limit"), summary("memory limited")
     ] = None
+    # Of a device that has memory of its own, beside the host's.
+    device_memory_limit_bytes: Annotated[
+        int | None,
+        MACHINE,
+        within(0, _MOST_MEMORY, "device memory limit"),
+        summary("device memory limited"),
+    ] = None

@@ -101,12 +101,19 @@ class Compiler:
     def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
         """Return the bytes that the runtime holds of `weights` that it reads where they are.
 
-        None if it always packs them.
+        They are those on their way to a device to which weights are streamed; None if the runtime
+        always holds all.
         """
         operators = self._operators_for(weights)
-        if not operators.reads_in_place:
+        if not (operators.reads_in_place or operators.streams):
             return None
         return runtime_bytes(weights.values(), precision.dtype, operators, in_place=True)
+
+    @property
+    def last_placement(self) -> WeightPlacement:
+        """The place of weights that do not fit the device's memory."""
+        streams = self._operators.streams
+        return WeightPlacement.STREAMED if streams else WeightPlacement.IN_PLACE
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""

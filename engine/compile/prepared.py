@@ -27,7 +27,7 @@ from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
-from engine.weights.runtime_bytes import in_place_names, runtime_bytes
+from engine.weights.runtime_bytes import in_place_names, runtime_bytes, streamed_bytes
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -72,7 +72,8 @@ class PreparedNetwork:
     ) -> str:
         """Return the digest of a session's sources: graph, device, precision, weights, artifact.
 
-        Sessions that read weights in place round otherwise, so they are others.
+        Sessions that read weights in place round otherwise, so they are others; those to which
+        weights are streamed do not.
         """
         made_of = (
             self._device,
@@ -101,6 +102,13 @@ class PreparedNetwork:
         if placement is not WeightPlacement.IN_PLACE or not self._operators.reads_in_place:
             return frozenset()
         return in_place_names(self._emit()[1].used, self._element, room_bytes)
+
+    def _room(self, placement: WeightPlacement, room_bytes: int) -> int | None:
+        """Return the bytes of weights that a device may hold to which the others are streamed."""
+        if placement is not WeightPlacement.STREAMED or not self._operators.streams:
+            return None
+        weights = self.network.weights.values()
+        return streamed_bytes(weights, self.precision.dtype, self._operators) + room_bytes
 
     def preparation(self) -> Preparation:
         """Return the most expensive step of loading the network for its present sizes now."""
@@ -133,7 +141,7 @@ class PreparedNetwork:
     ) -> Session:
         """Load the network and return its session.
 
-        Of weights that are read in place, `room_bytes` are packed all the same.
+        Of weights that are read in place or streamed, `room_bytes` are held all the same.
         `report(done, total)` counts bytes of converted weights. Raises EngineError (backend failed,
         refit failed, out of memory, checkpoint corrupt, disk full) or Cancelled.
         """
@@ -144,7 +152,9 @@ class PreparedNetwork:
                 return compiled.load(_in_thousandths(report), cancel)
             graph, binding = self._emit()
             in_place = self._in_place(placement, room_bytes)
-            bound = replace(graph, weights=binding.bind(placement, checked), in_place=in_place)
+            weights = binding.bind(placement, checked)
+            room = self._room(placement, room_bytes)
+            bound = replace(graph, weights=weights, in_place=in_place, room_bytes=room)
             return self._backend.load(bound, None, self._device, _no_progress, cancel)
 
     def prepare(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> None:

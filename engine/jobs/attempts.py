@@ -11,7 +11,8 @@ from engine.devices.choice import Candidate
 from engine.errors import EngineError, host_memory_errors
 from engine.jobs.device_run import DeviceRun
 from engine.jobs.fallback import CURABLE, failure_of, goes_on, taken_over, with_size_and_phase
-from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
+from engine.jobs.job_memory import MemoryAllowance, without_use
+from engine.jobs.job_plan import JobPlan, plan_job
 from engine.jobs.progress import JobProgress
 from engine.jobs.reporting import JobReporter
 from engine.jobs.saving import PictureSaver, SavedImage
@@ -126,6 +127,9 @@ class Attempts:
 
     def _made_on(self, candidate: Candidate) -> JobResult:
         plan, progress, setting = self.plan_on(candidate), self._progress, self._setting
+        remark = without_use(candidate.device, plan.compiler.memory(), setting.allowance)
+        if remark is not None and remark not in progress.warnings:
+            self.warn(remark)
         context = RunContext(setting.reporter, setting.cancel, setting.stopwatch)
         run = DeviceRun(plan, self._services, context)
         try:

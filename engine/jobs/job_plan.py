@@ -10,18 +10,12 @@ from engine.compile.network import Network
 from engine.devices.choice import Candidate
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.job_estimate import JobEstimate, estimate_job
+from engine.jobs.job_memory import MemoryAllowance, memory_of_job, require_host_room
 from engine.jobs.room import fitting_bits, fitting_size, no_room
 from engine.jobs.roundings import EVEN, roundings
 from engine.jobs.services import JobServices
-from engine.memory.plan import (
-    TILE_CELLS,
-    ComponentBytes,
-    LaterDenoiser,
-    MemoryNeeds,
-    MemoryPlan,
-    plan_memory,
-    total_bytes,
-)
+from engine.memory.component_bytes import ComponentBytes, total_bytes
+from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds, MemoryPlan
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.control.passes import control_pass
 from engine.pipeline.enlarge.enlarging import enlarging_bytes
@@ -30,14 +24,6 @@ from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
 from engine.weights.rounding import Rounding
 from engine.weights.weight_set import WeightSet
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryAllowance:
-    """The memory limit that the user sets for a job (None: no limit), and its previews' share."""
-
-    limit_bytes: int | None = None
-    preview_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,15 +65,17 @@ def plan_job(
     last = read.passes[-1]
     size = last.request.width, last.request.height
     downscale = last.checkpoint.latent.downscale
-    limit = allowance.limit_bytes
+    present = compiler.memory()
+    limit = allowance.of(present)
     # Without a limit only a plan that exceeds the whole memory is refused: the estimate is
     # generous, and more memory may become free.
-    most = compiler.memory().total if limit is None else limit
-    if not memory.fits and memory.peak_bytes > most:
+    most = present.total if limit is None else limit
+    if memory.peak_bytes > max(most, memory.budget_bytes):
         even = map(means_with, EVEN if candidate.holds_blocks else ())
         rounded = ((one.compiler.rounding, one.memory) for one in even)
         advice = fitting_bits(rounded, most) or fitting_size(means.needs, means.plan, size, most)
         raise no_room(memory, size, most, advice, is_limited=limit is not None)
+    require_host_room(memory, size, candidate.device, allowance)
     larger = max(size) > TILE_CELLS * downscale
     if memory.tiles and larger and wanted.vae_tile is None:
         placement = placement.with_tiles(downscale)
@@ -115,13 +103,14 @@ def _means(
 ) -> _Means:
     """Plan the memory of a job by what is free now."""
     needs = _needs(read, compiler, allowance)
-    free, limit = compiler.memory().free + services.freeable_bytes, allowance.limit_bytes
+    present = compiler.memory()
+    free, limit = present.free + services.freeable_bytes, allowance.of(present)
     plan = partial(
-        plan_memory,
+        memory_of_job,
+        compiler=compiler,
+        services=services,
+        allowance=allowance,
         pictures=read.job.count,
-        more_jobs=services.residency is not None,
-        free_bytes=free,
-        limit_bytes=limit,
     )
     memory = plan(needs)
     suits = memory.suits(free if limit is None else limit, free)
@@ -265,11 +254,15 @@ def _component_bytes(
     found: list[ComponentBytes] = []
     for component in components:
         weights = variants[0].weights_of(component)
+        every = [one.patches[component] for one in variants if component in one.patches]
+        branches = max((one.branch_bytes for one in every), default=0)
         patched = max(
-            compiler.patched_bytes(weights, patches.merged, precision) + patches.branch_bytes
-            if patches is not None
-            else 0
-            for patches in (one.patches.get(component) for one in variants)
+            (
+                compiler.patched_bytes(weights, one.merged, precision) + one.branch_bytes
+                for one in every
+            ),
+            default=0,
         )
-        found.append(replace(_weight_bytes(weights, compiler, precision), patched=patched))
+        own = _weight_bytes(weights, compiler, precision)
+        found.append(replace(own, patched=patched, branches=branches))
     return total_bytes(found)

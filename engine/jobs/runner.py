@@ -18,7 +18,8 @@ from engine.jobs.attempts import Attempts, JobResult, JobSetting
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.fallback import fitting
 from engine.jobs.job_estimate import JobEstimate
-from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
+from engine.jobs.job_memory import MemoryAllowance
+from engine.jobs.job_plan import JobPlan, plan_job
 from engine.jobs.lora_road import LoraRoad
 from engine.jobs.preparation import Preparations
 from engine.jobs.reporting import JobReporter
@@ -33,6 +34,7 @@ from engine.jobs.tiny_preview import (
     tiny_decoder_for,
 )
 from engine.lora.names_below import Report, report_nothing
+from engine.memory.plan import WeightPlacement
 from engine.pipeline.found_networks import with_networks
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve_job
@@ -104,6 +106,7 @@ class JobRunner:
             tiles=plan.tiles,
             text_encoder_bits=rounding.text_encoder,
             denoiser_bits=rounding.denoiser,
+            streams=plan.placement is WeightPlacement.STREAMED,
         )
 
     def estimate(self, request: GenerateRequest) -> JobEstimate:
@@ -119,7 +122,8 @@ class JobRunner:
         files = self.services.named_files(lambda _done: None)
         road = self._road(checkpoint, candidate, request.count, is_wanted=False)
         read = read_job(resolve_job(request, checkpoint, files, road))
-        return plan_job(read, candidate, self.services, MemoryAllowance(request.memory_limit_bytes))
+        limits = request.memory_limit_bytes, request.device_memory_limit_bytes
+        return plan_job(read, candidate, self.services, MemoryAllowance(*limits))
 
     def _run(
         self,
@@ -147,7 +151,8 @@ class JobRunner:
             road = self._road(checkpoint, candidates[0], request.count, is_wanted=True)
             read = read_job(resolve_job(request, checkpoint, files, road))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
-        allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
+        limits = request.memory_limit_bytes, request.device_memory_limit_bytes
+        allowance = MemoryAllowance(*limits, preview_bytes=PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, candidates[0], tiny) as previewing:
             setting = JobSetting(saver, previewing, cancel, stopwatch, allowance)
             attempts = Attempts(read, services, setting)

@@ -1,8 +1,10 @@
 """The memory plan of a job, chosen before the first step from sizes and free memory."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+
+from engine.memory.component_bytes import ComponentBytes
+from engine.memory.placement import WeightPlacement
+from engine.memory.ways import Way, ways
 
 # The contexts, a prompt's and its negative's, with which the bytes per cell were measured.
 _MEASURED_CONTEXTS = 2
@@ -23,25 +25,6 @@ _ROUNDS = 12
 _SHARE_TO_FILL = 0.95
 
 
-class WeightPlacement(StrEnum):
-    """The place of weights that must be converted: memory, or a mapped working copy.
-
-    MEMORY_THEN_COPY converts in memory and writes a working copy while the job runs, so that the
-    next start converts nothing. IN_PLACE is a working copy that the runtime reads where it is:
-    little is packed for its kernels, which are slower then, and round otherwise.
-    """
-
-    MEMORY = "memory"
-    MEMORY_THEN_COPY = "memory_then_copy"
-    WORKING_COPY = "working_copy"
-    IN_PLACE = "in_place"
-
-    @property
-    def maps(self) -> bool:
-        """True if converted weights are mapped from a working copy from the start."""
-        return self in (WeightPlacement.WORKING_COPY, WeightPlacement.IN_PLACE)
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
     """The memory that a family's networks need beyond their weights, in bytes per latent cell.
@@ -57,69 +40,11 @@ class MemoryFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentBytes:
-    """The bytes of a component's weights: packed by the runtime, and converted in memory.
-
-    `patched` are those of the weights that LoRAs change, which are always in memory; `mapped` are
-    those of the converted ones that a working copy has already. `repacks` is true of weights in
-    blocks of few bits. `in_place` are those that the runtime holds if it reads weights where they
-    are; None if it always packs them. `bound` are those of all weights as they are given to it.
-    """
-
-    packed: int
-    converted: int
-    patched: int = 0
-    mapped: int = 0
-    repacks: bool = False
-    in_place: int | None = None
-    bound: int = 0
-
-    def bytes(self, placement: WeightPlacement) -> int:
-        """Return the bytes in memory where converted weights are in this place."""
-        return self._runtime_bytes(placement) + self._held(placement) + self.patched
-
-    def loading(self, placement: WeightPlacement) -> int:
-        """Return the bytes that are in memory while the component is loaded ahead of its use."""
-        return (self._held(placement) or self._runtime_bytes(placement)) + self.patched
-
-    def mapped_bytes(self, placement: WeightPlacement) -> int:
-        """Return the bytes that each run reads from mapped files, or from the page cache."""
-        if self.in_place is None:
-            return 0
-        return max(0, self.bound - self._runtime_bytes(placement) - self._held(placement))
-
-    def packing(self, room_bytes: int) -> "ComponentBytes":
-        """Return the bytes of weights in place of which up to `room_bytes` are packed."""
-        least = self.in_place
-        return (
-            self if least is None else replace(self, in_place=min(self.packed, least + room_bytes))
-        )
-
-    def _held(self, placement: WeightPlacement) -> int:
-        return 0 if placement.maps else self.converted - self.mapped
-
-    def _runtime_bytes(self, placement: WeightPlacement) -> int:
-        reads = placement is WeightPlacement.IN_PLACE and self.in_place is not None
-        return self.in_place if reads and self.in_place is not None else self.packed
-
-
-def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
-    """Return the bytes of several components that are loaded at once."""
-    places = [one.in_place for one in parts]
-    return ComponentBytes(
-        sum(one.packed for one in parts),
-        sum(one.converted for one in parts),
-        sum(one.patched for one in parts),
-        sum(one.mapped for one in parts),
-        any(one.repacks for one in parts),
-        None if None in places else sum(one or 0 for one in places),
-        sum(one.bound for one in parts),
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """The networks that stay loaded together; `peak_bytes` is the estimated peak of the job."""
+    """The networks that stay loaded together; `peak_bytes` is the estimated peak of the job.
+
+    It is that of the device, where that has memory of its own, and `host` the host's.
+    """
 
     placement: WeightPlacement
     # Denoiser and VAE stay loaded between pictures, instead of taking turns.
@@ -132,21 +57,25 @@ class MemoryPlan:
     load_ahead: bool = True
     # The VAE works in tiles, by request or for lack of memory.
     tiles: bool = False
-    # Of weights that are read in place, the bytes of each network's that are packed all the same.
+    # Of weights that are read in place or streamed, the bytes that each network holds all the same.
     room_bytes: int = 0
     # The most bytes that a network reads from mapped files in each run, beside `peak_bytes`.
     mapped_bytes: int = 0
+    host: "HostPeak | None" = None
 
     @property
     def fits(self) -> bool:
-        """Return True if the estimate is within the budget."""
-        return self.peak_bytes <= self.budget_bytes
+        """Return True if the estimate is within the budget, and the host's within its own."""
+        return self.peak_bytes <= self.budget_bytes and (self.host is None or self.host.fits)
 
     def suits(self, most_bytes: int, free_bytes: int) -> bool:
         """Return True if the peak is within `most_bytes`, and what is mapped is free beside it.
 
-        Else each step would read the weights from the disk again.
+        Else each step would read the weights from the disk again. Weights that are streamed never
+        suit: fewer bits, where they are allowed, are quicker than a copy to the device in each run.
         """
+        if self.placement is WeightPlacement.STREAMED or (self.host and not self.host.fits):
+            return False
         is_cached = self.mapped_bytes == 0 or self.peak_bytes + self.mapped_bytes <= free_bytes
         return self.peak_bytes <= most_bytes and is_cached
 
@@ -157,18 +86,16 @@ class MemoryPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """A candidate plan: the networks that stay loaded together."""
+class HostPeak:
+    """The estimated peak of the host's memory, where a device has its own."""
 
-    together: bool = False
-    resident: bool = False
-    load_ahead: bool = True
-    tiles: bool = False
+    peak_bytes: int
+    budget_bytes: int
 
     @property
-    def is_least(self) -> bool:
-        """True if one network is loaded at a time."""
-        return not (self.together or self.load_ahead)
+    def fits(self) -> bool:
+        """Return True if the estimate is within the budget."""
+        return self.peak_bytes <= self.budget_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +143,8 @@ class MemoryNeeds:
     tile_cells: int | None = None
     # The memory of previews, held while the denoiser runs.
     preview_bytes: int = 0
+    # The place of weights that the device's runtime has for networks that do not fit it.
+    last: WeightPlacement = WeightPlacement.IN_PLACE
 
     @property
     def written(self) -> int:
@@ -232,7 +161,7 @@ class MemoryNeeds:
         """
         copies = [WeightPlacement.WORKING_COPY]
         if self.denoiser.in_place is not None:
-            copies.append(WeightPlacement.IN_PLACE)
+            copies.append(self.last)
         return tuple(copies) if self.repacks else (WeightPlacement.MEMORY, *copies)
 
     @property
@@ -242,7 +171,7 @@ class MemoryNeeds:
         return any(one.repacks for one in parts)
 
     def packing(self, room_bytes: int) -> "MemoryNeeds":
-        """Return the needs where each network that is read in place packs up to these bytes."""
+        """Return the needs where networks read in place or streamed hold up to these bytes."""
         largest = self.largest_text or self.text_encoder
         return replace(
             self,
@@ -264,7 +193,7 @@ class MemoryNeeds:
         first = self.denoiser.mapped_bytes(placement) + sum(beside)
         return max(first, *(one.mapped_bytes(placement) for one in others))
 
-    def peak(self, way: _Way, placement: WeightPlacement) -> int:
+    def peak(self, way: Way, placement: WeightPlacement) -> int:
         """Return the peak in bytes where converted weights are in this place."""
         step = self._step(self.cells, self.facts)
         beside = sum(one.bytes(placement) for one in self.controls)
@@ -289,12 +218,29 @@ class MemoryNeeds:
         """Return the bytes that a denoiser needs beside its weights."""
         return int(cells * facts.denoiser_bytes * max(self.contexts / _MEASURED_CONTEXTS, 1))
 
-    def _vae(self, way: _Way, placement: WeightPlacement) -> int:
+    def _vae(self, way: Way, placement: WeightPlacement) -> int:
         cells, facts = self.vae_cells or self.cells, self.vae_facts or self.facts
         tile = min(cells, self.tile_cells or TILE_CELLS**2)
         whole, core = (tile, cells) if way.tiles else (cells, 0)
         working = whole * facts.vae_bytes + core * facts.vae_core_bytes
         return self.vae.bytes(placement) + working * self.vae_itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class HostShare:
+    """The host's share of a job on a device with memory of its own, and what it may use."""
+
+    needs: MemoryNeeds
+    budget_bytes: int
+
+    def peak(self, way: Way, placement: WeightPlacement) -> HostPeak:
+        """Return the host's peak where converted weights are in this place."""
+        return HostPeak(self.needs.peak(way, placement), self.budget_bytes)
+
+
+def budget_of(free_bytes: int, limit_bytes: int | None) -> int:
+    """Return the bytes that a job may use: a limit that is set, or a share of what is free."""
+    return limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
 
 
 def plan_memory(
@@ -304,47 +250,65 @@ def plan_memory(
     more_jobs: bool,
     free_bytes: int,
     limit_bytes: int | None,
+    host: HostShare | None = None,
 ) -> MemoryPlan:
     """Choose the fastest plan that fits: weights converted in memory, or a mapped working copy.
 
     Networks take turns, because one picture needs each only once; but denoiser and VAE stay loaded
     together if several pictures are made and both fit, because reloading costs seconds. If
     `more_jobs` may come, all networks stay loaded if they fit. The VAE runs in tiles on request, or
-    where networks take turns and the whole does not fit. Weights are read in place where nothing
-    else fits.
+    where networks take turns and the whole does not fit. Weights are read in place or streamed
+    where nothing else fits. With a `host` the needs are those of a device with memory of its own.
     """
-    budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
+    budget = budget_of(free_bytes, limit_bytes)
 
-    def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
-        peak = needs.peak(way, placement)
-        return MemoryPlan(
-            placement, way.together, peak, budget, way.resident, way.load_ahead, way.tiles
-        )
-
+    whole = host.needs if host else needs
     tiles = needs.tile_cells is not None
-    ways = _ways(more_jobs=more_jobs, several=pictures > 1, tiles=tiles)
-    if needs.repacks:
-        # A large network beside another saves seconds of a job of minutes.
-        ways = [way for way in ways if way.together or not way.load_ahead]
+    tried = ways(more_jobs=more_jobs, several=pictures > 1, tiles=tiles, small=not whole.repacks)
     plans = [
-        plan(placement, way)
-        for placement in needs.placements
-        for way in ways
-        if placement is not WeightPlacement.IN_PLACE or way.is_least
+        _estimated(needs, host, budget, placement, way)
+        for placement in whole.placements
+        for way in tried
+        if way.is_least or not placement.is_last
     ]
-    least = min(reversed(plans), key=lambda plan: plan.peak_bytes)
+    least = min(reversed(plans), key=_by_size)
     chosen = next((plan for plan in plans if plan.fits), least)
-    chosen = _with_packed(_with_copy(chosen, needs.written), needs)
+    chosen = _with_packed(_with_copy(chosen, whole.written), needs)
     packed = needs.packing(chosen.room_bytes)
     return replace(chosen, mapped_bytes=packed.mapped_bytes(chosen.placement))
 
 
+def _estimated(
+    needs: MemoryNeeds,
+    host: HostShare | None,
+    budget_bytes: int,
+    placement: WeightPlacement,
+    way: Way,
+) -> MemoryPlan:
+    """Return the plan for a place of converted weights and networks that are loaded at once."""
+    return MemoryPlan(
+        placement=placement,
+        together=way.together,
+        peak_bytes=needs.peak(way, placement),
+        budget_bytes=budget_bytes,
+        resident=way.resident,
+        load_ahead=way.load_ahead,
+        tiles=way.tiles,
+        host=host and host.peak(way, placement),
+    )
+
+
+def _by_size(plan: MemoryPlan) -> tuple[bool, int]:
+    """Return a key that sorts plans by what they need; those that fit the host come first."""
+    return plan.host is not None and not plan.host.fits, plan.peak_bytes
+
+
 def _with_packed(plan: MemoryPlan, needs: MemoryNeeds) -> MemoryPlan:
-    """Return a plan in place that packs what there is room for, in each network that runs alone."""
+    """Return a plan that holds the weights there is room for, in each network that runs alone."""
     beside = needs.controls or needs.reference is not None
-    if plan.placement is not WeightPlacement.IN_PLACE or beside or not plan.fits:
+    if not plan.placement.is_last or beside or not plan.fits:
         return plan
-    way = _Way(load_ahead=False, tiles=plan.tiles)
+    way = Way(load_ahead=False, tiles=plan.tiles)
     # The most room whose peak fits: networks need less than the peak, each its own amount.
     full = int(plan.budget_bytes * _SHARE_TO_FILL)
     most = full
@@ -366,28 +330,14 @@ def in_turns(plan: MemoryPlan) -> MemoryPlan:
     return replace(plan, placement=placement, together=False, resident=False, load_ahead=False)
 
 
-def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
-    """Return the candidate plans, the fastest first; each needs less memory than those before.
-
-    Tiles alone need more than the whole where a picture is small.
-    """
-    ways = [_Way(together=True, resident=True, tiles=tiles)] * more_jobs
-    ways += [_Way(together=True, tiles=tiles)] * several
-    ways += [
-        _Way(tiles=tiles),
-        _Way(load_ahead=False, tiles=tiles),
-        _Way(load_ahead=False, tiles=True),
-    ]
-    return ways
-
-
 def _with_copy(plan: MemoryPlan, converted: int) -> MemoryPlan:
     """Return the plan with working copies written during the job, if there is room for that.
 
     The converted weights stay in memory until they are written, on a slow disk longer than their
     network.
     """
-    room = plan.budget_bytes - plan.peak_bytes >= converted > 0
+    at = plan.host or plan
+    room = at.budget_bytes - at.peak_bytes >= converted > 0
     if plan.placement is not WeightPlacement.MEMORY or not room:
         return plan
     return replace(plan, placement=WeightPlacement.MEMORY_THEN_COPY)

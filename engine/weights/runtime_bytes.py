@@ -20,7 +20,8 @@ def runtime_bytes(
     """Return the bytes that a runtime holds of weights bound in `element` type.
 
     One that reads no weights in place, such as a card's, holds all that it is given, and a layer in
-    blocks as `element` type while it runs. Else, without `in_place`, all weights are packed, but
+    blocks as `element` type while it runs; with `in_place` only those that are on their way to it,
+    where it `streams` weights. Else, without `in_place`, all weights are packed, but
     for those in blocks: ONNX Runtime's MatMulNBits packs integers of 4 bits without zeros of their
     own, never scales, and turns all others to float32 as it multiplies, one layer at a time
     (`contrib_ops/cpu/quantization/matmul_nbits.cc`). In place it does so with all blocks, and
@@ -30,6 +31,8 @@ def runtime_bytes(
     if not operators.reads_in_place:
         blocks = (one for one in sources if packing_of(one, form))
         widest = max((one.elements * element.itemsize for one in blocks), default=0)
+        if in_place and operators.streams:
+            return streamed_bytes(sources, element, operators) + widest
         return sum(bound_bytes(one, element, form) for one in sources) + widest
     held = widest = 0
     for source in sources:
@@ -42,6 +45,17 @@ def runtime_bytes(
         else:
             held += source.elements * packing.bits // 8
     return held + widest
+
+
+def streamed_bytes(
+    sources: Collection[WeightSource], element: DType, operators: OperatorSet
+) -> int:
+    """Return the bytes of the weights that are on a device at once if as few as possible are.
+
+    Those are what two of the largest layers need: one computes while the next is read.
+    """
+    every = [bound_bytes(one, element, operators.blocks) for one in sources]
+    return min(sum(every), 2 * max(every, default=0))
 
 
 def in_place_names(

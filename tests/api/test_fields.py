@@ -21,12 +21,14 @@ from engine.api.request import (
 from tests.metadata.records import PLAIN_REQUEST
 
 # A picture's record has no use for these.
-_ASKED_ONLY = {"count", "expand_wildcards", "memory_limit_bytes"}
+_ASKED_ONLY = {"count", "expand_wildcards", "memory_limit_bytes", "device_memory_limit_bytes"}
 _RECORDED_ONLY = {"prompt_template", "negative_template"}
 # None is a value of these fields and not a gap.
 _MAY_BE_NONE = {"vae_tile", "refiner", *_RECORDED_ONLY}
 # The machine has as much memory as it has.
-_UNBOUNDED = {("GenerateRequest", "memory_limit_bytes")}
+_UNBOUNDED = {
+    ("GenerateRequest", name) for name in ("memory_limit_bytes", "device_memory_limit_bytes")
+}
 
 
 def test_request_and_resolved_request_have_the_same_fields_but_for_those_named_here() -> None:

@@ -87,6 +87,7 @@ requests = st.builds(
     weight_bits=st.sampled_from(WeightBits),
     text_weight_bits=st.sampled_from(TextWeightBits),
     memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),
+    device_memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),
 )
 
 

@@ -52,7 +52,7 @@ def test_every_field_but_those_of_one_picture_is_in_one_part() -> None:
     assert len(fields) == len(set(fields))
     left_out = {"seed", "seed_locked", "count", "inputs", "strength", "declaration"}
     left_out |= {"mask_options", "extras", "backend", "precision", "memory_limit_bytes"}
-    left_out |= {"lora_mode"}
+    left_out |= {"device_memory_limit_bytes", "lora_mode"}
     assert set(Form.__struct_fields__) - set(fields) == left_out
 
 

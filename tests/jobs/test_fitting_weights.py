@@ -13,7 +13,8 @@ from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, TextWeightBits, WeightBits
 from engine.errors import EngineError
 from engine.jobs.checkpoint_loading import load_checkpoint
-from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
+from engine.jobs.job_memory import MemoryAllowance
+from engine.jobs.job_plan import JobPlan, plan_job
 from engine.jobs.roundings import bits_of
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
@@ -77,7 +78,9 @@ def planned(flux: GenerateRequest, tmp_path: Path) -> Plan:
     def plan(machine: Machine, limit: int | None = None, **changes: object) -> JobPlan:
         request = msgspec.structs.replace(flux, **changes)
         read = read_job(resolve_job(request, load_checkpoint(request)))
-        return plan_job(read, machine.candidate, services, MemoryAllowance(limit))
+        on_card = machine.card and limit is not None
+        allowance = MemoryAllowance(device_limit_bytes=limit) if on_card else MemoryAllowance(limit)
+        return plan_job(read, machine.candidate, services, allowance)
 
     return plan
 

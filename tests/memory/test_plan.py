@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 
 from engine.families.shared.stable_diffusion.architecture import MEMORY as FACTS
-from engine.memory.plan import (
-    ComponentBytes,
-    MemoryNeeds,
-    MemoryPlan,
-    WeightPlacement,
-    plan_memory,
-)
+from engine.memory.component_bytes import ComponentBytes
+from engine.memory.plan import MemoryNeeds, MemoryPlan, WeightPlacement, plan_memory
 
 MB = 1_000_000
 CELLS = 64 * 64

@@ -33,7 +33,8 @@ from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.compile.cache import NetworkCache
 from engine.families.identify import identify
 from engine.jobs.checkpoint_loading import load_checkpoint
-from engine.jobs.job_plan import MemoryAllowance, plan_job
+from engine.jobs.job_memory import MemoryAllowance
+from engine.jobs.job_plan import plan_job
 from engine.jobs.services import JobServices
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks

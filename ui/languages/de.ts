@@ -5476,6 +5476,10 @@
    <translation>Ein Bild von {width} × {height} braucht etwa {peak_bytes:.2f} GB Speicher; {most:.2f} GB dürfen verwendet werden.</translation>
   </message>
   <message>
+   <source>A picture of {width} × {height} needs about {peak_bytes:.2f} GB of this computer's memory, beside that of {device}; {most:.2f} GB may be used.</source>
+   <translation>Ein Bild von {width} × {height} braucht neben dem Speicher von {device} etwa {peak_bytes:.2f} GB vom Speicher dieses Computers; {most:.2f} GB dürfen verwendet werden.</translation>
+  </message>
+  <message>
    <source>A picture of {width} × {height} ran out of memory on {device}, while {doing}.</source>
    <translation>Bei einem Bild von {width} × {height} reichte der Speicher auf {device} nicht, während {doing}.</translation>
   </message>
@@ -7140,6 +7144,10 @@
    <translation>Die Karte {image} ist schwarz, also hat {network} nichts, dem es folgen könnte.</translation>
   </message>
   <message>
+   <source>The memory limit is the one that acts here.</source>
+   <translation>Hier wirkt die Speichergrenze.</translation>
+  </message>
+  <message>
    <source>The memory of the next pictures is planned when no job runs.</source>
    <translation>Der Speicher der nächsten Bilder wird geplant, wenn kein Auftrag läuft.</translation>
   </message>
@@ -8286,6 +8294,10 @@
   <message>
    <source>developing it</source>
    <translation>es entwickelt wurde</translation>
+  </message>
+  <message>
+   <source>device memory limit</source>
+   <translation>Grenze des Gerätespeichers</translation>
   </message>
   <message>
    <source>divided by zero inside native code</source>
@@ -9810,6 +9822,10 @@
   <message>
    <source>{count} weights are given, and {possible} are possible</source>
    <translation>{count} Gewichte sind angegeben, möglich sind {possible}</translation>
+  </message>
+  <message>
+   <source>{device} has no memory of its own, so the limit of the device's memory does nothing.</source>
+   <translation>{device} hat keinen eigenen Speicher, darum bewirkt die Grenze des Gerätespeichers nichts.</translation>
   </message>
   <message>
    <source>{family} has no such variant</source>
@@ -11363,6 +11379,10 @@
   <message>
    <source>control layers</source>
    <translation>Kontrollebenen</translation>
+  </message>
+  <message>
+   <source>device memory limited</source>
+   <translation>Gerätespeicher begrenzt</translation>
   </message>
   <message>
    <source>enlarged and redrawn</source>
@@ -13085,6 +13105,10 @@
    <translation>Beschnitt</translation>
   </message>
   <message>
+   <source>Device memory limit</source>
+   <translation>Grenze des Gerätespeichers</translation>
+  </message>
+  <message>
    <source>Draws the surroundings of the mask at full size, and pastes them into the picture.</source>
    <translation>Zeichnet die Umgebung der Maske in voller Größe und setzt sie ins Bild ein.</translation>
   </message>
@@ -13473,6 +13497,10 @@
    <translation>Das Modell, wie es ist.</translation>
   </message>
   <message>
+   <source>The most memory of a graphics card that a picture may take, in GB. Weights that do not fit are copied to the card while it computes: slower, but the same picture.</source>
+   <translation>Der meiste Speicher einer Grafikkarte, den ein Bild belegen darf, in GB. Gewichte, die nicht hineinpassen, werden auf die Karte kopiert, während sie rechnet: langsamer, aber dasselbe Bild.</translation>
+  </message>
+  <message>
    <source>The most memory that a picture may take, in GB.</source>
    <translation>Der höchste Speicherbedarf eines Bildes, in GB.</translation>
   </message>
@@ -13642,6 +13670,10 @@
   <message>
    <source>The denoiser is rounded to {bits} bits, to save memory.</source>
    <translation>Der Entrauscher wird auf {bits} Bit gerundet, um Speicher zu sparen.</translation>
+  </message>
+  <message>
+   <source>The device has no room for all of the model: parts of it are copied there at each step, which takes longer.</source>
+   <translation>Das Gerät hat nicht für das ganze Modell Platz: Teile davon werden bei jedem Schritt dorthin kopiert, was länger dauert.</translation>
   </message>
   <message>
    <source>The model is rounded to {bits} bits, to save memory.</source>

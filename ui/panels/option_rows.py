@@ -30,7 +30,7 @@ from ui.widgets.slider_field import SliderField
 from ui.widgets.tick_box import TickBox
 
 _UNIT = Bounds(0, 1)
-_GIGABYTE = 10**9
+_GIGABYTE, _IN_GIGABYTES = 10**9, ("memory_limit_bytes", "device_memory_limit_bytes")
 # Sizes that are changed by this many pixels.
 _TILE_STEP, _IN_TILES = 64, ("vae_tile", "resolution", "tile")
 
@@ -230,7 +230,7 @@ def _kinds(kind: Any) -> list[type]:
 def _range(field: RequestField, *, whole: bool) -> NumberRange:
     assert field.limit is not None
     low, high = field.limit.bounds
-    if field.name == "memory_limit_bytes":
+    if field.name in _IN_GIGABYTES:
         return NumberRange(low, high, whole, 1, _GIGABYTE)
     if field.name in _IN_TILES:
         return NumberRange(low, high, whole, _TILE_STEP)

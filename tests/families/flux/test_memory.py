@@ -5,13 +5,8 @@ from pathlib import Path
 from backends.base import DType, FileSlice
 from backends.cpu import CpuBackend
 from engine.families.flux.architecture import MEMORY
-from engine.memory.plan import (
-    ComponentBytes,
-    MemoryNeeds,
-    MemoryPlan,
-    WeightPlacement,
-    plan_memory,
-)
+from engine.memory.component_bytes import ComponentBytes
+from engine.memory.plan import MemoryNeeds, MemoryPlan, WeightPlacement, plan_memory
 from engine.weights.runtime_bytes import runtime_bytes
 from engine.weights.sources import FileWeight
 from tests.families.flux import files

@@ -23,7 +23,7 @@ from tests.families.listings import ClipSizes, Listing, VaeSizes, prefixed
 from tests.pipeline.jobs import RESIDENCY, a_request, run
 
 CLIP, CONTEXT = 64, 40
-_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
+VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
 
 
 def t5_encoder(width: int, heads: int = 4, head: int = 8, layers: int = 2) -> Listing:
@@ -45,7 +45,7 @@ def t5_encoder(width: int, heads: int = 4, head: int = 8, layers: int = 2) -> Li
 
 def write_checkpoint(path: Path, *, guidance: bool = True, channels: int = 64) -> Path:
     sizes = FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 1, channels, guidance=guidance)
-    vae = {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}
+    vae = {n: s for n, s in listings.ldm_vae(VAE).items() if "quant_conv" not in n}
     clip = listings.clip_text(ClipSizes(width=CLIP, layers=1))
     whole = {
         **prefixed("model.diffusion_model.", files.original(sizes)),

@@ -31,7 +31,8 @@ from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.families import Component, IdentifiedCheckpoint, identify
 from engine.families.registry import FAMILIES
-from engine.jobs.job_plan import MemoryAllowance, plan_job
+from engine.jobs.job_memory import MemoryAllowance
+from engine.jobs.job_plan import plan_job
 from engine.jobs.services import JobServices
 from engine.memory.plan import WeightPlacement
 from engine.metadata.record import read_record

@@ -1,0 +1,51 @@
+"""The needs of a job on a device with memory of its own, parted into the device's and the host's.
+
+The device holds weights as it computes with them, and the values between layers. The host holds
+weights that are converted or changed before they are copied to it, and what is copied in each run.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from engine.memory.component_bytes import ComponentBytes
+from engine.memory.plan import HostShare, MemoryFacts, MemoryNeeds, budget_of
+
+_NOTHING = MemoryFacts(denoiser_bytes=0, vae_bytes=0, vae_core_bytes=0)
+
+
+def device_share(needs: MemoryNeeds) -> MemoryNeeds:
+    """Return what a device with memory of its own needs of a job."""
+
+    def on_device(part: ComponentBytes) -> ComponentBytes:
+        return replace(part, converted=0, mapped=0, patched=part.branches, repacks=False)
+
+    return replace(_each(needs, on_device), enlarging_bytes=0)
+
+
+def host_share(needs: MemoryNeeds, free_bytes: int, limit_bytes: int | None) -> HostShare:
+    """Return what the host needs of a job on such a device, within its free memory or a limit."""
+
+    def on_host(part: ComponentBytes) -> ComponentBytes:
+        # Of weights that are streamed, those on their way are in memory.
+        return replace(part, packed=0, patched=part.patched - part.branches)
+
+    without = replace(needs, facts=_NOTHING, vae_facts=_NOTHING, preview_bytes=0)
+    later = tuple(replace(one, facts=_NOTHING) for one in needs.later)
+    on_its_way = _each(replace(without, later=later), on_host)
+    return HostShare(on_its_way, budget_of(free_bytes, limit_bytes))
+
+
+def _each(needs: MemoryNeeds, change: Callable[[ComponentBytes], ComponentBytes]) -> MemoryNeeds:
+    """Return the needs with each component's bytes changed."""
+    largest, reference = needs.largest_text, needs.reference
+    return replace(
+        needs,
+        denoiser=change(needs.denoiser),
+        vae=change(needs.vae),
+        text_encoder=change(needs.text_encoder),
+        largest_text=largest and change(largest),
+        reference=reference and change(reference),
+        controls=tuple(map(change, needs.controls)),
+        image_prompts=tuple(map(change, needs.image_prompts)),
+        later=tuple(replace(one, weights=change(one.weights)) for one in needs.later),
+    )

@@ -1,0 +1,30 @@
+"""The networks of a job that are loaded at once: the candidates that a memory plan chooses from."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The networks that stay loaded together; `MemoryPlan` has what its fields mean."""
+
+    together: bool = False
+    resident: bool = False
+    load_ahead: bool = True
+    tiles: bool = False
+
+    @property
+    def is_least(self) -> bool:
+        """True if one network is loaded at a time."""
+        return not (self.together or self.load_ahead)
+
+
+def ways(*, more_jobs: bool, several: bool, tiles: bool, small: bool) -> list[Way]:
+    """Return the candidates, the fastest first; each needs less memory than those before.
+
+    Tiles alone need more than the whole where a picture is small. Unless networks are `small`, none
+    is loaded beside another only to save seconds: their jobs take minutes.
+    """
+    found = [Way(together=True, resident=True, tiles=tiles)] * more_jobs
+    found += [Way(together=True, tiles=tiles)] * several
+    found += [Way(tiles=tiles)] * small
+    return [*found, Way(load_ahead=False, tiles=tiles), Way(load_ahead=False, tiles=True)]

@@ -1,0 +1,190 @@
+"""Jobs on a device with memory of its own, within a limit that is its true end."""
+# pyright: basic, reportMissingImports=false
+# torch is absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from backends.base import Device, MemoryInfo
+from backends.cpu import CpuBackend
+from backends.torch_device import TorchBackend
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode, PrecisionName, SamplerName, ScheduleName
+from engine.cancel import CancelToken
+from engine.devices.choice import Candidate, Devices
+from engine.errors import EngineError
+from engine.jobs.attempts import JobResult
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
+from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices
+from engine.memory.plan import WeightPlacement
+from engine.memory.residency import Residency
+from engine.output import Destination
+from tests.checkpoints.arrays import write_arrays
+from tests.families import listings
+from tests.families.flux import files
+from tests.families.flux.files import FluxSizes
+from tests.families.flux.test_pictures import CLIP, CONTEXT, VAE, t5_encoder
+from tests.families.listings import ClipSizes, prefixed
+from tests.pipeline.jobs import a_request
+from tests.tiny_checkpoint import write_checkpoint
+
+MB = 1_000_000
+# What the plan leaves to the device's libraries, which the processor has not.
+LIBRARIES = 200 << 20
+
+
+class Card(TorchBackend):
+    """Torch's processor device as if it had memory of its own."""
+
+    def probe(self) -> list[Device]:
+        return [device for device in super().probe() if device.id == "cpu"]
+
+    def memory(self, device: Device) -> MemoryInfo:
+        return MemoryInfo(total=64 << 30, free=64 << 30, integrated=False)
+
+
+class Bench:
+    """A runner on one device."""
+
+    def __init__(self, folder: Path, candidate: Candidate, patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(Devices, "candidates", lambda *_: [candidate])
+        services = JobServices.in_cache(folder / "cache", residency=Residency())
+        self.runner, self._folder, self._count = JobRunner(services), folder, 0
+
+    def run(self, request: GenerateRequest, **changes: object) -> JobResult:
+        self._count += 1
+        saver = PictureSaver(Destination(self._folder / str(self._count)))
+        changed = msgspec.structs.replace(request, **changes)
+        try:
+            return self.runner.run(changed, saver, SilentReporter(), CancelToken())
+        finally:
+            self.runner.release()
+
+
+def pixels(result: JobResult) -> np.ndarray:
+    with Image.open(result.images[0].path) as opened:
+        return np.asarray(opened)
+
+
+@pytest.fixture(scope="module")
+def flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
+    """A Flux.1 whose transformer has most of the weights, 150 MB."""
+    path = tmp_path_factory.mktemp("flux") / "flux.safetensors"
+    vae = {n: s for n, s in listings.ldm_vae(VAE).items() if "quant_conv" not in n}
+    sizes = FluxSizes(512, 64, 2048, CONTEXT, CLIP, 2, 4, 64, guidance=True)
+    clip = listings.clip_text(ClipSizes(width=CLIP, layers=1))
+    whole = {
+        **prefixed("model.diffusion_model.", files.original(sizes)),
+        **prefixed("text_encoders.clip_l.transformer.", clip),
+        **prefixed("text_encoders.t5xxl.transformer.", t5_encoder(CONTEXT)),
+        **prefixed("vae.", vae),
+    }
+    write_arrays(path, files.drawn(whole))
+    return a_request(
+        path,
+        width=96,
+        height=64,
+        steps=2,
+        sampler=SamplerName.EULER,
+        schedule=ScheduleName.SIMPLE,
+        guidance=3.5,
+        precision=PrecisionName.F32,
+    )
+
+
+@pytest.fixture
+def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    pytest.importorskip("torch")
+    backend = Card()
+    return Bench(tmp_path, Candidate(backend, backend.probe()[0]), monkeypatch)
+
+
+@pytest.mark.oracle
+def test_every_limit_makes_the_same_picture_within_it(card: Bench, flux: GenerateRequest) -> None:
+    """The estimate is within 15 % of what tensors took, where weights are most of it."""
+    from tests.backends.torch_device.limited_memory import LimitedMemory
+
+    with LimitedMemory() as memory:
+        whole = card.run(flux)
+    assert whole.plan.placement is WeightPlacement.MEMORY
+    assert whole.plan.peak_bytes - LIBRARIES >= 0.95 * memory.peak
+    for limit in (120 * MB, 80 * MB, 50 * MB):
+        with LimitedMemory(limit) as memory:
+            tight = card.run(flux, device_memory_limit_bytes=LIBRARIES + limit)
+        assert tight.plan.placement is WeightPlacement.STREAMED
+        assert tight.plan.peak_bytes - LIBRARIES == pytest.approx(memory.peak, rel=0.15)
+        np.testing.assert_array_equal(pixels(tight), pixels(whole))
+        assert tight.warnings == ()
+
+
+@pytest.mark.oracle
+def test_weights_in_blocks_and_in_half_precision_are_streamed_as_exactly(
+    card: Bench, flux: GenerateRequest
+) -> None:
+    from tests.backends.torch_device.limited_memory import LimitedMemory
+
+    for bits, precision, limit in (("8", "f32", 36), ("16", "bf16", 45)):
+        wanted = msgspec.convert(
+            msgspec.to_builtins(flux) | {"weight_bits": bits, "precision": precision},
+            GenerateRequest,
+        )
+        whole = card.run(wanted)
+        with LimitedMemory(limit * MB):
+            tight = card.run(wanted, device_memory_limit_bytes=LIBRARIES + limit * MB)
+        assert whole.plan.placement is not WeightPlacement.STREAMED
+        assert tight.plan.placement is WeightPlacement.STREAMED
+        np.testing.assert_array_equal(pixels(tight), pixels(whole))
+
+
+@pytest.mark.oracle
+def test_without_the_limit_such_a_device_runs_out_of_memory(
+    card: Bench, flux: GenerateRequest
+) -> None:
+    from tests.backends.torch_device.limited_memory import LimitedMemory
+
+    with LimitedMemory(120 * MB), pytest.raises(EngineError) as caught:
+        card.run(flux)
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+
+
+@pytest.mark.oracle
+def test_each_memory_has_its_own_limit_and_is_named(card: Bench, flux: GenerateRequest) -> None:
+    with pytest.raises(EngineError, match=r"0\.24 GB of memory; 0\.21 GB may be used"):
+        card.run(flux, device_memory_limit_bytes=LIBRARIES)
+    with pytest.raises(EngineError, match="of this computer's memory, beside that of"):
+        card.run(flux, memory_limit_bytes=LIBRARIES - 1)
+    # The host needs little more than its libraries: all weights are read from the file.
+    assert card.run(flux, memory_limit_bytes=LIBRARIES + MB).images
+
+
+@pytest.mark.oracle
+def test_the_next_pictures_plan_says_that_weights_are_streamed(
+    card: Bench, flux: GenerateRequest
+) -> None:
+    assert not card.runner.outlook(flux).streams
+    limited = msgspec.structs.replace(flux, device_memory_limit_bytes=LIBRARIES + 80 * MB)
+    outlook = card.runner.outlook(limited)
+    assert outlook.streams
+    assert outlook.budget_bytes == LIBRARIES + 80 * MB
+
+
+def test_a_device_without_memory_of_its_own_ignores_the_limit_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = CpuBackend()
+    bench = Bench(tmp_path, Candidate(backend, backend.probe()[0]), monkeypatch)
+    request = a_request(write_checkpoint(tmp_path / "tiny"))
+    plain = bench.run(request)
+    limited = bench.run(request, device_memory_limit_bytes=1)
+    assert plain.warnings == ()
+    (remark,) = limited.warnings
+    assert "no memory of its own" in remark.message
+    assert limited.images[0].record.warnings == limited.warnings
+    assert limited.plan.placement is plain.plan.placement
+    np.testing.assert_array_equal(pixels(limited), pixels(plain))
