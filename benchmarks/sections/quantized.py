@@ -28,6 +28,7 @@ _COLUMNS = (
     "private, after a step GB",
     "load s",
     "step s",
+    "of a step, processor s",
     "error against float32",
 )
 _SIDE = 512
@@ -67,16 +68,16 @@ def quantized(setting: Setting) -> Findings:
 
 
 def _ways() -> list[tuple[str, str, str]]:
-    """List this machine's backends on the processor: first precision, places of weights."""
+    """List this machine's backends on the processor: precisions, places of weights."""
     found: list[tuple[str, str, str]] = []
     for reference in BACKENDS:
         if reference.name in ("cpu", "intel_openvino"):
             device = next((one for one in reference.create().probe() if one.usable), None)
             if device is not None:
-                way = reference.name, device.precisions[0].value
                 reads = reference.create().operators(device).reads_in_place
                 places = ["working_copy", *(["in_place"] if reads else [])]
-                found += [(*way, place) for place in places]
+                for precision in device.precisions:
+                    found += [(reference.name, precision.value, place) for place in places]
     return found
 
 
@@ -114,8 +115,9 @@ def _row(
         with Child("quantized", checkpoint=str(path), **options) as child:
             answers = [child.ask("step", result=str(result)) for _ in range(_STEPS)]
     except PeerError as error:
-        return (label, name, *["-"] * 6, str(error).splitlines()[-1][:60])
-    last, seconds = answers[-1], min(one["seconds"] for one in answers)
+        return (label, name, *["-"] * 7, str(error).splitlines()[-1][:60])
+    last = answers[-1]
+    times = [min(one[part] for one in answers) for part in ("seconds", "processor_s")]
     memory = (path.stat().st_size, last["cached"], last["loaded"], last["ran"])
     error = relative_error(np.load(result), np.load(expected))
-    return (label, name, *(one / 1e9 for one in memory), last["load_s"], seconds, error)
+    return (label, name, *(one / 1e9 for one in memory), last["load_s"], *times, error)
