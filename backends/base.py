@@ -187,6 +187,9 @@ class OperatorSet:
     residual: ResidualForm = ResidualForm.ADD
     # The form in which quantised weights of linear layers stay small in the runtime's memory.
     blocks: BlockForm = BlockForm.NONE
+    # True if the runtime multiplies with blocks as they are, and holds their scales in 32 bits;
+    # else it makes a layer as wide as its numbers while it runs.
+    multiplies_blocks: bool = False
     # True if the runtime can read weights where they are (`Graph.in_place`).
     reads_in_place: bool = False
     # True if weights can be streamed to the device (`Graph.room_bytes`).

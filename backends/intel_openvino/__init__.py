@@ -31,6 +31,7 @@ from backends.base import (
     AttentionForm,
     Backend,
     BackendError,
+    BlockForm,
     Cancellation,
     Compilation,
     Device,
@@ -62,6 +63,8 @@ _CPU_OPERATORS = OperatorSet(
     group_norm=GroupNormForm.INSTANCE,
     gelu=GeluForm.STANDARD,
     upsampling=UpsamplingForm.TRANSPOSED,
+    blocks=BlockForm.MATMUL_N_BITS,
+    multiplies_blocks=True,
 )
 # Single operations with kernels of their own in the GPU plug-in (src/plugins/intel_gpu/docs and
 # primitives_list.hpp of openvino 2026); plain Resize, because the alternative was never measured.

@@ -1,7 +1,11 @@
 """A graph as an OpenVINO model that shares the memory of its weights.
 
 OpenVINO refuses external data outside the model's folder, so weights are read as inputs of the
-graph and then replaced by constants that share the memory of the mapped file.
+graph and then replaced by constants that share the memory of the mapped file. So are matrices in
+blocks of small integers: the numbers of a MatMulNBits become a constant of 4 or 8 bits, less a zero
+and times a scale, which OpenVINO's processor plug-in joins with the product and never widens whole
+("Weight Compression", `ConvertFullyConnectedToFullyConnectedCompressed` in its sources). OpenVINO's
+own reader of MatMulNBits wants the blocks in the file.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -10,10 +14,10 @@ graph and then replaced by constants that share the memory of the mapped file.
 
 from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from onnx import ModelProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from backends.base import Array, BackendError, TensorSpec, base_of, size_of
 
@@ -21,24 +25,45 @@ if TYPE_CHECKING:
     import openvino as ov
 
 
+class _Blocks(NamedTuple):
+    """A matrix [out, in] in blocks: the names of its weights, and the bits of an integer.
+
+    `zeros` is empty where all zeros are the middle of the integers.
+    """
+
+    integers: str
+    scales: str
+    zeros: str
+    bits: int
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, node: NodeProto) -> "_Blocks":
+        """Return those of a MatMulNBits node."""
+        sizes = {one.name: one.i for one in node.attribute}
+        integers, scales, *zeros = node.input[1:]
+        shape = sizes["N"], sizes["K"]
+        return cls(integers, scales, zeros[0] if zeros else "", sizes["bits"], shape)
+
+
 def read_with_weights(
     core: "ov.Core", model_bytes: bytes, weights: Mapping[str, Array]
 ) -> "ov.Model":
     """Return the graph as an OpenVINO model whose constants share memory with `weights`."""
-    import openvino as ov
-
-    model = core.read_model(_weights_as_inputs(model_bytes))
+    graph = ModelProto.FromString(model_bytes)
+    blocks = _without_blocks(graph)
+    _turn_weights_into_inputs(graph)
+    model = core.read_model(graph.SerializeToString())
     for parameter in model.get_parameters():
         name = next(iter(parameter.output(0).get_names()))
-        if name not in weights:
+        if name in blocks:
+            value = _numbers(blocks[name], weights, parameter.get_element_type())
+        elif name in weights:
+            value = _constant(weights[name], parameter.get_element_type())
+        else:
             continue
-        element = parameter.get_element_type()
-        # OpenVINO's binding represents bfloat16 as 16-bit integers with a separate type.
-        stored = weights[name].view(np.uint16) if element == ov.Type.bf16 else weights[name]
-        tensor = ov.Tensor(stored, list(stored.shape), element)
-        constant = ov.op.Constant(tensor, shared_memory=True)
         for target in parameter.output(0).get_target_inputs():
-            target.replace_source_output(constant.output(0))
+            target.replace_source_output(value.output(0))
         model.remove_parameter(parameter)
     model.validate_nodes_and_infer_types()
     return model
@@ -68,9 +93,67 @@ def largest_tensor(model: "ov.Model") -> int:
     return max(sizes)
 
 
-def _weights_as_inputs(model_bytes: bytes) -> bytes:
-    """Return the model with each external initializer turned into an input."""
-    model = ModelProto.FromString(model_bytes)
+def _constant(
+    array: Array, element: "ov.Type", shape: tuple[int, ...] | None = None
+) -> "ov.op.Constant":
+    """Return a constant that shares the array's memory, whose bits are numbers of `element` type.
+
+    `shape` is the array's, but for numbers smaller than a byte.
+    """
+    import openvino as ov
+
+    # OpenVINO's binding represents bfloat16 as 16-bit integers with a separate type.
+    stored = array.view(np.uint16) if element == ov.Type.bf16 else array
+    tensor = ov.Tensor(stored, list(shape or stored.shape), element)
+    return ov.op.Constant(tensor, shared_memory=True)
+
+
+def _numbers(blocks: _Blocks, weights: Mapping[str, Array], element: "ov.Type") -> "ov.Node":
+    """Return scale * (integer - zero) for each number of a matrix, in `element` type."""
+    import openvino as ov
+    from openvino import opset13 as operations
+
+    scales = weights[blocks.scales]
+    one_each, width = (*scales.shape, 1), blocks.shape[1] // scales.shape[1]
+    small = ov.Type.u4 if blocks.bits == 4 else ov.Type.u8
+    integers = _constant(weights[blocks.integers], small, (*scales.shape, width))
+    if blocks.zeros:
+        zero = _constant(weights[blocks.zeros].reshape(one_each), element)
+    else:
+        zero = ov.op.Constant(element, ov.Shape([1]), [1 << (blocks.bits - 1)])
+    steps = operations.subtract(operations.convert(integers, element), zero)
+    numbers = operations.multiply(steps, _constant(scales.reshape(one_each), element))
+    shape = operations.constant(np.array(blocks.shape, np.int64))
+    return operations.reshape(numbers, shape, special_zero=False)
+
+
+def _without_blocks(model: ModelProto) -> dict[str, _Blocks]:
+    """Turn products with matrices in blocks into products with inputs; return these by name."""
+    graph, found = model.graph, dict[str, _Blocks]()
+    elements = {one.name: one.data_type for one in graph.initializer}
+    nodes: list[NodeProto] = []
+    for node in graph.node:
+        if node.op_type != "MatMulNBits":
+            nodes.append(node)
+            continue
+        blocks, name = _Blocks.of(node), f"{node.input[1]}:numbers"
+        if name not in found:
+            element = elements[blocks.scales]
+            graph.input.append(helper.make_tensor_value_info(name, element, blocks.shape))
+            nodes.append(helper.make_node("Transpose", [name], [f"{name}:turned"], perm=[1, 0]))
+        found[name] = blocks
+        nodes.append(helper.make_node("MatMul", [node.input[0], f"{name}:turned"], node.output))
+    del graph.node[:]
+    graph.node.extend(nodes)
+    parts = {part for one in found.values() for part in one[:3]}
+    kept = [one for one in graph.initializer if one.name not in parts]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    return found
+
+
+def _turn_weights_into_inputs(model: ModelProto) -> None:
+    """Turn each external initializer into an input."""
     kept: list[TensorProto] = []
     for tensor in model.graph.initializer:
         if tensor.data_location == TensorProto.EXTERNAL:
@@ -80,4 +163,3 @@ def _weights_as_inputs(model_bytes: bytes) -> bytes:
             kept.append(tensor)
     del model.graph.initializer[:]
     model.graph.initializer.extend(kept)
-    return model.SerializeToString()

@@ -13,12 +13,16 @@ from backends.base import Precision
 
 PRECISION = "INFERENCE_PRECISION_HINT"
 EXECUTION_MODE = "EXECUTION_MODE_HINT"
+# The processor's plug-in would round activations beside weights in blocks to 8 bits, 32 at a time:
+# a layer of Flux.1 then takes 0.55 of the time, and errs by 0.5 %.
+ROUNDED_ACTIVATIONS = "DYNAMIC_QUANTIZATION_GROUP_SIZE"
 # One operation for attention instead of three; the default, set explicitly.
 GPU_ATTENTION = "GPU_ENABLE_SDPA_OPTIMIZATION"
 # Buffers larger than the driver allows by default; "performance may be lower with this option".
 GPU_LARGE_BUFFERS = "GPU_ENABLE_LARGE_ALLOCATIONS"
 
 ON = "YES"
+NONE = "0"
 # In ACCURACY mode no transformation may lower the requested precision.
 MODES: Mapping[Precision, str] = {
     Precision.F32: "ACCURACY",
@@ -56,6 +60,8 @@ def compile_options(
     if device_id.startswith("npu"):
         return {}
     options = {PRECISION: precision.value}
+    if device_id == "cpu":
+        options[ROUNDED_ACTIVATIONS] = NONE
     if device_id.startswith("gpu"):
         options |= {EXECUTION_MODE: MODES[precision], GPU_ATTENTION: ON}
         if large_buffers:

@@ -21,13 +21,19 @@ def runtime_bytes(
 
     One that reads no weights in place, such as a card's, holds all that it is given, and a layer in
     blocks as `element` type while it runs; with `in_place` only those that are on their way to it,
-    where it `streams` weights. Else, without `in_place`, all weights are packed, but
+    where it `streams` weights. OpenVINO multiplies with the blocks instead, and holds their scales
+    and zeros in float32. Else, without `in_place`, all weights are packed, but
     for those in blocks: ONNX Runtime's MatMulNBits packs integers of 4 bits without zeros of their
     own, never scales, and turns all others to float32 as it multiplies, one layer at a time
     (`contrib_ops/cpu/quantization/matmul_nbits.cc`). In place it does so with all blocks, and
     orders only the weights of convolutions anew.
     """
     form = operators.blocks
+    if operators.multiplies_blocks:
+        plain = (one for one in sources if packing_of(one, form) is None)
+        blocks = (one for one in sources if packing_of(one, form))
+        held = sum(one.elements * element.itemsize for one in plain)
+        return held + sum(bound_bytes(one, DType.F32, form) for one in blocks)
     if not operators.reads_in_place:
         blocks = (one for one in sources if packing_of(one, form))
         widest = max((one.elements * element.itemsize for one in blocks), default=0)

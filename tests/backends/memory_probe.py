@@ -1,6 +1,6 @@
 """Measures a backend's private memory in a process of its own; prints JSON.
 
-`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|products|in_place|lookup|results}`
+`python -m tests.backends.memory_probe BACKEND FOLDER WHAT`, which is a function of this module.
 """
 
 import gc
@@ -11,9 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
+from backends.base import DType, FileSlice
 from backends.hardware import private_bytes
 from backends.registry import find
+from engine.graphs.operators import GraphBuilder
+from engine.weights.binding import bind
+from engine.weights.runtime_bytes import runtime_bytes
+from engine.weights.sources import FileWeight
 from tests.backends.samples import Target, lookup_graph, matmul_graph
+from tests.checkpoints.gguf_files import blocks as random_blocks
 
 SMALL_SIDE = 2288  # 20 MiB of float32
 LARGE_SIDE = 4096  # 64 MiB
@@ -57,6 +63,33 @@ def in_place(target: Target, folder: Path) -> list[int]:
     return [before, held()]
 
 
+def blocks(target: Target, folder: Path) -> list[int]:
+    """The bytes told of, and held before and after a run of, matrices in blocks of each form."""
+    warm_up(target, folder)
+    operators, element = target.backend.operators(target.device), target.precision.dtype
+    weights = {
+        f"{dtype}.weight": written(folder, dtype) for dtype in (DType.Q4_0, DType.Q4_K, DType.Q6_K)
+    }
+    g = GraphBuilder("blocks", weights, operators, element, target.precision)
+    x = g.input("x", element, ("rows", LARGE_SIDE))
+    for dtype in weights:
+        x = g.linear(x, dtype.removesuffix(".weight"), (LARGE_SIDE, LARGE_SIDE), bias=False)
+    g.output(x, "y", element, ("rows", LARGE_SIDE))
+    graph = g.build(bind(g.used, element))
+    before = held()
+    session = target.load(graph)
+    session.run({"x": np.ones((1, LARGE_SIDE), np.float32)})
+    return [runtime_bytes(list(weights.values()), element, operators), before, held()]
+
+
+def written(folder: Path, dtype: DType) -> FileWeight:
+    """A matrix of random blocks in a file."""
+    stored = random_blocks(dtype, (LARGE_SIDE, LARGE_SIDE))
+    path = folder / dtype.value
+    path.write_bytes(stored.raw)
+    return FileWeight(FileSlice(path, 0, dtype, stored.shape))
+
+
 def lookup(target: Target, folder: Path) -> list[int]:
     """The memory held before and after a table of 64 MiB is loaded and a row of it looked up."""
     warm_up(target, folder)
@@ -90,7 +123,7 @@ def main(backend_name: str, folder: str, what: str) -> None:
     assert found
     backend = found.create()
     target = Target(backend, backend.probe()[0])
-    ways = (cycles, products, in_place, lookup, results)
+    ways = (cycles, products, in_place, blocks, lookup, results)
     measure = {one.__name__: one for one in ways}[what]
     sys.stdout.write(json.dumps(measure(target, Path(folder))))
 

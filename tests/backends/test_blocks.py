@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from backends.base import Backend, BlockForm, Device, DType, Precision, Session
+from backends.intel_openvino import OpenVinoBackend
 from backends.nvidia_cuda import CudaBackend
 from backends.torch_device import TorchBackend
 from engine.cancel import CancelToken
@@ -63,6 +64,18 @@ def error_of(backend: Backend, device: Device, precision: Precision, weight: Fil
     rounded = x.astype(precision.dtype.numpy).astype(np.float32)
     expected = rounded @ weight.read().T
     return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
+
+
+@types
+@pytest.mark.parametrize("precision", [Precision.F32, Precision.BF16])
+def test_openvino_computes_with_blocks(precision: Precision, dtype: DType, tmp_path: Path) -> None:
+    backend = OpenVinoBackend()
+    device = next(one for one in backend.probe() if one.id == "cpu")
+    if precision not in device.precisions:
+        pytest.skip("this processor has no instructions for bfloat16")
+    weight = written(tmp_path, blocks(dtype, (48, 512)))
+    limit = TOLERANCES[precision] + ROUNDED.get(dtype, 0)
+    assert error_of(backend, device, precision, weight) < limit
 
 
 @pytest.mark.oracle

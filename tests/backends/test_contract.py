@@ -509,6 +509,15 @@ def test_the_processor_reads_weights_where_they_are_if_it_is_asked_to(tmp_path: 
 
 
 @linux_only
+def test_the_memory_that_openvino_holds_of_weights_in_blocks_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("openvino")
+    told, before, after = measured("intel_openvino", tmp_path, "blocks")
+    dense = 3 * LARGE_SIDE**2 * DType.F32.itemsize
+    assert told < 0.4 * dense
+    assert told == pytest.approx(after - before, rel=0.15)
+
+
+@linux_only
 def test_the_processor_keeps_no_memory_of_earlier_results(tmp_path: Path) -> None:
     before, after = measured("cpu", tmp_path, "results")
     assert after - before < 0.25 * LARGE_SIDE**2 * DType.F32.itemsize

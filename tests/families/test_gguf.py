@@ -1,14 +1,15 @@
 """Z-Image, FLUX.2 klein, Chroma and SD 3.5 from GGUF files, with their encoders in such files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backends.base import Array, DType, Precision
+from backends.base import Array, Backend, DType, Precision
 from backends.cpu import CpuBackend
+from backends.intel_openvino import OpenVinoBackend
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.checkpoints.known_files import KnownFiles
@@ -30,6 +31,9 @@ from tests.families.gguf_parts import (
 from tests.families.listings import Listing
 from tests.families.zimage import files as zimage
 from tests.pipeline.jobs import RESIDENCY, a_request, run
+
+# Types that become 4 bits with offsets, in blocks of 32, and 8 bits without, in blocks of 16.
+OF_BOTH_WIDTHS = (DType.Q4_K, DType.Q6_K)
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -57,7 +61,7 @@ def write_encoder(path: Path, model: Model, dtype: DType) -> Path:
 
 
 def picture(
-    path: Path, parts: ComponentFiles, backend: type[CpuBackend] = CpuBackend
+    path: Path, parts: ComponentFiles, backend: Callable[[], Backend] = CpuBackend
 ) -> NDArray[np.uint8]:
     request = a_request(
         path,
@@ -87,6 +91,18 @@ def test_a_picture_is_that_of_the_dequantised_transformer(
     expected = picture(whole, written.parts)
     assert expected.std() > 1
     assert decibels(picture(quantised, written.parts), expected) > 40
+
+
+@pytest.mark.parametrize("dtype", OF_BOTH_WIDTHS)
+def test_openvinos_picture_is_that_of_the_dequantised_transformer(
+    written: Written, dtype: DType, tmp_path: Path
+) -> None:
+    """At least 40 dB beside ONNX Runtime with weights of 32 bits."""
+    model = written.model
+    quantised = write_transformer(tmp_path / f"{model.name}-{dtype}.gguf", model, dtype)
+    whole = write_dequantised(tmp_path / f"{model.name}.safetensors", quantised, model.transformer)
+    found = picture(quantised, written.parts, OpenVinoBackend)
+    assert decibels(found, picture(whole, written.parts)) > 40
 
 
 def test_norms_and_all_layers_may_be_in_blocks(written: Written, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import DType, OperatorSet
+from backends.base import Device, DType, FileSlice, OperatorSet
 from backends.cpu import CpuBackend
+from backends.intel_openvino import OpenVinoBackend
 from backends.nvidia_cuda import OPERATORS as CUDA
 from engine.weights.packing import bound_bytes
 from engine.weights.runtime_bytes import runtime_bytes
+from engine.weights.sources import FileWeight
 from tests.checkpoints.gguf_files import blocks
 from tests.weights.test_dequantization import written
 
@@ -19,6 +21,16 @@ def test_a_card_holds_all_blocks_and_one_layer_in_16_bits(dtype: DType, tmp_path
     weight, small = written(tmp_path, blocks(dtype, (8, 512))), DType.F16
     whole = bound_bytes(weight, small, CUDA.blocks)
     assert runtime_bytes([weight] * 3, small, CUDA) == 3 * whole + 8 * 512 * small.itemsize
+
+
+def test_openvino_holds_scales_and_zeros_in_32_bits(tmp_path: Path) -> None:
+    weight, backend = written(tmp_path, blocks(DType.Q4_K, (8, 512))), OpenVinoBackend()
+    operators = backend.operators(Device(backend.name, "cpu", ""))
+    bytes_in_blocks = 8 * 512 // 2 + 2 * 8 * 512 // 32 * 4
+    for element in (DType.F32, DType.BF16):
+        assert runtime_bytes([weight], element, operators) == bytes_in_blocks
+    vector = FileWeight(FileSlice(weight.slice.path, 0, DType.F32, (8,)))
+    assert runtime_bytes([vector], DType.BF16, operators) == 8 * DType.BF16.itemsize
 
 
 def test_the_processor_holds_integers_that_it_packs_and_no_scales(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ def _openvino() -> set[str]:
             for large in (False, True):
                 told = options.compile_options(device, precision, large_buffers=large)
                 said |= set(told) | set(told.values())
-    constants = {v for k, v in vars(options).items() if k.isupper() and isinstance(v, str)}
-    return said | constants
+    said |= {v for k, v in vars(options).items() if k.isupper() and isinstance(v, str)}
+    return {word for word in said if not _NO_WORD.fullmatch(word)}
 
 
 def _cuda() -> set[str]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from backends.base import Array, DType
+from backends.intel_openvino import OpenVinoBackend
 from engine.api.request import ComponentFiles
 from engine.checkpoints.known_files import KnownFiles
 from engine.families import identify
@@ -86,6 +87,16 @@ def test_a_picture_is_that_of_the_dequantised_weights(
     assert decibels(picture(flux, components=parts), expected) > 40
     monkeypatch.setattr("tests.families.flux.test_pictures.CpuBackend", WideBackend)
     assert np.array_equal(picture(flux, components=parts), expected)
+
+
+def test_openvinos_picture_is_that_of_the_dequantised_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At least 40 dB beside ONNX Runtime with weights of 32 bits."""
+    flux, encoder, whole = write_pair(tmp_path, DType.Q5_K)
+    expected = picture(whole)
+    monkeypatch.setattr("tests.families.flux.test_pictures.CpuBackend", OpenVinoBackend)
+    assert decibels(picture(flux, components=parts_beside(tmp_path, encoder)), expected) > 40
 
 
 def test_a_picture_of_weights_read_in_place_is_that_of_packed_ones(tmp_path: Path) -> None:
