@@ -93,6 +93,7 @@ _REASONS = (
     sentence("the only one that is known to work here"),
     sentence("{other} failed in an earlier job"),
     sentence("{other} failed in this job"),
+    sentence("{other} lacks the memory for this job"),
     sentence("{other} is being prepared"),
     sentence("{other} could not be prepared"),
     sentence("not measured yet"),

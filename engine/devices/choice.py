@@ -41,6 +41,8 @@ class Candidate:
     """A device that a job may run on. `choice` is the reason why it comes before the next one.
 
     `milliseconds` is the time of a run in its trial, `failure` the reason why a job failed on it.
+    `exact_at_no_cost`: the trial took no longer in float32 than in the precision that is preferred
+    for the memory that it saves.
     """
 
     backend: Backend
@@ -48,6 +50,7 @@ class Candidate:
     milliseconds: float = float("inf")
     failure: str = ""
     choice: str = ""
+    exact_at_no_cost: bool = False
 
     @property
     def holds_blocks(self) -> bool:
@@ -281,7 +284,11 @@ def _cures(refused: list[_Refusal], wanted: str) -> tuple[Remedy, ...]:
 
 def _candidate(reference: BackendReference, device: TriedDevice) -> Candidate:
     return Candidate(
-        reference.create(), device.device(reference.name), device.milliseconds, device.failure
+        reference.create(),
+        device.device(reference.name),
+        device.milliseconds,
+        device.failure,
+        exact_at_no_cost=device.is_exact_at_no_cost,
     )
 
 

@@ -70,6 +70,12 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
         return next(times, float("inf")) if self.works else float("inf")
 
     @property
+    def is_exact_at_no_cost(self) -> bool:
+        """True if a run in float32 took no longer than one in the preferred precision."""
+        times = {one.precision: one.milliseconds for one in self.figures if not one.problem}
+        return self.works and times.get(Precision.F32.value, float("inf")) <= self.milliseconds
+
+    @property
     def sentence(self) -> str:
         """The verdict as a sentence for the user."""
         if self.unusable:

@@ -1,6 +1,6 @@
 """Failures that another device may cure, and the warnings where it takes over."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -8,16 +8,23 @@ import msgspec
 from backends.base import Precision
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
+from engine.api.request import GenerateRequest
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.jobs.job_plan import JobPlan
 
 # Failures that another device may not have; the causes of others are request, checkpoint or disk.
 CURABLE = frozenset(
     {ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY, ErrorCode.CACHE_NOT_WRITABLE}
 )
+# The id of a processor among the devices of each of its backends.
+_PROCESSOR = "cpu"
+# The axes of the weights of linear layers.
+_MATRIX = 2
 _DOING = {
     Phase.LOAD: sentence("reading the model"),
     Phase.COMPILE: sentence("preparing the networks"),
@@ -94,6 +101,69 @@ def fitting(
     if holds_blocks:
         found = [one for one in found if one.holds_blocks]
     return found or list(candidates)
+
+
+def exact_at_no_cost(
+    candidates: list[Candidate], request: GenerateRequest, checkpoint: IdentifiedCheckpoint
+) -> list[Candidate]:
+    """Return the candidates for a checkpoint, where the request leaves the precision open.
+
+    Weights in blocks take no less memory in 16 bits; so for them devices that are as quick in
+    float32 prefer it.
+    """
+    if request.precision is not PrecisionName.AUTO or not _is_in_blocks(request, checkpoint):
+        return candidates
+    return [
+        replace(one, device=replace(one.device, precisions=_exact_first(one.device.precisions)))
+        if one.exact_at_no_cost
+        else one
+        for one in candidates
+    ]
+
+
+def _is_in_blocks(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
+    """Return True if most of the denoiser's numbers are in blocks, or are rounded into them."""
+    weights = checkpoint.weights_of(Component.DENOISER)
+    rounds = request.weight_bits in (WeightBits.EIGHT, WeightBits.FOUR)
+    held = (
+        one.elements
+        for one in weights.values()
+        if len(one.shape) == _MATRIX and (rounds or one.dtype.block is not None)
+    )
+    return 2 * sum(held) > weights.elements
+
+
+def _exact_first(precisions: tuple[Precision, ...]) -> tuple[Precision, ...]:
+    return tuple(sorted(precisions, key=lambda one: one is not Precision.F32))
+
+
+def with_room(
+    candidates: Sequence[Candidate], plan_on: Callable[[Candidate], JobPlan]
+) -> list[Candidate]:
+    """Return the candidates with weights in blocks where one's runtime has room for them first.
+
+    Runtimes of one processor differ in what they hold of such weights: all, or nothing where they
+    read them in place. The preferred one goes behind another if only that fits its memory.
+    """
+    first, *others = candidates
+    rivals = [one for one in others if first.device.id == one.device.id == _PROCESSOR]
+    if not rivals or _has_room(plan_on, first):
+        return [*candidates]
+    roomy = next((one for one in rivals if _has_room(plan_on, one)), None)
+    if roomy is None:
+        return [*candidates]
+    title = runtime_title(first.device.backend)
+    chosen = replace(roomy, choice=f"{title} lacks the memory for this job")
+    return [chosen, *(one for one in candidates if one is not roomy)]
+
+
+def _has_room(plan_on: Callable[[Candidate], JobPlan], candidate: Candidate) -> bool:
+    """Return True if the job's plan fits, or if its weights are in no blocks."""
+    try:
+        plan = plan_on(candidate)
+    except EngineError:
+        return False
+    return plan.memory.fits or not plan.needs.repacks
 
 
 def taken_over(following: Candidate, failed: Candidate) -> Candidate:

@@ -16,7 +16,7 @@ from engine.families.architecture import TinyDecoder
 from engine.families.base import IdentifiedCheckpoint
 from engine.jobs.attempts import Attempts, JobResult, JobSetting
 from engine.jobs.checkpoint_loading import load_checkpoint
-from engine.jobs.fallback import fitting
+from engine.jobs.fallback import exact_at_no_cost, fitting, with_room
 from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import JobPlan, plan_job
@@ -116,14 +116,19 @@ class JobRunner:
     def _planned(self, request: GenerateRequest) -> JobPlan:
         wanted = request.backend, request.precision
         blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-        candidate = self.candidates(*wanted, CancelToken(), holds_blocks=blocks)[0]
+        candidates = self.candidates(*wanted, CancelToken(), holds_blocks=blocks)
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
+        candidates = exact_at_no_cost(candidates, request, checkpoint)
         files = self.services.named_files(lambda _done: None)
-        road = self._road(checkpoint, candidate, request.count, is_wanted=False)
+        road = self._road(checkpoint, candidates[0], request.count, is_wanted=False)
         read = read_job(resolve_job(request, checkpoint, files, road))
-        limits = request.memory_limit_bytes, request.device_memory_limit_bytes
-        return plan_job(read, candidate, self.services, MemoryAllowance(*limits))
+        allowance = MemoryAllowance(request.memory_limit_bytes, request.device_memory_limit_bytes)
+
+        def plan_on(candidate: Candidate) -> JobPlan:
+            return plan_job(read, candidate, self.services, allowance)
+
+        return plan_on(with_room(candidates, plan_on)[0])
 
     def _run(
         self,
@@ -145,6 +150,7 @@ class JobRunner:
             wanted = request.backend, request.precision
             blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
             candidates = self.candidates(*wanted, cancel, holds_blocks=blocks)
+            candidates = exact_at_no_cost(candidates, request, checkpoint)
         _stop_if(cancel)
         with host_memory_errors():
             files = services.named_files(lambda _done: _stop_if(cancel))
@@ -211,6 +217,7 @@ class JobRunner:
 
     def _ordered(self, candidates: list[Candidate], attempts: Attempts) -> list[Candidate]:
         """Return the candidates by preference, with one that must compile first put last."""
+        candidates = with_room(candidates, attempts.plan_on)
         if self.preparations is None:
             return candidates
 

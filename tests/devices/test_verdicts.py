@@ -95,6 +95,18 @@ def test_forgetting_deletes_every_report(path: Path) -> None:
     store.forget()
 
 
+def test_float32_is_free_where_it_took_no_longer() -> None:
+    slow, quick = (
+        PrecisionFigures(precision="f32", milliseconds=HALF.milliseconds + more)
+        for more in (1.0, -1.0)
+    )
+    for exact, is_free in ((slow, False), (quick, True)):
+        device = msgspec.structs.replace(DEVICE, figures=(HALF, exact))
+        assert device.is_exact_at_no_cost is is_free
+    wrong = msgspec.structs.replace(quick, problem="it is off by 2.0%")
+    assert not msgspec.structs.replace(DEVICE, figures=(HALF, wrong)).is_exact_at_no_cost
+
+
 def test_a_device_is_offered_in_the_precisions_with_correct_results() -> None:
     wrong = PrecisionFigures(precision="f32", milliseconds=1.0, problem="it is off by 2.0%")
     device = msgspec.structs.replace(DEVICE, figures=(wrong, HALF))

@@ -10084,6 +10084,10 @@
    <translation>{other} wird gerade vorbereitet</translation>
   </message>
   <message>
+   <source>{other} lacks the memory for this job</source>
+   <translation>{other} hat nicht genug Speicher für diesen Auftrag</translation>
+  </message>
+  <message>
    <source>{parent}/{file} asks for what this version does not run: {names}.</source>
    <translation>{parent}/{file} verlangt, was diese Version nicht kann: {names}.</translation>
   </message>

@@ -1,0 +1,132 @@
+"""The runtime and the precision that a job takes for weights in blocks."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from backends.base import Device, DType, MemoryInfo, Precision
+from backends.cpu import CpuBackend
+from backends.intel_openvino import OpenVinoBackend
+from engine.api.request import GenerateRequest
+from engine.api.values import PrecisionName, WeightBits
+from engine.cancel import CancelToken
+from engine.devices.choice import Candidate, Devices
+from engine.jobs.job_estimate import JobEstimate
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
+from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices
+from engine.output import Destination
+from tests.families.flux.test_gguf import parts_beside, write_pair
+from tests.pipeline.jobs import a_request
+
+_PLENTY = 32 << 30
+
+
+class RoomyOpenVino(OpenVinoBackend):
+    """OpenVINO beside other programs, which leave `free` bytes."""
+
+    free = _PLENTY
+
+    def memory(self, device: Device) -> MemoryInfo:
+        return MemoryInfo(_PLENTY, self.free, integrated=True)
+
+
+class RoomyCpu(CpuBackend):
+    """ONNX Runtime beside the same programs."""
+
+    free = _PLENTY
+
+    def memory(self, device: Device) -> MemoryInfo:
+        return MemoryInfo(_PLENTY, self.free, integrated=True)
+
+
+class Bench:
+    """A picture of weights in blocks and one of float32, planned where OpenVINO is preferred."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.blocks, encoder, whole = write_pair(folder, DType.Q8_0)
+        self.request = a_request(
+            self.blocks, components=parts_beside(folder, encoder), width=96, height=64, steps=1
+        )
+        self.request = msgspec.structs.replace(self.request, backend="auto")
+        self.wide = msgspec.structs.replace(
+            a_request(whole, width=96, height=64, steps=1), backend="auto"
+        )
+        self.folder, self.openvino, self.onnx = folder, RoomyOpenVino(), RoomyCpu()
+        device = next(one for one in self.openvino.probe() if one.id == "cpu")
+        device = replace(device, precisions=(Precision.BF16, Precision.F32))
+        self.first: Candidate = Candidate(self.openvino, device, exact_at_no_cost=True)
+        self.second: Candidate = Candidate(self.onnx, self.onnx.probe()[0])
+
+        def candidates(*_: object) -> list[Candidate]:
+            return [self.first, self.second]
+
+        monkeypatch.setattr(Devices, "candidates", candidates)
+        self.runner = JobRunner(JobServices.in_cache(folder / "cache"))
+
+    def planned(self, request: GenerateRequest, **changes: object) -> JobEstimate:
+        return self.runner.estimate(msgspec.structs.replace(request, **changes))
+
+    def leave(self, free: int) -> None:
+        self.openvino.free = self.onnx.free = free
+
+    def tight(self, request: GenerateRequest) -> int:
+        """Free bytes with which the picture fits ONNX Runtime, and not OpenVINO."""
+        everything = [self.first, self.second]
+        peaks: list[int] = []
+        self.leave(1)
+        for one in everything:
+            self.first = self.second = one
+            peaks.append(self.planned(request).memory.peak_bytes)
+        self.first, self.second = everything
+        self.leave(_PLENTY)
+        share = self.planned(request).memory.budget_bytes / _PLENTY
+        most, least = peaks
+        assert least < most
+        return int((most + least) / 2 / share)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    pytest.importorskip("openvino")
+    return Bench(tmp_path, monkeypatch)
+
+
+def test_blocks_are_computed_exactly_where_that_takes_no_longer(bench: Bench) -> None:
+    """Numbers in no blocks would take twice the memory."""
+    assert bench.planned(bench.request).precisions == (Precision.F32,)
+    assert bench.planned(bench.wide).precisions[0] is Precision.BF16
+    rounded = bench.planned(bench.wide, weight_bits=WeightBits.EIGHT)
+    assert rounded.precisions == (Precision.F32,)
+    asked = bench.planned(bench.request, precision=PrecisionName.BF16)
+    assert asked.precisions[0] is Precision.BF16
+    bench.first = replace(bench.first, exact_at_no_cost=False)
+    assert bench.planned(bench.request).precisions[0] is Precision.BF16
+
+
+def test_a_runtime_that_reads_blocks_in_place_takes_over_where_memory_is_scarce(
+    bench: Bench,
+) -> None:
+    assert bench.planned(bench.request).compiler.device.backend == "intel_openvino"
+    bench.leave(bench.tight(bench.request))
+    found = bench.planned(bench.request)
+    assert (found.compiler.device.backend, found.memory.fits) == ("cpu", True)
+    saver = PictureSaver(Destination(bench.folder / "out"))
+    result = bench.runner.run(bench.request, saver, SilentReporter(), CancelToken())
+    assert (result.device.backend, result.warnings) == ("cpu", ())
+    assert result.choice == "OpenVINO lacks the memory for this job"
+
+
+def test_the_preferred_runtime_stays_where_none_has_the_room(bench: Bench) -> None:
+    bench.leave(1)
+    assert bench.planned(bench.request).compiler.device.backend == "intel_openvino"
+
+
+def test_weights_in_no_blocks_stay_on_the_preferred_runtime(bench: Bench) -> None:
+    exact = {"precision": PrecisionName.F32, "weight_bits": WeightBits.ALL}
+    wide = msgspec.structs.replace(bench.wide, **exact)
+    bench.leave(bench.tight(wide))
+    assert bench.planned(wide).compiler.device.backend == "intel_openvino"
