@@ -106,7 +106,7 @@ def test_tokens_are_those_of_the_pipeline(klein: Path, text: str) -> None:
     pipe.text_encoder.forward = lambda input_ids, **_: given.append(input_ids)
     with pytest.raises(AttributeError):
         pipe.encode_prompt(text)
-    rows = ChatRows(load_qwen_tokenizer(), WITHOUT_THOUGHTS, 512, cuts=True)
+    rows = ChatRows(load_qwen_tokenizer(), WITHOUT_THOUGHTS, 512, unescapes=False, cuts=True)
     found = rows.laid_out([WeightedText(text, 1.0)]).ids
     np.testing.assert_array_equal(found, given[0].numpy())
     assert AFTER == (9, 18, 27)
