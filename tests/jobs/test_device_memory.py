@@ -13,7 +13,7 @@ from backends.base import Device, MemoryInfo
 from backends.cpu import CpuBackend
 from backends.torch_device import TorchBackend
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorCode, PrecisionName, SamplerName, ScheduleName
+from engine.api.values import ErrorCode, PrecisionName, SamplerName, ScheduleName, WeightBits
 from engine.cancel import CancelToken
 from engine.devices.choice import Candidate, Devices
 from engine.errors import EngineError
@@ -95,6 +95,7 @@ def flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
         schedule=ScheduleName.SIMPLE,
         guidance=3.5,
         precision=PrecisionName.F32,
+        weight_bits=WeightBits.ALL,
     )
 
 
@@ -140,6 +141,20 @@ def test_weights_in_blocks_and_in_half_precision_are_streamed_as_exactly(
         assert whole.plan.placement is not WeightPlacement.STREAMED
         assert tight.plan.placement is WeightPlacement.STREAMED
         np.testing.assert_array_equal(pixels(tight), pixels(whole))
+
+
+@pytest.mark.oracle
+def test_weights_are_rounded_before_they_are_streamed_where_that_is_left_to_the_plan(
+    card: Bench, flux: GenerateRequest
+) -> None:
+    auto = msgspec.structs.replace(flux, weight_bits=WeightBits.AUTO)
+    outlooks = [
+        card.runner.outlook(
+            msgspec.structs.replace(auto, device_memory_limit_bytes=LIBRARIES + limit * MB)
+        )
+        for limit in (200, 80)
+    ]
+    assert [(one.denoiser_bits, one.streams) for one in outlooks] == [(16, False), (8, False)]
 
 
 @pytest.mark.oracle
