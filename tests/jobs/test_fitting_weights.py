@@ -205,7 +205,7 @@ def falling(runner: JobRunner, request: GenerateRequest) -> dict[Rounding, int]:
     found: dict[Rounding, int] = {}
     limit: int | None = None
     while True:
-        tight = msgspec.structs.replace(request, memory_limit_bytes=limit)
+        tight = msgspec.structs.replace(request, device_memory_limit_bytes=limit)
         try:
             outlook = runner.outlook(tight)
         except EngineError:
@@ -225,7 +225,7 @@ def test_pictures_of_a_tight_plan_say_their_bits_and_are_made_again(
     _, record, exact = bench.made(bench.request)
     assert bits_of(record.request.weight_bits, record.request.text_weight_bits) == EXACT
     for rounding, peak in list(found.items())[1:3]:
-        tight = msgspec.structs.replace(bench.request, memory_limit_bytes=peak)
+        tight = msgspec.structs.replace(bench.request, device_memory_limit_bytes=peak)
         path, record, pixels = bench.made(tight)
         said = record.request.weight_bits, record.request.text_weight_bits
         assert bits_of(*said) == rounding
@@ -233,5 +233,5 @@ def test_pictures_of_a_tight_plan_say_their_bits_and_are_made_again(
         assert not np.array_equal(pixels, exact)
         # The same bits where there is room for all.
         again = read_request(path).request
-        assert again.memory_limit_bytes is None
+        assert again.device_memory_limit_bytes is None
         np.testing.assert_array_equal(bench.made(again)[2], pixels)
