@@ -20,7 +20,6 @@ from engine.errors import EngineError
 from ui.advanced_labels import options_summary
 from ui.job_labels import upscaler_name
 from ui.labels import duration, file_size, size_label, when
-from ui.layer_facts import control_lines, image_prompt_lines, mask_line, second_pass_lines
 from ui.method_labels import method_name, tool_label
 
 if TYPE_CHECKING:
@@ -95,6 +94,9 @@ def model_name(imported: "ImportedRequest") -> str:
 def _made_by(imported: "ImportedRequest") -> Iterator[tuple[str, str]]:
     from app.gallery.descriptions import bare_name
 
+    # The window starts sooner without the words about layers, too.
+    from ui import layer_facts
+
     request, record = imported.request, imported.record
     yield translate("facts", "Prompt"), request.prompt
     yield translate("facts", "Negative prompt"), request.negative_prompt
@@ -112,7 +114,7 @@ def _made_by(imported: "ImportedRequest") -> Iterator[tuple[str, str]]:
         yield translate("facts", "LoRAs"), "\n".join(files)
     if request.refiner is not None and request.refiner.checkpoint:
         yield translate("facts", "Refiner"), bare_name(request.refiner.checkpoint)
-    yield translate("facts", "Second passes"), second_pass_lines(request)
+    yield translate("facts", "Second passes"), layer_facts.second_pass_lines(request)
     yield translate("facts", "Options"), options_summary(settings_of(request))
     yield from _made_with(imported.tool, request, record)
     for pair in islice(imported.unmapped, _MOST_FOREIGN):
@@ -135,18 +137,20 @@ def _method(request: GenerateRequest) -> Iterator[tuple[str, str]]:
 
 
 def _from_picture(request: GenerateRequest) -> Iterator[tuple[str, str]]:
+    from ui import layer_facts
+
     paths = {image.role: image.path for image in request.inputs}
     if InputRole.INIT in paths:
         yield translate("facts", "Start picture"), paths[InputRole.INIT]
         yield translate("facts", "Mask"), paths.get(InputRole.MASK, "")
-        yield translate("facts", "Redrawn part"), mask_line(request)
+        yield translate("facts", "Redrawn part"), layer_facts.mask_line(request)
     if request.strength is not None and InputRole.INIT in paths:
         yield translate("facts", "Strength"), _number(request.strength)
     for image in request.inputs:
         if image.role is InputRole.REFERENCE:
             yield translate("facts", "Reference picture"), image.path
-    yield translate("facts", "Control layers"), control_lines(request)
-    yield translate("facts", "Image prompts"), image_prompt_lines(request)
+    yield translate("facts", "Control layers"), layer_facts.control_lines(request)
+    yield translate("facts", "Image prompts"), layer_facts.image_prompt_lines(request)
 
 
 def _lora(report: LoraReport) -> str:

@@ -8,7 +8,6 @@ import msgspec
 from backends.base import Precision
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
-from engine.api.request import GenerateRequest
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
@@ -104,14 +103,17 @@ def fitting(
 
 
 def exact_at_no_cost(
-    candidates: list[Candidate], request: GenerateRequest, checkpoint: IdentifiedCheckpoint
+    candidates: list[Candidate],
+    precision: PrecisionName,
+    weight_bits: WeightBits,
+    checkpoint: IdentifiedCheckpoint,
 ) -> list[Candidate]:
-    """Return the candidates for a checkpoint, where the request leaves the precision open.
+    """Return the candidates for a checkpoint, where a request leaves the precision open.
 
     Weights in blocks take no less memory in 16 bits; so for them devices that are as quick in
     float32 prefer it.
     """
-    if request.precision is not PrecisionName.AUTO or not _is_in_blocks(request, checkpoint):
+    if precision is not PrecisionName.AUTO or not _is_in_blocks(weight_bits, checkpoint):
         return candidates
     return [
         replace(one, device=replace(one.device, precisions=_exact_first(one.device.precisions)))
@@ -121,10 +123,10 @@ def exact_at_no_cost(
     ]
 
 
-def _is_in_blocks(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
+def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
     """Return True if most of the denoiser's numbers are in blocks, or are rounded into them."""
     weights = checkpoint.weights_of(Component.DENOISER)
-    rounds = request.weight_bits in (WeightBits.EIGHT, WeightBits.FOUR)
+    rounds = bits in (WeightBits.EIGHT, WeightBits.FOUR)
     held = (
         one.elements
         for one in weights.values()

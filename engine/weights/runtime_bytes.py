@@ -40,9 +40,16 @@ def runtime_bytes(
         if in_place and operators.streams:
             return streamed_bytes(sources, element, operators) + widest
         return sum(bound_bytes(one, element, form) for one in sources) + widest
+    return _packed_bytes(sources, element, operators, in_place=in_place)
+
+
+def _packed_bytes(
+    sources: Collection[WeightSource], element: DType, operators: OperatorSet, *, in_place: bool
+) -> int:
+    """Return what ONNX Runtime packs on the processor, and its widest layer while that runs."""
     held = widest = 0
     for source in sources:
-        packing = packing_of(source, form)
+        packing = packing_of(source, operators.blocks)
         if packing is None:
             packs = not in_place or len(source.shape) == _CONVOLUTION
             held += source.elements * element.itemsize * packs

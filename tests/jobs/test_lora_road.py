@@ -200,18 +200,36 @@ def test_changes_that_are_no_products_and_absent_ones_have_no_branches(
     timed: Timed, tmp_path: Path
 ) -> None:
     assert timed.combination.branches is not None
-    bias = next(
-        name
-        for name in timed.checkpoint.components[Component.DENOISER].weights
-        if name.endswith("proj_in.bias")
-    )
-    layer = "lora_unet_" + bias.removesuffix(".bias").replace(".", "_")
-    shape = timed.checkpoint.components[Component.DENOISER].weights[bias].shape
-    extra = {f"{layer}.diff_b": np.ones(shape, np.float32)}
-    mixed = FileLora(tmp_path / "mixed.safetensors", timed.path, extra=extra)
-    assert timed.combined(mixed).branches is None
+    whole = with_more(timed, tmp_path, "weight", "diff", (Component.TEXT_ENCODER,))
+    assert timed.combined(whole).branches is None
     off = LoraUse("style", strengths=(0.0,))
     assert timed.combined(timed.lora, off).branches is None
+
+
+def test_changes_of_biases_are_merged_beside_branches_of_one_strength(
+    timed: Timed, tmp_path: Path
+) -> None:
+    mixed = with_more(timed, tmp_path, "bias", "diff_b")
+    combined = timed.combined(mixed)
+    assert combined.branches is not None
+    changing = LoraUse("style", strengths=(0.2, 1.0, 0.6))
+    assert timed.combined(mixed, changing).branches is None
+
+
+def with_more(
+    timed: Timed,
+    folder: Path,
+    tensor: str,
+    key: str,
+    components: tuple[Component, ...] = (Component.TEXT_ENCODER, Component.DENOISER),
+) -> FileLora:
+    """A LoRA of some components that also changes a tensor of the UNet as a whole."""
+    weights = timed.checkpoint.components[Component.DENOISER].weights
+    name = next(name for name in weights if name.endswith(f"proj_in.{tensor}"))
+    layer = "lora_unet_" + name.removesuffix(f".{tensor}").replace(".", "_")
+    extra = {f"{layer}.{key}": np.ones(weights[name].shape, np.float32)}
+    path = folder / "mixed.safetensors"
+    return FileLora(path, timed.path, components=components, extra=extra)
 
 
 @pytest.mark.parametrize(
