@@ -8,14 +8,13 @@ weight is the product, rotated back.
 
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from backends.base import Array, DType, FileSlice
+from backends.base import Array, DType
 from engine.weights.conversion import convert
 from engine.weights.dequantization import PIECE
-from engine.weights.sources import Description, Place, mapped
+from engine.weights.sources import Description, Place, StoredProduct, mapped
 
 # The elements that are computed at once, about a processor's cache.
 _AT_ONCE = 4 * PIECE
@@ -26,52 +25,20 @@ _MOST_ROTATED = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Int8Rows:
+class Int8Rows(StoredProduct):
     """A weight [out, in] of int8 integers in a file, times a `scale` for each row or for all.
 
     `rotation` is the number of columns that were rotated together, a power of 4; 0 for none.
     `seen_as` is another shape that the weight is used in, with the same rows.
     """
 
-    stored: FileSlice
-    scale: FileSlice
     rotation: int = 0
     seen_as: tuple[int, ...] | None = None
-
-    @property
-    def path(self) -> Path:
-        """The file of the integers."""
-        return self.stored.path
-
-    @property
-    def offset(self) -> int:
-        """The first byte of the integers in the file."""
-        return self.stored.offset
-
-    @property
-    def nbytes(self) -> int:
-        """The length of the integers in bytes, without their scales."""
-        return self.stored.nbytes
-
-    @property
-    def dtype(self) -> DType:
-        """The element type of the integers."""
-        return self.stored.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The tensor's shape."""
         return self.seen_as or self.stored.shape
-
-    @property
-    def elements(self) -> int:
-        """The number of the tensor's elements."""
-        return self.stored.elements
-
-    @property
-    def base(self) -> "Int8Rows":
-        """The weight itself: it has no patches."""
-        return self
 
     def rows(self, start: int, stop: int) -> "Int8Rows":
         """Return rows `start` to `stop`, with their scales."""
@@ -85,10 +52,6 @@ class Int8Rows:
         if not shape or shape[0] != self.stored.shape[0]:
             raise ValueError(f"rows of {self.stored.shape} stay rows, which {shape} does not have")
         return replace(self, seen_as=shape)
-
-    def read(self) -> Array:
-        """Return the numbers in float32."""
-        return self.read_as(DType.F32)
 
     def read_as(self, element: DType) -> Array:
         """Return the numbers in `element` type, computed in float32 some rows at a time."""
@@ -111,18 +74,6 @@ class Int8Rows:
         """Return a scale for each row: float32 [out, 1]."""
         scales = mapped(self.scale).astype(np.float32).reshape(-1, 1)
         return np.broadcast_to(scales, (self.stored.shape[0], 1))
-
-    def slice_as(self, element: DType) -> FileSlice | None:
-        """Return None: the stored integers are not the numbers."""
-        return None
-
-    def needs_conversion(self, element: DType) -> bool:
-        """Return True: the integers are always multiplied by their scales."""
-        return True
-
-    def parts(self) -> tuple[FileSlice, ...]:
-        """Return the slices of the integers and of their scales."""
-        return self.stored, self.scale
 
     def describe(self, place: Place) -> Description:
         """Return both places, the rotation and the shape."""

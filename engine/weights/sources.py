@@ -8,6 +8,7 @@ An fp8 file may hold each weight divided by a scale, so that it fills fp8's rang
 product, computed in float32 and rounded once, as in ComfyUI's `comfy/quant_ops.py`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -147,8 +148,8 @@ class FileWeight:
 
 
 @dataclass(frozen=True, slots=True)
-class ScaledSlice:
-    """A weight that is the product of the numbers `stored` in a file and the single `scale`."""
+class StoredProduct(ABC):
+    """A weight that is the product of numbers `stored` in a file and the `scale` beside them."""
 
     stored: FileSlice
     scale: FileSlice
@@ -179,7 +180,7 @@ class ScaledSlice:
         return self.stored.elements
 
     @property
-    def base(self) -> "ScaledSlice":
+    def base(self) -> Self:
         """The weight itself: it has no patches."""
         return self
 
@@ -188,21 +189,13 @@ class ScaledSlice:
         """The length of the stored numbers in bytes, without the scale."""
         return self.stored.nbytes
 
-    def rows(self, start: int, stop: int) -> "ScaledSlice":
-        """Return rows `start` to `stop` of the tensor's first axis."""
-        return ScaledSlice(self.stored.rows(start, stop), self.scale)
-
-    def reshaped(self, shape: tuple[int, ...]) -> "ScaledSlice":
-        """Return the same numbers in the same order, in another shape of equal size."""
-        return ScaledSlice(self.stored.reshaped(shape), self.scale)
-
     def read(self) -> Array:
         """Return the products in float32."""
         return self.read_as(DType.F32)
 
+    @abstractmethod
     def read_as(self, element: DType) -> Array:
-        """Return the products in `element` type, rounded to nearest once."""
-        return _converted(self.stored, mapped(self.scale), element)
+        """Return the products in `element` type, computed in float32 and rounded once."""
 
     def slice_as(self, element: DType) -> FileSlice | None:
         """Return None: the stored bytes are not the products."""
@@ -215,6 +208,23 @@ class ScaledSlice:
     def parts(self) -> tuple[FileSlice, ...]:
         """Return the slices of the stored numbers and of the scale."""
         return self.stored, self.scale
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledSlice(StoredProduct):
+    """A weight that is the product of numbers in a file and a single scale."""
+
+    def rows(self, start: int, stop: int) -> "ScaledSlice":
+        """Return rows `start` to `stop` of the tensor's first axis."""
+        return ScaledSlice(self.stored.rows(start, stop), self.scale)
+
+    def reshaped(self, shape: tuple[int, ...]) -> "ScaledSlice":
+        """Return the same numbers in the same order, in another shape of equal size."""
+        return ScaledSlice(self.stored.reshaped(shape), self.scale)
+
+    def read_as(self, element: DType) -> Array:
+        """Return the products in `element` type, rounded to nearest once."""
+        return _converted(self.stored, mapped(self.scale), element)
 
     def describe(self, place: Place) -> Description:
         """Return both places, and the scale, which a digest that samples the file may miss."""
