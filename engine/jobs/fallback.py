@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import msgspec
 
-from backends.base import Precision
+from backends.base import BlockForm, Precision
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.runtime_titles import runtime_title
@@ -15,6 +15,8 @@ from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.job_plan import JobPlan
+from engine.weights.packing import packing_of
+from engine.weights.rounding import FORMS
 
 # Failures that another device may not have; the causes of others are request, checkpoint or disk.
 CURABLE = frozenset(
@@ -22,8 +24,8 @@ CURABLE = frozenset(
 )
 # The id of a processor among the devices of each of its backends.
 _PROCESSOR = "cpu"
-# The axes of the weights of linear layers.
-_MATRIX = 2
+# The forms of linear layers that a request has rounded.
+_FORMS = {WeightBits.EIGHT: FORMS[8], WeightBits.FOUR: FORMS[4]}
 _DOING = {
     Phase.LOAD: sentence("reading the model"),
     Phase.COMPILE: sentence("preparing the networks"),
@@ -126,12 +128,8 @@ def exact_at_no_cost(
 def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
     """Return True if most of the denoiser's numbers are in blocks, or are rounded into them."""
     weights = checkpoint.weights_of(Component.DENOISER)
-    rounds = bits in (WeightBits.EIGHT, WeightBits.FOUR)
-    held = (
-        one.elements
-        for one in weights.values()
-        if len(one.shape) == _MATRIX and (rounds or one.dtype.block is not None)
-    )
+    form = _FORMS.get(bits, BlockForm.MATMUL_N_BITS)
+    held = (one.elements for one in weights.values() if packing_of(one, form) is not None)
     return 2 * sum(held) > weights.elements
 
 

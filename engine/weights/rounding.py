@@ -30,8 +30,9 @@ class Rounding(NamedTuple):
         bits = {Role.TEXT_ENCODER: self.text_encoder, Role.DENOISER: self.denoiser}.get(role, 16)
         if operators.blocks is BlockForm.NONE or bits == 16:
             return operators
-        return replace(operators, blocks=_FORMS[bits])
+        return replace(operators, blocks=FORMS[bits])
 
 
 EXACT = Rounding()
-_FORMS = {8: BlockForm.ROUNDED_8, 4: BlockForm.ROUNDED_4}
+# The forms of linear layers by the bits that are kept.
+FORMS = {8: BlockForm.ROUNDED_8, 4: BlockForm.ROUNDED_4}
