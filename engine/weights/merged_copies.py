@@ -12,7 +12,6 @@ from backends.base import DType, WeightRef
 from engine.api.values import ArtifactKind
 from engine.checkpoints.known_files import KnownFiles
 from engine.wanted_counts import WantedCounts
-from engine.weights import working_copies
 from engine.weights.working_copies import WorkingCopies
 
 CAP_BYTES = 12 << 30
@@ -25,12 +24,10 @@ class MergedCopies:
         self,
         folder: Path,
         cap_bytes: int = CAP_BYTES,
-        spare_bytes: int | None = None,
         known: KnownFiles | None = None,
     ) -> None:
         """Open the folder; the arguments are those of `WorkingCopies`."""
-        spare = working_copies.SPARE_BYTES if spare_bytes is None else spare_bytes
-        self.copies = WorkingCopies(folder, cap_bytes, spare, known, ArtifactKind.MERGED_WEIGHTS)
+        self.copies = WorkingCopies(folder, cap_bytes, known, ArtifactKind.MERGED_WEIGHTS)
         self._wanted = WantedCounts(folder / "wanted.json")
 
     def keep(

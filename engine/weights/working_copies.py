@@ -39,8 +39,9 @@ from engine.weights.packing import bound_type
 from engine.weights.sources import WeightSource, mapped
 
 CAP_BYTES = 24 << 30
-# The disk space that must stay free for a copy that is made only to save time later.
-SPARE_BYTES = 20 << 30
+# What a copy that is made only to save time must leave free on the disk: ten times its own size,
+# or these bytes where that is less.
+_SPARE_TIMES, _SPARE_BYTES = 10, 20 << 30
 _SUFFIX = ".safetensors"
 _log = logging.getLogger(__name__)
 
@@ -52,7 +53,6 @@ class WorkingCopies:
         self,
         folder: Path,
         cap_bytes: int = CAP_BYTES,
-        spare_bytes: int = SPARE_BYTES,
         known: KnownFiles | None = None,
         kind: ArtifactKind = ArtifactKind.CONVERTED_WEIGHTS,
     ) -> None:
@@ -64,7 +64,6 @@ class WorkingCopies:
         self._checks = CopyChecks(known)
         # The keys of copies that were found damaged and have not been made again.
         self._damaged: set[str] = set()
-        self._spare_bytes = spare_bytes
         self._cache = CacheFolder(folder, cap_bytes, _SUFFIX)
         self._lock = Lock()
         # The locks of the copies that `holding` protects, by key, and the number of its blocks.
@@ -205,7 +204,7 @@ class WorkingCopies:
         """Write a copy of weights already bound in `element` type, on another thread.
 
         The weights are held until the copy is written or `abandon` is called. No copy is made if
-        less than `spare_bytes` of the disk would stay free or writing fails: it only saves time.
+        it would nearly fill the disk or writing fails: it only saves time.
         """
         with self._lock:
             if self._writer is None:
@@ -262,7 +261,7 @@ class WorkingCopies:
             self.folder.mkdir(parents=True, exist_ok=True)
             room = shutil.disk_usage(self.folder).free - size
             # Another job may have written it since this one began.
-            if room >= self._spare_bytes and self._look(key, weights) is None:
+            if room >= min(_SPARE_TIMES * size, _SPARE_BYTES) and self._look(key, weights) is None:
                 self._cache.make_room(size)
                 self._write(key, header, arrays())
         except Cancelled:

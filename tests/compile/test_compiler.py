@@ -63,7 +63,7 @@ class Loading:
 
     def __init__(self, folder: Path) -> None:
         self.backend = OpenVinoLike()
-        self.copies = WorkingCopies(folder / "cache", spare_bytes=0)
+        self.copies = WorkingCopies(folder / "cache")
         self.compiler = Compiler(self.backend, self.backend.probe()[0], self.copies)
         self.reports: list[tuple[int, int]] = []
 

@@ -44,8 +44,8 @@ class Patching:
         self.lora = write_arrays(folder / "lora.safetensors", factors)
         self.arrays = arrays
         self.backend = OpenVinoLike()
-        self.copies = WorkingCopies(folder / "cache", spare_bytes=0)
-        self.merged = MergedCopies(folder / "merged", spare_bytes=0)
+        self.copies = WorkingCopies(folder / "cache")
+        self.merged = MergedCopies(folder / "merged")
         device = self.backend.probe()[0]
         self.compiler = Compiler(self.backend, device, self.copies, merged=self.merged)
 
@@ -192,7 +192,7 @@ def test_merged_weights_are_kept_once_they_are_wanted_again(patching: Patching) 
     np.testing.assert_array_equal(mapped(kept), patching.expected(0.2))
     assert isinstance(merged(0.25), ComputedArray)
     # In another process, too.
-    patching.merged = MergedCopies(patching.merged.copies.folder, spare_bytes=0)
+    patching.merged = MergedCopies(patching.merged.copies.folder)
     assert patching.merged.copies.find(
         entry.name, {PATCHED: patching.network(0.2).weights[PATCHED]}
     )

@@ -22,7 +22,6 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.output import destination
-from engine.weights import working_copies
 from tests import damages
 from tests.app.known_hardware import write_verdicts
 from tests.devices.test_crash_attribution import CARD
@@ -83,7 +82,6 @@ class Made:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(known_files, "SETTLED_NS", 0)
-        patch.setattr(working_copies, "SPARE_BYTES", 0)
         yield Made(tmp_path_factory.mktemp("made"))
 
 

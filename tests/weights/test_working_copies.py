@@ -193,7 +193,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def ample(tmp_path: Path) -> WorkingCopies:
-    return WorkingCopies(tmp_path / "cache" / "weights", spare_bytes=0)
+    return WorkingCopies(tmp_path / "cache" / "weights")
 
 
 def test_a_copy_is_written_beside_from_what_is_converted_already(
@@ -247,10 +247,10 @@ def test_a_disk_without_room_to_spare_gets_no_copy_beside(
 
     def ask(path: Path) -> object:
         asked.set()
-        return usage(path)
+        return usage(path)._replace(free=10 * sum(ref.nbytes for ref in bound.values()))
 
     monkeypatch.setattr(shutil, "disk_usage", ask)
-    copies = WorkingCopies(tmp_path / "cache" / "weights", spare_bytes=1 << 60)
+    copies = WorkingCopies(tmp_path / "cache" / "weights")
     copies.make_beside("key", bound, DType.BF16)
     assert asked.wait(60)
     copies.abandon()  # which waits for it to be done
@@ -262,7 +262,7 @@ def test_a_copy_beside_that_cannot_be_written_is_no_error(
     bound: dict[str, WeightRef], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
-    copies = WorkingCopies(tmp_path / "file" / "weights", spare_bytes=0)
+    copies = WorkingCopies(tmp_path / "file" / "weights")
     copies.make_beside("key", bound, DType.BF16)
     until(lambda: "the working copy key is not written" in caplog.text)
 
