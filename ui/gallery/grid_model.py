@@ -115,7 +115,12 @@ class GridModel(DraggedPictures):
         return None if picture is None else picture.path
 
     def _on_tile(self, picture: int) -> None:
-        number = self.number_of(picture)
-        if number is not None:
-            index = self.index(number)
-            self.dataChanged.emit(index, index)
+        # Sought where rows were asked for lately: among all, each of a screen's thumbnails would
+        # take milliseconds.
+        for page in reversed(self._pages):
+            start = page * _PAGE
+            ids = self.ids[start : start + _PAGE]
+            if picture in ids:
+                index = self.index(start + ids.index(picture))
+                self.dataChanged.emit(index, index)
+                return
