@@ -42,7 +42,7 @@ class Browser(QWidget):
         self, index: GalleryIndex, tiles: TileStore, habits: GalleryHabits, theme: Theme
     ) -> None:
         super().__init__()
-        self._index = index
+        self._index, self._tiles = index, tiles
         self._is_stale = True
         # The id of a picture that is to be opened once it is found.
         self._sought: int | None = None
@@ -168,6 +168,7 @@ class Browser(QWidget):
             return
         self._is_stale = False
         query = self.search.query
+        self._tiles.give_way()
         self._index.search(query, lambda found: self._take(query, found))
 
     @property
@@ -214,6 +215,7 @@ class Browser(QWidget):
             self.grid.keep_top(top)
             if wanted:
                 self.grid.scrollTo(self.grid.currentIndex())
+        self._tiles.go_on()
         self.search.show_found(self.count)
         self._show_page()
         self.changed.emit()

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.commands.gallery import GalleryCommands
@@ -56,12 +56,12 @@ class GalleryPage(QWidget):
         super().__init__()
         self._session, self._theme, self._actions = session, theme, actions
         self._index, self._habits = session.gallery_index, session.gallery_habits
-        self._tiles = TileStore(self._index.thumbnails, self)
+        self.tiles = TileStore(self._index.thumbnails, self)
         self.loader = PictureLoader(self)
-        for worker in (self._tiles, self.loader):
+        for worker in (self.tiles, self.loader):
             worker.failed.connect(session.notices.tell_error)
         self.folders = FoldersPane(self._index, theme)
-        self.browser = Browser(self._index, self._tiles, self._habits, theme)
+        self.browser = Browser(self._index, self.tiles, self._habits, theme)
         self.details = PictureDetails(theme)
         self.details.setFixedWidth(_DETAILS)
         self.foot = Foot(theme, actions)
@@ -147,7 +147,7 @@ class GalleryPage(QWidget):
 
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
-        self._tiles.close()
+        self.tiles.close()
         self.loader.close()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
@@ -157,6 +157,12 @@ class GalleryPage(QWidget):
         self._refresh()
         if self._shown is self.browser:
             self.browser.enter()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 (Qt's name)
+        """Let go of pictures that are quickly there again."""
+        super().hideEvent(event)
+        self.tiles.rest()
+        self.loader.rest()
 
     def event(self, event: QEvent) -> bool:
         """Take Esc, which elsewhere cancels what is being made: here it leads back."""

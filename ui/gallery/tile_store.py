@@ -4,7 +4,7 @@ import os
 from collections import OrderedDict
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QPixmap
 
 from app.background import Background
@@ -13,8 +13,12 @@ from app.gallery.thumbnails import ThumbnailFiles
 
 # About 900 tiles of 160 pixels: three screens of them.
 _BUDGET_BYTES = 96 << 20
+# What is kept while nobody sees the grid: about the screen that is seen again on coming back.
+_RESTING_BYTES = 16 << 20
 # Older requests are dropped: their tiles were scrolled out of view.
 _MOST_WAITING = 150
+# So long at most does the reading of thumbnails give way to a search.
+_GIVE_WAY_MS = 300
 
 
 class _Key(NamedTuple):
@@ -44,6 +48,8 @@ class TileStore(QObject):
         self._kept: OrderedDict[_Key, tuple[QPixmap, int]] = OrderedDict()
         self._waiting: OrderedDict[_Key, GalleryRow] = OrderedDict()
         self._busy: set[_Key] = set()
+        self._giving_way = QTimer(self, singleShot=True)
+        self._giving_way.timeout.connect(self._pump)
 
     def use_side(self, side: int, ratio: float) -> None:
         """Make thumbnails for squares of this side, in device-independent pixels, from now on."""
@@ -58,6 +64,25 @@ class TileStore(QObject):
         if (kept is None or kept[1] != self._side) and row.trouble is None:
             self._ask(key, row)
         return kept[0] if kept is not None else None
+
+    @property
+    def kept(self) -> int:
+        """The number of thumbnails in memory."""
+        return len(self._kept)
+
+    def give_way(self) -> None:
+        """Begin no thumbnail until `go_on`: they take time from a search that is under way."""
+        self._giving_way.start(_GIVE_WAY_MS)
+
+    def go_on(self) -> None:
+        """Make thumbnails again."""
+        self._giving_way.stop()
+        self._pump()
+
+    def rest(self) -> None:
+        """Keep the thumbnails seen last: nobody sees the grid for now."""
+        self._waiting.clear()
+        self._drop_beyond(_RESTING_BYTES)
 
     def close(self) -> None:
         """Drop all requests and wait for the threads."""
@@ -74,7 +99,7 @@ class TileStore(QObject):
         self._pump()
 
     def _pump(self) -> None:
-        while self._waiting and len(self._busy) < self._threads:
+        while self._waiting and len(self._busy) < self._threads and not self._giving_way.isActive():
             key, row = self._waiting.popitem()
             self._busy.add(key)
             self._start(key, row, self._side)
@@ -98,11 +123,14 @@ class TileStore(QObject):
             self._bytes -= _bytes(before[0])
         self._kept[key] = pixmap, side
         self._bytes += _bytes(pixmap)
-        while self._bytes > _BUDGET_BYTES and len(self._kept) > 1:
-            _, (dropped, _) = self._kept.popitem(last=False)
-            self._bytes -= _bytes(dropped)
+        self._drop_beyond(_BUDGET_BYTES)
         self._pump()
         self.ready.emit(picture)
+
+    def _drop_beyond(self, budget: int) -> None:
+        while self._bytes > budget and len(self._kept) > 1:
+            _, (dropped, _) = self._kept.popitem(last=False)
+            self._bytes -= _bytes(dropped)
 
 
 def _bytes(pixmap: QPixmap) -> int:

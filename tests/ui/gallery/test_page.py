@@ -21,6 +21,7 @@ from engine.metadata.upscales import with_upscale
 from tests.ui.conftest import Desk
 from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
 from ui.actions import ActionName
+from ui.gallery import tile_store
 from ui.gallery.browser import Browser
 from ui.gallery.compare import Comparison
 from ui.gallery.differences import differing
@@ -544,3 +545,12 @@ def test_a_foreign_picture_that_was_enlarged_names_no_program_that_made_it(
     facts = {fact.label: fact.text for fact in read_facts(str(path))}
     assert facts["Upscaled by"].startswith("x4, 128")
     assert "Made with" not in facts
+
+
+def test_leaving_the_page_lets_thumbnails_go(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown.desk.wait(lambda: shown.page.tiles.kept == len(PROMPTS))
+    monkeypatch.setattr(tile_store, "_RESTING_BYTES", 0)
+    shown.desk.window.places.open(Place.CREATE)
+    assert shown.page.tiles.kept == 1
+    shown.desk.window.places.open(Place.GALLERY)
+    shown.desk.wait(lambda: shown.page.tiles.kept == len(PROMPTS))
