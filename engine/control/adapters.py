@@ -1,18 +1,16 @@
 """T2I-Adapters for a checkpoint."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from backends.base import Array
 from engine.api.limits import MIN_SIDE
-from engine.api.preprocessors import ControlKind
 from engine.compile.network import Network
 from engine.compile.shapes import offered
+from engine.control.control_model import ControlModel, map_dimensions
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork
-from engine.control.unet_control import UNetControl
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import config_of
 from engine.families.shared.unet.denoiser import row_dimensions
 from engine.graphs.t2i_adapter import IMAGE, AdapterConfig, adapter_residuals, t2i_adapter
@@ -23,19 +21,13 @@ _MAX_SIDE = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AdapterModel(UNetControl):
+class AdapterModel(ControlModel):
     """The networks of a T2I-Adapter for one checkpoint.
 
     `embedding` runs once per map; what `denoising` does at a step has no weights.
     """
 
-    network: ControlNetwork
-    checkpoint: IdentifiedCheckpoint
     config: AdapterConfig
-    _weights: WeightSet
-    _networks: dict[tuple[int, ...], Network] = field(
-        default_factory=dict[tuple[int, ...], Network], init=False
-    )
 
     @classmethod
     def fitted(
@@ -52,7 +44,7 @@ class AdapterModel(UNetControl):
         # SDXL's last one is for its middle, which is as wide as its last level.
         if widths not in (known, [*known, known[-1]]):
             raise other_sizes(network, checkpoint)
-        return cls(network, checkpoint, config, WeightSet(network.digest, network.weights))
+        return cls(network, checkpoint, WeightSet(network.digest, network.weights), config)
 
     @property
     def cell(self) -> int:
@@ -70,18 +62,10 @@ class AdapterModel(UNetControl):
         Its input `map` is float32 [1, 3, *map_size] in [0, 1], RGB; its outputs adapter.0 and so on
         are the images to add at each level, float32 [1, channels, ...].
         """
-        shape = self.map_size(height, width)
-        if shape not in self._networks:
-            config = self.config
-            sides = {"map_height": shape[0], "map_width": shape[1]}
-            self._networks[shape] = Network(
-                "control_adapter",
-                lambda g: t2i_adapter(g, config),
-                self._weights,
-                {name: offered(MIN_SIDE, side, _MAX_SIDE) for name, side in sides.items()},
-                self.network.name,
-            )
-        return self._networks[shape]
+        config, sides = self.config, self.map_size(height, width)
+        dimensions = map_dimensions(*sides)
+        made = self.network_of("control_adapter", lambda g: t2i_adapter(g, config), dimensions)
+        return self.kept(sides, made)
 
     def denoising(
         self,
@@ -96,36 +80,20 @@ class AdapterModel(UNetControl):
 
         Its inputs are those of `adapter_residuals`.
         """
-        shape = height, width, contexts
-        if shape not in self._networks:
-            config, sides = self.config, {"height": height, "width": width}
-            dimensions = {
-                name: offered(MIN_SIDE // self.cell, -(-side // self.cell), _MAX_SIDE // self.cell)
-                for name, side in sides.items()
-            }
-            self._networks[shape] = Network(
-                "control",
-                lambda g: adapter_residuals(g, config),
-                WeightSet("", {}),
-                dimensions | row_dimensions(contexts),
-                self.network.name,
-            )
-        return self._networks[shape]
+        config, sides = self.config, {"height": height, "width": width}
+        dimensions = {
+            name: offered(MIN_SIDE // self.cell, -(-side // self.cell), _MAX_SIDE // self.cell)
+            for name, side in sides.items()
+        }
+        made = Network(
+            "control",
+            lambda g: adapter_residuals(g, config),
+            WeightSet("", {}),
+            dimensions | row_dimensions(contexts),
+            self.network.name,
+        )
+        return self.kept((height, width, contexts), made)
 
     def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
         """Return the outputs of `embedding` as inputs of `denoising`."""
         return {name.replace(ADAPTER, IMAGE, 1): array for name, array in made.items()}
-
-    def with_loras(self, loras: ComponentPatches | None) -> "AdapterModel":
-        """Return the model itself, which LoRAs do not change."""
-        return self
-
-    def map_inputs(
-        self, kinds: Sequence[ControlKind], weights: Sequence[float]
-    ) -> dict[str, Array]:
-        """Return nothing: an adapter is for one kind of maps."""
-        return {}
-
-    def step_inputs(self, kinds: Sequence[ControlKind]) -> dict[str, Array]:
-        """Return nothing: an adapter does not run at a step."""
-        return {}

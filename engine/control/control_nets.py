@@ -1,14 +1,14 @@
 """ControlNets for a checkpoint: their networks, and a union's inputs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from backends.base import Array
-from engine.api.limits import MIN_SIDE
 from engine.api.preprocessors import ControlKind
 from engine.checkpoints.index import combined_digest
 from engine.compile.network import Network
 from engine.compile.shapes import offered
+from engine.control.control_model import ControlModel, map_dimensions
 from engine.control.fitting import (
     borrowed_branches,
     fitted_config,
@@ -17,10 +17,9 @@ from engine.control.fitting import (
 )
 from engine.control.kinds import UNION_KINDS
 from engine.control.network import BorrowedSizes, ControlNetwork
-from engine.control.unet_control import UNetControl
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
-from engine.families.shared.component_network import Dimensions, picture_dimensions
+from engine.families.shared.component_network import picture_dimensions
 from engine.families.shared.unet.denoiser import context_dimensions, row_dimensions
 from engine.graphs.control_net import (
     ControlNetConfig,
@@ -29,35 +28,21 @@ from engine.graphs.control_net import (
     map_embedding,
     map_inputs,
 )
-from engine.graphs.operators import GraphBuilder
 from engine.text.chunks import CHUNK_LENGTH
 from engine.weights.side_branches import SideBranches
 from engine.weights.weight_set import WeightSet
 
-_MAX_SIDE = 2048
 _MAX_MAPS = 8
 # The contexts of a prompt and its negative prompt.
 _GUIDED = 2
 
-_Emit = Callable[[GraphBuilder, ControlNetConfig], None]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ControlNetModel(UNetControl):
-    """The networks of a ControlNet for one checkpoint.
+class ControlNetModel(ControlModel):
+    """The networks of a ControlNet for one checkpoint."""
 
-    `embedding` runs once per map and `denoising` at each step. Networks are kept, so that a loaded
-    network is recognised by identity.
-    """
-
-    network: ControlNetwork
-    checkpoint: IdentifiedCheckpoint
     config: ControlNetConfig
-    _weights: WeightSet
     _branches: SideBranches | None = None
-    _networks: dict[tuple[int, ...], Network] = field(
-        default_factory=dict[tuple[int, ...], Network], init=False
-    )
 
     @classmethod
     def fitted(cls, network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> "ControlNetModel":
@@ -69,15 +54,15 @@ class ControlNetModel(UNetControl):
         weights = whole_weights(network, checkpoint)
         config = fitted_config(network, weights, checkpoint)
         if not isinstance(network.sizes, BorrowedSizes):
-            return cls(network, checkpoint, config, WeightSet(network.digest, weights))
+            return cls(network, checkpoint, WeightSet(network.digest, weights), config)
         loras = checkpoint.patches.get(Component.DENOISER)
         digests = network.digest, checkpoint.digest, *([loras.content] if loras else [])
         borrowed = weights.keys() - network.weights.keys()
         return cls(
             network,
             checkpoint,
-            config,
             WeightSet(combined_digest(*digests), weights),
+            config,
             borrowed_branches(borrowed, checkpoint),
         )
 
@@ -91,15 +76,6 @@ class ControlNetModel(UNetControl):
         """The number of the sample's channels: the latent's, without any concatenated ones."""
         return self.config.encoder.in_channels
 
-    @property
-    def cell(self) -> int:
-        """The side in pixels of a cell of the latent, by which `denoising` counts sizes."""
-        return self.checkpoint.latent.downscale
-
-    def map_size(self, height: int, width: int) -> tuple[int, int]:
-        """Return the height and width of the map, in pixels, for a picture's: the same."""
-        return height, width
-
     def embedding(self, height: int, width: int, *, maps: int = 1) -> Network:
         """Return the network that embeds maps, for a picture size in pixels.
 
@@ -107,16 +83,10 @@ class ControlNetModel(UNetControl):
         `map_embedding` is an input of `denoising`. Several maps are one embedding in a union, whose
         other inputs are those of `map_inputs`.
         """
-        shape = height, width, maps
-        if shape not in self._networks:
-            sides = {"map_height": height, "map_width": width}
-            self._networks[shape] = self._network(
-                "control_embedding",
-                map_embedding,
-                {name: offered(MIN_SIDE, side, _MAX_SIDE) for name, side in sides.items()}
-                | {"maps": offered(1, maps, _MAX_MAPS)},
-            )
-        return self._networks[shape]
+        config = self.config
+        dimensions = map_dimensions(height, width) | {"maps": offered(1, maps, _MAX_MAPS)}
+        made = self.network_of("control_embedding", lambda g: map_embedding(g, config), dimensions)
+        return self.kept((height, width, maps), made)
 
     def denoising(
         self,
@@ -133,14 +103,14 @@ class ControlNetModel(UNetControl):
         `map_embedding` [1, ...], those of `step_inputs` and those of `ResidualWriter`; its outputs
         control.0 to control.N, float32 [rows, channels, ...].
         """
-        shape = height, width, contexts, tokens, rows
-        if shape not in self._networks:
-            downscale = self.checkpoint.latent.downscale
-            dimensions = picture_dimensions(self.checkpoint, height, width, downscale, rows)
-            dimensions |= context_dimensions(contexts, tokens) | row_dimensions(contexts)
-            network = self._network("control", control_net, dimensions)
-            self._networks[shape] = replace(network, branches=self._branches)
-        return self._networks[shape]
+        config = self.config
+        dimensions = picture_dimensions(self.checkpoint, height, width, self.cell, rows)
+        dimensions |= context_dimensions(contexts, tokens) | row_dimensions(contexts)
+        made = replace(
+            self.network_of("control", lambda g: control_net(g, config), dimensions),
+            branches=self._branches,
+        )
+        return self.kept((height, width, contexts, tokens, rows), made)
 
     def with_loras(self, loras: ComponentPatches | None) -> "ControlNetModel":
         """Return the model for the checkpoint whose denoiser LoRAs change so.
@@ -152,10 +122,6 @@ class ControlNetModel(UNetControl):
             return self
         patched = self.checkpoint.with_patches({Component.DENOISER: loras})
         return ControlNetModel.fitted(self.network, patched)
-
-    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the outputs of `embedding` as inputs of `denoising`."""
-        return dict(made)
 
     def map_inputs(
         self, kinds: Sequence[ControlKind], weights: Sequence[float]
@@ -181,9 +147,3 @@ class ControlNetModel(UNetControl):
 
     def _numbers(self, kinds: Sequence[ControlKind]) -> list[int]:
         return [self.network.number_of(kind, UNION_KINDS) for kind in kinds]
-
-    def _network(self, name: str, emit: _Emit, dimensions: Dimensions) -> Network:
-        config = self.config
-        return Network(
-            name, lambda g: emit(g, config), self._weights, dimensions, self.network.name
-        )

@@ -7,10 +7,10 @@ import numpy as np
 
 from backends.base import Array
 from engine.api.control_rules import ControlRules
-from engine.api.limits import MIN_SIDE
 from engine.api.preprocessors import ControlKind
 from engine.compile.network import Network
 from engine.compile.shapes import offered
+from engine.control.control_model import map_dimensions
 from engine.control.fitting import require_family
 from engine.control.kinds import FLUX_UNION_KINDS
 from engine.control.network import ControlNetwork
@@ -25,8 +25,6 @@ from engine.graphs.flux_control import FluxControlConfig, flux_control, map_toke
 from engine.graphs.flux_places import rotations
 from engine.graphs.operators import GraphBuilder
 from engine.weights.weight_set import WeightSet
-
-_MAX_SIDE = 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,18 +77,10 @@ class FluxNetModel(TokenNet):
         """Return the network that embeds a map, for a picture size in pixels."""
         if not self.config.embeds_pixels:
             return TokenNet.embedding(self, height, width)
-        shape = height, width, maps
-        if shape not in self._networks:
-            config, sides = self.config, {"map_height": height, "map_width": width}
-            self._networks[shape] = Network(
-                "control_embedding",
-                lambda g: map_tokens(g, config),
-                self._weights,
-                {name: offered(MIN_SIDE, side, _MAX_SIDE) for name, side in sides.items()}
-                | {"maps": offered(1, maps, 1)},
-                self.network.name,
-            )
-        return self._networks[shape]
+        config = self.config
+        dimensions = map_dimensions(height, width) | {"maps": offered(1, maps, 1)}
+        made = self.network_of("control_embedding", lambda g: map_tokens(g, config), dimensions)
+        return self.kept((height, width, maps), made)
 
     def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
         """Return the outputs of `embedding` as inputs of `denoising`: the mean of a latent."""

@@ -6,15 +6,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from backends.base import Array, DType
-from engine.api.limits import MIN_SIDE
-from engine.api.preprocessors import ControlKind
 from engine.compile.network import Network
-from engine.compile.shapes import offered
+from engine.control.control_model import ControlModel, map_dimensions
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork, LlliteSizes
-from engine.control.unet_control import UNetControl
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import config_of
 from engine.families.shared.unet.original_names import original_layers
 from engine.graphs.lllite import (
@@ -28,24 +24,17 @@ from engine.graphs.lllite import (
     LlliteModule,
     lllite_embedding,
 )
+from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet import UNetConfig
 from engine.weights.sources import as_source
 from engine.weights.weight_set import WeightSet
 
-_MAX_SIDE = 2048
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LlliteModel(UNetControl):
+class LlliteModel(ControlModel):
     """A ControlNet-LLLite for one checkpoint: its modules by the layers that they act on."""
 
-    network: ControlNetwork
-    checkpoint: IdentifiedCheckpoint
     modules: Mapping[str, LlliteModule]
-    _weights: WeightSet
-    _networks: dict[tuple[int, int], Network] = field(
-        default_factory=dict[tuple[int, int], Network], init=False
-    )
 
     @classmethod
     def fitted(
@@ -64,12 +53,7 @@ class LlliteModel(UNetControl):
             if layer is None or not _fits(network, module, layer, checkpoint, unet):
                 raise other_sizes(network, checkpoint)
             modules[layer] = replace(module, layer=layer)
-        return cls(network, checkpoint, modules, WeightSet(network.digest, network.weights))
-
-    @property
-    def cell(self) -> int:
-        """The side in pixels of a cell of the latent."""
-        return self.checkpoint.latent.downscale
+        return cls(network, checkpoint, WeightSet(network.digest, network.weights), modules)
 
     def map_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the height and width of the map, in pixels, for a picture's."""
@@ -82,18 +66,13 @@ class LlliteModel(UNetControl):
         Its input `map` is float32 [1, 3, *map_size] in [0, 1], RGB; its outputs are what
         `LlliteInputs.of_maps` takes.
         """
-        shape = height, width
-        if shape not in self._networks:
-            modules, cells = tuple(self.modules.values()), self._cells_to_keep(height, width)
-            sides = zip(("map_height", "map_width"), self.map_size(height, width), strict=True)
-            self._networks[shape] = Network(
-                "control_lllite",
-                lambda g: lllite_embedding(g, modules, cells),
-                self._weights,
-                {name: offered(MIN_SIDE, side, _MAX_SIDE) for name, side in sides},
-                self.network.name,
-            )
-        return self._networks[shape]
+        modules, cells = tuple(self.modules.values()), self._cells_to_keep(height, width)
+        dimensions = map_dimensions(*self.map_size(height, width))
+
+        def emit(g: GraphBuilder) -> None:
+            lllite_embedding(g, modules, cells)
+
+        return self.kept((height, width), self.network_of("control_lllite", emit, dimensions))
 
     def denoising(
         self,
@@ -105,24 +84,6 @@ class LlliteModel(UNetControl):
         rows: int = 1,
     ) -> None:
         """Return None: the modules run within the denoiser."""
-
-    def with_loras(self, loras: ComponentPatches | None) -> "LlliteModel":
-        """Return the model itself, which LoRAs do not change."""
-        return self
-
-    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the outputs of `embedding`, which the denoiser takes (`LlliteInputs.of_maps`)."""
-        return dict(made)
-
-    def map_inputs(
-        self, kinds: Sequence[ControlKind], weights: Sequence[float]
-    ) -> dict[str, Array]:
-        """Return nothing: the network is for one kind of maps."""
-        return {}
-
-    def step_inputs(self, kinds: Sequence[ControlKind]) -> dict[str, Array]:
-        """Return nothing: the modules are inputs of the denoiser; see `LlliteInputs`."""
-        return {}
 
     def _cells_to_keep(self, height: int, width: int) -> dict[int, tuple[int, int]]:
         """Return the rows and columns of levels for which the map has too many cells."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from backends.base import Array
 from engine.api.values import ConventionName
+from engine.control.control_model import ControlModel
 from engine.control.lllites import LlliteInputs, LlliteModel
-from engine.control.model import ControlModel, control_model
+from engine.control.model import control_model
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.control.layers import ReadLayers
 

@@ -13,7 +13,8 @@ from engine.api.control import ControlReport
 from engine.api.control_rules import ControlRules, MapResampling
 from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
-from engine.control.model import ControlModel, control_model
+from engine.control.control_model import ControlModel
+from engine.control.model import control_model
 from engine.control.token_nets import EMBEDDING
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
