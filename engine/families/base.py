@@ -35,6 +35,12 @@ class Component(StrEnum):
 TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.TEXT_ENCODER_3)
 
 
+def name_of(path: Path) -> str:
+    """Return the name of a checkpoint's file without its suffix, or of its folder."""
+    # A dot in a folder's name begins no suffix.
+    return path.stem if path.is_file() else path.name
+
+
 @dataclass(frozen=True, slots=True)
 class ComponentSource:
     """One component of a checkpoint: its configuration, and the place of each weight.

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
-from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
+from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.chroma.architecture import architecture_of
-from engine.families.chroma.folder import folder_source
+from engine.families.chroma.folder import SOURCES
 from engine.families.chroma.hints import is_flash, learnt_hints
 from engine.families.chroma.keys import KEY_LAYOUT, LABELS
 from engine.families.chroma.sizes import chroma_config
@@ -24,10 +24,8 @@ from engine.families.shared.flow.fitting import (
     require_fitting_latents,
     require_width,
 )
-from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.flux_latents import flux_latent_format
 from engine.families.shared.kl_vae.sizes import vae_config
-from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.shared.t5.sizes import t5_config
 from engine.graphs.chroma import ChromaConfig
@@ -36,15 +34,9 @@ from engine.graphs.t5 import T5Config
 from engine.text.counting import TokenCount
 from engine.text.t5_counting import count_lone_t5_tokens
 
-_NORM_GROUPS = 32
 _PIPELINE = re.compile(r"Chroma(Img2Img|Inpaint)?Pipeline")
 _CALLED = re.compile(r"(lodestones/)?chroma")
 _APPROXIMATOR = "distilled_guidance_layer.in_proj.weight ["
-_SUBFOLDERS = {
-    "transformer": Component.DENOISER,
-    "text_encoder": Component.TEXT_ENCODER,
-    "vae": Component.VAE,
-}
 
 
 class Chroma(FlowFamily):
@@ -54,12 +46,17 @@ class Chroma(FlowFamily):
     title = "Chroma"
     about = sentence("1024 pixels, any style, long prompts and negative prompts; large files.")
     labels: ClassVar = LABELS
-    subfolders: ClassVar = _SUBFOLDERS
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
     transformer: ClassVar = "blocks that an approximator modulates"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
+    sizes: ClassVar = {
+        Component.TEXT_ENCODER: t5_config,
+        Component.DENOISER: chroma_config,
+        Component.VAE: vae_config,
+    }
+    sources: ClassVar = SOURCES
     supplied: ClassVar = {
         LonePart.VAE: (Component.VAE,),
         LonePart.TINY_VAE: (Component.VAE,),
@@ -92,18 +89,6 @@ class Chroma(FlowFamily):
         """Count the tokens of T5, which knows no embeddings."""
         return count_lone_t5_tokens(text, question, positions=MOST_TOKENS)
 
-    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
-        """Return the sizes of a component of a single file. Raises EngineError."""
-        if component is Component.DENOISER:
-            return chroma_config(named.weights, path)
-        if component is Component.VAE:
-            return vae_config(named.weights, _NORM_GROUPS, path)
-        return t5_config(named.weights, path)
-
-    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
-        """Read a component of a folder, and check its configuration. Raises EngineError."""
-        return folder_source(component, part)
-
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
         if not isinstance(config, ChromaConfig):
@@ -124,15 +109,6 @@ class Chroma(FlowFamily):
             text, t5 = Component.TEXT_ENCODER, config_in(parts, Component.TEXT_ENCODER)
             width = t5.width if isinstance(t5, T5Config) else None
             require_width(text, LABELS, width, transformer.context_width)
-        made = IdentifiedCheckpoint(
-            path=path,
-            family=self.name,
-            variant="base",
-            latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae),
-            default_size=1024,
-            missing=tuple(one for one in LABELS if one not in parts.sources),
-            evidence=(*parts.evidence, *self.conclusion(parts)),
-            parts=parts,
-            make_architecture=architecture_of,
-        )
+        latent = flux_latent_format(config_in(parts, Component.VAE), parts.vae)
+        made = self.assembled(path, parts, "base", latent, architecture_of)
         return replace(made, variant="flash") if is_flash(made) else made

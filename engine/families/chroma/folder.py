@@ -1,7 +1,9 @@
 """Components of a diffusers folder of Chroma, with sizes checked against `config.json`."""
 
+from functools import partial
+
 from engine.api.sentences import sentence
-from engine.checkpoints.diffusers_configs import ChromaFile, FluxConstants, VaeFile, unusual
+from engine.checkpoints.diffusers_configs import ChromaFile, FluxConstants, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
 from engine.families.base import Component, ComponentSource
 from engine.families.chroma.keys import KEY_LAYOUT
@@ -10,15 +12,6 @@ from engine.families.shared.flux.folder import block_claims
 from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource, vae_source
 from engine.families.shared.t5.folder import t5_source
-
-
-def folder_source(component: Component, part: FolderPart) -> FolderSource:
-    """Read a component of a folder. Raises EngineError."""
-    if component is Component.DENOISER:
-        return _transformer_source(part)
-    if component is Component.VAE:
-        return vae_source(part, part.config(VaeFile))
-    return t5_source(part, component, KEY_LAYOUT)
 
 
 def _transformer_source(part: FolderPart) -> FolderSource:
@@ -38,3 +31,10 @@ def _transformer_source(part: FolderPart) -> FolderSource:
         ),
     )
     return FolderSource(ComponentSource(Component.DENOISER, config, named.weights), named.ignored)
+
+
+SOURCES = {
+    Component.TEXT_ENCODER: partial(t5_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
+    Component.DENOISER: _transformer_source,
+    Component.VAE: vae_source,
+}

@@ -7,15 +7,15 @@ from typing import ClassVar
 from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
-from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
+from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.errors import EngineError
-from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
+from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts, name_of
 from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
 from engine.families.flux.control_loras import widened_for
 from engine.families.flux.denoiser import fill_channels, map_channels
-from engine.families.flux.folder import folder_source
+from engine.families.flux.folder import SOURCES
 from engine.families.flux.hints import (
     CANNY,
     CONTROLS,
@@ -28,7 +28,7 @@ from engine.families.flux.hints import (
     variant_by_name,
 )
 from engine.families.flux.keys import LABELS
-from engine.families.flux.reading import KEY_LAYOUT, config_of, transformer_words
+from engine.families.flux.reading import KEY_LAYOUT, SIZES, transformer_words
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.refusals import not_of_variant
@@ -40,9 +40,7 @@ from engine.families.shared.flow.fitting import (
     require_fitting_latents,
     require_width,
 )
-from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.flux_latents import DOWNSCALE, flux_latent_format
-from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.flux import PATCH, FluxConfig
@@ -115,6 +113,8 @@ class Flux1(FlowFamily):
     transformer: ClassVar = "a transformer of double and single blocks"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
+    sizes: ClassVar = SIZES
+    sources: ClassVar = SOURCES
     supplied: ClassVar = _LONE_PARTS
     signs: ClassVar = _SIGNS
     others: ClassVar = _OTHERS
@@ -155,14 +155,6 @@ class Flux1(FlowFamily):
         is_text = component in (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
         return is_text or FlowFamily.takes_from(self, giver, component)
 
-    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
-        """Return the sizes of a component of a single file. Raises EngineError."""
-        return config_of(component, named.weights, path)
-
-    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
-        """Read a component of a folder, and check its configuration. Raises EngineError."""
-        return folder_source(component, part)
-
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
         return transformer_words(config) if isinstance(config, FluxConfig) else None
@@ -173,17 +165,9 @@ class Flux1(FlowFamily):
         if isinstance(transformer, FluxConfig):
             _require_known_channels(transformer, path)
             _require_fitting(parts, transformer)
-        return IdentifiedCheckpoint(
-            path=path,
-            family=self.name,
-            variant=_variant(transformer, path, parts.denoiser),
-            latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae),
-            default_size=1024,
-            missing=tuple(one for one in LABELS if one not in parts.sources),
-            evidence=(*parts.evidence, *self.conclusion(parts)),
-            parts=parts,
-            make_architecture=architecture_of,
-        )
+        latent = flux_latent_format(config_in(parts, Component.VAE), parts.vae)
+        variant = _variant(transformer, path, parts.denoiser)
+        return self.assembled(path, parts, variant, latent, architecture_of)
 
 
 def _variant(transformer: object, path: Path, facts: DenoiserFacts) -> str:
@@ -195,9 +179,7 @@ def _variant(transformer: object, path: Path, facts: DenoiserFacts) -> str:
         return SCHNELL
     alike = _variants_alike(transformer)
     if facts.variant is None:
-        # A dot in a folder's name begins no suffix.
-        name = path.stem if path.is_file() else path.name
-        return variant_by_name(name, facts.cards, alike)
+        return variant_by_name(name_of(path), facts.cards, alike)
     if facts.variant not in alike:
         reason = sentence("its shapes are {family}'s", family=alike[0])
         raise not_of_variant(path, facts.variant, reason)

@@ -1,7 +1,9 @@
 """Components of a diffusers folder of Flux.1, with sizes checked against `config.json`."""
 
+from functools import partial
+
 from engine.api.sentences import sentence
-from engine.checkpoints.diffusers_configs import FluxConstants, FluxFile, VaeFile, unusual
+from engine.checkpoints.diffusers_configs import FluxConstants, FluxFile, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
 from engine.families.base import Component, ComponentSource
 from engine.families.flux.reading import KEY_LAYOUT
@@ -14,19 +16,6 @@ from engine.families.shared.stable_diffusion.folder_parts import (
     vae_source,
 )
 from engine.families.shared.t5.folder import t5_source
-
-
-def folder_source(component: Component, part: FolderPart) -> FolderSource:
-    """Read a component of a folder. Raises EngineError."""
-    match component:
-        case Component.DENOISER:
-            return _transformer_source(part)
-        case Component.VAE:
-            return vae_source(part, part.config(VaeFile))
-        case Component.TEXT_ENCODER:
-            return clip_text_source(part, component)
-        case _:
-            return t5_source(part, component, KEY_LAYOUT)
 
 
 def _transformer_source(part: FolderPart) -> FolderSource:
@@ -48,3 +37,11 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     )
     source = ComponentSource(Component.DENOISER, config, named.weights)
     return FolderSource(source, named.ignored)
+
+
+SOURCES = {
+    Component.TEXT_ENCODER: partial(clip_text_source, Component.TEXT_ENCODER),
+    Component.TEXT_ENCODER_2: partial(t5_source, Component.TEXT_ENCODER_2, keys=KEY_LAYOUT),
+    Component.DENOISER: _transformer_source,
+    Component.VAE: vae_source,
+}

@@ -1,14 +1,11 @@
 """Reading the components of Flux.1's single files."""
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from engine.api.sentences import Sentence, sentence
 from engine.families.base import Component
 from engine.families.flux.keys import BARE, LABELS, PREFIXES, UNUSED
 from engine.families.flux.sizes import flux_config
 from engine.families.shared.clip.keys import CLIP_KEYS
-from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
+from engine.families.shared.clip.sizes import clip_text_config
 from engine.families.shared.flux.keys import FLUX_KEYS
 from engine.families.shared.keys.layout import KeyLayout
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
@@ -16,9 +13,7 @@ from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.t5.keys import T5_KEYS
 from engine.families.shared.t5.sizes import t5_config
 from engine.graphs.flux import FluxConfig
-from engine.weights.stored import StoredWeight
 
-NORM_GROUPS = 32
 KEY_LAYOUT = KeyLayout(
     labels=LABELS,
     networks={
@@ -32,6 +27,13 @@ KEY_LAYOUT = KeyLayout(
     unused=UNUSED,
 )
 
+SIZES = {
+    Component.TEXT_ENCODER: clip_text_config,
+    Component.TEXT_ENCODER_2: t5_config,
+    Component.DENOISER: flux_config,
+    Component.VAE: vae_config,
+}
+
 
 def transformer_words(config: FluxConfig) -> Sentence:
     """Describe a transformer."""
@@ -41,16 +43,3 @@ def transformer_words(config: FluxConfig) -> Sentence:
         double=config.double_blocks,
         single=config.single_blocks,
     )
-
-
-def config_of(component: Component, weights: Mapping[str, StoredWeight], path: Path) -> object:
-    """Return the sizes of a component. Raises EngineError for inconsistent shapes."""
-    match component:
-        case Component.DENOISER:
-            return flux_config(weights, path)
-        case Component.VAE:
-            return vae_config(weights, NORM_GROUPS, path)
-        case Component.TEXT_ENCODER:
-            return clip_text_config(weights, ClipTextFacts(), path)
-        case _:
-            return t5_config(weights, path)

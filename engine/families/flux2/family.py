@@ -4,63 +4,57 @@ import re
 from pathlib import Path
 from typing import ClassVar
 
-from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
-from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
-from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
+from engine.checkpoints.diffusers_folder import DiffusersFolder
+from engine.families.base import Component, IdentifiedCheckpoint, Parts, name_of
 from engine.families.flux2.architecture import AFTER, architecture_of
-from engine.families.flux2.folder import folder_source
+from engine.families.flux2.folder import SOURCES
 from engine.families.flux2.hints import BASE, DISTILLED, learnt_hints, variant_of
 from engine.families.flux2.keys import KEY_LAYOUT, LABELS
 from engine.families.flux2.sizes import flux2_config
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.latents import LatentFormat
-from engine.families.shared.flow.family import FlowFamily
 from engine.families.shared.flow.fitting import (
     config_in,
     require_fitting_latents,
     require_width,
 )
-from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.sizes import vae_config
+from engine.families.shared.qwen3.family import Qwen3Family
 from engine.families.shared.qwen3.sizes import qwen3_config
 from engine.families.shared.stable_diffusion.fitting import transformer_misfit
-from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX2
 from engine.graphs.flux2 import Flux2Config
 from engine.graphs.qwen3 import Qwen3Config
 from engine.graphs.vae import VaeConfig
-from engine.text.chat_counting import count_chat_tokens
 from engine.text.chat_rows import WITHOUT_THOUGHTS
-from engine.text.counting import TokenCount
 
-_NORM_GROUPS = 32
 _DOWNSCALE = 16
 _PIPELINE = re.compile(r"Flux2Klein(Inpaint)?Pipeline")
 _CALLED = re.compile(r"(black-forest-labs/)?flux[ .]?2[- _]klein")
-_SUBFOLDERS = {
-    "transformer": Component.DENOISER,
-    "text_encoder": Component.TEXT_ENCODER,
-    "vae": Component.VAE,
-}
 
 
-class Flux2Klein(FlowFamily):
+class Flux2Klein(Qwen3Family):
     """The family of FLUX.2 klein: the distilled models, base and what was trained from them."""
 
     name = "flux2"
     title = "FLUX.2 klein"
     about = sentence("1024 pixels in four steps, and changes pictures by what the prompt says.")
     labels: ClassVar = LABELS
-    subfolders: ClassVar = _SUBFOLDERS
     variants: ClassVar = {DISTILLED: "klein", BASE: "klein base"}
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
     transformer: ClassVar = "a transformer of FLUX.2 klein's blocks"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX2
+    template: ClassVar = WITHOUT_THOUGHTS
+    sizes: ClassVar = {
+        Component.TEXT_ENCODER: qwen3_config,
+        Component.DENOISER: flux2_config,
+        Component.VAE: vae_config,
+    }
+    sources: ClassVar = SOURCES
     supplied: ClassVar = {
         LonePart.FLUX2_VAE: (Component.VAE,),
         LonePart.QWEN3_TEXT_ENCODER: (Component.TEXT_ENCODER,),
@@ -86,29 +80,6 @@ class Flux2Klein(FlowFamily):
         """Return the defaults for the distilled model or for base."""
         return learnt_hints(checkpoint)
 
-    def require_tokenizers(self, checkpoint: IdentifiedCheckpoint) -> None:
-        """Do nothing: all text encoders have Qwen's vocabulary."""
-
-    def count_tokens(
-        self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
-    ) -> TokenCount:
-        """Count the tokens of Qwen3."""
-        return count_chat_tokens(text, question, WITHOUT_THOUGHTS)
-
-    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
-        """Return the sizes of a component of a single file. Raises EngineError."""
-        match component:
-            case Component.DENOISER:
-                return flux2_config(named.weights, path)
-            case Component.VAE:
-                return vae_config(named.weights, _NORM_GROUPS, path)
-            case _:
-                return qwen3_config(named.weights, path)
-
-    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
-        """Read a component of a folder, and check its configuration. Raises EngineError."""
-        return folder_source(component, part)
-
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
         if not isinstance(config, Flux2Config):
@@ -126,22 +97,10 @@ class Flux2Klein(FlowFamily):
         if isinstance(transformer, Flux2Config):
             require_fitting_latents(parts, transformer.in_channels, LABELS)
             _require_fitting_text(parts, transformer)
-        return IdentifiedCheckpoint(
-            path=path,
-            family=self.name,
-            variant=_variant(path, parts.denoiser),
-            latent=_latent_format(config_in(parts, Component.VAE)),
-            default_size=1024,
-            missing=tuple(one for one in LABELS if one not in parts.sources),
-            evidence=(*parts.evidence, *self.conclusion(parts)),
-            parts=parts,
-            make_architecture=architecture_of,
-        )
-
-
-def _variant(path: Path, facts: DenoiserFacts) -> str:
-    """Return the variant that the user states, else the one that names tell."""
-    return facts.variant or variant_of(path.stem if path.is_file() else path.name, facts.cards)
+        latent = _latent_format(config_in(parts, Component.VAE))
+        facts = parts.denoiser
+        variant = facts.variant or variant_of(name_of(path), facts.cards)
+        return self.assembled(path, parts, variant, latent, architecture_of)
 
 
 def _latent_format(vae: object) -> LatentFormat:

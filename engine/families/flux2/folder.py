@@ -1,11 +1,12 @@
 """Components of a diffusers folder of FLUX.2 klein, with sizes checked against `config.json`."""
 
+from functools import partial
+
 from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_configs import (
     Flux2Constants,
     Flux2File,
     Flux2VaeConstants,
-    VaeFile,
     unusual,
 )
 from engine.checkpoints.diffusers_folder import FolderPart
@@ -18,17 +19,6 @@ from engine.families.shared.stable_diffusion.folder_parts import FolderSource, v
 from engine.graphs.flux2 import AXES
 
 _ADVICE = sentence("Choose a model with the usual network of FLUX.2 klein.")
-
-
-def folder_source(component: Component, part: FolderPart) -> FolderSource:
-    """Read a component of a folder. Raises EngineError."""
-    match component:
-        case Component.DENOISER:
-            return _transformer_source(part)
-        case Component.VAE:
-            return _vae_source(part)
-        case _:
-            return qwen3_source(part, component, KEY_LAYOUT)
 
 
 def _transformer_source(part: FolderPart) -> FolderSource:
@@ -58,4 +48,11 @@ def _vae_source(part: FolderPart) -> FolderSource:
     """Read the VAE of a folder, and check its configuration. Raises EngineError."""
     file = part.index.path.parent / "config.json"
     require_usual(file, unusual(part.config(Flux2VaeConstants), Flux2VaeConstants), _ADVICE)
-    return vae_source(part, part.config(VaeFile))
+    return vae_source(part)
+
+
+SOURCES = {
+    Component.TEXT_ENCODER: partial(qwen3_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
+    Component.DENOISER: _transformer_source,
+    Component.VAE: _vae_source,
+}

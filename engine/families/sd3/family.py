@@ -1,19 +1,20 @@
 """Recognising, reading and assembling the files of Stable Diffusion 3 and 3.5."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
-from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
+from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.family import Family
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.sd3.architecture import architecture_of
-from engine.families.sd3.folder import folder_source
+from engine.families.sd3.folder import SOURCES
 from engine.families.sd3.hints import learnt_hints, variant
 from engine.families.sd3.keys import KEY_LAYOUT, LABELS
 from engine.families.sd3.sizes import sd3_config
@@ -25,10 +26,8 @@ from engine.families.shared.flow.fitting import (
     require_fitting_latents,
     require_width,
 )
-from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.flux_latents import flux_latent_format
 from engine.families.shared.kl_vae.sizes import vae_config
-from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.stable_diffusion.latent_spaces import SD3
 from engine.families.shared.t5.sizes import t5_config
 from engine.graphs.clip_text import Activation, ClipTextConfig
@@ -38,7 +37,6 @@ from engine.text.checking import count_clip_tokens
 from engine.text.counting import TokenCount
 from engine.text.t5_counting import count_t5_tokens
 
-_NORM_GROUPS = 32
 _L, _G, _T5 = Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.TEXT_ENCODER_3
 # The widths of CLIP ViT-L and bigG, 768 and 1280, in parts of the pooled text.
 _SHARES = 3, 5
@@ -66,6 +64,16 @@ class StableDiffusion3(FlowFamily):
     transformer: ClassVar = "a transformer of joint blocks"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = SD3
+    sizes: ClassVar = {
+        _L: clip_text_config,
+        _G: partial(clip_text_config, facts=ClipTextFacts(activation=Activation.GELU)),
+        _T5: t5_config,
+        Component.DENOISER: sd3_config,
+        Component.VAE: vae_config,
+    }
+    sources: ClassVar = SOURCES
+    # Zeros stand in for T5.
+    optional: ClassVar = (_T5,)
     supplied: ClassVar = {
         LonePart.VAE: (Component.VAE,),
         LonePart.TINY_VAE: (Component.VAE,),
@@ -119,26 +127,6 @@ class StableDiffusion3(FlowFamily):
         """Tell whether the name of a file with a lone VAE sounds like this family's."""
         return component is not Component.VAE or "sd3" in name.casefold()
 
-    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
-        """Return the sizes of a component of a single file. Raises EngineError."""
-        weights = named.weights
-        match component:
-            case Component.DENOISER:
-                return sd3_config(weights, path)
-            case Component.VAE:
-                return vae_config(weights, _NORM_GROUPS, path)
-            case Component.TEXT_ENCODER:
-                return clip_text_config(weights, ClipTextFacts(), path)
-            case Component.TEXT_ENCODER_2:
-                facts = ClipTextFacts(activation=Activation.GELU)
-                return clip_text_config(weights, facts, path)
-            case Component.TEXT_ENCODER_3:
-                return t5_config(weights, path)
-
-    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
-        """Read a component of a folder, and check its configuration. Raises EngineError."""
-        return folder_source(component, part)
-
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
         if not isinstance(config, Sd3Config):
@@ -155,18 +143,9 @@ class StableDiffusion3(FlowFamily):
         if isinstance(transformer, Sd3Config):
             _require_fitting(parts, transformer)
         names = (*(card.base_model for card in parts.denoiser.cards), path.stem)
-        return IdentifiedCheckpoint(
-            path=path,
-            family=self.name,
-            variant=variant(transformer, names),
-            latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae, SD3),
-            default_size=1024,
-            # T5 may be left out: zeros stand in for it.
-            missing=tuple(one for one in LABELS if one not in parts.sources and one is not _T5),
-            evidence=(*parts.evidence, *self.conclusion(parts)),
-            parts=parts,
-            make_architecture=architecture_of,
-        )
+        latent = flux_latent_format(config_in(parts, Component.VAE), parts.vae, SD3)
+        found = variant(transformer, names)
+        return self.assembled(path, parts, found, latent, architecture_of)
 
 
 def _require_fitting(parts: Parts, transformer: Sd3Config) -> None:

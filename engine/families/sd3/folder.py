@@ -1,7 +1,9 @@
 """Components of a diffusers folder of Stable Diffusion 3, checked against `config.json`."""
 
+from functools import partial
+
 from engine.api.sentences import sentence
-from engine.checkpoints.diffusers_configs import Sd3Constants, Sd3File, VaeFile, unusual
+from engine.checkpoints.diffusers_configs import Sd3Constants, Sd3File, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
 from engine.families.base import Component, ComponentSource
 from engine.families.sd3.keys import KEY_LAYOUT
@@ -15,19 +17,6 @@ from engine.families.shared.stable_diffusion.folder_parts import (
 from engine.families.shared.t5.folder import t5_source
 
 _NORMS = {None: False, "rms_norm": True}
-
-
-def folder_source(component: Component, part: FolderPart) -> FolderSource:
-    """Read a component of a folder. Raises EngineError."""
-    match component:
-        case Component.DENOISER:
-            return _transformer_source(part)
-        case Component.VAE:
-            return vae_source(part, part.config(VaeFile))
-        case Component.TEXT_ENCODER_3:
-            return t5_source(part, component, KEY_LAYOUT)
-        case _:
-            return clip_text_source(part, component, KEY_LAYOUT)
 
 
 def _transformer_source(part: FolderPart) -> FolderSource:
@@ -55,3 +44,12 @@ def _transformer_source(part: FolderPart) -> FolderSource:
         ),
     )
     return FolderSource(ComponentSource(Component.DENOISER, config, named.weights), named.ignored)
+
+
+SOURCES = {
+    Component.TEXT_ENCODER: partial(clip_text_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
+    Component.TEXT_ENCODER_2: partial(clip_text_source, Component.TEXT_ENCODER_2, keys=KEY_LAYOUT),
+    Component.TEXT_ENCODER_3: partial(t5_source, Component.TEXT_ENCODER_3, keys=KEY_LAYOUT),
+    Component.DENOISER: _transformer_source,
+    Component.VAE: vae_source,
+}

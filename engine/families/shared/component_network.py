@@ -11,7 +11,7 @@ from backends.base import DimensionRange
 from engine.api.limits import MIN_SIDE
 from engine.compile.network import Network
 from engine.compile.shapes import offered
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.base import Component, IdentifiedCheckpoint, name_of
 from engine.graphs.operators import GraphBuilder
 
 _MAX_SIDE = 2048
@@ -48,9 +48,9 @@ def component_network(
         weights = weights.patched(patches.content, patches.merged)
     branches = patches.branches if patches else None
     emit = _wrapping(emit, checkpoint.changes.wraps)
-    title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
     # Other checkpoints of a job have networks of other names than the first one.
     name = f"{checkpoint.role}{name}"
+    title = name_of(checkpoint.path)
     return Network(name, emit, weights, dimensions, title, overflows_f16, branches)
 
 

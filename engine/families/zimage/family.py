@@ -4,60 +4,54 @@ import re
 from pathlib import Path
 from typing import ClassVar
 
-from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
-from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
-from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts
+from engine.checkpoints.diffusers_folder import DiffusersFolder
+from engine.families.base import Component, IdentifiedCheckpoint, Parts, name_of
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
-from engine.families.shared.flow.family import FlowFamily
 from engine.families.shared.flow.fitting import (
     config_in,
     require_fitting_latents,
     require_width,
 )
-from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.flux_latents import flux_latent_format
 from engine.families.shared.kl_vae.sizes import vae_config
+from engine.families.shared.qwen3.family import Qwen3Family
 from engine.families.shared.qwen3.sizes import qwen3_config
-from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.zimage.architecture import architecture_of
-from engine.families.zimage.folder import folder_source
+from engine.families.zimage.folder import SOURCES
 from engine.families.zimage.hints import BASE, TURBO, learnt_hints, variant_of
 from engine.families.zimage.keys import KEY_LAYOUT, LABELS
 from engine.families.zimage.sizes import zimage_config
 from engine.graphs.qwen3 import Qwen3Config
 from engine.graphs.zimage import ZImageConfig
-from engine.text.chat_counting import count_chat_tokens
 from engine.text.chat_rows import THINKING
-from engine.text.counting import TokenCount
 
-_NORM_GROUPS = 32
 _PIPELINE = re.compile(r"ZImage(Img2Img|Inpaint)?Pipeline")
 _CALLED = re.compile(r"(tongyi-mai/)?z[- _]?image", re.IGNORECASE)
-_SUBFOLDERS = {
-    "transformer": Component.DENOISER,
-    "text_encoder": Component.TEXT_ENCODER,
-    "vae": Component.VAE,
-}
 
 
-class ZImage(FlowFamily):
+class ZImage(Qwen3Family):
     """The family of Z-Image: Turbo, Base and what was trained from them."""
 
     name = "zimage"
     title = "Z-Image"
     about = sentence("1024 pixels, English and Chinese prompts; Turbo needs eight steps.")
     labels: ClassVar = LABELS
-    subfolders: ClassVar = _SUBFOLDERS
     variants: ClassVar = {TURBO: "Turbo", BASE: "Base"}
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
     transformer: ClassVar = "a transformer of Z-Image's layers"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
+    template: ClassVar = THINKING
+    sizes: ClassVar = {
+        Component.TEXT_ENCODER: qwen3_config,
+        Component.DENOISER: zimage_config,
+        Component.VAE: vae_config,
+    }
+    sources: ClassVar = SOURCES
     supplied: ClassVar = {
         LonePart.VAE: (Component.VAE,),
         LonePart.TINY_VAE: (Component.VAE,),
@@ -78,29 +72,6 @@ class ZImage(FlowFamily):
         """Return the defaults for Turbo or for Base."""
         return learnt_hints(checkpoint)
 
-    def require_tokenizers(self, checkpoint: IdentifiedCheckpoint) -> None:
-        """Do nothing: all text encoders have Qwen's vocabulary."""
-
-    def count_tokens(
-        self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
-    ) -> TokenCount:
-        """Count the tokens of Qwen3."""
-        return count_chat_tokens(text, question, THINKING)
-
-    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
-        """Return the sizes of a component of a single file. Raises EngineError."""
-        match component:
-            case Component.DENOISER:
-                return zimage_config(named.weights, path)
-            case Component.VAE:
-                return vae_config(named.weights, _NORM_GROUPS, path)
-            case _:
-                return qwen3_config(named.weights, path)
-
-    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
-        """Read a component of a folder, and check its configuration. Raises EngineError."""
-        return folder_source(component, part)
-
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
         if not isinstance(config, ZImageConfig):
@@ -119,19 +90,7 @@ class ZImage(FlowFamily):
             text, qwen3 = Component.TEXT_ENCODER, config_in(parts, Component.TEXT_ENCODER)
             width = qwen3.width if isinstance(qwen3, Qwen3Config) else None
             require_width(text, LABELS, width, transformer.context_width)
-        return IdentifiedCheckpoint(
-            path=path,
-            family=self.name,
-            variant=_variant(path, parts.denoiser),
-            latent=flux_latent_format(config_in(parts, Component.VAE), parts.vae),
-            default_size=1024,
-            missing=tuple(one for one in LABELS if one not in parts.sources),
-            evidence=(*parts.evidence, *self.conclusion(parts)),
-            parts=parts,
-            make_architecture=architecture_of,
-        )
-
-
-def _variant(path: Path, facts: DenoiserFacts) -> str:
-    """Return the variant that the user states, else the one that names tell."""
-    return facts.variant or variant_of(path.stem if path.is_file() else path.name, facts.cards)
+        latent = flux_latent_format(config_in(parts, Component.VAE), parts.vae)
+        facts = parts.denoiser
+        variant = facts.variant or variant_of(name_of(path), facts.cards)
+        return self.assembled(path, parts, variant, latent, architecture_of)

@@ -1,7 +1,9 @@
 """Components of a diffusers folder of Z-Image, with sizes checked against `config.json`."""
 
+from functools import partial
+
 from engine.api.sentences import sentence
-from engine.checkpoints.diffusers_configs import VaeFile, ZImageConstants, ZImageFile, unusual
+from engine.checkpoints.diffusers_configs import ZImageConstants, ZImageFile, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
 from engine.families.base import Component, ComponentSource
 from engine.families.shared.keys.shapes import check_claims, require_usual
@@ -9,17 +11,6 @@ from engine.families.shared.qwen3.folder import qwen3_source
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource, vae_source
 from engine.families.zimage.keys import KEY_LAYOUT
 from engine.families.zimage.sizes import zimage_config
-
-
-def folder_source(component: Component, part: FolderPart) -> FolderSource:
-    """Read a component of a folder. Raises EngineError."""
-    match component:
-        case Component.DENOISER:
-            return _transformer_source(part)
-        case Component.VAE:
-            return vae_source(part, part.config(VaeFile))
-        case _:
-            return qwen3_source(part, component, KEY_LAYOUT)
 
 
 def _transformer_source(part: FolderPart) -> FolderSource:
@@ -45,3 +36,10 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     )
     source = ComponentSource(Component.DENOISER, config, named.weights)
     return FolderSource(source, named.ignored)
+
+
+SOURCES = {
+    Component.TEXT_ENCODER: partial(qwen3_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
+    Component.DENOISER: _transformer_source,
+    Component.VAE: vae_source,
+}

@@ -185,4 +185,4 @@ def _config(component: Component, weights: Mapping[str, StoredWeight], path: Pat
             context = shapes.of("context.weight", 2)[1]
             return DenoiserConfig(channels, width, context, shapes.count("layers"))
         case _:
-            return vae_config(weights, 32, path)
+            return vae_config(weights, path)

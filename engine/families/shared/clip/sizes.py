@@ -28,8 +28,11 @@ class ClipTextFacts:
     epsilon: float = 1e-5
 
 
+_VIT_L = ClipTextFacts()
+
+
 def clip_text_config(
-    weights: Mapping[str, StoredWeight], facts: ClipTextFacts, path: Path
+    weights: Mapping[str, StoredWeight], path: Path, facts: ClipTextFacts = _VIT_L
 ) -> ClipTextConfig:
     """Read the sizes of a CLIPTextModel. Raises EngineError for inconsistent shapes."""
     shapes = Shapes(weights, path)

@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -12,16 +12,19 @@ from engine.checkpoints.diffusers_configs import VaeFile
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.checkpoints.sidecars import cards_of
+from engine.families.architecture import Architecture
 from engine.families.base import (
     Component,
     ComponentSource,
     DenoiserFacts,
+    IdentifiedCheckpoint,
     Parts,
     TextFacts,
     VaeFacts,
 )
 from engine.families.family import Family
 from engine.families.kind import Kind, LonePart
+from engine.families.latents import LatentFormat
 from engine.families.recognition import Listing
 from engine.families.shared.flow.fitting import FLOW_FACTS
 from engine.families.shared.keys.layout import CanonicalWeights, KeyLayout
@@ -31,11 +34,23 @@ from engine.families.shared.stable_diffusion.folder_parts import FolderSource, t
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.graphs.qwen3 import Qwen3Config
 from engine.graphs.t5 import T5Config
+from engine.weights.stored import StoredWeight
 
 
 class FlowFamily(Family):
     """A `Family` whose components are told apart by one `key_layout`."""
 
+    subfolders: ClassVar = {
+        "transformer": Component.DENOISER,
+        "text_encoder": Component.TEXT_ENCODER,
+        "vae": Component.VAE,
+    }
+    # For each component, the function that reads its sizes off its weights, and the one that reads
+    # its part of a folder and checks its configuration. Both raise EngineError.
+    sizes: ClassVar[Mapping[Component, Callable[[Mapping[str, StoredWeight], Path], object]]]
+    sources: ClassVar[Mapping[Component, Callable[[FolderPart], FolderSource]]]
+    # The components without which pictures can be made.
+    optional: ClassVar[Sequence[Component]] = ()
     # The diffusers pipeline classes that run the checkpoints, and the beginnings of the names of
     # base models on their cards.
     pipelines: ClassVar[re.Pattern[str]]
@@ -50,14 +65,6 @@ class FlowFamily(Family):
     # The tensors of the transformer, all of one of these; none of `others` is in such files.
     signs: ClassVar[Sequence[Sequence[str]]]
     others: ClassVar[Sequence[str]] = ()
-
-    @abstractmethod
-    def config_of(self, component: Component, named: CanonicalWeights, path: Path) -> object:
-        """Return the sizes of a component of a single file. Raises EngineError."""
-
-    @abstractmethod
-    def folder_source(self, component: Component, part: FolderPart) -> FolderSource:
-        """Read a component of a folder, and check its configuration. Raises EngineError."""
 
     @abstractmethod
     def transformer_words(self, config: object) -> Sentence | None:
@@ -130,7 +137,7 @@ class FlowFamily(Family):
         path = index.path
 
         def config_of(component: Component, named: CanonicalWeights) -> object:
-            return self.config_of(component, named, path)
+            return self.sizes[component](named.weights, path)
 
         keys = self.key_layout.sort(index.tensors, path, self._lone_text(wanted))
         in_order = (one for one in self.labels if one in wanted)
@@ -151,7 +158,7 @@ class FlowFamily(Family):
     def read_folder(self, folder: DiffusersFolder) -> Parts:
         """Read every component of a diffusers folder."""
         parts = {self.subfolders[name]: part for name, part in folder.parts.items()}
-        found = [self.folder_source(one, parts[one]) for one in self.labels if one in parts]
+        found = [self.sources[one](parts[one]) for one in self.labels if one in parts]
         sources = {one.source.component: one.source for one in found}
         vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
         return Parts(
@@ -172,7 +179,29 @@ class FlowFamily(Family):
             found += [words] if words else evidence.described({component: source})
         return tuple(found)
 
-    def conclusion(self, parts: Parts) -> tuple[Sentence, ...]:
+    def assembled(
+        self,
+        path: Path,
+        parts: Parts,
+        variant: str,
+        latent: LatentFormat,
+        make_architecture: Callable[[IdentifiedCheckpoint], Architecture],
+    ) -> IdentifiedCheckpoint:
+        """Return the checkpoint of parts that fit together."""
+        needed = (one for one in self.labels if one not in self.optional)
+        return IdentifiedCheckpoint(
+            path=path,
+            family=self.name,
+            variant=variant,
+            latent=latent,
+            default_size=1024,
+            missing=tuple(one for one in needed if one not in parts.sources),
+            evidence=(*parts.evidence, *self._conclusion(parts)),
+            parts=parts,
+            make_architecture=make_architecture,
+        )
+
+    def _conclusion(self, parts: Parts) -> tuple[Sentence, ...]:
         """Return the family and the prediction, for parts with a transformer."""
         if Component.DENOISER not in parts.sources:
             return ()

@@ -10,11 +10,15 @@ from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.vae import VaeConfig
 from engine.weights.stored import StoredWeight
 
+# The groups of normalisation, of which no shape tells.
+_NORM_GROUPS = 32
 # Of the normalisation of a latent whose cells are packed (FLUX.2).
 _PACKED = "bn.running_mean"
 
 
-def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path) -> VaeConfig:
+def vae_config(
+    weights: Mapping[str, StoredWeight], path: Path, norm_groups: int = _NORM_GROUPS
+) -> VaeConfig:
     """Read the sizes of an AutoencoderKL. Raises EngineError for inconsistent shapes."""
     shapes = Shapes(weights, path)
     levels = shapes.blocks("encoder.down_blocks", "resnets.0.conv1.weight")

@@ -12,7 +12,7 @@ from engine.families.shared.stable_diffusion.folder_parts import FolderSource
 _ADVICE = sentence("Choose a model with Qwen3 as its text encoder.")
 
 
-def qwen3_source(part: FolderPart, component: Component, keys: KeyLayout) -> FolderSource:
+def qwen3_source(component: Component, part: FolderPart, keys: KeyLayout) -> FolderSource:
     """Read the Qwen3 decoder of a folder by the family's `keys`. Raises EngineError."""
     path, stated = part.index.path, part.config(Qwen3File)
     file = path.parent / "config.json"

@@ -44,9 +44,9 @@ def folder_source(component: Component, part: FolderPart, vae: VaeFile | None) -
         case Component.DENOISER:
             return unet_source(part)
         case Component.VAE:
-            return vae_source(part, vae or part.config(VaeFile))
+            return vae_source(part, vae)
         case _:
-            return clip_text_source(part, component)
+            return clip_text_source(component, part)
 
 
 def sample_size(unet: FolderPart | None) -> int | None:
@@ -91,13 +91,16 @@ def unet_source(part: FolderPart) -> FolderSource:
     return FolderSource(source, named.ignored)
 
 
-def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
-    """Read the VAE of a folder, and check its configuration `stated`. Raises EngineError."""
-    path = part.index.path
+def vae_source(part: FolderPart, stated: VaeFile | None = None) -> FolderSource:
+    """Read the VAE of a folder, and check its configuration. Raises EngineError.
+
+    `stated` is the configuration where it was read before.
+    """
+    path, stated = part.index.path, stated or part.config(VaeFile)
     file = path.parent / "config.json"
     require_usual(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)), _ADVICE)
     named = KEY_LAYOUT.canonical(Component.VAE, part.index.tensors, path)
-    config = vae_config(named.weights, stated.norm_num_groups, path)
+    config = vae_config(named.weights, path, stated.norm_num_groups)
     check_claims(
         file,
         (
@@ -110,7 +113,7 @@ def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
 
 
 def clip_text_source(
-    part: FolderPart, component: Component, keys: KeyLayout = KEY_LAYOUT
+    component: Component, part: FolderPart, keys: KeyLayout = KEY_LAYOUT
 ) -> FolderSource:
     """Read a CLIP text encoder of a folder by the family's `keys`, and check its configuration.
 
@@ -124,7 +127,7 @@ def clip_text_source(
     facts = ClipTextFacts(
         stated.num_attention_heads, Activation(stated.hidden_act), stated.layer_norm_eps
     )
-    config = clip_text_config(named.weights, facts, path)
+    config = clip_text_config(named.weights, path, facts)
     check_claims(
         file,
         (

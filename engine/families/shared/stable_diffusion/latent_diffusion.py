@@ -86,7 +86,6 @@ from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
-NORM_GROUPS = 32
 # The subfolders of a diffusers folder that are read, each with its component.
 SUBFOLDERS: Mapping[str, Component] = {
     "unet": Component.DENOISER,
@@ -385,9 +384,9 @@ class LatentDiffusion(Family):
             case Component.DENOISER:
                 return unet_config(named.weights, self.unet, path)
             case Component.VAE:
-                return vae_config(named.weights, NORM_GROUPS, path)
+                return vae_config(named.weights, path)
             case _:
-                return clip_text_config(named.weights, self.text_encoders[component], path)
+                return clip_text_config(named.weights, path, self.text_encoders[component])
 
 
 def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | TinyVaeConfig | None]:

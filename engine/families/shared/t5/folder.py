@@ -12,7 +12,7 @@ from engine.families.shared.t5.sizes import t5_config
 _ADVICE = sentence("Choose a model with T5 v1.1 as its text encoder.")
 
 
-def t5_source(part: FolderPart, component: Component, keys: KeyLayout) -> FolderSource:
+def t5_source(component: Component, part: FolderPart, keys: KeyLayout) -> FolderSource:
     """Read the T5 encoder of a folder by the family's `keys`. Raises EngineError."""
     path, stated = part.index.path, part.config(T5File)
     file = path.parent / "config.json"
