@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.api.sentences import Sentence, sentence
 from engine.families.base import Component
+from engine.families.shared.flow import keys as flow
 from engine.families.shared.flux.keys import FLUX_KEYS
 from engine.families.shared.keys.layout import KeyLayout, Rename
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
-from engine.families.shared.t5.keys import T5_KEYS
+from engine.families.shared.t5.keys import T5_BEGINNINGS, T5_KEYS
 
 _APPROXIMATOR = (
     r"distilled_guidance_layer\.(in_proj|out_proj|layers\.\d+\.linear_[12])\.(weight|bias)"
@@ -41,8 +42,7 @@ CHROMA_KEYS = replace(
 )
 LABELS: Mapping[Component, Sentence] = {
     Component.TEXT_ENCODER: sentence("text encoder (T5-XXL)"),
-    Component.DENOISER: sentence("denoiser (transformer)"),
-    Component.VAE: as_it_is("VAE"),
+    **flow.LABELS,
 }
 KEY_LAYOUT = KeyLayout(
     labels=LABELS,
@@ -52,10 +52,7 @@ KEY_LAYOUT = KeyLayout(
         Component.VAE: KL_VAE_KEYS,
     },
     prefixes={
-        "model.diffusion_model.": Component.DENOISER,
-        "diffusion_model.": Component.DENOISER,
-        "vae.": Component.VAE,
-        "first_stage_model.": Component.VAE,
+        **flow.PREFIXES,
         "text_encoders.t5xxl.transformer.": Component.TEXT_ENCODER,
         "text_encoder.": Component.TEXT_ENCODER,
     },
@@ -67,10 +64,7 @@ KEY_LAYOUT = KeyLayout(
                 r"|x_embedder|context_embedder|(single_)?transformer_blocks|norm_out|proj_out)\."
             ),
         ),
-        (
-            Component.TEXT_ENCODER,
-            re.compile(r"(shared|encoder\.(block|final_layer_norm|embed_tokens))\."),
-        ),
+        (Component.TEXT_ENCODER, T5_BEGINNINGS),
         (Component.VAE, re.compile(r"(encoder|decoder)\.")),
     ),
     unused=re.compile(r"(scaled_fp8|logit_scale|__index_timestep_zero__)$"),

@@ -27,11 +27,12 @@ from engine.families.flux.hints import (
     learnt_hints,
     variant_by_name,
 )
-from engine.families.flux.keys import LABELS
-from engine.families.flux.reading import KEY_LAYOUT, SIZES, transformer_words
+from engine.families.flux.keys import KEY_LAYOUT, LABELS
+from engine.families.flux.sizes import flux_config
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.refusals import not_of_variant
+from engine.families.shared.clip.sizes import clip_text_config
 from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.flow.denoiser import MOST_TOKENS
 from engine.families.shared.flow.family import FlowFamily
@@ -40,8 +41,11 @@ from engine.families.shared.flow.fitting import (
     require_fitting_latents,
     require_width,
 )
+from engine.families.shared.flux.words import block_words
 from engine.families.shared.kl_vae.flux_latents import DOWNSCALE, flux_latent_format
+from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
+from engine.families.shared.t5.sizes import t5_config
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.flux import PATCH, FluxConfig
 from engine.graphs.t5 import T5Config
@@ -113,7 +117,12 @@ class Flux1(FlowFamily):
     transformer: ClassVar = "a transformer of double and single blocks"
     key_layout: ClassVar = KEY_LAYOUT
     space: ClassVar = FLUX
-    sizes: ClassVar = SIZES
+    sizes: ClassVar = {
+        Component.TEXT_ENCODER: clip_text_config,
+        Component.TEXT_ENCODER_2: t5_config,
+        Component.DENOISER: flux_config,
+        Component.VAE: vae_config,
+    }
     sources: ClassVar = SOURCES
     supplied: ClassVar = _LONE_PARTS
     signs: ClassVar = _SIGNS
@@ -157,7 +166,7 @@ class Flux1(FlowFamily):
 
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
-        return transformer_words(config) if isinstance(config, FluxConfig) else None
+        return block_words(config)
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
         """Make a checkpoint of parts. Raises EngineError where they do not fit together."""

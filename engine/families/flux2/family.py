@@ -20,6 +20,7 @@ from engine.families.shared.flow.fitting import (
     require_fitting_latents,
     require_width,
 )
+from engine.families.shared.flux.words import block_words
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.qwen3.family import Qwen3Family
 from engine.families.shared.qwen3.sizes import qwen3_config
@@ -82,14 +83,7 @@ class Flux2Klein(Qwen3Family):
 
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
-        if not isinstance(config, Flux2Config):
-            return None
-        return sentence(
-            "transformer {width} wide with {double} double and {single} single blocks",
-            width=config.width,
-            double=config.double_blocks,
-            single=config.single_blocks,
-        )
+        return block_words(config)
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
         """Make a checkpoint of parts. Raises EngineError where they do not fit together."""

@@ -7,12 +7,13 @@ holds in one layer, are cut into rows of the file, so that nothing is copied.
 import re
 from collections.abc import Mapping
 
-from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.api.sentences import Sentence, sentence
 from engine.families.base import Component
+from engine.families.shared.flow import keys as flow
 from engine.families.shared.flux.keys import JOINED_ATTENTION, FluxNames, as_they_are
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
-from engine.families.shared.qwen3.keys import QWEN3_KEYS
+from engine.families.shared.qwen3.keys import QWEN3_BEGINNINGS, QWEN3_KEYS
 
 _DOUBLE = (
     r"attn\.(to_[qkv]|add_[qkv]_proj|to_out\.0|to_add_out|norm_(added_)?[qk])"
@@ -65,14 +66,10 @@ FLUX2_KEYS = NetworkKeys(
 )
 LABELS: Mapping[Component, Sentence] = {
     Component.TEXT_ENCODER: sentence("text encoder (Qwen3)"),
-    Component.DENOISER: sentence("denoiser (transformer)"),
-    Component.VAE: as_it_is("VAE"),
+    **flow.LABELS,
 }
 _PREFIXES: Mapping[str, Component] = {
-    "model.diffusion_model.": Component.DENOISER,
-    "diffusion_model.": Component.DENOISER,
-    "vae.": Component.VAE,
-    "first_stage_model.": Component.VAE,
+    **flow.PREFIXES,
     "text_encoders.qwen3_4b.transformer.": Component.TEXT_ENCODER,
     "text_encoders.qwen3_8b.transformer.": Component.TEXT_ENCODER,
     "text_encoder.": Component.TEXT_ENCODER,
@@ -86,12 +83,7 @@ _BARE = (
             r"|time_guidance_embed|(single_)?transformer_blocks|norm_out|proj_out)\."
         ),
     ),
-    (
-        Component.TEXT_ENCODER,
-        re.compile(
-            r"model\.(embed_tokens|layers|norm)\.|embed_tokens\.|layers\.\d+\.(self_attn|mlp)\."
-        ),
-    ),
+    (Component.TEXT_ENCODER, QWEN3_BEGINNINGS),
     (Component.VAE, re.compile(r"(encoder|decoder|bn|quant_conv|post_quant_conv)\.")),
 )
 KEY_LAYOUT = KeyLayout(

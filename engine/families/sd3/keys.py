@@ -9,14 +9,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.api.sentences import Sentence, sentence
 from engine.families.base import Component
 from engine.families.shared.clip.keys import PROJECTED_CLIP_KEYS
+from engine.families.shared.flow import keys as flow
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys, Rename
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.rows import rows
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
-from engine.families.shared.t5.keys import T5_KEYS
+from engine.families.shared.t5.keys import T5_BEGINNINGS, T5_KEYS
 from engine.weights.stored import StoredWeight
 
 _JOINT = (
@@ -148,8 +149,7 @@ LABELS: Mapping[Component, Sentence] = {
     Component.TEXT_ENCODER: sentence("text encoder (CLIP ViT-L)"),
     Component.TEXT_ENCODER_2: sentence("second text encoder (OpenCLIP bigG)"),
     Component.TEXT_ENCODER_3: sentence("third text encoder (T5-XXL)"),
-    Component.DENOISER: sentence("denoiser (transformer)"),
-    Component.VAE: as_it_is("VAE"),
+    **flow.LABELS,
 }
 KEY_LAYOUT = KeyLayout(
     labels=LABELS,
@@ -161,10 +161,7 @@ KEY_LAYOUT = KeyLayout(
         Component.VAE: KL_VAE_KEYS,
     },
     prefixes={
-        "model.diffusion_model.": Component.DENOISER,
-        "diffusion_model.": Component.DENOISER,
-        "vae.": Component.VAE,
-        "first_stage_model.": Component.VAE,
+        **flow.PREFIXES,
         "text_encoders.clip_l.transformer.": Component.TEXT_ENCODER,
         "text_encoders.clip_g.transformer.": Component.TEXT_ENCODER_2,
         "text_encoders.t5xxl.transformer.": Component.TEXT_ENCODER_3,
@@ -180,10 +177,7 @@ KEY_LAYOUT = KeyLayout(
                 r"|final_layer|pos_embed|time_text_embed|transformer_blocks|norm_out|proj_out)\."
             ),
         ),
-        (
-            Component.TEXT_ENCODER_3,
-            re.compile(r"(shared|encoder\.(block|final_layer_norm|embed_tokens))\."),
-        ),
+        (Component.TEXT_ENCODER_3, T5_BEGINNINGS),
         (
             Component.TEXT_ENCODER,
             re.compile(

@@ -8,13 +8,14 @@ import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.api.sentences import Sentence, sentence
 from engine.families.base import Component
+from engine.families.shared.flow import keys as flow
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys, Rename
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.rows import rows
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
-from engine.families.shared.qwen3.keys import QWEN3_KEYS
+from engine.families.shared.qwen3.keys import QWEN3_BEGINNINGS, QWEN3_KEYS
 from engine.weights.stored import StoredWeight
 
 _BLOCK = (
@@ -77,14 +78,10 @@ ZIMAGE_KEYS = NetworkKeys(
 )
 LABELS: Mapping[Component, Sentence] = {
     Component.TEXT_ENCODER: sentence("text encoder (Qwen3-4B)"),
-    Component.DENOISER: sentence("denoiser (transformer)"),
-    Component.VAE: as_it_is("VAE"),
+    **flow.LABELS,
 }
 _PREFIXES: Mapping[str, Component] = {
-    "model.diffusion_model.": Component.DENOISER,
-    "diffusion_model.": Component.DENOISER,
-    "vae.": Component.VAE,
-    "first_stage_model.": Component.VAE,
+    **flow.PREFIXES,
     "text_encoders.qwen3_4b.transformer.": Component.TEXT_ENCODER,
     "text_encoder.": Component.TEXT_ENCODER,
 }
@@ -97,12 +94,7 @@ _BARE = (
             r"|ffn_norm[12])|layers\.\d+\.attention_norm[12])\.|(x|cap)_pad_token$"
         ),
     ),
-    (
-        Component.TEXT_ENCODER,
-        re.compile(
-            r"model\.(embed_tokens|layers|norm)\.|embed_tokens\.|layers\.\d+\.(self_attn|mlp)\."
-        ),
-    ),
+    (Component.TEXT_ENCODER, QWEN3_BEGINNINGS),
     (Component.VAE, re.compile(r"(encoder|decoder)\.")),
 )
 _UNUSED = re.compile(r"(scaled_fp8|logit_scale|position_ids|norm_final\.weight)$")

@@ -24,3 +24,7 @@ QWEN3_KEYS = NetworkKeys(
     leftovers=re.compile(r"(model\.)?lm_head\.|logit_scale$|tokenizer_json$"),
     renaming=_renaming,
 )
+# Of keys without a prefix, in files of an encoder alone.
+QWEN3_BEGINNINGS = re.compile(
+    r"model\.(embed_tokens|layers|norm)\.|embed_tokens\.|layers\.\d+\.(self_attn|mlp)\."
+)

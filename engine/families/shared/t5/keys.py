@@ -35,3 +35,5 @@ T5_KEYS = NetworkKeys(
     renaming=_renaming,
     unpacked=_unpacked,
 )
+# Of keys without a prefix, in files of an encoder alone.
+T5_BEGINNINGS = re.compile(r"(shared|encoder\.(block|final_layer_norm|embed_tokens))\.")
