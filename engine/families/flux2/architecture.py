@@ -1,18 +1,20 @@
 """Making the `Architecture` of FLUX.2 klein's checkpoints."""
 
+from collections.abc import Mapping
+
+from backends.base import Array
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.values import ConventionName
-from engine.families.architecture import Architecture, Conditioning
+from engine.families.architecture import Architecture
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.flux2.denoiser import MOST_REFERENCES, Flux2Denoiser, PlacedTexts
+from engine.families.flux2.denoiser import MOST_REFERENCES, Flux2Denoiser
 from engine.families.flux2.lora_layers import flux2_lora_layers
 from engine.families.flux2.reference_sizes import reference_scale, reference_size
 from engine.families.shared.component_network import config_of
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of
 from engine.families.shared.kl_vae.previews import LatentPreviews
-from engine.families.shared.prompts.conditioning import PromptConditioning
 from engine.families.shared.qwen3.text_encoding import Qwen3Text
-from engine.graphs.flux2 import Flux2Config
+from engine.graphs.flux2 import Flux2Config, text_rotations
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import (
     FLOW_SAMPLERS,
@@ -36,12 +38,13 @@ _FLOW = RectifiedFlow(_SHIFT, tools={ConventionName.COMFY: FlowLevels(_SHIFT, co
 def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
     """Return the architecture of a checkpoint."""
 
-    def conditioned(states: PromptConditioning) -> Conditioning:
-        return PlacedTexts(states, config_of(checkpoint, Component.DENOISER, Flux2Config))
+    def turns(context: Array) -> Mapping[str, Array]:
+        config = config_of(checkpoint, Component.DENOISER, Flux2Config)
+        return text_rotations(config, *context.shape[:2])
 
     return Architecture(
         features=_features(checkpoint),
-        text=Qwen3Text(checkpoint, WITHOUT_THOUGHTS, conditioned, after=AFTER, keeps_padding=True),
+        text=Qwen3Text(checkpoint, WITHOUT_THOUGHTS, turns, after=AFTER, keeps_padding=True),
         denoiser=Flux2Denoiser(checkpoint),
         noise=_FLOW,
         autoencoder=autoencoder_of(checkpoint),

@@ -1,10 +1,9 @@
 """FLUX.2's transformer as a denoiser: its network, and its inputs at each step."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from backends.base import Array
-from engine.api.record import ResolvedRequest
 from engine.compile.shapes import offered
 from engine.families.base import Component
 from engine.families.shared.component_network import Dimensions, config_of
@@ -14,9 +13,8 @@ from engine.families.shared.flow.denoiser import (
     FlowDenoiser,
     ReferenceSizes,
 )
-from engine.families.shared.prompts.conditioning import PromptConditioning
 from engine.graphs.flux import wave_embedding
-from engine.graphs.flux2 import Flux2Config, flux2, rotations, side_by_side, text_rotations
+from engine.graphs.flux2 import Flux2Config, flux2, rotations, side_by_side
 from engine.graphs.operators import GraphBuilder
 from engine.sampling.types import Latent
 
@@ -69,28 +67,3 @@ class Flux2Denoiser(FlowDenoiser):
     @property
     def _config(self) -> Flux2Config:
         return config_of(self.checkpoint, Component.DENOISER, Flux2Config)
-
-
-@dataclass(slots=True, eq=False)
-class PlacedTexts:
-    """A `Conditioning` of texts whose tokens turn with their places; padding is read, too."""
-
-    states: PromptConditioning
-    config: Flux2Config
-    _inputs: tuple[object, Mapping[str, Array]] | None = field(default=None, init=False)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weight of each positive prompt."""
-        return self.states.weights
-
-    def inputs(
-        self, evaluation: int, request: ResolvedRequest, *, guided: bool
-    ) -> Mapping[str, Array]:
-        """Return `context`, and the turns of its tokens."""
-        context = self.states.context(evaluation, guided=guided)
-        known = self._inputs
-        if known is None or known[0] is not context:
-            turns = text_rotations(self.config, *context.shape[:2])
-            known = self._inputs = (context, {"context": context, **turns})
-        return known[1]

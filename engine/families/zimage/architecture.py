@@ -1,19 +1,16 @@
 """Making the `Architecture` of Z-Image's checkpoints."""
 
-from functools import partial
-
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.values import ConventionName
 from engine.families.architecture import Architecture
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
-from engine.families.shared.qwen3.text_encoding import Qwen3Text, TextsOfOwnLengths
+from engine.families.shared.qwen3.text_encoding import Qwen3Text
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
-from engine.families.zimage.denoiser import ZImageDenoiser
+from engine.families.zimage.denoiser import ZImageDenoiser, text_marks
 from engine.families.zimage.hints import BASE
 from engine.families.zimage.lora_layers import zimage_lora_layers
-from engine.graphs.zimage import MULTIPLE
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, FlowLevels, RectifiedFlow
 from engine.text.chat_rows import CUT_POSITIONS, THINKING
@@ -33,7 +30,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
     """Return the architecture of a checkpoint."""
     return Architecture(
         features=_features(checkpoint),
-        text=Qwen3Text(checkpoint, THINKING, partial(TextsOfOwnLengths, multiple=MULTIPLE)),
+        text=Qwen3Text(checkpoint, THINKING, text_marks),
         denoiser=ZImageDenoiser(checkpoint),
         noise=_BASE if checkpoint.variant == BASE else _TURBO,
         autoencoder=autoencoder_of(checkpoint),

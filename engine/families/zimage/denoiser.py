@@ -1,7 +1,9 @@
 """Z-Image's transformer as a denoiser: its network, and its inputs at each step."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from backends.base import Array
 from engine.compile.shapes import offered
@@ -50,3 +52,20 @@ class ZImageDenoiser(FlowDenoiser):
     @property
     def _config(self) -> ZImageConfig:
         return config_of(self.checkpoint, Component.DENOISER, ZImageConfig)
+
+
+def text_marks(context: Array) -> Mapping[str, Array]:
+    """Return marks of the tokens of each text, and of what fills it up to a multiple.
+
+    States of zeros at the end of a row of `context` are no tokens. is_token and is_seen are float32
+    [contexts, tokens], frame int64 [contexts, 1].
+    """
+    numbers = np.arange(int(context.shape[1]), dtype=np.int64)
+    last = np.where((context != 0).any(axis=2), numbers, 0).max(axis=1, keepdims=True)
+    lengths = last + 1
+    filled = lengths + -lengths % MULTIPLE
+    return {
+        "is_token": (numbers < lengths).astype(np.float32),
+        "is_seen": (numbers < filled).astype(np.float32),
+        "frame": filled + 1,
+    }

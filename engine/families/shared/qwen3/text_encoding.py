@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
@@ -38,18 +37,22 @@ from engine.text.qwen_tokenizer import QwenTokenizer
 from engine.text.reading import read_prompts
 from engine.text.tags import NetworkTag
 
+# Makes inputs of the states of texts, float32 [contexts, tokens, width].
+ContextInputs = Callable[[Array], Mapping[str, Array]]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Qwen3Text:
     """A `TextEncoding` of a Qwen3 decoder, which reads each prompt as a person's question.
 
     The denoiser takes the states `after` some layers, None for all but the last one; those of
-    padding, too, if `keeps_padding`, else zeros in their place. `conditioned` makes its inputs.
+    padding, too, if `keeps_padding`, else zeros in their place. `of_context` makes its
+    other inputs of the states.
     """
 
     checkpoint: IdentifiedCheckpoint
     template: ChatTemplate
-    conditioned: Callable[[PromptConditioning], Conditioning]
+    of_context: ContextInputs
     after: tuple[int, ...] | None = None
     keeps_padding: bool = False
     component: Component = Component.TEXT_ENCODER
@@ -147,7 +150,7 @@ class Qwen3TextPlan:
 
         found = runner.run(Phase.ENCODE, self.networks[0], work, first_problem)
         return {
-            texts: encoding.conditioned(PromptConditioning((states,)))
+            texts: _ContextInputs(PromptConditioning((states,)), encoding.of_context)
             for texts, states in found.items()
         }
 
@@ -165,15 +168,11 @@ def _tokens(ids: TokenIds, *, to_first: bool) -> AttentionMask:
 
 
 @dataclass(slots=True, eq=False)
-class TextsOfOwnLengths:
-    """A `Conditioning` of texts that differ in length, in rows of one length.
-
-    States of zeros at the end of a row are no tokens. Each text's tokens are filled up to a
-    `multiple` of so many.
-    """
+class _ContextInputs:
+    """A `Conditioning` of a context and what is made of it, anew where the context is another."""
 
     states: PromptConditioning
-    multiple: int
+    of_context: ContextInputs
     _inputs: tuple[object, Mapping[str, Array]] | None = field(default=None, init=False)
 
     @property
@@ -184,24 +183,9 @@ class TextsOfOwnLengths:
     def inputs(
         self, evaluation: int, request: ResolvedRequest, *, guided: bool
     ) -> Mapping[str, Array]:
-        """Return `context`, and marks of the tokens of each text and of what fills it up.
-
-        is_token and is_seen are float32 [contexts, tokens], frame int64 [contexts, 1].
-        """
+        """Return `context`, and what is made of it."""
         context = self.states.context(evaluation, guided=guided)
         known = self._inputs
         if known is None or known[0] is not context:
-            known = self._inputs = (context, self._marked(context))
+            known = self._inputs = (context, {"context": context, **self.of_context(context)})
         return known[1]
-
-    def _marked(self, context: NDArray[np.float32]) -> Mapping[str, Array]:
-        numbers = np.arange(int(context.shape[1]), dtype=np.int64)
-        last = np.where((context != 0).any(axis=2), numbers, 0).max(axis=1, keepdims=True)
-        lengths = last + 1
-        filled = lengths + -lengths % self.multiple
-        return {
-            "context": context,
-            "is_token": (numbers < lengths).astype(np.float32),
-            "is_seen": (numbers < filled).astype(np.float32),
-            "frame": filled + 1,
-        }
