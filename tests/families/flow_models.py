@@ -1,6 +1,6 @@
 """Small models of the flow families whose files have whole blocks of every quantised type."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,22 +10,13 @@ from tests.checkpoints.arrays import write_arrays
 from tests.families import listings
 from tests.families.chroma import files as chroma
 from tests.families.flux.files import FluxSizes, drawn
-from tests.families.flux.test_pictures import t5_encoder
 from tests.families.flux2 import files as flux2
-from tests.families.listings import ClipSizes, Listing, VaeSizes
+from tests.families.listings import EIGHTFOLD_VAE, ClipSizes, Listing
 from tests.families.sd3 import files as sd3
 from tests.families.zimage import files as zimage
 
 # Rows of 256 numbers, so that every type has whole blocks of them.
 WIDE, _CLIP = 256, 64
-
-
-def _vae(latent: int) -> VaeSizes:
-    return VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=latent)
-
-
-def _kl_vae() -> Listing:
-    return {n: s for n, s in listings.ldm_vae(_vae(16)).items() if "quant_conv" not in n}
 
 
 def _clip() -> Listing:
@@ -46,7 +37,7 @@ class Model:
     transformer: Listing
     encoder: Listing
     encoder_architecture: str
-    vae: Listing = field(default_factory=_kl_vae)
+    vae: Listing = field(default_factory=listings.flow_vae)
     encoder_part: str = "text_encoder"
     clips: tuple[str, ...] = ()
     trimmed: tuple[str, ...] = ()
@@ -74,7 +65,7 @@ MODELS = {
             flux2.original(flux2.Flux2Sizes(WIDE, 32, 512, 3 * WIDE, 1, 1, 32)),
             zimage.qwen3(WIDE, layers=28),
             "qwen3",
-            vae=flux2.vae(_vae(8)),
+            vae=flux2.vae(replace(EIGHTFOLD_VAE, latent=8)),
         ),
         Model(
             "chroma",
@@ -83,7 +74,7 @@ MODELS = {
             chroma.original(
                 chroma.ChromaSizes(FluxSizes(WIDE, 32, 512, WIDE, _CLIP, 1, 1), 64, WIDE, 1)
             ),
-            t5_encoder(WIDE),
+            listings.t5_encoder(WIDE),
             "t5encoder",
         ),
         Model(
@@ -91,7 +82,7 @@ MODELS = {
             "sd3.5_medium",
             "sd3",
             sd3.original(sd3.Sd3Sizes(WIDE, 32, WIDE, 2 * _CLIP, 2, 16, normalised=True, dual=1)),
-            t5_encoder(WIDE),
+            listings.t5_encoder(WIDE),
             "t5encoder",
             encoder_part="text_encoder_3",
             clips=("text_encoder", "text_encoder_2"),

@@ -65,6 +65,7 @@ SMALL_UNET = UNetSizes(
 SMALL_VAE = VaeSizes(width=32, multipliers=(1, 2), blocks=1)
 # As large as a picture is to its latent in every family.
 EIGHTFOLD_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1)
+FLOW_VAE = replace(EIGHTFOLD_VAE, latent=16)
 SMALL_SDXL = UNetSizes(
     width=32,
     multipliers=(1, 2),
@@ -203,6 +204,11 @@ def ldm_vae(sizes: VaeSizes = VaeSizes()) -> Listing:
     return names
 
 
+def flow_vae(sizes: VaeSizes = FLOW_VAE) -> Listing:
+    """An autoencoder in the original layout, without convolutions around the latent, as Flux's."""
+    return {name: one for name, one in ldm_vae(sizes).items() if "quant_conv" not in name}
+
+
 def _vae_ends(part: str, width: int, out: int, out_from: int | None = None) -> Listing:
     """The middle, and what follows the last level."""
     names = _vae_resnet(f"{part}.mid.block_1", width, width)
@@ -246,6 +252,23 @@ def clip_text(sizes: ClipSizes = ClipSizes(), *, text_model: bool = True) -> Lis
 
 
 BIG_CLIP = ClipSizes(width=1280, layers=32)
+
+
+def t5_encoder(width: int, heads: int = 4, head: int = 8, layers: int = 2) -> Listing:
+    """T5 v1.1's encoder, small, with the words of all sizes."""
+    inner = heads * head
+    names: Listing = {"shared.weight": (32128, width), "encoder.final_layer_norm.weight": (width,)}
+    for layer in range(layers):
+        block = f"encoder.block.{layer}.layer"
+        names |= {f"{block}.0.SelfAttention.{part}.weight": (inner, width) for part in "qkv"}
+        names[f"{block}.0.SelfAttention.o.weight"] = (width, inner)
+        names |= {
+            f"{block}.1.DenseReluDense.{part}.weight": (64, width) for part in ("wi_0", "wi_1")
+        }
+        names[f"{block}.1.DenseReluDense.wo.weight"] = (width, 64)
+        names |= {f"{block}.{place}.layer_norm.weight": (width,) for place in (0, 1)}
+    bias = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+    return names | {bias: (32, heads)}
 
 
 def open_clip(sizes: ClipSizes = BIG_CLIP) -> Listing:

@@ -20,7 +20,6 @@ from tests.checkpoints.gguf_files import QUANTIZED, blocks, write_gguf
 from tests.families.flow_models import MODELS, WIDE, Model, Written, write_parts
 from tests.families.flux import files as flux
 from tests.families.flux.files import FluxSizes, drawn
-from tests.families.flux.test_pictures import t5_encoder
 from tests.families.gguf_parts import (
     WideBackend,
     decibels,
@@ -28,7 +27,7 @@ from tests.families.gguf_parts import (
     stored_as,
     write_dequantised,
 )
-from tests.families.listings import Listing
+from tests.families.listings import Listing, t5_encoder
 from tests.families.zimage import files as zimage
 from tests.pipeline.jobs import RESIDENCY, a_request, run
 

@@ -29,7 +29,7 @@ from tests.checkpoints.arrays import write_arrays
 from tests.families import listings
 from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
-from tests.families.flux.test_pictures import CLIP, CONTEXT, VAE, t5_encoder
+from tests.families.flux.test_pictures import CLIP, CONTEXT
 from tests.families.listings import ClipSizes, prefixed
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import write_checkpoint
@@ -76,14 +76,13 @@ def pixels(result: JobResult) -> np.ndarray:
 def flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
     """A Flux.1 whose transformer has most of the weights, 150 MB."""
     path = tmp_path_factory.mktemp("flux") / "flux.safetensors"
-    vae = {n: s for n, s in listings.ldm_vae(VAE).items() if "quant_conv" not in n}
     sizes = FluxSizes(512, 64, 2048, CONTEXT, CLIP, 2, 4, 64, guidance=True)
     clip = listings.clip_text(ClipSizes(width=CLIP, layers=1))
     whole = {
         **prefixed("model.diffusion_model.", files.original(sizes)),
         **prefixed("text_encoders.clip_l.transformer.", clip),
-        **prefixed("text_encoders.t5xxl.transformer.", t5_encoder(CONTEXT)),
-        **prefixed("vae.", vae),
+        **prefixed("text_encoders.t5xxl.transformer.", listings.t5_encoder(CONTEXT)),
+        **prefixed("vae.", listings.flow_vae()),
     }
     write_arrays(path, files.drawn(whole))
     return a_request(

@@ -17,7 +17,7 @@ from tests.checkpoints.gguf_files import write_gguf
 from tests.families import listings
 from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
-from tests.families.flux.test_pictures import picture, t5_encoder
+from tests.families.flux.test_pictures import picture
 from tests.families.gguf_parts import (
     WideBackend,
     decibels,
@@ -25,16 +25,15 @@ from tests.families.gguf_parts import (
     llama_cpps_name,
     stored_as,
 )
-from tests.families.listings import ClipSizes, VaeSizes
+from tests.families.listings import ClipSizes
 
 # Rows of 256 numbers, so that every type has whole blocks of them.
 SIZES = FluxSizes(256, 32, 512, 256, 64, 1, 1)
-_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
 
 
 def write_pair(folder: Path, dtype: DType) -> tuple[Path, Path, Path]:
     """Write a transformer and a T5 as GGUF, and a whole checkpoint of their numbers."""
-    transformer, t5 = files.drawn(files.original(SIZES)), files.drawn(t5_encoder(256), 1)
+    transformer, t5 = files.drawn(files.original(SIZES)), files.drawn(listings.t5_encoder(256), 1)
     flux = write_gguf(
         folder / f"flux-{dtype}.gguf",
         stored_as(transformer, dtype),
@@ -48,7 +47,7 @@ def write_pair(folder: Path, dtype: DType) -> tuple[Path, Path, Path]:
     )
     whole: dict[str, Array] = {}
     for name, prefix, listing in (
-        ("vae", "vae.", {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}),
+        ("vae", "vae.", listings.flow_vae()),
         (
             "clip",
             "text_encoders.clip_l.transformer.",
@@ -85,7 +84,7 @@ def test_a_picture_is_that_of_the_dequantised_weights(
     expected = picture(whole)
     assert expected.std() > 1
     assert decibels(picture(flux, components=parts), expected) > 40
-    monkeypatch.setattr("tests.families.flux.test_pictures.CpuBackend", WideBackend)
+    monkeypatch.setattr("tests.families.flow_pictures.CpuBackend", WideBackend)
     assert np.array_equal(picture(flux, components=parts), expected)
 
 
@@ -95,7 +94,7 @@ def test_openvinos_picture_is_that_of_the_dequantised_weights(
     """At least 40 dB beside ONNX Runtime with weights of 32 bits."""
     flux, encoder, whole = write_pair(tmp_path, DType.Q5_K)
     expected = picture(whole)
-    monkeypatch.setattr("tests.families.flux.test_pictures.CpuBackend", OpenVinoBackend)
+    monkeypatch.setattr("tests.families.flow_pictures.CpuBackend", OpenVinoBackend)
     assert decibels(picture(flux, components=parts_beside(tmp_path, encoder)), expected) > 40
 
 

@@ -1,40 +1,39 @@
 """Pictures by a tiny FLUX.2 klein in ComfyUI's layout: one file with transformer, encoder, VAE."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from PIL import Image
 
-from backends.base import Precision
-from backends.cpu import CpuBackend
 from engine.api.features import GuidanceKind, OptionalSetting
 from engine.api.request import ComponentFiles, InputImage
-from engine.api.second_passes import SecondPass
-from engine.api.values import ErrorCode, InputRole, SamplerName, ScheduleName
+from engine.api.values import ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.families import identify, supply
 from engine.families.flux2.hints import variant_of
 from engine.families.flux2.reference_sizes import reference_scale, reference_size
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
+from tests.families import flow_pictures
+from tests.families.flow_pictures import check_changes, check_second_pass
 from tests.families.flux.files import drawn
 from tests.families.flux2 import files
-from tests.families.listings import UNET, VaeSizes, ldm_vae, prefixed
+from tests.families.listings import EIGHTFOLD_VAE, UNET, VaeSizes, ldm_vae, prefixed
 from tests.families.zimage.files import qwen3
-from tests.pipeline.jobs import RESIDENCY, a_request, run
 
-_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=8)
 # A third of the transformer's context; states after the 27th layer are read.
 _STATES, _LAYERS = 24, 28
+picture = partial(flow_pictures.picture, guidance=1.0)
 
 
 def write_checkpoint(path: Path, states: int = _STATES, layers: int = _LAYERS) -> Path:
     whole = {
         **prefixed(UNET, files.original(files.SMALL)),
         **prefixed("text_encoders.qwen3_4b.transformer.", qwen3(states, layers=layers)),
-        **prefixed("vae.", files.vae(_VAE)),
+        **prefixed("vae.", files.vae(replace(EIGHTFOLD_VAE, latent=8))),
     }
     numbers = drawn(whole)
     numbers["vae.bn.running_var"] = np.abs(numbers["vae.bn.running_var"]) + 1
@@ -45,21 +44,6 @@ def write_checkpoint(path: Path, states: int = _STATES, layers: int = _LAYERS) -
 @pytest.fixture(scope="module")
 def klein(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("flux2") / "flux-2-klein-4b.safetensors")
-
-
-def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
-    fields: dict[str, object] = {
-        "width": 96,
-        "height": 64,
-        "steps": 2,
-        "seed": 7,
-        "prompt": "a red house by the sea",
-        "sampler": SamplerName.EULER,
-        "schedule": ScheduleName.SIMPLE,
-        "guidance": 1.0,
-    }
-    request = a_request(path, **(fields | changes))
-    return np.asarray(run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
 
 
 def colours(path: Path, size: tuple[int, int], role: InputRole) -> InputImage:
@@ -93,11 +77,8 @@ def test_base_is_told_by_its_name(name: str, variant: str) -> None:
 
 @pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers", "invoke"])
 def test_prompt_and_seed_change_a_picture(klein: Path, convention: str) -> None:
-    first = picture(klein, convention=convention)
-    assert first.shape == (64, 96, 3)
-    np.testing.assert_array_equal(picture(klein, convention=convention), first)
-    for changes in ({"prompt": "a horse"}, {"guidance": 4.0}, {"seed": 8}):
-        assert not np.array_equal(picture(klein, convention=convention, **changes), first)
+    changes = {"prompt": "a horse"}, {"guidance": 4.0}, {"seed": 8}
+    check_changes(picture, klein, convention, *changes)
 
 
 def test_a_prompt_beyond_512_tokens_is_read_by_one_tool_alone(klein: Path) -> None:
@@ -156,10 +137,4 @@ def test_a_picture_is_redrawn_in_tiles_of_the_vae_alike(klein: Path, tmp_path: P
 
 
 def test_a_second_pass_enlarges_and_redraws(klein: Path) -> None:
-    assert OptionalSetting.SECOND_PASSES in identify(klein).architecture.features.options
-    made = [
-        picture(klein, second_passes=(SecondPass(scale=1.5, strength=strength),))
-        for strength in (0.3, 0.7)
-    ]
-    assert made[0].shape == (96, 144, 3)
-    assert not np.array_equal(made[0], made[1])
+    check_second_pass(picture, klein)

@@ -52,8 +52,7 @@ def _shapes(emit: Callable[[GraphBuilder], None]) -> dict[str, Shape]:
 
 def _vae() -> dict[str, Shape]:
     """An autoencoder in the original layout, without convolutions around the latent, as Flux's."""
-    names = listings.ldm_vae(_VAE)
-    return {name: shape for name, shape in names.items() if "quant_conv" not in name}
+    return listings.flow_vae(_VAE)
 
 
 def _drawn(random: np.random.Generator, name: str, shape: Shape) -> Array:

@@ -13,7 +13,6 @@ from engine.families.parts_index import PartsIndex
 from engine.graphs.sd3 import Sd3Config
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
-from tests.families.flux.test_pictures import t5_encoder
 from tests.families.listings import UNET, Listing, VaeSizes, prefixed
 from tests.families.sd3 import files
 
@@ -84,13 +83,13 @@ def test_turbo_is_told_by_its_name(tmp_path: Path) -> None:
 
 def test_all_parts_of_a_whole_file_are_found(tmp_path: Path) -> None:
     """`sd3_medium_incl_clips_t5xxlfp8`: latents of SD 3, and T5 as the third encoder."""
-    vae = {n: s for n, s in listings.ldm_vae(VaeSizes(latent=16)).items() if "quant_conv" not in n}
+    vae = listings.flow_vae(VaeSizes(latent=16))
     whole: Listing = {
         **prefixed(UNET, files.original()),
         **prefixed("first_stage_model.", vae),
         **prefixed("text_encoders.clip_l.transformer.", listings.clip_text()),
         **prefixed("text_encoders.clip_g.transformer.", big_clip()),
-        **prefixed("text_encoders.t5xxl.transformer.", t5_encoder(4096)),
+        **prefixed("text_encoders.t5xxl.transformer.", listings.t5_encoder(4096)),
     }
     checkpoint = identify(write_sparse(tmp_path / "sd3.safetensors", whole))
     assert set(checkpoint.components) == set(Component)
@@ -100,7 +99,7 @@ def test_all_parts_of_a_whole_file_are_found(tmp_path: Path) -> None:
 
 def test_an_encoder_of_another_width_is_refused(tmp_path: Path) -> None:
     model = identify(write_sparse(tmp_path / "sd3.safetensors", files.original()))
-    small = write_sparse(tmp_path / "t5.safetensors", t5_encoder(512))
+    small = write_sparse(tmp_path / "t5.safetensors", listings.t5_encoder(512))
     with pytest.raises(EngineError) as caught:
         supply(model, ComponentFiles(text_encoder_3=str(small)))
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH

@@ -1,48 +1,42 @@
 """Pictures by a tiny SD 3.5 in ComfyUI's layout: one file with transformer, encoders and VAE."""
 
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from backends.base import Precision
-from backends.cpu import CpuBackend
 from engine.api.conventions import CONVENTIONS
-from engine.api.features import OptionalSetting
 from engine.api.request import ComponentFiles
-from engine.api.second_passes import SecondPass
-from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
+from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.families import Component, identify
 from tests.checkpoints.arrays import write_arrays
-from tests.families import listings
+from tests.families import flow_pictures, listings
+from tests.families.flow_pictures import check_changes, check_second_pass
 from tests.families.flux.files import drawn
-from tests.families.flux.test_pictures import t5_encoder
-from tests.families.listings import ClipSizes, Listing, VaeSizes, prefixed
+from tests.families.listings import ClipSizes, Listing, prefixed
 from tests.families.sd3 import files
 from tests.metadata.records import PLAIN_REQUEST
-from tests.pipeline.jobs import a_request, run
 
 # Two CLIP encoders side by side do not fill the width of T5's states.
 _CLIP, _CONTEXT = 64, 136
-_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
 _SIZES = files.Sd3Sizes(64, 32, _CONTEXT, 2 * _CLIP, 3, 16, normalised=True, dual=2)
 _T5 = "text_encoders.t5xxl.transformer."
 _LONG = "a house by the sea, " * 20
+picture = partial(flow_pictures.picture, guidance=3.0, negative_prompt="a blur")
 
 
 def whole() -> Listing:
-    vae = {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}
     clip = listings.clip_text(ClipSizes(width=_CLIP, layers=2))
     projected = clip | {"text_projection.weight": (_CLIP, _CLIP)}
     return {
         **prefixed("model.diffusion_model.", files.original(_SIZES)),
         **prefixed("text_encoders.clip_l.transformer.", projected),
         **prefixed("text_encoders.clip_g.transformer.", projected),
-        **prefixed(_T5, t5_encoder(_CONTEXT)),
-        **prefixed("first_stage_model.", vae),
+        **prefixed(_T5, listings.t5_encoder(_CONTEXT)),
+        **prefixed("first_stage_model.", listings.flow_vae()),
     }
 
 
@@ -60,22 +54,6 @@ def without_t5(checkpoint: Path) -> Path:
     return checkpoint.with_name("without.safetensors")
 
 
-def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
-    fields: dict[str, object] = {
-        "width": 96,
-        "height": 64,
-        "steps": 2,
-        "seed": 7,
-        "prompt": "a red house by the sea",
-        "negative_prompt": "a blur",
-        "sampler": SamplerName.EULER,
-        "schedule": ScheduleName.SIMPLE,
-        "guidance": 3.0,
-    }
-    request = a_request(path, **(fields | changes))
-    return np.asarray(run(request, CpuBackend(), (Precision.F32,)).pixels[0])
-
-
 def test_one_file_holds_all_parts(checkpoint: Path) -> None:
     found = identify(checkpoint)
     assert (found.family, found.variant, found.missing) == ("sd3", "3.5-medium", ())
@@ -87,17 +65,14 @@ def test_one_file_holds_all_parts(checkpoint: Path) -> None:
 
 @pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers", "invoke"])
 def test_prompts_guidance_and_seed_change_a_picture(checkpoint: Path, convention: str) -> None:
-    first = picture(checkpoint, convention=convention)
-    assert first.shape == (64, 96, 3)
-    np.testing.assert_array_equal(picture(checkpoint, convention=convention), first)
-    for changes in (
+    changes = (
         {"prompt": "a horse"},
         {"negative_prompt": _LONG},
         {"negative_prompt": ""},
         {"guidance": 1.0},
         {"seed": 8},
-    ):
-        assert not np.array_equal(picture(checkpoint, convention=convention, **changes), first)
+    )
+    check_changes(picture, checkpoint, convention, *changes)
 
 
 def test_an_empty_negative_prompt_is_zeros_with_one_tool_alone(checkpoint: Path) -> None:
@@ -146,10 +121,4 @@ def test_a_picture_beyond_the_table_of_places_is_refused(checkpoint: Path) -> No
 
 
 def test_a_second_pass_enlarges_and_redraws(checkpoint: Path) -> None:
-    assert OptionalSetting.SECOND_PASSES in identify(checkpoint).architecture.features.options
-    made = [
-        picture(checkpoint, second_passes=(SecondPass(scale=1.5, strength=strength),))
-        for strength in (0.3, 0.7)
-    ]
-    assert made[0].shape == (96, 144, 3)
-    assert not np.array_equal(made[0], made[1])
+    check_second_pass(picture, checkpoint)

@@ -1,36 +1,32 @@
 """Pictures by a tiny Z-Image in ComfyUI's layout: one file with transformer, encoder and VAE."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from backends.base import Precision
-from backends.cpu import CpuBackend
-from engine.api.features import GuidanceKind, OptionalSetting
-from engine.api.second_passes import SecondPass
-from engine.api.values import ErrorCode, SamplerName, ScheduleName
+from engine.api.features import GuidanceKind
+from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.families.zimage.hints import variant_of
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
-from tests.families import listings
+from tests.families import flow_pictures, listings
+from tests.families.flow_pictures import check_changes, check_second_pass
 from tests.families.flux.files import drawn
-from tests.families.listings import VaeSizes, prefixed
+from tests.families.listings import prefixed
 from tests.families.zimage import files
-from tests.pipeline.jobs import RESIDENCY, a_request, run
 
-_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1, latent=16)
+picture = partial(flow_pictures.picture, guidance=1.0)
 
 
 def write_checkpoint(path: Path, context: int = files.SMALL.context) -> Path:
-    vae = {n: s for n, s in listings.ldm_vae(_VAE).items() if "quant_conv" not in n}
     whole = {
         **prefixed("model.diffusion_model.", files.original(files.SMALL)),
         **prefixed("text_encoders.qwen3_4b.transformer.", files.qwen3(context)),
-        **prefixed("vae.", vae),
+        **prefixed("vae.", listings.flow_vae()),
     }
     write_arrays(path, drawn(whole))
     return path
@@ -39,21 +35,6 @@ def write_checkpoint(path: Path, context: int = files.SMALL.context) -> Path:
 @pytest.fixture(scope="module")
 def turbo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("zimage") / "z_image_turbo.safetensors")
-
-
-def picture(path: Path, **changes: object) -> NDArray[np.uint8]:
-    fields: dict[str, object] = {
-        "width": 96,
-        "height": 64,
-        "steps": 2,
-        "seed": 7,
-        "prompt": "a red house by the sea",
-        "sampler": SamplerName.EULER,
-        "schedule": ScheduleName.SIMPLE,
-        "guidance": 1.0,
-    }
-    request = a_request(path, **(fields | changes))
-    return np.asarray(run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
 
 
 def test_one_file_holds_all_parts(turbo: Path) -> None:
@@ -80,11 +61,8 @@ def test_base_is_told_by_its_name(name: str, variant: str) -> None:
 
 @pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers", "invoke"])
 def test_prompt_and_seed_change_a_picture(turbo: Path, convention: str) -> None:
-    first = picture(turbo, convention=convention)
-    assert first.shape == (64, 96, 3)
-    np.testing.assert_array_equal(picture(turbo, convention=convention), first)
-    for changes in ({"prompt": "a horse"}, {"guidance": 4.0}, {"seed": 8}):
-        assert not np.array_equal(picture(turbo, convention=convention, **changes), first)
+    changes = {"prompt": "a horse"}, {"guidance": 4.0}, {"seed": 8}
+    check_changes(picture, turbo, convention, *changes)
 
 
 def test_a_negative_prompt_acts_with_guidance_alone(turbo: Path) -> None:
@@ -113,10 +91,4 @@ def test_layouts_have_the_same_weights(tmp_path: Path) -> None:
 
 
 def test_a_second_pass_enlarges_and_redraws(turbo: Path) -> None:
-    assert OptionalSetting.SECOND_PASSES in identify(turbo).architecture.features.options
-    made = [
-        picture(turbo, second_passes=(SecondPass(scale=1.5, strength=strength),))
-        for strength in (0.3, 0.7)
-    ]
-    assert made[0].shape == (96, 144, 3)
-    assert not np.array_equal(made[0], made[1])
+    check_second_pass(picture, turbo)
