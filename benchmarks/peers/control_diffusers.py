@@ -3,14 +3,13 @@
 # torch and diffusers are absent from the environment that is type-checked.
 
 from collections.abc import Mapping
-from time import perf_counter
 from typing import Any
 
-import numpy as np
 import torch
 from diffusers import ControlNetModel, UNet2DConditionModel
 
 from benchmarks.child import Answer
+from benchmarks.peers.timing import timed
 from benchmarks.workload import DENOISER, feeds, random_map
 
 
@@ -35,16 +34,15 @@ class ControlDiffusers:
         sample = torch.cat([given["sample"]] * 2).bfloat16()
         text, time = given["context"].bfloat16(), given["timestep"]
         shown = torch.cat([torch.from_numpy(random_map())] * 2).bfloat16()
-        start = perf_counter()
-        down, middle = self._control(sample, time, text, shown, return_dict=False)
-        output = self._unet(
-            sample,
-            time,
-            text,
-            down_block_additional_residuals=down,
-            mid_block_additional_residual=middle,
-        ).sample
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], output.float().numpy())
-        return {"seconds": seconds}
+
+        def run() -> torch.Tensor:
+            down, middle = self._control(sample, time, text, shown, return_dict=False)
+            return self._unet(
+                sample,
+                time,
+                text,
+                down_block_additional_residuals=down,
+                mid_block_additional_residual=middle,
+            ).sample
+
+        return timed(run, options, lambda made: made.float().numpy())

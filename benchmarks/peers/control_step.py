@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from backends import registry
 from backends.base import DeviceValue, Precision, Session
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
 from benchmarks.workload import CONTROL, CONTROLLED, DENOISER, SIZE, Array, feeds, random_map
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -27,10 +27,7 @@ class ControlStep:
     """A step of a denoiser, of a ControlNet, or of both."""
 
     def __init__(self, checkpoint: str, network: str, backend: str, precision: str) -> None:
-        reference = registry.find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        made = reference.create()
+        made = backend_named(backend)
         # Weights are converted in memory: an empty folder has no working copy.
         self._folder = tempfile.TemporaryDirectory()
         identified = identify(Path(checkpoint))

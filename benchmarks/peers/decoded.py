@@ -4,14 +4,14 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from backends import registry
 from backends.base import Precision
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
+from benchmarks.peers.timing import timed
 from engine import result_checks
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -30,10 +30,7 @@ class Decoded:
     """One VAE on one backend."""
 
     def __init__(self, checkpoint: str, backend: str, precision: str) -> None:
-        reference = registry.find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        self._backend, self._precision = reference.create(), Precision(precision)
+        self._backend, self._precision = backend_named(backend), Precision(precision)
         self._device = next(one for one in self._backend.probe() if one.usable)
         self._checkpoint = identify(Path(checkpoint))
         self._folder = tempfile.TemporaryDirectory()
@@ -46,13 +43,13 @@ class Decoded:
         """
         size = options["size"]
         latent = self._latent(options.get("picture"), size)
-        start = perf_counter()
-        with closing(self._stages()) as stages:
-            image = self._vae(stages, size, options["tile"]).decode(latent, result_checks.numbers)
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], image)
-        return {"seconds": seconds}
+
+        def decode() -> np.ndarray:
+            with closing(self._stages()) as stages:
+                vae = self._vae(stages, size, options["tile"])
+                return vae.decode(latent, result_checks.numbers)
+
+        return timed(decode, options)
 
     def _latent(self, picture: str | None, size: int) -> np.ndarray:
         form = self._checkpoint.latent

@@ -3,7 +3,6 @@
 # torch and diffusers are absent from the environment that is type-checked.
 
 from collections.abc import Mapping
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import torch
 from diffusers import UNet2DConditionModel
 
 from benchmarks.child import Answer
+from benchmarks.peers.timing import timed
 
 _DTYPES = {"f32": torch.float32, "f16": torch.float16}
 _TOKENS = 77
@@ -49,13 +49,12 @@ class DiffusersGpu:
         width = config.cross_attention_dim
         context = self._moved(random.standard_normal((2 * pictures, _TOKENS, width), np.float32))
         time = torch.tensor([500.0], device=self._device)
-        start = perf_counter()
-        result = self._unet(torch.cat([sample] * 2), time, context).sample
-        result = result.float().cpu().numpy()  # waits for the device
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], result)
-        return {"seconds": seconds}
+
+        def run() -> np.ndarray:
+            result = self._unet(torch.cat([sample] * 2), time, context).sample
+            return result.float().cpu().numpy()  # waits for the device
+
+        return timed(run, options)
 
     def _moved(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array).to(self._device, self._dtype)

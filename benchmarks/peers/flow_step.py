@@ -8,18 +8,18 @@ import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, cast
 
 import numpy as np
 import onnxruntime as ort
 
-from backends import registry
 from backends.base import Array, Session, TensorSpec, size_of
 from backends.onnx_runtime.session import add_weights
 from backends.onnx_runtime.weights import WeightBuffers
 from benchmarks import networks
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
+from benchmarks.peers.timing import timed
 from benchmarks.workload import FLOW_TIMESTEP, FLOW_TOKENS, SIZE
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -37,10 +37,7 @@ class FlowStep:
     """
 
     def __init__(self, checkpoint: str, backend: str, *, bare: bool) -> None:
-        reference = registry.find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        made, path = reference.create(), Path(checkpoint)
+        made, path = backend_named(backend), Path(checkpoint)
         device = next(one for one in made.probe() if one.usable)
         precision = device.precisions[0]
         denoiser = identify(path).architecture.denoiser
@@ -68,12 +65,7 @@ class FlowStep:
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
         """Run one step; `save` names a file for the prediction."""
-        start = perf_counter()
-        prediction = self._run()
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], prediction)
-        return {"seconds": seconds}
+        return timed(self._run, options)
 
     def close(self) -> None:
         """Delete the working copy."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from backends import registry
 from backends.base import Precision, Session, size_of
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
@@ -28,10 +28,7 @@ class Loaded:
     def __init__(
         self, checkpoint: str, component: str, backend: str, precision: str, placement: str
     ) -> None:
-        reference = registry.find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        made = reference.create()
+        made = backend_named(backend)
         device = next(one for one in made.probe() if one.usable)
         network = _network(identify(Path(checkpoint)), Component(component))
         self._folder = tempfile.TemporaryDirectory(dir=Path(checkpoint).parent)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from backends import registry
 from backends.base import Array, Precision
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
 from benchmarks.peers.loaded import held_bytes
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -28,10 +28,7 @@ class QuantizedStep:
     def __init__(
         self, checkpoint: str, backend: str, precision: str, placement: str, side: int
     ) -> None:
-        reference = registry.find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        made = reference.create()
+        made = backend_named(backend)
         device = next(one for one in made.probe() if one.usable)
         path = Path(checkpoint)
         denoiser = identify(path).architecture.denoiser

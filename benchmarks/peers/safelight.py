@@ -2,15 +2,15 @@
 
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
-from backends import registry
 from backends.base import Precision, Session
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
+from benchmarks.peers.timing import timed
 from benchmarks.workload import DECODER, DENOISER, SIZE, TEXT, feeds
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -25,10 +25,7 @@ class Safelight:
     """One checkpoint on one backend; one network is loaded at a time, as for a single picture."""
 
     def __init__(self, checkpoint: str, backend: str, precision: str) -> None:
-        reference = registry.find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        made = reference.create()
+        made = backend_named(backend)
         self._checkpoint = identify(Path(checkpoint))
         self._precision = Precision(precision)
         # Weights are converted in memory: an empty folder has no working copy.
@@ -50,12 +47,11 @@ class Safelight:
         if task == DENOISER:
             timestep = float(given.pop("timestep")[0])
             given |= self._checkpoint.architecture.denoiser.timestep_inputs(timestep)
-        start = perf_counter()
-        (output,) = self._session.run(given).values()
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], output)
-        return {"seconds": seconds, "prepare_s": prepare_s}
+        run = partial(self._session.run, given)
+        return {
+            **timed(run, options, lambda made: next(iter(made.values()))),
+            "prepare_s": prepare_s,
+        }
 
     def _prepare(self, component: str, *, fresh: bool) -> float:
         """Load the component into `_session`; return the seconds this took."""

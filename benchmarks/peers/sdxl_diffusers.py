@@ -3,14 +3,14 @@
 # torch and diffusers are absent from the environment that is type-checked.
 
 from collections.abc import Mapping
-from time import perf_counter
+from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from diffusers import UNet2DConditionModel
 
 from benchmarks.child import Answer
+from benchmarks.peers.timing import timed
 from benchmarks.workload import sdxl_feeds
 
 # From stabilityai/stable-diffusion-xl-base-1.0, unet/config.json.
@@ -54,11 +54,6 @@ class SdxlDiffusers:
             "time_ids": torch.from_numpy(sdxl_feeds()["sizes"])[None].repeat(2, 1),
         }
         sample = torch.cat([given["sample"]] * 2)
-        start = perf_counter()
-        output = self._unet(
-            sample, torch.tensor([500.0]), given["context"], added_cond_kwargs=told
-        ).sample
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], output.float().numpy())
-        return {"seconds": seconds}
+        step = sample, torch.tensor([500.0]), given["context"]
+        run = partial(self._unet, *step, added_cond_kwargs=told)
+        return timed(run, options, lambda made: made.sample.float().numpy())

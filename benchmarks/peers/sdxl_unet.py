@@ -6,7 +6,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from backends.intel_openvino.model import read_with_weights
 from backends.mapped_weights import mapped_weights
 from benchmarks import networks
 from benchmarks.child import Answer
+from benchmarks.peers.timing import timed
 from benchmarks.workload import SDXL_SIZE, Array, sdxl_feeds
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -62,12 +62,7 @@ class SdxlUnet:
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
         """Run one step; `save` names a file for the prediction."""
-        start = perf_counter()
-        prediction = self._run()
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], prediction)
-        return {"seconds": seconds}
+        return timed(self._run, options)
 
     def _infer(self, feeds: Mapping[str, Array]) -> Array:
         self._request.infer(feeds, share_inputs=True)

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from backends import registry
 from backends.base import Backend, Precision, Session
 from backends.nvidia_cuda import CudaBackend, CudaOptions
 from backends.torch_device import TorchBackend, TorchOptions
 from benchmarks.ablation_steps import STEPS
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
+from benchmarks.peers.timing import timed
 from benchmarks.workload import SIZE, Array
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
@@ -63,12 +63,7 @@ class UnetStep:
         if task == "memory":
             return {"bytes": self._free - self._backend.memory(self._device).free}
         feeds = self._feeds(options["pictures"])
-        start = perf_counter()
-        (result,) = self._session.run(feeds).values()
-        seconds = perf_counter() - start
-        if "save" in options:
-            np.save(options["save"], result)
-        return {"seconds": seconds}
+        return timed(lambda: next(iter(self._session.run(feeds).values())), options)
 
     def _feeds(self, pictures: int) -> dict[str, Array]:
         """Return the inputs that change in each step; others are pinned per number of pictures."""
@@ -88,7 +83,4 @@ def _made(backend: str, step: str, options: str) -> Backend:
         return CudaBackend(CudaOptions.named(options), STEPS[step])
     if backend == "torch_device":
         return TorchBackend(TorchOptions.named(options))
-    reference = registry.find(backend)
-    if reference is None:
-        raise ValueError(f"no backend {backend}")
-    return reference.create()
+    return backend_named(backend)

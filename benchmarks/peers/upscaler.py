@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from backends.base import Precision
-from backends.registry import find
 from benchmarks.child import Answer
+from benchmarks.peers.devices import backend_named
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
@@ -31,10 +31,7 @@ class Upscaler:
 
     def __init__(self, file: str, backend: str) -> None:
         self._upscaler = read_upscaler(Path(file))
-        reference = find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        made = reference.create()
+        made = backend_named(backend)
         copies = WorkingCopies(Path(mkdtemp()))
         self._compiler = Compiler(made, made.probe()[0], copies)
         self._token = CancelToken()
