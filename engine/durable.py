@@ -7,6 +7,7 @@ import errno
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -99,3 +100,12 @@ def rename_without_overwrite(temporary: Path, final: Path) -> None:
         # The file is safe under its name, whatever becomes of the other one.
         with suppress(OSError):
             temporary.unlink()
+
+
+def rename_to_free(temporary: Path, names: Iterable[str]) -> Path:
+    """Rename a file to the first of names without end that is free; its path. Raises OSError."""
+    for name in names:
+        with suppress(FileExistsError):
+            rename_without_overwrite(temporary, temporary.with_name(name))
+            return temporary.with_name(name)
+    raise AssertionError("the names have no end")

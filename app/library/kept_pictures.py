@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from engine.durable import rename_without_overwrite, sync_file, sync_folder
+from engine.durable import rename_to_free, sync_file, sync_folder
 
 
 def move_picture(kept: Path, folder: Path) -> Path:
@@ -26,7 +26,7 @@ def move_picture(kept: Path, folder: Path) -> Path:
             sync_file(written.fileno())
         # Lists of pictures are ordered by the time of the file.
         shutil.copystat(kept, part)
-        moved = _named(part, folder, kept)
+        moved = rename_to_free(part, _names(kept))
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -34,14 +34,6 @@ def move_picture(kept: Path, folder: Path) -> Path:
     with suppress(OSError):
         kept.unlink()
     return moved
-
-
-def _named(part: Path, folder: Path, kept: Path) -> Path:
-    for name in _names(kept):
-        with suppress(FileExistsError):
-            rename_without_overwrite(part, folder / name)
-            return folder / name
-    raise AssertionError  # there is always another name
 
 
 def _names(kept: Path) -> Iterator[str]:

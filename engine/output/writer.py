@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -22,7 +22,7 @@ from engine.api.picture_names import PictureFacts, counter_of, has_counter, stem
 from engine.api.remedies import ChooseFolder
 from engine.api.saving import Saving
 from engine.api.sentences import sentence
-from engine.durable import FULL, rename_without_overwrite, sync_file, sync_folder
+from engine.durable import FULL, rename_to_free, sync_file, sync_folder
 from engine.errors import EngineError
 from engine.metadata.texts import TextChunk
 from engine.output.encoding import encode_picture
@@ -62,7 +62,7 @@ def write_picture(
                 file.write(content)
                 file.flush()
                 sync_file(file.fileno())
-            final = _publish(temporary, names)
+            final = rename_to_free(temporary, names)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -161,15 +161,3 @@ def _highest_counter(folder: Path, pattern: str, *, temporaries: bool) -> int:
             elif temporaries and match[1]:
                 highest = max(highest, int(match[1]))
     return highest
-
-
-def _publish(temporary: Path, names: Iterable[str]) -> Path:
-    """Give the file the first name that is free."""
-    for name in names:
-        final = temporary.with_name(name)
-        try:
-            rename_without_overwrite(temporary, final)
-        except FileExistsError:
-            continue
-        return final
-    raise AssertionError("the names have no end")
