@@ -330,6 +330,14 @@ def in_turns(plan: MemoryPlan) -> MemoryPlan:
     return replace(plan, placement=placement, together=False, resident=False, load_ahead=False)
 
 
+def streamed(plan: MemoryPlan) -> MemoryPlan:
+    """Return the plan with the least weights on the device, for a network that ran out of memory.
+
+    The device must be able to have weights streamed to it.
+    """
+    return replace(plan, placement=WeightPlacement.STREAMED, room_bytes=0)
+
+
 def _with_copy(plan: MemoryPlan, converted: int) -> MemoryPlan:
     """Return the plan with working copies written during the job, if there is room for that.
 

@@ -239,16 +239,33 @@ class Generation:
 
     @property
     def _shortages(self) -> tuple[ErrorInfo, ...]:
-        if not self._vaes[-1].ran_out_of_memory:
-            return ()
-        return (
-            ErrorInfo(
-                ErrorCode.OUT_OF_MEMORY,
-                sentence(
-                    "There was not enough memory to decode the picture whole; it was done in tiles."
-                ),
-                sentence(
-                    "Tones may differ a little from the whole picture's. A smaller one needs none."
-                ),
-            ),
-        )
+        """The remarks on what was done otherwise than planned, as memory ran out."""
+        pool, found = self._stages.pool, list[ErrorInfo]()
+        if pool.streams_unplanned:
+            found.append(_streamed_to(pool.compiler.device.name))
+        if self._vaes[-1].ran_out_of_memory:
+            found.append(_DECODED_IN_TILES)
+        return tuple(found)
+
+
+_DECODED_IN_TILES = ErrorInfo(
+    ErrorCode.OUT_OF_MEMORY,
+    sentence("There was not enough memory to decode the picture whole; it was done in tiles."),
+    sentence("Tones may differ a little from the whole picture's. A smaller one needs none."),
+)
+
+
+def _streamed_to(device: str) -> ErrorInfo:
+    """Return the remark that parts of a model were streamed to a device, as memory ran out."""
+    return ErrorInfo(
+        ErrorCode.OUT_OF_MEMORY,
+        sentence(
+            "{device} ran out of memory, so parts of the model were copied there at each step, "
+            "which takes longer.",
+            device=device,
+        ),
+        sentence(
+            "The picture is the same. With other programs closed, or a smaller size, there may be "
+            "room for all of the model."
+        ),
+    )

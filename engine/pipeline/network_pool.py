@@ -1,6 +1,6 @@
 """The loaded networks of a job: kept between pictures, loading ahead, or left by the last job."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +9,7 @@ from backends.base import Array, Cancellation, Precision, Session
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.errors import Cancelled
-from engine.memory.plan import MemoryPlan, in_turns
+from engine.memory.plan import MemoryPlan, WeightPlacement, in_turns, streamed
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency, Resident
 from engine.pipeline.load_ahead import LoadAhead
@@ -44,6 +44,8 @@ class NetworkPool:
         self.compiler, self.memory = compiler, memory
         # True once memory ran out: nothing is kept from then on.
         self.is_short_of_memory = False
+        # The names of networks whose weights are streamed because memory ran out.
+        self._streamed: set[str] = set()
         self._cancel, self._residency, self._release = cancel, residency, release
         self._kept: dict[_Key, _Kept] = {}
         self._identities: dict[_Key, list[tuple[Network, str]]] = {}
@@ -52,6 +54,11 @@ class NetworkPool:
     def has(self, network: Network, precision: Precision) -> bool:
         """True if the network is loaded, by this job or by an earlier one."""
         return self._find(network, precision) is not None
+
+    @property
+    def streams_unplanned(self) -> bool:
+        """True if a network's weights are streamed, which the memory plan did not foresee."""
+        return bool(self._streamed)
 
     def reloads(self) -> bool:
         """True if networks are loaded anew for each picture."""
@@ -119,6 +126,16 @@ class NetworkPool:
         self.close()
         self._release()
 
+    def way_with_less(self, networks: Sequence[Network]) -> Callable[[], None] | None:
+        """Return what to do before `networks`, which ran out of memory, are run again.
+
+        That is to free all other networks; where they were, to stream the weights of these, if the
+        device can and they are not. None if nothing is left to do.
+        """
+        if in_turns(self.memory) == self.memory and self._can_stream(networks):
+            return partial(self._stream, networks)
+        return None if self.is_short_of_memory else self.make_room
+
     def leave_resident(self) -> None:
         """Give the kept networks to the residency after success, if the memory plan has room."""
         if self._residency is None or not self.memory.resident:
@@ -140,6 +157,17 @@ class NetworkPool:
                 stack.callback(ahead.discard)
             self._kept.clear()
             self._ahead.clear()
+
+    def _can_stream(self, networks: Sequence[Network]) -> bool:
+        """Return True if that leaves fewer weights of these networks on the device."""
+        if self.compiler.last_placement is not WeightPlacement.STREAMED:
+            return False
+        left = {one.name for one in networks} - self._streamed
+        return bool(left) and streamed(self.memory) != self.memory
+
+    def _stream(self, networks: Sequence[Network]) -> None:
+        self.make_room()
+        self._streamed.update(one.name for one in networks)
 
     def _find(self, network: Network, precision: Precision) -> Session | None:
         """Return the network's session if this job or an earlier one has loaded it."""
@@ -187,8 +215,9 @@ class NetworkPool:
     def _load(
         self, network: Network, precision: Precision, report: Report, cancel: Cancellation
     ) -> Session:
+        memory = streamed(self.memory) if network.name in self._streamed else self.memory
         return self.compiler.prepared(network, precision).load(
-            self.memory.placement, report, cancel, self.memory.room_bytes
+            memory.placement, report, cancel, memory.room_bytes
         )
 
 

@@ -139,19 +139,21 @@ class Stages:
         problem: Callable[[T], str | None],
         *,
         keep: bool = False,
+        streams: bool = True,
     ) -> T:
         """Do `work` with the loaded network, in safer precisions while `problem` finds a fault.
 
         `problem` describes the fault of a result, or returns None. With `keep` the network stays
         loaded for the next picture, if the memory plan has room. If memory runs out, the work is
-        done once more with everything else freed.
+        done once more with everything else freed; if it runs out again and the device can do that,
+        with weights that are streamed to it, unless `streams` is False: the caller has another way.
         Raises EngineError: NUMERIC_FAILURE when the safest precision fails too; OUT_OF_MEMORY.
         """
 
         def alone(sessions: Sequence[Session]) -> T:
             return work(sessions[0])
 
-        return self.run_together(phase, (network,), alone, problem, keep=keep)
+        return self.run_together(phase, (network,), alone, problem, keep=keep, streams=streams)
 
     def run_together(
         self,
@@ -161,19 +163,23 @@ class Stages:
         problem: Callable[[T], str | None],
         *,
         keep: bool = False,
+        streams: bool = True,
     ) -> T:
         """Do `work` with several networks that run in turns, as `run` does with one.
 
         The phase is the first network's; a fault makes all of them safer.
         """
-        try:
-            return self._checked(phase, networks, work, problem, keep=keep)
-        except EngineError as error:
-            if error.code is not ErrorCode.OUT_OF_MEMORY or self.pool.is_short_of_memory:
-                raise
-        # Outside `except`: the traceback keeps the failed run's arrays alive.
-        self.pool.make_room()
-        return self._checked(phase, networks, work, problem, keep=keep)
+        while True:
+            try:
+                return self._checked(phase, networks, work, problem, keep=keep)
+            except EngineError as error:
+                if error.code is not ErrorCode.OUT_OF_MEMORY:
+                    raise
+                do_with_less = self.pool.way_with_less(networks if streams else ())
+                if do_with_less is None:
+                    raise
+            # Outside `except`: the traceback keeps the failed run's arrays alive.
+            do_with_less()
 
     @host_memory_errors()
     def _checked(

@@ -1,5 +1,6 @@
 """A job in tiles tells how far it is between them, stops there, and is what is left of memory."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from backends.base import (
     Cancellation,
     Device,
     Graph,
+    OperatorSet,
     Precision,
     Progress,
     Session,
@@ -66,6 +68,8 @@ class Small(CpuBackend):
         super().__init__()
         self.too_large = too_large
         self.loads: list[str] = []
+        # Of those, the ones whose weights are streamed.
+        self.streamed: list[str] = []
 
     def load(
         self,
@@ -76,9 +80,18 @@ class Small(CpuBackend):
         cancel: Cancellation,
     ) -> Session:
         self.loads.append(graph.name)
+        if graph.room_bytes is not None:
+            self.streamed.append(graph.name)
         if graph.name in self.too_large:
             raise BackendError("cannot allocate 3 GB", out_of_memory=True)
         return super().load(graph, artifact, device, progress, cancel)
+
+
+class SmallCard(Small):
+    """Has weights streamed where that is asked of it."""
+
+    def operators(self, device: Device) -> OperatorSet:
+        return replace(super().operators(device), reads_in_place=False, streams=True)
 
 
 def a_large_request(tiny: Path, **changes: object) -> GenerateRequest:
@@ -118,6 +131,18 @@ def test_a_picture_that_does_not_fit_whole_is_encoded_in_tiles(
     whole_too = run(request, CpuBackend(), (Precision.F32,), residency=RESIDENCY).pixels[0]
     assert psnr(made, whole_too) > 40
     assert "vae_encoder_shell" in backend.loads
+
+
+def test_tiles_come_before_weights_that_are_streamed(tiny: Path) -> None:
+    large = SmallCard("vae_decoder")
+    (warning,) = run(a_large_request(tiny), large, (Precision.F32,)).warnings
+    assert "it was done in tiles" in warning.message
+    assert large.streamed == []
+    # A small picture has no tiles.
+    small = SmallCard("vae_decoder")
+    with pytest.raises(EngineError):
+        run(a_request(tiny, steps=1), small, (Precision.F32,))
+    assert small.streamed == ["vae_decoder"]
 
 
 @pytest.mark.parametrize("side", [64, SIDE])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 from time import monotonic, sleep
@@ -16,6 +17,7 @@ from backends.base import (
     Cancellation,
     Device,
     Graph,
+    OperatorSet,
     Precision,
     Progress,
     Session,
@@ -29,6 +31,7 @@ from engine.cancel import CancelToken
 from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
+from engine.memory.plan import in_turns
 from engine.memory.residency import Residency
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.stages import Stages
@@ -230,6 +233,84 @@ def test_an_array_that_does_not_fit_is_tried_once_more(tmp_path: Path, decoder: 
         stages.run(Phase.DECODE, decoder, work, problem)
     assert caught.value.code is ErrorCode.OUT_OF_MEMORY
     assert released == [1]
+
+
+class Card(CountingBackend):
+    """Streams weights, and has no room for some networks whole; `streamed` has the loads."""
+
+    def __init__(self, *too_large: str) -> None:
+        super().__init__()
+        self.too_large, self.streamed = too_large, list[tuple[str, bool]]()
+
+    def operators(self, device: Device) -> OperatorSet:
+        return replace(super().operators(device), streams=True)
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        streams = graph.room_bytes is not None
+        self.streamed.append((graph.name, streams))
+        if graph.name in self.too_large and not streams:
+            raise BackendError("cannot allocate 3 GB", out_of_memory=True)
+        return super().load(graph, artifact, device, progress, cancel)
+
+
+def test_a_network_too_large_for_a_card_is_streamed_for_the_rest_of_a_job(tiny: Path) -> None:
+    backend = Card("denoiser")
+    made = run(a_request(tiny, count=2), backend, together=True)
+    expected = run(a_request(tiny, count=2), CountingBackend())
+    np.testing.assert_array_equal(made.pixels, expected.pixels)
+    # It is tried alone before; other networks are whole.
+    assert [one for one in backend.streamed if one[0] == "denoiser"] == [
+        ("denoiser", False),
+        ("denoiser", False),
+        ("denoiser", True),
+        ("denoiser", True),
+    ]
+    assert {one for one in backend.streamed if one[1]} == {("denoiser", True)}
+    assert backend.open_now == []
+    assert [picture.warnings for picture in made.pictures] == [tuple(made.warnings)] * 2
+    (remark,) = made.warnings
+    assert remark.code is ErrorCode.OUT_OF_MEMORY
+    assert "copied there at each step" in remark.message
+    assert expected.warnings == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_network_may_be_streamed(tiny: Path, name: str) -> None:
+    backend = Card(name)
+    made = run(a_request(tiny), backend)
+    np.testing.assert_array_equal(made.pixels, run(a_request(tiny), CountingBackend()).pixels)
+    assert (name, True) in backend.streamed
+
+
+def test_a_network_is_streamed_at_once_where_nothing_else_was_to_be_loaded(
+    tmp_path: Path, decoder: Network
+) -> None:
+    backend = Card("vae_decoder")
+    stages = make_stages(backend, tmp_path, (F32,))
+    stages.pool.memory = in_turns(stages.pool.memory)
+    decode(stages, decoder)
+    assert backend.streamed == [("vae_decoder", False), ("vae_decoder", True)]
+    assert stages.pool.streams_unplanned
+
+
+def test_work_that_has_another_way_is_not_streamed(tmp_path: Path, decoder: Network) -> None:
+    backend = Card("vae_decoder")
+    stages = make_stages(backend, tmp_path, (F32,))
+
+    def work(session: Session) -> Array:
+        return stages.call(session, {"latent": LATENT})["image"]
+
+    with pytest.raises(EngineError) as caught:
+        stages.run(Phase.DECODE, decoder, work, result_checks.picture, streams=False)
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+    assert backend.streamed == [("vae_decoder", False)] * 2
 
 
 # --- failures and stopping ---

@@ -7212,6 +7212,10 @@
    <translation>Das Bild ist das jenes Programms. Nach der Art von diffusers wirkt die LoRA wie trainiert.</translation>
   </message>
   <message>
+   <source>The picture is the same. With other programs closed, or a smaller size, there may be room for all of the model.</source>
+   <translation>Das Bild ist dasselbe. Sind andere Programme geschlossen oder ist es kleiner, hat vielleicht das ganze Modell Platz.</translation>
+  </message>
+  <message>
    <source>The picture itself, made smaller so that its details are painted anew.</source>
    <translation>Das Bild selbst, verkleinert, damit seine Einzelheiten neu gemalt werden.</translation>
   </message>
@@ -9826,6 +9830,10 @@
   <message>
    <source>{device} has no memory of its own, so the limit of the device's memory does nothing.</source>
    <translation>{device} hat keinen eigenen Speicher, darum bewirkt die Grenze des Gerätespeichers nichts.</translation>
+  </message>
+  <message>
+   <source>{device} ran out of memory, so parts of the model were copied there at each step, which takes longer.</source>
+   <translation>Der Speicher von {device} reichte nicht; deshalb wurden Teile des Modells bei jedem Schritt dorthin kopiert, was länger dauert.</translation>
   </message>
   <message>
    <source>{family} has no such variant</source>

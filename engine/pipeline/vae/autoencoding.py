@@ -28,6 +28,8 @@ class Autoencoder:
         self._networks, self._latent = networks, latent
         self._stages, self._reporter = stages, reporter
         self._tiled = networks.tiled
+        # Tiles need less memory than weights that are streamed to a device.
+        self._streams = networks.in_tiles(TILE_CELLS) is None
         # True once a picture was processed in tiles because the whole did not fit in memory.
         self.ran_out_of_memory = False
 
@@ -79,14 +81,16 @@ class Autoencoder:
         def work(session: Session) -> Array:
             return self._stages.call(session, {"latent": unscaled})["image"]
 
-        return self._stages.run(Phase.DECODE, self._networks.decoder, work, problem, keep=True)
+        decoder, streams = self._networks.decoder, self._streams
+        return self._stages.run(Phase.DECODE, decoder, work, problem, keep=True, streams=streams)
 
     def _encode_whole(self, pictures: Sequence[Array]) -> list[Array]:
         def work(session: Session) -> list[Array]:
             called = (self._stages.call(session, {"image": picture}) for picture in pictures)
             return [next(iter(outputs.values())) for outputs in called]
 
-        return self._stages.run(Phase.ENCODE, self._networks.encoder, work, _problem_of_any)
+        encoder, streams = self._networks.encoder, self._streams
+        return self._stages.run(Phase.ENCODE, encoder, work, _problem_of_any, streams=streams)
 
 
 def _problem_of_any(encoded: list[Array]) -> str | None:
