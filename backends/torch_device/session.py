@@ -5,7 +5,7 @@
 # pyright: reportUnknownParameterType=false
 # (torch is absent from the environment that is type-checked)
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -32,10 +32,11 @@ from backends.base import (
     sizes_of,
 )
 from backends.torch_device.operators import ONNX_TYPES, Types, function_of
-from backends.torch_device.plan import Plan, make_plan
+from backends.torch_device.plan import Plan, Step, make_plan
 from backends.torch_device.replay import Replay
 from backends.torch_device.segments import Segment, streamed_segments
 from backends.torch_device.streaming import WeightStream
+from backends.torch_device.tables import rows_of, tables_on_host
 from backends.torch_device.weights import TYPES, load_weights, over_array
 
 if TYPE_CHECKING:
@@ -93,16 +94,19 @@ class TorchSession:
         types = {**ONNX_TYPES, **computed}
         self._computed = {ONNX_TYPES[number]: dtype for number, dtype in computed.items()}
         self._results = plan.outputs
-        self._steps = [(function_of(s, types), s.inputs, s.output, s.dead) for s in plan.steps]
+        streams = graph.room_bytes is not None
+        self._tables = tables_on_host(plan.steps, graph.weights) if streams else frozenset[str]()
+        self._steps = [(self._function(s, types), s.inputs, s.output, s.dead) for s in plan.steps]
         with _translated_errors(self._device):
             weights, self._stream = self._loaded(graph, plan, progress, cancel)
             constants = _constant_tensors(plan, types, self._device)
         self._constants = {**plan.host_constants, **constants, **weights}
         self._run = self._compute
         # Neither records nor compiled code wait for weights.
-        if options.cuda_graphs and self._stream is None:
+        waits = self._stream is not None or self._tables
+        if options.cuda_graphs and not waits:
             self._run = Replay(self._compute)
-        if options.compiled and self._stream is None:
+        if options.compiled and not waits:
             self._run = torch.compile(self._compute)
 
     def run(self, feeds: Feeds) -> dict[str, Array]:
@@ -218,15 +222,25 @@ class TorchSession:
         """Return a tensor without memory in the type and layout of a moved one."""
         return self._moved(tensor.to("meta"))
 
+    def _function(self, step: Step, types: Types) -> Callable[..., Any]:
+        """Return the function of a step."""
+        is_on_host = self._tables.intersection(step.inputs)
+        return self._looked_up if is_on_host else function_of(step, types)
+
+    def _looked_up(self, table: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """Return rows of a table on the host, by their numbers, on the device."""
+        rows = rows_of(table, numbers)
+        return rows.to(self._device, self._computed.get(rows.dtype, rows.dtype))
+
     def _loaded(
         self, graph: Graph, plan: Plan, progress: Progress, cancel: Cancellation
     ) -> tuple[dict[str, torch.Tensor], WeightStream | None]:
-        """Return the weights that stay on the device, and the stream of the others."""
+        """Return the weights that stay, tables on the host, and the stream of the others."""
         segments = self._segments(graph, plan)
         streamed = {name for one in segments for name in one.weights}
 
         def moved(name: str, tensor: torch.Tensor) -> torch.Tensor:
-            return tensor if name in streamed else self._moved(tensor)
+            return tensor if name in streamed | self._tables else self._moved(tensor)
 
         weights = load_weights(graph.weights, moved, progress, cancel)
         host = {name: weights.pop(name) for name in streamed}
@@ -240,6 +254,7 @@ class TorchSession:
         sizes = {
             name: ref.elements * self._computed.get(TYPES[ref.dtype], TYPES[ref.dtype]).itemsize
             for name, ref in graph.weights.items()
+            if name not in self._tables
         }
         uses = [[name for name in step.inputs if name in sizes] for step in plan.steps]
         return streamed_segments(uses, sizes, graph.room_bytes)

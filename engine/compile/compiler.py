@@ -17,6 +17,7 @@ from backends.base import (
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork
+from engine.compile.token_tables import without_tables
 from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
@@ -107,7 +108,19 @@ class Compiler:
         operators = self._operators_for(weights)
         if not (operators.reads_in_place or operators.streams):
             return None
-        return runtime_bytes(weights.values(), precision.dtype, operators, in_place=True)
+        sources = without_tables(weights) if operators.streams else weights.values()
+        return runtime_bytes(sources, precision.dtype, operators, in_place=True)
+
+    def looked_up_bytes(self, weights: WeightSet, precision: Precision) -> int:
+        """Return the bytes of those of `weights` that are never copied to a device whole.
+
+        They are tables of tokens, where weights are streamed.
+        """
+        operators, element = self._operators_for(weights), precision.dtype
+        if not operators.streams:
+            return 0
+        rest = runtime_bytes(without_tables(weights), element, operators)
+        return runtime_bytes(weights.values(), element, operators) - rest
 
     @property
     def last_placement(self) -> WeightPlacement:

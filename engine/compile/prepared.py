@@ -19,6 +19,7 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.network import Network, Preparation
+from engine.compile.token_tables import without_tables
 from engine.compile.weight_binding import WeightBinding
 from engine.errors import Cancelled
 from engine.graphs.operators import GraphBuilder
@@ -107,7 +108,7 @@ class PreparedNetwork:
         """Return the bytes of weights that a device may hold to which the others are streamed."""
         if placement is not WeightPlacement.STREAMED or not self._operators.streams:
             return None
-        weights = self.network.weights.values()
+        weights = without_tables(self.network.weights)
         return streamed_bytes(weights, self.precision.dtype, self._operators) + room_bytes
 
     def preparation(self) -> Preparation:

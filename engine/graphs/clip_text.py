@@ -8,6 +8,9 @@ from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.attention import Projections
 
+# The vectors of tokens, of which a run looks up a few.
+TOKEN_TABLE = "text_model.embeddings.token_embedding.weight"
+
 
 class Activation(StrEnum):
     """The MLP's nonlinearity."""
@@ -70,7 +73,7 @@ def clip_text(
     """
     width, positions = config.width, config.positions
     tokens = g.input("tokens", DType.I64, ("batch", positions))
-    table = g.weight("text_model.embeddings.token_embedding.weight", (config.vocabulary, width))
+    table = g.weight(TOKEN_TABLE, (config.vocabulary, width))
     places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
     words = g.op("Gather", table, tokens)
     x = g.op("Add", _with_inserted(g, words, config) if inserted else words, places)

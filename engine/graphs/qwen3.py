@@ -13,6 +13,8 @@ from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.rotations import angles, turned_halves
 
+# The vectors of tokens, of which a run looks up a few.
+TOKEN_TABLE = "embed_tokens.weight"
 EPSILON = 1e-6
 ROTATION_BASE = 1_000_000.0
 # Finite, so that a row never becomes inf - inf; it vanishes after the softmax.
@@ -46,7 +48,7 @@ def qwen3_encoder(g: GraphBuilder, config: Qwen3Config, after: tuple[int, ...]) 
     """
     tokens = g.input("tokens", DType.I64, ("batch", "tokens"))
     writer = _Qwen3Writer(g, config)
-    table = g.weight("embed_tokens.weight", (config.vocabulary, config.width))
+    table = g.weight(TOKEN_TABLE, (config.vocabulary, config.width))
     x = writer.wide(g.op("Gather", table, tokens))
     found: list[Value] = []
     for layer in range(after[-1]):

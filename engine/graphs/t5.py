@@ -10,6 +10,8 @@ from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 
+# The vectors of tokens, of which a run looks up a few.
+TOKEN_TABLE = "shared.weight"
 # Distances from here on share a bucket (`relative_attention_max_distance`).
 _FAR = 128
 # The last projection's results exceed float16's range: they are computed divided by this.
@@ -40,7 +42,7 @@ def t5_encoder(g: GraphBuilder, config: T5Config, *, masked: bool = False) -> No
     in transformers, which keeps the last projection in float32.
     """
     tokens = g.input("tokens", DType.I64, ("batch", "tokens"))
-    table = g.weight("shared.weight", (config.vocabulary, config.width))
+    table = g.weight(TOKEN_TABLE, (config.vocabulary, config.width))
     x = _wide(g, g.op("Gather", table, tokens))
     bias = _position_bias(g, config)
     if masked:

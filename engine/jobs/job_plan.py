@@ -238,6 +238,7 @@ def _weight_bytes(weights: WeightSet, compiler: Compiler, precision: Precision) 
         repacks=compiler.repacks(weights),
         in_place=compiler.in_place_bytes(weights, precision),
         bound=compiler.bound_bytes(weights, precision),
+        looked_up=compiler.looked_up_bytes(weights, precision),
     )
 
 

@@ -14,7 +14,8 @@ class ComponentBytes:
     those of the converted ones that a working copy has already. `repacks` is true of weights in
     blocks of few bits. `in_place` are those that the runtime holds if it reads weights where they
     are, or streams them; None if it always holds all. `bound` are those of all weights as they are
-    given to it, and `branches` those of `patched` that run beside the layers.
+    given to it, and `branches` those of `patched` that run beside the layers. `looked_up` are those
+    of `packed` that stay on the host where weights are streamed.
     """
 
     packed: int
@@ -25,6 +26,7 @@ class ComponentBytes:
     in_place: int | None = None
     bound: int = 0
     branches: int = 0
+    looked_up: int = 0
 
     def bytes(self, placement: WeightPlacement) -> int:
         """Return the bytes in memory where converted weights are in this place."""
@@ -42,10 +44,10 @@ class ComponentBytes:
 
     def packing(self, room_bytes: int) -> "ComponentBytes":
         """Return the bytes of weights in place of which up to `room_bytes` are packed."""
-        least = self.in_place
-        return (
-            self if least is None else replace(self, in_place=min(self.packed, least + room_bytes))
-        )
+        if self.in_place is None:
+            return self
+        most = self.packed - self.looked_up
+        return replace(self, in_place=min(most, self.in_place + room_bytes))
 
     def _held(self, placement: WeightPlacement) -> int:
         return 0 if placement.maps else self.converted - self.mapped
@@ -67,4 +69,5 @@ def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
         None if None in places else sum(one or 0 for one in places),
         sum(one.bound for one in parts),
         sum(one.branches for one in parts),
+        sum(one.looked_up for one in parts),
     )

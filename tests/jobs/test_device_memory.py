@@ -79,13 +79,23 @@ def pixels(result: JobResult) -> np.ndarray:
 @pytest.fixture(scope="module")
 def flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
     """A Flux.1 whose transformer has most of the weights, 150 MB."""
-    path = tmp_path_factory.mktemp("flux") / "flux.safetensors"
-    sizes = FluxSizes(512, 64, 2048, CONTEXT, CLIP, 2, 4, 64, guidance=True)
+    return a_flux(tmp_path_factory.mktemp("flux"), CONTEXT)
+
+
+@pytest.fixture(scope="module")
+def wordy_flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
+    """One whose T5 has 82 MB of vectors of tokens beside it."""
+    return a_flux(tmp_path_factory.mktemp("wordy"), 16 * CONTEXT)
+
+
+def a_flux(folder: Path, context: int) -> GenerateRequest:
+    path = folder / "flux.safetensors"
+    sizes = FluxSizes(512, 64, 2048, context, CLIP, 2, 4, 64, guidance=True)
     clip = listings.clip_text(ClipSizes(width=CLIP, layers=1))
     whole = {
         **prefixed("model.diffusion_model.", files.original(sizes)),
         **prefixed("text_encoders.clip_l.transformer.", clip),
-        **prefixed("text_encoders.t5xxl.transformer.", listings.t5_encoder(CONTEXT)),
+        **prefixed("text_encoders.t5xxl.transformer.", listings.t5_encoder(context)),
         **prefixed("vae.", listings.flow_vae()),
     }
     write_arrays(path, files.drawn(whole))
@@ -134,6 +144,21 @@ def test_every_limit_makes_the_same_picture_within_it(card: Bench, flux: Generat
         assert tight.plan.peak_bytes - LIBRARIES == pytest.approx(memory.peak, rel=0.15)
         np.testing.assert_array_equal(pixels(tight), pixels(whole))
         assert tight.warnings == ()
+
+
+@pytest.mark.oracle
+def test_a_table_of_tokens_has_only_rows_on_the_device(
+    card: Bench, wordy_flux: GenerateRequest
+) -> None:
+    from tests.backends.torch_device.limited_memory import LimitedMemory
+
+    whole = card.run(wordy_flux)
+    with LimitedMemory(50 * MB) as memory:
+        tight = card.run(wordy_flux, device_memory_limit_bytes=LIBRARIES + 50 * MB)
+    assert tight.plan.placement is WeightPlacement.STREAMED
+    assert tight.plan.peak_bytes - LIBRARIES == pytest.approx(memory.peak, rel=0.15)
+    np.testing.assert_array_equal(pixels(tight), pixels(whole))
+    assert tight.warnings == ()
 
 
 @pytest.mark.oracle

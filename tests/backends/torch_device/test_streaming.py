@@ -19,6 +19,7 @@ from backends.base import BackendError, Device, DType, Graph, Precision, RunCanc
 from backends.torch_device import TorchBackend, TorchOptions  # noqa: E402
 from engine.api.request import ComponentFiles, GenerateRequest  # noqa: E402
 from engine.api.values import SamplerName, ScheduleName  # noqa: E402
+from engine.graphs.qwen3 import Qwen3Config, place_inputs, qwen3_encoder  # noqa: E402
 from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from engine.weights.rounding import EXACT, Rounding  # noqa: E402
 from tests.backends.samples import Target, matmul_graph  # noqa: E402
@@ -193,6 +194,58 @@ def test_weights_that_a_result_only_looks_at_are_copied() -> None:
     streamed, resident = loaded(graph, 0), loaded(graph, None)
     for _ in range(2):
         np.testing.assert_array_equal(streamed.run(given)["y"], resident.run(given)["y"])
+
+
+TABLE = (32_000, 64)
+
+
+def a_text_encoder(g: Any) -> None:
+    """Eight megabytes of vectors of tokens, and layers that take less."""
+    qwen3_encoder(g, Qwen3Config(*TABLE, 4, 2, 16, 256, 6), (6,))
+
+
+@pytest.mark.parametrize(
+    ("element", "precision"),
+    [
+        (DType.F32, Precision.F32),
+        *((element, Precision.BF16) for element in (DType.F32, DType.F16, DType.BF16)),
+    ],
+)
+def test_only_the_rows_of_a_texts_tokens_are_copied(element: DType, precision: Precision) -> None:
+    config, tokens = Qwen3Config(*TABLE, 4, 2, 16, 256, 6), 12
+    backend = Processor()
+    operators = backend.operators(backend.probe()[0])
+    weights = random_weights(a_text_encoder)
+    graph = graph_in_memory(a_text_encoder, weights, operators, element, precision)
+    given = {"tokens": np.random.default_rng(1).integers(0, TABLE[0], (2, tokens), np.int64)}
+    given |= place_inputs(config, tokens)
+    expected = loaded(graph, None).run(given)["states"]
+    table = TABLE[0] * TABLE[1] * precision.dtype.itemsize
+    # All but the table fits; then little does.
+    for room in (table // 2, 0):
+        with LimitedMemory(table // 2):
+            session = loaded(graph, room)
+            found = [session.run(given)["states"] for _ in range(2)]
+        for one in found:
+            np.testing.assert_array_equal(one, expected)
+        assert (session._stream is None) == (room > 0)
+        session.close()
+
+
+def test_a_table_that_is_multiplied_with_too_is_copied_whole() -> None:
+    def emit(g: Any) -> None:
+        table = g.weight("table", (8192, 64))
+        x = g.op("Gather", table, g.input("numbers", DType.I64, (5,)))
+        g.output(g.op("MatMul", x, g.op("Transpose", table, perm=[1, 0])), "y", DType.F32,
+                 (5, 8192))  # fmt: skip
+
+    backend = Processor()
+    operators = backend.operators(backend.probe()[0])
+    graph = graph_in_memory(emit, random_weights(emit), operators)
+    given = {"numbers": np.array([0, 8191, 7, 7, 100])}
+    streamed, resident = loaded(graph, 0), loaded(graph, None)
+    assert streamed._constants["table"].data_ptr() == resident._constants["table"].data_ptr()
+    np.testing.assert_array_equal(streamed.run(given)["y"], resident.run(given)["y"])
 
 
 def test_a_file_that_is_gone_is_an_error_of_the_load(tmp_path: Path) -> None:
