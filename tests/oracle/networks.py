@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from backends.base import Array, Precision, Session
+from backends.base import Array, DType, Precision, Session
 from backends.registry import BACKENDS
 from engine.graphs.operators import GraphBuilder
 from tests.backends.samples import Target, relative_error
 from tests.graphs.networks import graph_in_memory, wanted
+
+Emit = Callable[[GraphBuilder], None]
 
 LOG = logging.getLogger(__name__)
 # Relative L2 error allowed.
@@ -46,11 +48,35 @@ def label(target: Target) -> str:
     return f"{target.backend.name}-{target.precision}-{target.element}"
 
 
+def float32_targets() -> list[Target]:
+    """Every backend that computes, in float32 throughout."""
+    found = targets()
+    return [one for one in found if one.precision is Precision.F32 and one.element is DType.F32]
+
+
+def load(target: Target, emit: Emit, weights: Mapping[str, Array]) -> Session:
+    """Load our network with those of the weights that it uses."""
+    used = {name: weights[name] for name in wanted(emit)}
+    operators = target.backend.operators(target.device)
+    graph = graph_in_memory(emit, used, operators, target.element, target.precision)
+    return target.load(graph)
+
+
+def run(
+    target: Target, emit: Emit, weights: Mapping[str, Array], feeds: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Run our network once; return its outputs."""
+    session = load(target, emit, weights)
+    made = session.run(feeds)
+    session.close()
+    return made
+
+
 @dataclass(frozen=True)
 class Case:
     """A network in both forms: ours to emit and to feed, theirs to call on a module."""
 
-    emit: Callable[[GraphBuilder], None]
+    emit: Emit
     feeds: Mapping[str, Array]
     module: torch.nn.Module
     call: Callable[[Any], torch.Tensor]
@@ -59,13 +85,12 @@ class Case:
     output: str = ""
 
     def weights(self) -> dict[str, Array]:
-        """The weights that the network uses, under our names."""
-        state = {
+        """The module's weights, under our names."""
+        return {
             self.prefix + name.removeprefix(self.prefix): tensor.numpy()
             for name, tensor in self.module.state_dict().items()
             if "position_ids" not in name
         }
-        return {name: state[name] for name in wanted(self.emit)}
 
     def expected(self, dtype: torch.dtype = torch.float32) -> Array:
         """The output of the reference network."""
@@ -77,11 +102,7 @@ class Case:
 
     def loaded(self, target: Target) -> Session:
         """Our network, ready to run."""
-        operators = target.backend.operators(target.device)
-        graph = graph_in_memory(
-            self.emit, self.weights(), operators, target.element, target.precision
-        )
-        return target.load(graph)
+        return load(target, self.emit, self.weights())
 
     def ours(self, session: Session) -> Array:
         """The output of our network."""

@@ -14,7 +14,7 @@ diffusers = pytest.importorskip("diffusers")
 
 from diffusers.loaders.single_file_utils import convert_controlnet_checkpoint  # noqa: E402
 
-from backends.base import Array, DType, FileSlice, Precision  # noqa: E402
+from backends.base import Array, DType, FileSlice  # noqa: E402
 from engine.control.control_nets import ControlNetModel  # noqa: E402
 from engine.control.model import control_model  # noqa: E402
 from engine.control.network import ControlNetSizes, ControlNetwork  # noqa: E402
@@ -31,7 +31,6 @@ from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
 from tests.control.layouts import original_adapter, original_control_net  # noqa: E402
 from tests.control.small import as_they_are  # noqa: E402
-from tests.graphs.networks import graph_in_memory, wanted  # noqa: E402
 from tests.oracle.control_modules import (  # noqa: E402
     KINDS,
     UNIONS,
@@ -39,11 +38,11 @@ from tests.oracle.control_modules import (  # noqa: E402
     randomised,
     union_module,
 )
-from tests.oracle.networks import TOLERANCES, label, normal, targets  # noqa: E402
+from tests.oracle.networks import TOLERANCES, float32_targets, label, normal, run  # noqa: E402
 from tests.oracle.sdxl_folder import PROJECTED, WAVES  # noqa: E402
 
 # The UNet's own tests have the other precisions and element types.
-FLOAT32 = [one for one in targets() if one.precision is Precision.F32 and one.element is DType.F32]
+FLOAT32 = float32_targets()
 every_target = pytest.mark.parametrize("target", FLOAT32, ids=label)
 TIMESTEP = 731.25
 SIZES = (1024.0, 768.0, 0.0, 16.0, 512.0, 1536.0)
@@ -117,17 +116,7 @@ class Step:
 
 
 def _run(target: Target, weights, emit, config, feeds) -> dict[str, Array]:
-    operators = target.backend.operators(target.device)
-
-    def emitted(g) -> None:
-        emit(g, config)
-
-    used = {name: weights[name] for name in wanted(emitted)}
-    graph = graph_in_memory(emitted, used, operators, target.element, target.precision)
-    session = target.load(graph)
-    made = session.run(feeds)
-    session.close()
-    return made
+    return run(target, lambda g: emit(g, config), weights, feeds)
 
 
 def check(target: Target, module, network: ControlNetwork, steps: list[Step]) -> None:

@@ -28,14 +28,14 @@ from engine.graphs.unet import attending_layers, timestep_embedding, unet  # noq
 from engine.image_prompts.adapters import ImageAdapter, read_adapter  # noqa: E402
 from engine.weights.sources import mapped  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
-from tests.graphs.networks import graph_in_memory, small_unet  # noqa: E402
+from tests.graphs.networks import small_unet  # noqa: E402
 from tests.image_prompts.files import CLIP, KINDS, PROJECTED, SEEN, SIDE, STATES  # noqa: E402
 from tests.oracle.image_prompt_files import (  # noqa: E402
     adapter_state,
     vision_model,
     write_adapter,
 )
-from tests.oracle.networks import TOLERANCES, Case, check_all, label, normal, targets  # noqa: E402
+from tests.oracle.networks import TOLERANCES, Case, check_all, label, normal, run, targets  # noqa: E402
 from tests.oracle.test_networks import unet_case  # noqa: E402
 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
@@ -86,12 +86,7 @@ def made(target: Target, one: ImageAdapter, seen: Array) -> dict[str, Array]:
     arrays = {
         name: np.asarray(mapped(ref)) for name, ref in one.weights(attending_layers(CONFIG)).items()
     }
-    operators = target.backend.operators(target.device)
-    graph = graph_in_memory(network.emit, arrays, operators, target.element, target.precision)
-    session = target.load(graph)
-    outputs = session.run({"seen": seen})
-    session.close()
-    return outputs
+    return run(target, network.emit, arrays, {"seen": seen})
 
 
 @every_target

@@ -16,7 +16,7 @@ diffusers = pytest.importorskip("diffusers")
 
 from torch.nn import functional  # noqa: E402
 
-from backends.base import Array, DType, Precision  # noqa: E402
+from backends.base import Array, DType  # noqa: E402
 from engine.control.lllites import LlliteInputs, LlliteModel  # noqa: E402
 from engine.control.model import control_model  # noqa: E402
 from engine.control.reading import read_control_network  # noqa: E402
@@ -28,11 +28,10 @@ from engine.weights.sources import as_source  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
 from tests.control.lllite_sample import module_weights  # noqa: E402
-from tests.graphs.networks import graph_in_memory, wanted  # noqa: E402
-from tests.oracle.networks import TOLERANCES, label, normal, targets  # noqa: E402
+from tests.oracle.networks import TOLERANCES, float32_targets, label, normal, run  # noqa: E402
 from tests.oracle.sdxl_folder import PROJECTED, WAVES, unet_module  # noqa: E402
 
-FLOAT32 = [one for one in targets() if one.precision is Precision.F32 and one.element is DType.F32]
+FLOAT32 = float32_targets()
 SIZES = (1024.0, 768.0, 0.0, 16.0, 512.0, 1536.0)
 STRENGTHS = (0.8, 0.3)
 
@@ -82,16 +81,6 @@ def hooked(module, weights: dict[str, Array], image, strengths) -> None:
         return (x + added * torch.tensor(strengths)[:, None, None],)
 
     module.register_forward_pre_hook(before)
-
-
-def run(target: Target, emit, weights: dict[str, Array], feeds: dict[str, Array]):
-    used = {name: weights[name] for name in wanted(emit)}
-    operators = target.backend.operators(target.device)
-    graph = graph_in_memory(emit, used, operators, target.element, target.precision)
-    session = target.load(graph)
-    made = session.run(feeds)
-    session.close()
-    return made
 
 
 @pytest.mark.parametrize("target", FLOAT32, ids=label)

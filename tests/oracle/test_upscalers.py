@@ -17,13 +17,12 @@ torch = pytest.importorskip("torch")
 if find_spec("spandrel") is None:
     pytest.skip("spandrel is not installed", allow_module_level=True)
 
-from backends.base import Array, DType, Precision  # noqa: E402
+from backends.base import Array, DType  # noqa: E402
 from engine.upscalers.reading import read_upscaler  # noqa: E402
 from engine.upscalers.running import padded_to, running  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
-from tests.graphs.networks import graph_in_memory  # noqa: E402
-from tests.oracle.networks import TOLERANCES, label, targets  # noqa: E402
+from tests.oracle.networks import TOLERANCES, float32_targets, label, run  # noqa: E402
 from tests.oracle.spandrel_networks import (  # noqa: E402
     architecture,
     loaded,
@@ -31,7 +30,7 @@ from tests.oracle.spandrel_networks import (  # noqa: E402
 )
 from tests.upscalers.small import new_esrgan, old_esrgan, picture, setting  # noqa: E402
 
-FLOAT32 = [one for one in targets() if one.precision is Precision.F32 and one.element is DType.F32]
+FLOAT32 = float32_targets()
 
 
 @dataclass(frozen=True)
@@ -204,8 +203,6 @@ def test_each_backend_computes_the_network(tmp_path: Path, target: Target, name:
         key: np.fromfile(one.path, np.float32, one.elements, offset=one.offset).reshape(one.shape)
         for key, one in network.weights.items()
     }
-    operators = target.backend.operators(target.device)
-    graph = graph_in_memory(network.emit, weights, operators, target.element, target.precision)
-    (ours,) = target.load(graph).run({"image": image[None]}).values()
+    (ours,) = run(target, network.emit, weights, {"image": image[None]}).values()
     expected = exact(module, image[None])
     assert relative_error(ours, expected) < TOLERANCES[target.backend.name, target.precision]
