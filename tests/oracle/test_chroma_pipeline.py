@@ -20,8 +20,6 @@ from diffusers.loaders.single_file_utils import (  # noqa: E402
 )
 
 from backends.base import Array  # noqa: E402
-from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
 from engine.weights.sources import as_source  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
@@ -33,22 +31,12 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     opened,
     our_pixels,
     their_pixels,
-    write_init,
 )
+from tests.oracle.flow_pictures import TEXTS, asked, check_redrawing  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
-TEXTS = {"prompt": "a red horse, blue house by the sea", "negative_prompt": "a blur"}
-SIZE = {"width": 96, "height": 64}
-OURS = {
-    **TEXTS,
-    **SIZE,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-    "steps": 7,
-    "guidance": 3.0,
-}
-THEIRS = {**TEXTS, **SIZE, "num_inference_steps": 7, "guidance_scale": 3.0}
+OURS, THEIRS = asked(steps=7, guidance=3.0, size=(96, 64), **TEXTS)
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +64,8 @@ def test_without_guidance_no_negative_prompt_acts(folder: Path) -> None:
 
 @pytest.mark.parametrize("strength", [0.3, 0.6])
 def test_redrawing_equals_diffusers(folder: Path, tmp_path: Path, strength: float) -> None:
-    pixels = write_init(tmp_path / "init.png")
     pipe = opened(diffusers.ChromaImg2ImgPipeline, folder)
-    size = {"width": 64, "height": 64}
-    expected = their_pixels(pipe, **{**THEIRS, **size}, image=pixels, strength=strength)
-    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
-    check(our_pixels(folder, **{**OURS, **size}, inputs=(init,), strength=strength), expected)
+    check_redrawing(pipe, folder, tmp_path / "init.png", (OURS, THEIRS), strength)
 
 
 def test_keys_of_the_original_layout_become_diffusers(tmp_path: Path) -> None:

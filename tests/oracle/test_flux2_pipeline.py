@@ -18,7 +18,7 @@ from diffusers.loaders.single_file_utils import (  # noqa: E402
 
 from backends.base import Array  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.api.values import InputRole  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
 from engine.families.flux2.architecture import AFTER  # noqa: E402
 from engine.text.chat_rows import WITHOUT_THOUGHTS, ChatRows  # noqa: E402
@@ -34,22 +34,14 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     our_pixels,
     their_pixels,
 )
+from tests.oracle.flow_pictures import asked  # noqa: E402
 from tests.oracle.flux2_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
 PROMPT = "a red horse, (blue house:1.3) by the sea; \u4e00\u53ea\u732b"
-SIZE = {"width": 96, "height": 64}
 # Seven steps do not divide a thousand levels; the sides are not equal.
-OURS = {
-    **SIZE,
-    "steps": 7,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-    "guidance": 1.0,
-    "prompt": PROMPT,
-}
-THEIRS = {**SIZE, "num_inference_steps": 7, "guidance_scale": 1.0, "prompt": PROMPT}
+OURS, THEIRS = asked(steps=7, guidance=1.0, size=(96, 64), prompt=PROMPT)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -15,7 +14,7 @@ diffusers = pytest.importorskip("diffusers")
 from engine.api.control import ControlLayer  # noqa: E402
 from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
 from engine.api.second_passes import SecondPass  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.api.values import InputRole  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     check,
@@ -24,20 +23,11 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     their_pixels,
     write_init,
 )
+from tests.oracle.flow_pictures import asked, write_map  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
-PROMPT = "a red horse, blue house by the sea"
-SIZE = {"width": 64, "height": 64}
-OURS = {
-    **SIZE,
-    "steps": 5,
-    "guidance": 10.0,
-    "prompt": PROMPT,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-}
-THEIRS = {**SIZE, "num_inference_steps": 5, "guidance_scale": 10.0, "prompt": PROMPT}
+OURS, THEIRS = asked(steps=5, guidance=10.0)
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +39,7 @@ def depth(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def layer(tmp_path_factory) -> ControlLayer:
     """A map of soft greys, which is followed as it is."""
-    path = tmp_path_factory.mktemp("map") / "map.png"
-    levels = np.random.default_rng(3).integers(0, 256, (8, 8), np.uint8)
-    Image.fromarray(levels).resize((64, 64), Image.Resampling.BICUBIC).convert("RGB").save(path)
+    path = write_map(tmp_path_factory.mktemp("map") / "map.png", is_grey=True)
     return ControlLayer(image=str(path))
 
 
@@ -88,14 +76,14 @@ def test_a_second_pass_follows_the_map_at_its_size(depth: Path, layer: ControlLa
     made = Image.fromarray(their_pixels(first, **THEIRS, control_image=control))
     size = {"width": 96, "height": 96}
     enlarged = made.resize((96, 96), Image.Resampling.LANCZOS)
-    asked = {**THEIRS, **size, "image": enlarged, "strength": 0.6}
-    expected = their_pixels(again, **asked, control_image=control)
+    given = {**THEIRS, **size, "image": enlarged, "strength": 0.6}
+    expected = their_pixels(again, **given, control_image=control)
     wanted = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
     check(our_pixels(depth, **OURS, controls=(layer,), second_passes=(wanted,)), expected)
 
 
 def test_true_guidance_goes_with_the_map(depth: Path, layer: ControlLayer) -> None:
     options = GuidanceOptions(true_cfg=2.5)
-    asked = {**OURS, "controls": (layer,), "negative_prompt": "a blur"}
-    guided = our_pixels(depth, **asked, guidance_options=options)
-    assert psnr(guided, our_pixels(depth, **asked)) < 45
+    given = {**OURS, "controls": (layer,), "negative_prompt": "a blur"}
+    guided = our_pixels(depth, **given, guidance_options=options)
+    assert psnr(guided, our_pixels(depth, **given)) < 45

@@ -19,19 +19,17 @@ pytest.importorskip("peft")
 from backends.base import Array  # noqa: E402
 from engine.api.control import ControlLayer  # noqa: E402
 from engine.api.lora import LoraChoice, LoraMode  # noqa: E402
-from engine.api.values import ScheduleName  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
 from engine.lora.folder import LoraLookup  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
 from tests.oracle.diffusers_pictures import check, opened, our_pixels, their_pixels  # noqa: E402
+from tests.oracle.flow_loras import RANK, STRENGTH, load  # noqa: E402
+from tests.oracle.flow_pictures import asked, write_map  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
-SIZE = {"width": 64, "height": 64}
-PROMPT = "a red horse, blue house by the sea"
-OURS = {**SIZE, "steps": 4, "guidance": 10.0, "prompt": PROMPT, "schedule": ScheduleName.SIMPLE}
-THEIRS = {**SIZE, "num_inference_steps": 4, "guidance_scale": 10.0, "prompt": PROMPT}
-RANK, STRENGTH, CHANNELS = 4, 0.8, 128
+OURS, THEIRS = asked(steps=4, guidance=10.0)
+CHANNELS = 128
 _QKV = "to_q", "to_k", "to_v"
 _ADDED = "add_q_proj", "add_k_proj", "add_v_proj"
 # The original layers of a block, each with diffusers' layers that it joins.
@@ -135,17 +133,14 @@ def loras(dev: Path, tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("map") / "map.png"
-    levels = np.random.default_rng(3).integers(0, 256, (8, 8), np.uint8)
-    Image.fromarray(levels).resize((64, 64), Image.Resampling.BICUBIC).convert("RGB").save(path)
-    return path
+    return write_map(tmp_path_factory.mktemp("map") / "map.png", is_grey=True)
 
 
 def ours(dev: Path, lora: Path, shown: Path, mode: LoraMode = LoraMode.MERGE, **changes) -> Array:
     choice = LoraChoice(file=str(lora), strength=STRENGTH)
     layer = ControlLayer(image=str(shown))
-    asked = {**OURS, "loras": (choice,), "lora_mode": mode, "controls": (layer,), **changes}
-    return our_pixels(dev, lookup=LoraLookup(()), **asked)
+    given = {**OURS, "loras": (choice,), "lora_mode": mode, "controls": (layer,), **changes}
+    return our_pixels(dev, lookup=LoraLookup(()), **given)
 
 
 def test_pictures_with_a_control_lora_equal_diffusers(
@@ -153,8 +148,7 @@ def test_pictures_with_a_control_lora_equal_diffusers(
 ) -> None:
     pipe = opened(diffusers.FluxControlPipeline, dev)
     path = loras["diffusers"]
-    pipe.load_lora_weights(path.parent, weight_name=path.name, adapter_name="one")
-    pipe.set_adapters(["one"], adapter_weights=[STRENGTH])
+    load(pipe, path)
     expected = their_pixels(pipe, **THEIRS, control_image=Image.open(shown))
     for lora in loras.values():
         for mode in (LoraMode.MERGE, LoraMode.SIDE):

@@ -16,12 +16,11 @@ pytestmark = [
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
-from backends.base import DType, Precision  # noqa: E402
+from backends.base import DType  # noqa: E402
 from engine.api.control import ControlLayer  # noqa: E402
 from engine.api.preprocessors import ControlKind  # noqa: E402
 from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
-from engine.api.second_passes import SecondPass  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.api.values import InputRole  # noqa: E402
 from engine.control.reading import read_control_network  # noqa: E402
 from engine.control.residuals import residual_inputs  # noqa: E402
 from engine.graphs import flux_control as graphs  # noqa: E402
@@ -29,7 +28,6 @@ from engine.graphs.flux import wave_embedding  # noqa: E402
 from engine.graphs.flux_places import rotations  # noqa: E402
 from engine.weights.sources import as_source  # noqa: E402
 from tests.backends.samples import relative_error  # noqa: E402
-from tests.graphs.networks import graph_in_memory, wanted  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     check,
     opened,
@@ -37,23 +35,14 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     their_pixels,
     write_init,
 )
+from tests.oracle.flow_pictures import asked, check_two_networks, write_map  # noqa: E402
 from tests.oracle.flux_folder import CONTEXT, write_pipeline  # noqa: E402
-from tests.oracle.networks import label, normal, targets  # noqa: E402
+from tests.oracle.networks import float32_targets, label, normal, run  # noqa: E402
 from tests.oracle.sdxl_folder import NARROW  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
-FLOAT32 = [one for one in targets() if one.precision is Precision.F32 and one.element is DType.F32]
-PROMPT = "a red horse, blue house by the sea"
-SIZE = {"width": 64, "height": 64}
-OURS = {
-    **SIZE,
-    "steps": 5,
-    "guidance": 3.5,
-    "prompt": PROMPT,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-}
-THEIRS = {**SIZE, "num_inference_steps": 5, "guidance_scale": 3.5, "prompt": PROMPT}
+FLOAT32 = float32_targets()
+OURS, THEIRS = asked(steps=5, guidance=3.5)
 # By name: the kinds of a union, the double and single blocks, and the channels of XLabs' maps.
 FORMS = {
     "union": {"num_mode": 5, "num_layers": 2, "num_single_layers": 1},
@@ -101,10 +90,7 @@ def nets(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("map") / "map.png"
-    levels = np.random.default_rng(3).integers(0, 256, (8, 8, 3), np.uint8)
-    Image.fromarray(levels).resize((64, 64), Image.Resampling.BICUBIC).save(path)
-    return path
+    return write_map(tmp_path_factory.mktemp("map") / "map.png")
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -118,21 +104,9 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
     sample, latent = normal(1, channels, *cells, seed=1), normal(1, channels, *cells, seed=2)
     context, pooled = normal(2, 7, CONTEXT, seed=3), normal(2, NARROW, seed=4)
     pixels = np.random.default_rng(5).random((1, 3, 48, 64), np.float32)
-
-    def run(emit, feeds):
-        def emitted(g) -> None:
-            emit(g, config)
-
-        used = {key: weights[key] for key in wanted(emitted)}
-        operators = target.backend.operators(target.device)
-        graph = graph_in_memory(emitted, used, operators, target.element, target.precision)
-        session = target.load(graph)
-        made = session.run(feeds)
-        session.close()
-        return made
-
     if config.embeds_pixels:
-        latent = run(graphs.map_tokens, {"map": pixels})["map_embedding"]
+        embedded = run(target, lambda g: graphs.map_tokens(g, config), weights, {"map": pixels})
+        latent = embedded["map_embedding"]
     count = config.double_blocks + config.single_blocks
     feeds = {
         "sample": sample,
@@ -147,7 +121,7 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
     }
     if config.modes:
         feeds["kind"] = np.eye(config.modes, dtype=np.float32)[2:3]
-    made = run(graphs.flux_control, feeds)
+    made = run(target, lambda g: graphs.flux_control(g, config), weights, feeds)
     module = diffusers.FluxControlNetModel.from_pretrained(nets[name]).eval()
     pack = diffusers.FluxPipeline._pack_latents
     twice = [torch.from_numpy(np.repeat(one, 2, axis=0)) for one in (sample, latent)]
@@ -184,11 +158,11 @@ def test_a_picture_equals_diffusers(
     dev: Path, nets: dict[str, Path], shown: Path, name: str
 ) -> None:
     pipe = pipeline(diffusers.FluxControlNetPipeline, dev, nets[name])
-    asked = {"control_image": Image.open(shown), "controlnet_conditioning_scale": 0.7}
+    given = {"control_image": Image.open(shown), "controlnet_conditioning_scale": 0.7}
     kind = ControlKind.DEPTH if name == "union" else None
     if kind:
-        asked["control_mode"] = 2
-    expected = their_pixels(pipe, **THEIRS, **asked, control_guidance_end=0.8)
+        given["control_mode"] = 2
+    expected = their_pixels(pipe, **THEIRS, **given, control_guidance_end=0.8)
     layer = ControlLayer(
         image=str(shown), network=str(nets[name]), weight=0.7, range=(0, 0.8), kind=kind
     )
@@ -201,12 +175,12 @@ def test_true_guidance_with_a_network_equals_diffusers(
     dev: Path, nets: dict[str, Path], shown: Path
 ) -> None:
     pipe = pipeline(diffusers.FluxControlNetPipeline, dev, nets["canny"])
-    asked = {"control_image": Image.open(shown), "true_cfg_scale": 2.5, "negative_prompt": "a blur"}
-    expected = their_pixels(pipe, **THEIRS, **asked)
+    given = {"control_image": Image.open(shown), "true_cfg_scale": 2.5, "negative_prompt": "a blur"}
+    expected = their_pixels(pipe, **THEIRS, **given)
     layer = ControlLayer(image=str(shown), network=str(nets["canny"]))
     options = GuidanceOptions(true_cfg=2.5)
-    asked = {**OURS, "controls": (layer,), "negative_prompt": "a blur"}
-    check(our_pixels(dev, **asked, guidance_options=options), expected)
+    given = {**OURS, "controls": (layer,), "negative_prompt": "a blur"}
+    check(our_pixels(dev, **given, guidance_options=options), expected)
 
 
 def test_redrawing_with_a_network_equals_diffusers(
@@ -214,8 +188,8 @@ def test_redrawing_with_a_network_equals_diffusers(
 ) -> None:
     pixels = write_init(tmp_path / "init.png")
     pipe = pipeline(diffusers.FluxControlNetImg2ImgPipeline, dev, nets["canny"])
-    asked = {"image": pixels, "control_image": Image.open(shown), "strength": 0.6}
-    expected = their_pixels(pipe, **THEIRS, **asked, controlnet_conditioning_scale=1.0)
+    given = {"image": pixels, "control_image": Image.open(shown), "strength": 0.6}
+    expected = their_pixels(pipe, **THEIRS, **given, controlnet_conditioning_scale=1.0)
     layer = ControlLayer(image=str(shown), network=str(nets["canny"]))
     init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
     check(our_pixels(dev, **OURS, controls=(layer,), inputs=(init,), strength=0.6), expected)
@@ -228,9 +202,4 @@ def test_two_networks_lead_a_picture_and_its_second_pass(
         ControlLayer(image=str(shown), network=str(nets[name]), kind=kind)
         for name, kind in (("canny", None), ("union", ControlKind.TILE))
     )
-    wanted_pass = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
-    asked = {**OURS, "second_passes": (wanted_pass,)}
-    made = [our_pixels(dev, **asked, controls=layers[:n]) for n in (0, 1, 2)]
-    assert made[0].shape == (96, 96, 3)
-    assert psnr(made[0], made[1]) < 45
-    assert psnr(made[1], made[2]) < 45
+    check_two_networks(dev, OURS, layers)

@@ -14,7 +14,7 @@ diffusers = pytest.importorskip("diffusers")
 
 from engine.api.masks import MaskedContent, MaskOptions  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.api.values import InputRole  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     check,
@@ -23,14 +23,12 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     their_pixels,
     write_init,
 )
+from tests.oracle.flow_pictures import asked  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 from tests.tiny_checkpoint import SIDE  # noqa: E402
 
-SIZE = {"width": SIDE, "height": SIDE}
-PROMPT = "a red horse, blue house by the sea"
-OURS = {**SIZE, "steps": 7, "guidance": 3.5, "prompt": PROMPT, "schedule": ScheduleName.SIMPLE}
-THEIRS = {**SIZE, "num_inference_steps": 7, "guidance_scale": 3.5, "prompt": PROMPT}
+OURS, THEIRS = asked(steps=7, guidance=3.5)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +67,8 @@ def test_inpainting_by_dev_equals_diffusers(dev: Path, inputs, strength: float) 
 def test_inpainting_by_schnell_equals_diffusers(inputs, tmp_path: Path) -> None:
     schnell = write_pipeline(tmp_path, takes_guidance=False)
     pipe = opened(diffusers.FluxInpaintPipeline, schnell)
-    asked = {"strength": 0.8, "max_sequence_length": 256}
-    expected = their_pixels(pipe, **THEIRS, **pair(inputs), **asked)
+    given = {"strength": 0.8, "max_sequence_length": 256}
+    expected = their_pixels(pipe, **THEIRS, **pair(inputs), **given)
     changed = {**OURS, "guidance": 1.0}
     check(our_pixels(schnell, **changed, inputs=inputs, strength=0.8), expected)
 

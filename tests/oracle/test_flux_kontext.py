@@ -13,30 +13,16 @@ torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
 from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.api.values import InputRole  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import check, opened, our_pixels, their_pixels  # noqa: E402
+from tests.oracle.flow_pictures import asked  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
-PROMPT = "a red horse, blue house by the sea"
-SIZE = {"width": 96, "height": 64}
-OURS = {
-    **SIZE,
-    "steps": 3,
-    "guidance": 2.5,
-    "prompt": PROMPT,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-}
+OURS, THEIRS = asked(steps=3, guidance=2.5, size=(96, 64))
 # Without an area the pipeline makes a megapixel of any size.
-THEIRS = {
-    **SIZE,
-    "max_area": 96 * 64,
-    "num_inference_steps": 3,
-    "guidance_scale": 2.5,
-    "prompt": PROMPT,
-}
+THEIRS["max_area"] = 96 * 64
 
 
 @pytest.fixture(scope="module")

@@ -16,23 +16,16 @@ diffusers = pytest.importorskip("diffusers")
 pytest.importorskip("peft")
 
 from backends.base import Array  # noqa: E402
-from engine.api.lora import LoraChoice, LoraMode  # noqa: E402
-from engine.api.values import ScheduleName  # noqa: E402
-from engine.checkpoints.files import read_index  # noqa: E402
+from engine.api.lora import LoraMode  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
-from engine.lora.folder import LoraLookup  # noqa: E402
-from engine.pipeline.loras import JobLoras  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
-from tests.oracle.diffusers_pictures import check, opened, our_pixels, their_pixels  # noqa: E402
+from tests.oracle.diffusers_pictures import check, opened  # noqa: E402
+from tests.oracle.flow_loras import RANK, Pair, check_lora, drawn, kohya, our_picture, peft  # noqa: E402
+from tests.oracle.flow_pictures import asked  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.oracle.sdxl_folder import NARROW  # noqa: E402
-from tests.pipeline.jobs import psnr  # noqa: E402
 
-SIZE = {"width": 64, "height": 64}
-PROMPT = "a red horse, blue house by the sea"
-OURS = {**SIZE, "steps": 4, "guidance": 3.5, "prompt": PROMPT, "schedule": ScheduleName.SIMPLE}
-THEIRS = {**SIZE, "num_inference_steps": 4, "guidance_scale": 3.5, "prompt": PROMPT}
-RANK, STRENGTH = 4, 0.8
+OURS, THEIRS = asked(steps=4, guidance=3.5)
 # Layers with a name of their own in both layouts, and those that kohya's files join.
 _MODULATED = {"norm1.linear": "img_mod_lin", "norm1_context.linear": "txt_mod_lin"}
 _WIDE = {
@@ -54,8 +47,6 @@ _XLABS = {
     "txt_attn_proj": "proj_lora2",
 }
 
-Pair = tuple[Array, Array]
-
 
 @pytest.fixture(scope="module")
 def dev(tmp_path_factory) -> Path:
@@ -73,12 +64,10 @@ def changes(dev: Path) -> dict[str, Pair]:
         layer = name.removesuffix(".weight")
         if layer == name or len(weight.shape) < 2 or layer.startswith(("time", "norm_out")):
             continue
-        out, into = weight.shape
-        up, down = random.standard_normal((out, RANK)), random.standard_normal((RANK, into))
+        up, down = drawn(random, weight.shape)
         first = next((one for one in ("to_q", "add_q_proj") if "attn" in layer), None)
         shared = _first_of(layer) if first else layer
-        down = found[shared][1] if shared in found else 0.3 * down / np.sqrt(RANK * into)
-        found[layer] = up.astype(np.float32), down.astype(np.float32)
+        found[layer] = up, found[shared][1] if shared in found else down
     return found
 
 
@@ -90,12 +79,9 @@ def _first_of(layer: str) -> str:
     return f"{block}.add_q_proj" if leaf in ("add_k_proj", "add_v_proj") else layer
 
 
-def peft(changes: dict[str, Pair]) -> dict[str, Array]:
+def with_clip(changes: dict[str, Pair]) -> dict[str, Array]:
     """A file as diffusers saves it, with layers of CLIP beside the transformer's."""
-    arrays = {}
-    for layer, (up, down) in changes.items():
-        arrays[f"transformer.{layer}.lora_B.weight"] = up
-        arrays[f"transformer.{layer}.lora_A.weight"] = down
+    arrays = peft(changes)
     up, down = changes["transformer_blocks.0.attn.to_q"]
     for part in "qv":
         name = f"text_encoder.text_model.encoder.layers.0.self_attn.{part}_proj"
@@ -123,14 +109,8 @@ def by_original_names(changes: dict[str, Pair]) -> dict[str, Pair]:
     return found
 
 
-def kohya(changes: dict[str, Pair]) -> dict[str, Array]:
-    """A file of kohya's, with alpha."""
-    arrays = {}
-    for layer, (up, down) in by_original_names(changes).items():
-        arrays[f"lora_unet_{layer}.lora_up.weight"] = up
-        arrays[f"lora_unet_{layer}.lora_down.weight"] = down
-        arrays[f"lora_unet_{layer}.alpha"] = np.float32(RANK / 2)
-    return arrays
+def by_kohya(changes: dict[str, Pair]) -> dict[str, Array]:
+    return kohya(by_original_names(changes))
 
 
 def xlabs(changes: dict[str, Pair]) -> dict[str, Array]:
@@ -151,31 +131,18 @@ def xlabs(changes: dict[str, Pair]) -> dict[str, Array]:
     return arrays
 
 
-def ours(dev: Path, lora: Path, mode: LoraMode = LoraMode.MERGE, backend: str = "cpu") -> Array:
-    choice = LoraChoice(file=str(lora), strength=STRENGTH)
-    read = JobLoras(identify(dev), LoraLookup(()), read_index)
-    return our_pixels(dev, backend, read_loras=read, loras=(choice,), lora_mode=mode, **OURS)
-
-
-@pytest.mark.parametrize("dialect", [peft, kohya, xlabs])
+@pytest.mark.parametrize("dialect", [with_clip, by_kohya, xlabs])
 def test_pictures_with_a_lora_equal_diffusers(dev: Path, changes, tmp_path: Path, dialect) -> None:
     path = tmp_path / "lora.safetensors"
     write_arrays(path, dialect(changes))
-    pipe = opened(diffusers.FluxPipeline, dev)
-    plain = their_pixels(pipe, **THEIRS)
-    pipe.load_lora_weights(tmp_path, weight_name=path.name, adapter_name="one")
-    pipe.set_adapters(["one"], adapter_weights=[STRENGTH])
-    expected = their_pixels(pipe, **THEIRS)
-    assert psnr(expected, plain) < 40
-    for mode in (LoraMode.MERGE, LoraMode.SIDE):
-        check(ours(dev, path, mode), expected)
+    check_lora(opened(diffusers.FluxPipeline, dev), dev, path, OURS, THEIRS)
 
 
 def test_openvinos_picture_with_a_lora_equals_the_processors(
     dev: Path, changes, tmp_path: Path
 ) -> None:
     path = tmp_path / "lora.safetensors"
-    write_arrays(path, peft(changes))
-    expected = ours(dev, path)
+    write_arrays(path, with_clip(changes))
+    expected = our_picture(dev, path, LoraMode.MERGE, **OURS)
     for mode in (LoraMode.MERGE, LoraMode.SIDE):
-        check(ours(dev, path, mode, "intel_openvino"), expected)
+        check(our_picture(dev, path, mode, "intel_openvino", **OURS), expected)

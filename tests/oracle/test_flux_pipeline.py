@@ -14,7 +14,7 @@ diffusers = pytest.importorskip("diffusers")
 from backends.base import Array  # noqa: E402
 from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
 from engine.api.second_passes import SecondPass  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.api.values import InputRole  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     check,
@@ -23,27 +23,13 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     their_pixels,
     write_init,
 )
+from tests.oracle.flow_pictures import asked, check_redrawing  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
-PROMPT = "a red horse, blue house by the sea"
 # Seven steps do not divide a thousand levels; the sides are not equal.
-ASKED = {"width": 96, "height": 64, "steps": 7}
-OURS = {
-    **ASKED,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-    "guidance": 3.5,
-    "prompt": PROMPT,
-}
-THEIRS = {
-    "width": 96,
-    "height": 64,
-    "num_inference_steps": 7,
-    "guidance_scale": 3.5,
-    "prompt": PROMPT,
-}
+OURS, THEIRS = asked(steps=7, guidance=3.5, size=(96, 64))
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +82,8 @@ def test_dev_with_true_guidance_equals_diffusers(dev: Path) -> None:
 
 @pytest.mark.parametrize("strength", [0.3, 0.6, 1.0])
 def test_redrawing_by_dev_equals_diffusers(dev: Path, tmp_path: Path, strength: float) -> None:
-    pixels = write_init(tmp_path / "init.png")
     pipe = opened(diffusers.FluxImg2ImgPipeline, dev)
-    size = {"width": 64, "height": 64}
-    expected = their_pixels(pipe, **{**THEIRS, **size}, image=pixels, strength=strength)
-    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
-    check(our_pixels(dev, **{**OURS, **size}, inputs=(init,), strength=strength), expected)
+    check_redrawing(pipe, dev, tmp_path / "init.png", (OURS, THEIRS), strength)
 
 
 def test_redrawing_by_schnell_equals_diffusers(schnell: Path, tmp_path: Path) -> None:

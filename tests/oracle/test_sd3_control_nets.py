@@ -15,10 +15,8 @@ diffusers = pytest.importorskip("diffusers")
 from diffusers.image_processor import VaeImageProcessor  # noqa: E402
 from diffusers.models.autoencoders.vae import DiagonalGaussianDistribution  # noqa: E402
 
-from backends.base import DType, Precision  # noqa: E402
+from backends.base import DType  # noqa: E402
 from engine.api.control import ControlLayer  # noqa: E402
-from engine.api.second_passes import SecondPass  # noqa: E402
-from engine.api.values import ScheduleName  # noqa: E402
 from engine.control.network import Sd3NetSizes  # noqa: E402
 from engine.control.reading import read_control_network  # noqa: E402
 from engine.control.residuals import residual_inputs  # noqa: E402
@@ -27,25 +25,15 @@ from engine.graphs.flux import wave_embedding  # noqa: E402
 from engine.graphs.sd3_control import sd3_control  # noqa: E402
 from engine.weights.sources import as_source  # noqa: E402
 from tests.backends.samples import relative_error  # noqa: E402
-from tests.graphs.networks import graph_in_memory, wanted  # noqa: E402
 from tests.oracle.diffusers_pictures import check, opened, our_pixels, their_pixels  # noqa: E402
-from tests.oracle.networks import label, normal, targets  # noqa: E402
+from tests.oracle.flow_pictures import TEXTS, asked, check_two_networks, write_map  # noqa: E402
+from tests.oracle.networks import float32_targets, label, normal, run  # noqa: E402
 from tests.oracle.sd3_folder import CONTEXT, transformer, write_pipeline  # noqa: E402
 from tests.oracle.sdxl_folder import PROJECTED  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
-FLOAT32 = [one for one in targets() if one.precision is Precision.F32 and one.element is DType.F32]
-TEXTS = {"prompt": "a red horse, blue house by the sea", "negative_prompt": "a blur"}
-SIZE = {"width": 96, "height": 64}
-OURS = {
-    **TEXTS,
-    **SIZE,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-    "steps": 5,
-    "guidance": 3.0,
-}
-THEIRS = {**TEXTS, **SIZE, "num_inference_steps": 5, "guidance_scale": 3.0}
+FLOAT32 = float32_targets()
+OURS, THEIRS = asked(steps=5, guidance=3.0, size=(96, 64), **TEXTS)
 PLACES = 24
 SIZES = {
     "num_layers": 2,
@@ -109,10 +97,7 @@ def nets(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("map") / "map.png"
-    levels = np.random.default_rng(3).integers(0, 256, (8, 12, 3), np.uint8)
-    Image.fromarray(levels).resize((96, 64), Image.Resampling.BICUBIC).save(path)
-    return path
+    return write_map(tmp_path_factory.mktemp("map") / "map.png", width=96)
 
 
 @pytest.fixture
@@ -139,14 +124,6 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
     sample, latent = normal(1, 16, *cells, seed=1), normal(1, 16, *cells, seed=2)
     context, pooled = normal(2, 7, CONTEXT, seed=3), normal(2, 2 * PROJECTED, seed=4)
     table = embedded.pos_embed.reshape(PLACES, PLACES, 64)[10:13, 10:14]
-
-    def emitted(g) -> None:
-        sd3_control(g, config, form)
-
-    used = {key: weights[key] for key in wanted(emitted)}
-    operators = target.backend.operators(target.device)
-    graph = graph_in_memory(emitted, used, operators, target.element, target.precision)
-    session = target.load(graph)
     feeds = {
         "sample": sample,
         "pooled": pooled,
@@ -156,8 +133,8 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
         "residual_mask.1": np.ones((1, 1, 3, 4), np.float32),
         **residual_inputs((0, 1), np.ones((2, 2), np.float32)),
     }
-    made = session.run(feeds | ({"context": context} if config.joint else {}))
-    session.close()
+    feeds |= {"context": context} if config.joint else {}
+    made = run(target, lambda g: sd3_control(g, config, form), weights, feeds)
     seen, cond = (torch.from_numpy(np.repeat(one, 2, axis=0)) for one in (sample, latent))
     text = torch.from_numpy(pooled)
     with torch.no_grad():
@@ -183,8 +160,8 @@ def test_a_picture_equals_diffusers(
     pipe = opened(diffusers.StableDiffusion3ControlNetPipeline, medium, controlnet=module)
     if name.endswith("canny"):
         pipe.image_processor = EdgesProcessor()
-    asked = {"control_image": Image.open(shown), "controlnet_conditioning_scale": 0.7}
-    expected = their_pixels(pipe, **THEIRS, **asked, control_guidance_end=0.8)
+    given = {"control_image": Image.open(shown), "controlnet_conditioning_scale": 0.7}
+    expected = their_pixels(pipe, **THEIRS, **given, control_guidance_end=0.8)
     layer = ControlLayer(image=str(shown), network=str(nets[name]), weight=0.7, range=(0, 0.8))
     ours = our_pixels(medium, **OURS, controls=(layer,))
     check(ours, expected)
@@ -196,9 +173,4 @@ def test_two_networks_lead_a_picture_and_its_second_pass(
 ) -> None:
     names = "tile", "sd3.5-large-blur"
     layers = tuple(ControlLayer(image=str(shown), network=str(nets[name])) for name in names)
-    wanted_pass = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
-    asked = {**OURS, "second_passes": (wanted_pass,)}
-    made = [our_pixels(medium, **asked, controls=layers[:n]) for n in (0, 1, 2)]
-    assert made[0].shape == (96, 144, 3)
-    assert psnr(made[0], made[1]) < 45
-    assert psnr(made[1], made[2]) < 45
+    check_two_networks(medium, OURS, layers)

@@ -20,7 +20,7 @@ from diffusers.loaders.single_file_utils import (  # noqa: E402
 from backends.base import Array  # noqa: E402
 from engine.api.masks import MaskOptions  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
+from engine.api.values import InputRole  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
 from engine.weights.sources import as_source  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
@@ -33,23 +33,14 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     their_pixels,
     write_init,
 )
+from tests.oracle.flow_pictures import TEXTS, asked  # noqa: E402
 from tests.oracle.sd3_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
 _OWN: Mapping[str, None] = {}
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
-TEXTS = {"prompt": "a red horse, blue house by the sea", "negative_prompt": "a blur"}
 # Seven steps do not divide a thousand levels; the sides are not equal.
-SIZE = {"width": 96, "height": 64}
-OURS = {
-    **TEXTS,
-    **SIZE,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-    "steps": 7,
-    "guidance": 3.0,
-}
-THEIRS = {**TEXTS, **SIZE, "num_inference_steps": 7, "guidance_scale": 3.0}
+OURS, THEIRS = asked(steps=7, guidance=3.0, size=(96, 64), **TEXTS)
 
 
 @pytest.fixture(scope="module")

@@ -11,39 +11,23 @@ pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
 from backends.base import Array  # noqa: E402
-from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole, ScheduleName  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     check,
     opened,
     our_pixels,
     their_pixels,
-    write_init,
 )
+from tests.oracle.flow_pictures import asked, check_redrawing  # noqa: E402
 from tests.oracle.zimage_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
 PROMPT = "a red horse, (blue house:1.3) by the sea; \u4e00\u53ea\u732b"
 # Seven steps do not divide a thousand levels; the sides are not equal.
-OURS = {
-    "width": 96,
-    "height": 64,
-    "steps": 7,
-    "convention": "diffusers",
-    "schedule": ScheduleName.SIMPLE,
-    "guidance": 1.0,
-    "prompt": PROMPT,
-}
+OURS, THEIRS = asked(steps=7, guidance=1.0, size=(96, 64), prompt=PROMPT)
 # diffusers counts guidance from 0.
-THEIRS = {
-    "width": 96,
-    "height": 64,
-    "num_inference_steps": 7,
-    "guidance_scale": 0.0,
-    "prompt": PROMPT,
-}
+THEIRS["guidance_scale"] = 0.0
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +63,5 @@ def test_base_with_a_negative_prompt_equals_diffusers(base: Path, negative: str)
 
 @pytest.mark.parametrize("strength", [0.3, 0.6, 1.0])
 def test_redrawing_equals_diffusers(turbo: Path, tmp_path: Path, strength: float) -> None:
-    pixels = write_init(tmp_path / "init.png")
     pipe = opened(diffusers.ZImageImg2ImgPipeline, turbo)
-    size = {"width": 64, "height": 64}
-    expected = their_pixels(pipe, **{**THEIRS, **size}, image=pixels, strength=strength)
-    init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
-    check(our_pixels(turbo, **{**OURS, **size}, inputs=(init,), strength=strength), expected)
+    check_redrawing(pipe, turbo, tmp_path / "init.png", (OURS, THEIRS), strength)
