@@ -38,9 +38,9 @@ def block_steps(setting: Setting, model: QuantizedModel, backends: list[str]) ->
         for name, one in series.items()
     ]
     note = (
-        f"One context of {FLOW_TOKENS} tokens, turn by turn in one run. First: the first run after "
-        "loading. Ratios are medians over rounds, of our fastest step, beside the bare call that "
-        "of the same runtime."
+        f"One context of {FLOW_TOKENS} tokens, turn by turn in one run, ours in float32. First: "
+        "the first run after loading. Ratios are medians over rounds, of our fastest step, beside "
+        "the bare call that of the same runtime."
     )
     title = f"{model.title}, a step of {model.few.words} in Q4_0, {SIZE}x{SIZE}"
     return Findings(

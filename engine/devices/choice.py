@@ -5,7 +5,7 @@ A vendor's runtime is imported into this process only after a child process surv
 Safelight, so the first picture never waits for a driver.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,7 +31,7 @@ from engine.devices.trials import TrialLimits, Trials
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore, untried
 from engine.errors import EngineError
 
-_AUTO = "auto"
+AUTO = "auto"
 # A device must be this much faster to be preferred.
 _ALIKE = 1.05
 
@@ -40,9 +40,8 @@ _ALIKE = 1.05
 class Candidate:
     """A device that a job may run on. `choice` is the reason why it comes before the next one.
 
-    `milliseconds` is the time of a run in its trial, `failure` the reason why a job failed on it.
-    `exact_at_no_cost`: the trial took no longer in float32 than in the precision that is preferred
-    for the memory that it saves.
+    `milliseconds` is the time of a run in its trial, in the precision that is preferred, and
+    `exact_milliseconds` that in float32. `failure` is the reason why a job failed on it.
     """
 
     backend: Backend
@@ -50,7 +49,17 @@ class Candidate:
     milliseconds: float = float("inf")
     failure: str = ""
     choice: str = ""
-    exact_at_no_cost: bool = False
+    exact_milliseconds: float = float("inf")
+
+    @property
+    def exact_at_no_cost(self) -> bool:
+        """True if the trial took no longer in float32 than in the preferred precision.
+
+        That one is preferred for the memory that it saves.
+        """
+        return self.exact_milliseconds < float("inf") and (
+            self.exact_milliseconds <= self.milliseconds
+        )
 
     @property
     def holds_blocks(self) -> bool:
@@ -80,7 +89,7 @@ class Devices:
         registry's order. With a backend's name they are its devices. Raises EngineError:
         BACKEND_UNKNOWN, or BACKEND_UNAVAILABLE with the reasons; Cancelled.
         """
-        found = self._automatic() if wanted == _AUTO else self._named(wanted, cancel)
+        found = self._automatic() if wanted == AUTO else self._named(wanted, cancel)
         refused = [reason for reason in found if isinstance(reason, _Refusal)]
         usable = [candidate for candidate in found if isinstance(candidate, Candidate)]
         if not usable:
@@ -89,9 +98,9 @@ class Devices:
                 sentence("No device can be used ({names}).", names=_listed(refused)),
                 remedies=_cures(refused, wanted),
             )
-        if wanted != _AUTO:
+        if wanted != AUTO:
             return usable
-        return _with_reasons(sorted(usable, key=lambda c: (bool(c.failure), c.milliseconds)))
+        return by_speed(usable)
 
     def listed(self) -> tuple[DeviceInfo, ...]:
         """List every device of every backend, usable or not; those that "auto" takes come first."""
@@ -194,7 +203,7 @@ class Devices:
 
     def _preferred(self) -> list[Candidate]:
         try:
-            return self.candidates(_AUTO)
+            return self.candidates(AUTO)
         except EngineError:
             return []
 
@@ -279,7 +288,7 @@ def _cures(refused: list[_Refusal], wanted: str) -> tuple[Remedy, ...]:
     """Return the remedies for the user if no device of the wanted backend is usable."""
     packs = dict.fromkeys(refusal.install[0] for refusal in refused if refusal.install)
     install = (InstallPack(pack=pack) for pack in packs)
-    return (*install, CheckDevices() if wanted == _AUTO else UseAnyDevice())
+    return (*install, CheckDevices() if wanted == AUTO else UseAnyDevice())
 
 
 def _candidate(reference: BackendReference, device: TriedDevice) -> Candidate:
@@ -288,12 +297,16 @@ def _candidate(reference: BackendReference, device: TriedDevice) -> Candidate:
         device.device(reference.name),
         device.milliseconds,
         device.failure,
-        exact_at_no_cost=device.is_exact_at_no_cost,
+        exact_milliseconds=device.exact_milliseconds,
     )
 
 
-def _with_reasons(candidates: list[Candidate]) -> list[Candidate]:
-    """Give each candidate the reason why it comes before the next."""
+def by_speed(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates by preference, each with the reason why it comes before the next.
+
+    Those on which no job failed come first, then the faster ones in their trials.
+    """
+    candidates = sorted(candidates, key=lambda one: (bool(one.failure), one.milliseconds))
     following = [*candidates[1:], None]
     pairs = zip(candidates, following, strict=True)
     return [replace(candidate, choice=_reason(candidate, after)) for candidate, after in pairs]

@@ -11,7 +11,7 @@ from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
-from engine.devices.choice import Candidate
+from engine.devices.choice import AUTO, Candidate, by_speed
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.job_plan import JobPlan
@@ -109,20 +109,18 @@ def exact_at_no_cost(
     precision: PrecisionName,
     weight_bits: WeightBits,
     checkpoint: IdentifiedCheckpoint,
+    *,
+    backend: str,
 ) -> list[Candidate]:
     """Return the candidates for a checkpoint, where a request leaves the precision open.
 
     Weights in blocks take no less memory in 16 bits; so for them devices that are as quick in
-    float32 prefer it.
+    float32 prefer it. Where the backend is open, too, they come in the order of these times.
     """
     if precision is not PrecisionName.AUTO or not _is_in_blocks(weight_bits, checkpoint):
         return candidates
-    return [
-        replace(one, device=replace(one.device, precisions=_exact_first(one.device.precisions)))
-        if one.exact_at_no_cost
-        else one
-        for one in candidates
-    ]
+    found = [_exact(one) if one.exact_at_no_cost else one for one in candidates]
+    return by_speed(found) if backend == AUTO else found
 
 
 def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
@@ -133,8 +131,11 @@ def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
     return 2 * sum(held) > weights.elements
 
 
-def _exact_first(precisions: tuple[Precision, ...]) -> tuple[Precision, ...]:
-    return tuple(sorted(precisions, key=lambda one: one is not Precision.F32))
+def _exact(candidate: Candidate) -> Candidate:
+    """Return the candidate with float32 as its preferred precision."""
+    precisions = sorted(candidate.device.precisions, key=lambda one: one is not Precision.F32)
+    device = replace(candidate.device, precisions=tuple(precisions))
+    return replace(candidate, device=device, milliseconds=candidate.exact_milliseconds)
 
 
 def with_room(

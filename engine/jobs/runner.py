@@ -119,7 +119,9 @@ class JobRunner:
         candidates = self.candidates(*wanted, CancelToken(), holds_blocks=blocks)
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
-        candidates = exact_at_no_cost(candidates, wanted[1], request.weight_bits, checkpoint)
+        candidates = exact_at_no_cost(
+            candidates, wanted[1], request.weight_bits, checkpoint, backend=request.backend
+        )
         files = self.services.named_files(lambda _done: None)
         road = self._road(checkpoint, candidates[0], request.count, is_wanted=False)
         read = read_job(resolve_job(request, checkpoint, files, road))
@@ -150,7 +152,9 @@ class JobRunner:
             wanted = request.backend, request.precision
             blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
             candidates = self.candidates(*wanted, cancel, holds_blocks=blocks)
-            candidates = exact_at_no_cost(candidates, wanted[1], request.weight_bits, checkpoint)
+            candidates = exact_at_no_cost(
+                candidates, wanted[1], request.weight_bits, checkpoint, backend=request.backend
+            )
         _stop_if(cancel)
         with host_memory_errors():
             files = services.named_files(lambda _done: _stop_if(cancel))

@@ -95,16 +95,17 @@ def test_forgetting_deletes_every_report(path: Path) -> None:
     store.forget()
 
 
-def test_float32_is_free_where_it_took_no_longer() -> None:
-    slow, quick = (
-        PrecisionFigures(precision="f32", milliseconds=HALF.milliseconds + more)
-        for more in (1.0, -1.0)
+def test_float32_has_a_time_where_its_results_are_right() -> None:
+    exact = PrecisionFigures(precision="f32", milliseconds=HALF.milliseconds - 1)
+    device = msgspec.structs.replace(DEVICE, figures=(HALF, exact))
+    assert (device.milliseconds, device.exact_milliseconds) == (
+        HALF.milliseconds,
+        exact.milliseconds,
     )
-    for exact, is_free in ((slow, False), (quick, True)):
-        device = msgspec.structs.replace(DEVICE, figures=(HALF, exact))
-        assert device.is_exact_at_no_cost is is_free
-    wrong = msgspec.structs.replace(quick, problem="it is off by 2.0%")
-    assert not msgspec.structs.replace(DEVICE, figures=(HALF, wrong)).is_exact_at_no_cost
+    wrong = msgspec.structs.replace(exact, problem="it is off by 2.0%")
+    for figures in ((HALF,), (HALF, wrong)):
+        untimed = msgspec.structs.replace(DEVICE, figures=figures)
+        assert untimed.exact_milliseconds == float("inf")
 
 
 def test_a_device_is_offered_in_the_precisions_with_correct_results() -> None:
