@@ -114,8 +114,9 @@ class Sd3Blocks:
     def cut(self, latent: Value, layer: str) -> tuple[Value, Value]:
         """Emit the tokens of a latent, without places; return them after its size in tokens."""
         g, config = self.g, self.config
-        x, channels = g.cast_to_element(latent), (config.channels, config.width)
+        x, channels = g.from_planes(g.cast_to_element(latent)), (config.channels, config.width)
         cut = g.conv(x, layer, channels, kernel=PATCH, stride=PATCH, pads=(0, 0, 0, 0))
+        cut = g.to_planes(cut)
         grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, config.width, -1]))
         return grid, g.op("Transpose", flat, perm=[0, 2, 1])
