@@ -40,6 +40,8 @@ from backends.tensors import host_arrays as host_arrays
 from backends.tensors import host_values as host_values
 from backends.tensors import size_of as size_of
 from backends.tensors import sizes_of as sizes_of
+from backends.working_memory import HeldResults as HeldResults
+from backends.working_memory import WorkingMemory
 
 # Fraction done in [0, 1], or None if the runtime does not report it.
 Progress = Callable[[float | None], None]
@@ -242,21 +244,6 @@ class MemoryInfo:
     total: int
     free: int
     integrated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WorkingMemory:
-    """The memory of a runtime's processor or device beyond weights, measured with upscalers.
-
-    A run takes `share` times the bytes of the results that are needed at once, and a session
-    `session_bytes`. `computes_ahead`: results that follow from sizes alone are computed once and
-    kept. `empties`: after a run only the block in which its result lies stays, until that is freed.
-    """
-
-    share: float = 1.65
-    session_bytes: int = 8 << 20
-    computes_ahead: bool = False
-    empties: bool = False
 
 
 @dataclass(frozen=True, slots=True)

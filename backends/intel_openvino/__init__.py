@@ -112,8 +112,15 @@ class OpenVinoBackend(Backend):
         return devices.gpu_memory(core(), device, hardware.list_adapters())
 
     def working_memory(self, device: Device) -> WorkingMemory:
-        """Return the memory of a network compiled for one size, measured on the processor."""
-        return WorkingMemory(share=1.25, session_bytes=20 << 20, computes_ahead=True)
+        """Return the memory of a network, measured on the processor: for one size, and for any."""
+        return WorkingMemory(
+            share=1.25,
+            session_bytes=20 << 20,
+            computes_ahead=True,
+            run_share=1.1,
+            least_run_bytes=4 << 20,
+            groups=self.compilation(device) is None,
+        )
 
     def compilation(self, device: Device) -> Compilation | None:
         """Return None for the processor; other devices have a blob per size, with the weights.

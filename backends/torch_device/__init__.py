@@ -36,6 +36,7 @@ from backends.base import (
     RunCancelled,
     Session,
     UpsamplingForm,
+    WorkingMemory,
 )
 from backends.torch_device import devices
 from backends.torch_device.builds import pack_for
@@ -104,6 +105,10 @@ class TorchBackend(Backend):
         """Return the device's own memory, or the host's."""
         torch = _torch()
         return hardware.host_memory() if isinstance(torch, str) else devices.memory(torch, device)
+
+    def working_memory(self, device: Device) -> WorkingMemory:
+        """Return what results take that are freed as soon as no step needs them."""
+        return WorkingMemory(run_share=1.0, least_run_bytes=0)
 
     def load(
         self,

@@ -43,6 +43,7 @@ PEERS: Mapping[str, PeerReference] = {
     "reference": PeerReference("benchmarks.peers.reference_step", "ReferenceStep", "openvino"),
     "engine jobs": PeerReference("benchmarks.peers.engine_jobs", "EngineJobs", "numpy"),
     "lora diffusers": PeerReference("benchmarks.peers.lora_diffusers", "LoraDiffusers", "peft"),
+    "wide network": PeerReference("benchmarks.peers.wide_network", "WideNetwork", "numpy"),
     "upscaler": PeerReference("benchmarks.peers.upscaler", "Upscaler", "numpy"),
     "spandrel": PeerReference("benchmarks.peers.spandrel_torch", "Spandrel", "spandrel"),
     "decoded": PeerReference("benchmarks.peers.decoded", "Decoded", "numpy"),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks.report import Findings
 from benchmarks.sections.ablation import ablation
+from benchmarks.sections.activations import activations
 from benchmarks.sections.artifacts import artifacts
 from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
@@ -39,6 +40,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "picture": picture,
     "start": start,
     "memory": memory,
+    "activations": activations,
     "lora": lora,
     "lora_sdxl": lora_sdxl,
     "starter": starter,
@@ -68,6 +70,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
 
 # Measured only on request: they answer a single question, or take long.
 ASKED_FOR = (
+    "activations",
     "blob",
     "gallery",
     "installed",

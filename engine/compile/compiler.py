@@ -15,6 +15,7 @@ from backends.base import (
     Session,
 )
 from engine.compile.artifacts import ArtifactStore
+from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork
 from engine.compile.token_tables import without_tables
@@ -33,9 +34,10 @@ from engine.weights.working_copies import WorkingCopies
 class Compiler:
     """Prepares networks for one device.
 
-    Without a store of artifacts no artifact is kept, without `merged` no merged weights; `refits`
-    is False where the device failed to change the weights of an artifact. `rounding` is of the
-    weights of text encoders and denoisers.
+    Without a store of artifacts no artifact is kept, without `merged` no merged weights. `counted`
+    keeps the counts of networks' results longer than this compiler lives. `refits` is False where
+    the device failed to change the weights of an artifact. `rounding` is of the weights of text
+    encoders and denoisers.
 
     May be used from any thread.
     """
@@ -50,12 +52,14 @@ class Compiler:
         *,
         refits: bool = True,
         rounding: Rounding = EXACT,
+        counted: CountedResults | None = None,
     ) -> None:
         self.backend = backend
         self.device = device
         self.artifacts = artifacts or ArtifactStore(None)
         self.rounding = rounding
         self._working_copies, self._merged, self._refits = working_copies, merged, refits
+        self._counted = counted or CountedResults()
         self._lock = Lock()
         # By the `id` of the network, which its `PreparedNetwork` keeps alive: ids stay unique.
         self._prepared: dict[tuple[int, Precision], PreparedNetwork] = {}
@@ -127,6 +131,17 @@ class Compiler:
         """The place of weights that do not fit the device's memory."""
         streams = self._operators.streams
         return WeightPlacement.STREAMED if streams else WeightPlacement.IN_PLACE
+
+    def run_bytes(self, network: Network, precision: Precision) -> int:
+        """Return the bytes that a run of a network takes beside its weights, in its present sizes.
+
+        Raises EngineError(CHECKPOINT_MISMATCH) if weights are missing.
+        """
+        prepared = self.prepared(network, precision)
+        operators = self._operators_for(network.weights)
+        held = self._counted.of(network, operators, lambda: prepared.graph)
+        memory = self.backend.working_memory(self.device)
+        return memory.run_bytes(held, precision.dtype.itemsize)
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""

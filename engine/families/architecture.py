@@ -21,7 +21,6 @@ from engine.families.latents import EncodedImage
 from engine.families.running import NetworkRunner, Problem, Progress
 from engine.graphs.image_prompts import AttendingLayer, ImagePromptShape
 from engine.lora.layers import LayerTable
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import NoiseModel
 from engine.sampling.types import Latent
 from engine.text.tags import NetworkTag
@@ -295,7 +294,6 @@ class Architecture:
     noise: NoiseModel
     autoencoder: AutoencoderModel
     previews: PreviewModel
-    memory: MemoryFacts
     lora_layers: LayerTable | None = None
     lora_block: Callable[[str], str | None] = _no_block
     lora_element: Callable[[str, str], str] = _own_name

@@ -1,5 +1,6 @@
 """The plan of a job on one device, made before anything is loaded."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,8 @@ from engine.pipeline.control.passes import control_pass
 from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
-from engine.pipeline.read_job import ReadJob
+from engine.pipeline.read_job import ReadJob, texts_in
+from engine.pipeline.vae.networks import vae_networks
 from engine.weights.rounding import Rounding
 from engine.weights.weight_set import WeightSet
 
@@ -154,6 +156,7 @@ def _checkpoint_needs(
     ]
     last = read.seconds[-1].checkpoint if read.seconds else read.job.checkpoint
     precision, tile = offered[0], read.job.request.vae_tile
+    longest = tile or TILE_CELLS * last.latent.downscale
     vae_precision = last.architecture.autoencoder.decoder().precisions(offered)[0]
     own = {one.checkpoint.role: place for place, one in reversed([*enumerate(read.passes)])}
     texts = [
@@ -162,7 +165,10 @@ def _checkpoint_needs(
         for one in read.passes[place].checkpoint.architecture.text.components
     ]
     first, *later = (
-        _denoiser(read, role, size(variants[place], (Component.DENOISER,), precision))
+        LaterDenoiser(
+            size(variants[place], (Component.DENOISER,), precision),
+            _step_bytes(read, role, compiler, offered),
+        )
         for role, place in sorted(own.items(), key=lambda one: one[1])
     )
     return MemoryNeeds(
@@ -171,29 +177,54 @@ def _checkpoint_needs(
         text_encoder=total_bytes(texts),
         largest_text=max(texts, key=lambda one: one.packed),
         later=tuple(later),
-        facts=first.facts,
-        cells=first.cells,
-        vae_cells=_vae_cells(read),
-        vae_facts=last.architecture.memory,
+        step_bytes=first.step_bytes,
+        vae_run_bytes=_vae_bytes(read, last, None, compiler, offered),
+        vae_tile_bytes=_vae_bytes(read, last, longest, compiler, offered),
+        tiles=tile is not None,
         enlarging_bytes=max(map(enlarging_bytes, read.seconds, read.upscalers), default=0),
-        contexts=2 + read.passes[0].denoising.more_contexts,
-        vae_itemsize=vae_precision.dtype.itemsize,
-        tile_cells=tile and (tile // last.latent.downscale) ** 2,
         preview_bytes=allowance.preview_bytes,
     )
 
 
-def _vae_cells(read: ReadJob) -> int:
-    """Return the cells of the largest latent that is decoded or encoded."""
-    sizes = [one.cells for one in read.passes]
-    return max(height * width for height, width in (*sizes, *read.references.sizes))
+def _vae_bytes(
+    read: ReadJob,
+    checkpoint: IdentifiedCheckpoint,
+    tile: int | None,
+    compiler: Compiler,
+    offered: tuple[Precision, ...],
+) -> int:
+    """Return the most bytes that a run of the VAE takes beside its weights.
+
+    That is with the largest picture that is decoded or encoded, in tiles of at most `tile` pixels a
+    side, if that is given.
+    """
+    downscale = checkpoint.latent.downscale
+    passes = [(one.request.height, one.request.width) for one in read.passes]
+    shown = [(height * downscale, width * downscale) for height, width in read.references.sizes]
+    encodes = read.to_encode.count > 0 or bool(read.seconds)
+    networks: list[Network] = []
+    for sizes, is_decoded in ((passes, True), ((passes if encodes else []) + shown, False)):
+        if sizes:
+            largest = max(sizes, key=math.prod)
+            vae = vae_networks(checkpoint.architecture.autoencoder, largest, downscale, tile)
+            runs = vae.decoding() if is_decoded else vae.encoding(1)
+            networks += (run.network for run in runs if run.network)
+    return max(compiler.run_bytes(one, one.precisions(offered)[0]) for one in networks)
 
 
-def _denoiser(read: ReadJob, role: str, weights: ComponentBytes) -> LaterDenoiser:
-    """Return the denoiser of a role, with the most cells that it sees at once in any pass."""
-    passes = [one for one in read.passes if one.checkpoint.role == role]
-    cells = max(one.cells_at_once for one in passes)
-    return LaterDenoiser(weights, passes[0].checkpoint.architecture.memory, cells)
+def _step_bytes(
+    read: ReadJob, role: str, compiler: Compiler, offered: tuple[Precision, ...]
+) -> int:
+    """Return the most bytes that a step of a role's denoiser takes beside its weights."""
+    first = read.first
+    networks = {
+        id(network): network
+        for one, text in zip(first.passes, first.texts, strict=True)
+        if one.checkpoint.role == role
+        for picture in first.pictures
+        for network in [one.network(text, texts_in(one, picture))]
+    }
+    return max(compiler.run_bytes(one, one.precisions(offered)[0]) for one in networks.values())
 
 
 def _control_bytes(

@@ -11,6 +11,7 @@ from engine.checkpoints.full_hash import FullHash
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
+from engine.compile.counted_results import CountedResults
 from engine.compile.estimates import Estimates
 from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate, Devices
@@ -71,6 +72,7 @@ class JobServices:
     residency: Residency | None = None
     hashes: BackgroundHash | None = None
     refit_failures: RefitFailures = field(default_factory=RefitFailures)
+    counted: CountedResults = field(default_factory=CountedResults)
 
     @classmethod
     def in_cache(
@@ -171,6 +173,7 @@ class JobServices:
             self.cache.merged,
             refits=not self.refit_failures.has(candidate.device),
             rounding=rounding,
+            counted=self.counted,
         )
 
     @property

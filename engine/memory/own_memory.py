@@ -8,9 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine.memory.component_bytes import ComponentBytes
-from engine.memory.plan import HostShare, MemoryFacts, MemoryNeeds, budget_of
-
-_NOTHING = MemoryFacts(denoiser_bytes=0, vae_bytes=0, vae_core_bytes=0)
+from engine.memory.plan import HostShare, MemoryNeeds, budget_of
 
 
 def device_share(needs: MemoryNeeds) -> MemoryNeeds:
@@ -29,8 +27,8 @@ def host_share(needs: MemoryNeeds, free_bytes: int, limit_bytes: int | None) -> 
         # Of weights that are streamed, those on their way are in memory.
         return replace(part, packed=0, patched=part.patched - part.branches)
 
-    without = replace(needs, facts=_NOTHING, vae_facts=_NOTHING, preview_bytes=0)
-    later = tuple(replace(one, facts=_NOTHING) for one in needs.later)
+    without = replace(needs, step_bytes=0, vae_run_bytes=0, vae_tile_bytes=0, preview_bytes=0)
+    later = tuple(replace(one, step_bytes=0) for one in needs.later)
     on_its_way = _each(replace(without, later=later), on_host)
     return HostShare(on_its_way, budget_of(free_bytes, limit_bytes))
 

@@ -6,8 +6,6 @@ from engine.memory.component_bytes import ComponentBytes
 from engine.memory.placement import WeightPlacement
 from engine.memory.ways import Way, ways
 
-# The contexts, a prompt's and its negative's, with which the bytes per cell were measured.
-_MEASURED_CONTEXTS = 2
 # The side in cells of the VAE's tiles, where the whole does not fit.
 TILE_CELLS = 72
 # The memory of the interpreter, the runtime and the libraries.
@@ -23,20 +21,6 @@ _SHARE_OF_FREE = 0.8
 _ROUNDS = 12
 # The share of the budget that packed weights may fill: what else is estimated may be a little more.
 _SHARE_TO_FILL = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryFacts:
-    """The memory that a family's networks need beyond their weights, in bytes per latent cell.
-
-    `denoiser_bytes` is measured in bfloat16 with two contexts. The VAE's figures are to be
-    multiplied by the bytes of a number: `vae_bytes` for the whole VAE, `vae_core_bytes` for its
-    core, the layers that see the whole latent and are not run in tiles.
-    """
-
-    denoiser_bytes: int
-    vae_bytes: int
-    vae_core_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +84,15 @@ class HostPeak:
 
 @dataclass(frozen=True, slots=True)
 class LaterDenoiser:
-    """The denoiser of a later pass, and the most cells that it sees at once."""
+    """The denoiser of a later pass, and the most bytes that a step takes beside its weights."""
 
     weights: ComponentBytes
-    facts: MemoryFacts
-    cells: int
+    step_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNeeds:
-    """The sizes of a job's networks and latents.
+    """The sizes of a job's networks and of what their runs take beside weights.
 
     `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
     loaded; `largest_text` is the largest of them (None: there is one). `later` are the denoisers of
@@ -127,20 +110,15 @@ class MemoryNeeds:
     controls: tuple[ComponentBytes, ...] = ()
     image_prompts: tuple[ComponentBytes, ...] = ()
     reference: ComponentBytes | None = None
-    facts: MemoryFacts
-    # The most cells that the denoiser sees at once: latent height times width, or those of a tile.
-    cells: int
-    # The cells of the finished picture, and the facts of its VAE; None: those of the denoiser.
-    vae_cells: int | None = None
-    vae_facts: MemoryFacts | None = None
+    # The most bytes that a step takes beside the denoiser's weights.
+    step_bytes: int
+    # The most bytes that a run of the VAE takes beside its weights: on a whole picture, in tiles.
+    vae_run_bytes: int
+    vae_tile_bytes: int
+    # True where tiles are asked for.
+    tiles: bool = False
     # The most bytes held while a picture is enlarged before a second pass.
     enlarging_bytes: int = 0
-    # Predictions made at once; fewer than two count as two.
-    contexts: int = _MEASURED_CONTEXTS
-    # Bytes of the numbers that the VAE computes in.
-    vae_itemsize: int = 2
-    # Cells of a tile of the VAE, where tiles are asked for.
-    tile_cells: int | None = None
     # The memory of previews, held while the denoiser runs.
     preview_bytes: int = 0
     # The place of weights that the device's runtime has for networks that do not fit it.
@@ -195,7 +173,7 @@ class MemoryNeeds:
 
     def peak(self, way: Way, placement: WeightPlacement) -> int:
         """Return the peak in bytes where converted weights are in this place."""
-        step = self._step(self.cells, self.facts)
+        step = self.step_bytes
         beside = sum(one.bytes(placement) for one in self.controls)
         beside += int(step * _CONTROL_SHARE) * len(self.controls)
         if self.reference is not None:
@@ -209,21 +187,13 @@ class MemoryNeeds:
             loaded = self.denoiser.loading(placement) * way.load_ahead
             first, third = max(first, text + loaded, *pictures), 0
         runs = [first, self._vae(way, placement), self.enlarging_bytes]
-        runs += (
-            one.weights.bytes(placement) + self._step(one.cells, one.facts) for one in self.later
-        )
+        runs += (one.weights.bytes(placement) + one.step_bytes for one in self.later)
         return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
 
-    def _step(self, cells: int, facts: MemoryFacts) -> int:
-        """Return the bytes that a denoiser needs beside its weights."""
-        return int(cells * facts.denoiser_bytes * max(self.contexts / _MEASURED_CONTEXTS, 1))
-
     def _vae(self, way: Way, placement: WeightPlacement) -> int:
-        cells, facts = self.vae_cells or self.cells, self.vae_facts or self.facts
-        tile = min(cells, self.tile_cells or TILE_CELLS**2)
-        whole, core = (tile, cells) if way.tiles else (cells, 0)
-        working = whole * facts.vae_bytes + core * facts.vae_core_bytes
-        return self.vae.bytes(placement) + working * self.vae_itemsize
+        return self.vae.bytes(placement) + (
+            self.vae_tile_bytes if way.tiles else self.vae_run_bytes
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +233,8 @@ def plan_memory(
     budget = budget_of(free_bytes, limit_bytes)
 
     whole = host.needs if host else needs
-    tiles = needs.tile_cells is not None
-    tried = ways(more_jobs=more_jobs, several=pictures > 1, tiles=tiles, small=not whole.repacks)
+    several, small = pictures > 1, not whole.repacks
+    tried = ways(more_jobs=more_jobs, several=several, tiles=needs.tiles, small=small)
     plans = [
         _estimated(needs, host, budget, placement, way)
         for placement in whole.placements

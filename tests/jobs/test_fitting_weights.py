@@ -220,7 +220,13 @@ def test_pictures_of_a_tight_plan_say_their_bits_and_are_made_again(
     runner = JobRunner(bench.services)
     Machine(GB, card=True).be_the_only_one(monkeypatch)
     found = falling(runner, bench.request)
-    assert list(found) == [EXACT, Rounding(8, 16), Rounding(8, 8), Rounding(4, 8)]
+    assert list(found) == [
+        EXACT,
+        Rounding(8, 16),
+        Rounding(8, 8),
+        Rounding(4, 8),
+        Rounding(4, 4),
+    ]
     _, record, exact = bench.made(bench.request)
     assert bits_of(record.request.weight_bits, record.request.text_weight_bits) == EXACT
     for rounding, peak in list(found.items())[1:3]:

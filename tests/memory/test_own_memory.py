@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine.families.shared.stable_diffusion.architecture import MEMORY as FACTS
 from engine.memory.component_bytes import ComponentBytes
 from engine.memory.own_memory import device_share, host_share
 from engine.memory.plan import (
@@ -18,6 +17,7 @@ from engine.memory.plan import (
 
 MB = 1_000_000
 CELLS = 64 * 64
+STEP = CELLS * 90_000
 # What the plan counts for the interpreter and the libraries, or for a device's.
 BASE = 200 << 20
 # A card's networks from files in another type; 100 MB on their way where they are streamed.
@@ -28,11 +28,11 @@ NEEDS = MemoryNeeds(
     denoiser=DENOISER,
     vae=VAE,
     text_encoder=TEXT,
-    facts=FACTS,
-    cells=CELLS,
+    step_bytes=STEP,
+    vae_run_bytes=CELLS * 180_000,
+    vae_tile_bytes=CELLS * 204_000,
     last=WeightPlacement.STREAMED,
 )
-STEP = CELLS * FACTS.denoiser_bytes
 LOTS = 10**12
 
 
@@ -129,7 +129,7 @@ def test_every_network_of_a_job_is_parted(field: str) -> None:
     """The packed weights count for the device, the converted ones for the host."""
     other = ComponentBytes(packed=9000 * MB, converted=7000 * MB, in_place=1 * MB)
     given = {
-        "later": (LaterDenoiser(other, FACTS, CELLS),),
+        "later": (LaterDenoiser(other, STEP),),
         "controls": (other,),
         "reference": other,
         "image_prompts": (other,),

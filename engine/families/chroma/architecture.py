@@ -13,7 +13,6 @@ from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_v
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.shared.t5.masked import MaskedT5Text
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import (
     FLOW_SAMPLERS,
     FLOW_SCHEDULES,
@@ -21,8 +20,6 @@ from engine.sampling.noise_model import (
     RectifiedFlow,
 )
 
-# Flux.1's, whose blocks these are; its bias of the scores is shared by all heads.
-MEMORY = MemoryFacts(denoiser_bytes=84_000, vae_bytes=90_000, vae_core_bytes=12_000)
 # ComfyUI's template (`ModelSamplingAuraFlow` with 1) and diffusers leave the levels as they are;
 # Forge (`backend/diffusion_engine/chroma.py`), which stands for A1111, shifts them by e.
 _FLOW = RectifiedFlow(1.0, tools={ConventionName.A1111: FlowLevels(math.e, count=10_000)})
@@ -48,6 +45,5 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         noise=_FLOW,
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
-        memory=MEMORY,
         lora_layers=chroma_lora_layers(checkpoint),
     )

@@ -17,7 +17,6 @@ from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.shared.t5.clip_and_t5 import ClipAndT5Text
 from engine.graphs.flux import FluxConfig
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import (
     FLOW_SAMPLERS,
     FLOW_SCHEDULES,
@@ -26,9 +25,6 @@ from engine.sampling.noise_model import (
     SizeShift,
 )
 
-# Measured for a double and a single block of full size, whose memory all blocks use in turn, at
-# 1024 x 1024 with 512 tokens of text; the VAE's layers are those of Stable Diffusion's.
-MEMORY = MemoryFacts(denoiser_bytes=84_000, vae_bytes=90_000, vae_core_bytes=12_000)
 # CLIP ViT-L, of which the first chunk is pooled.
 _CLIP_TOKENS, _CLIP_WIDTH = 75, 768
 # The positions of a text that schnell and dev were trained with.
@@ -55,7 +51,6 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         noise=_DEV if takes_guidance else _SCHNELL,
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
-        memory=MEMORY,
         lora_layers=flux_lora_layers(checkpoint),
         reference_size=reference_size if checkpoint.variant == KONTEXT else None,
     )

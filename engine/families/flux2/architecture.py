@@ -15,7 +15,6 @@ from engine.families.shared.kl_vae.autoencoder import autoencoder_of
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.qwen3.text_encoding import Qwen3Text
 from engine.graphs.flux2 import Flux2Config, text_rotations
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import (
     FLOW_SAMPLERS,
     FLOW_SCHEDULES,
@@ -25,9 +24,6 @@ from engine.sampling.noise_model import (
 )
 from engine.text.chat_rows import CUT_POSITIONS, WITHOUT_THOUGHTS
 
-# The numbers of Flux.1, whose blocks are as wide and whose VAE has the same layers, for cells that
-# are as large as four of its own.
-MEMORY = MemoryFacts(denoiser_bytes=336_000, vae_bytes=360_000, vae_core_bytes=48_000)
 # The layers of Qwen3 after which states are read, side by side.
 AFTER = (9, 18, 27)
 _SHIFT = SizeAndStepsShift()
@@ -49,7 +45,6 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         noise=_FLOW,
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {}),
-        memory=MEMORY,
         reference_size=reference_size,
         reference_scale=reference_scale,
         lora_layers=flux2_lora_layers(checkpoint),

@@ -14,14 +14,9 @@ from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_v
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.latent_spaces import SD3
 from engine.graphs.sd3 import Sd3Config
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, FlowLevels, RectifiedFlow
 from engine.text.chunks import CHUNK_TOKENS
 
-# Measured for two blocks of full size in float32, whose memory all blocks use in turn, with
-# 333 tokens of text at 512 x 512, and SD 3.5 medium's at 1024 x 1024: for each number of the width
-# up to 15 bytes a cell and context, of which there are two. The VAE's are Stable Diffusion's.
-_DENOISER_BYTES, _VAE_BYTES, _VAE_CORE_BYTES = 31, 90_000, 12_000
 # ComfyUI `ModelSamplingDiscreteFlow`, Forge `PredictionDiscreteFlow` and the folders' schedulers
 # shift alike; InvokeAI (`sd3_denoise.py`) does not shift.
 _FLOW = RectifiedFlow(
@@ -31,8 +26,8 @@ _FLOW = RectifiedFlow(
         ConventionName.INVOKE: FlowLevels(1.0),
     },
 )
-# The sizes of SD 3 medium, for a checkpoint without a transformer.
-_WIDTH, _CONTEXT = 1536, 4096
+# The width of the text in SD 3 medium, for a checkpoint without a transformer.
+_CONTEXT = 4096
 
 
 def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
@@ -40,7 +35,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
     source = checkpoint.components.get(Component.DENOISER)
     config = source.config if source else None
     known = isinstance(config, Sd3Config)
-    width, context = (config.width, config.context_width) if known else (_WIDTH, _CONTEXT)
+    context = config.context_width if known else _CONTEXT
     return Architecture(
         features=_features(checkpoint),
         text=Sd3Text(checkpoint, context),
@@ -48,7 +43,6 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         noise=_FLOW,
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {SD3.name: SD3}),
-        memory=MemoryFacts(width * _DENOISER_BYTES, _VAE_BYTES, _VAE_CORE_BYTES),
         lora_layers=sd3_lora_layers(checkpoint),
     )
 

@@ -11,13 +11,9 @@ from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.zimage.denoiser import ZImageDenoiser, text_marks
 from engine.families.zimage.hints import BASE
 from engine.families.zimage.lora_layers import zimage_lora_layers
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, FlowLevels, RectifiedFlow
 from engine.text.chat_rows import CUT_POSITIONS, THINKING
 
-# Measured for a layer of each kind of full size in float32, whose memory all layers use in turn: 49
-# kB for each cell and context at 512 x 512; the numbers are those of two contexts.
-MEMORY = MemoryFacts(denoiser_bytes=105_000, vae_bytes=90_000, vae_core_bytes=12_000)
 # ComfyUI's `ZImage` and Forge Neo have one shift; the scheduler of Base's folder has another.
 _TURBO = RectifiedFlow(3.0)
 _BASE = RectifiedFlow(
@@ -35,7 +31,6 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         noise=_BASE if checkpoint.variant == BASE else _TURBO,
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
-        memory=MEMORY,
         lora_layers=zimage_lora_layers(checkpoint),
     )
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from backends.base import DType, FileSlice
 from backends.cpu import CpuBackend
-from engine.families.flux.architecture import MEMORY
 from engine.memory.component_bytes import ComponentBytes
 from engine.memory.plan import MemoryNeeds, MemoryPlan, WeightPlacement, plan_memory
 from engine.weights.runtime_bytes import runtime_bytes
@@ -15,6 +14,8 @@ from tests.families.listings import Listing
 
 _BACKEND = CpuBackend()
 _OPERATORS = _BACKEND.operators(_BACKEND.probe()[0])
+# A step and the autoencoder at 512x512 in float32.
+STEP, VAE = 344_000_000, 1_475_000_000
 _FILE = Path("blocks.gguf")
 
 
@@ -46,9 +47,9 @@ def schnell(limit: int | None) -> tuple[MemoryPlan, int]:
         denoiser=component(transformer),
         vae=ComponentBytes(340_000_000, 0, in_place=200_000_000),
         text_encoder=component(in_blocks(t5_xxl())),
-        facts=MEMORY,
-        cells=64 * 64,
-        vae_itemsize=4,
+        step_bytes=STEP,
+        vae_run_bytes=VAE,
+        vae_tile_bytes=VAE,
     )
     plan = plan_memory(needs, pictures=1, more_jobs=False, free_bytes=20 << 30, limit_bytes=limit)
     return plan, sum(one.slice.nbytes for one in transformer)

@@ -29,7 +29,6 @@ from engine.families.shared.keys.shapes import Shapes
 from engine.families.shared.kl_vae.autoencoder import KlAutoencoder
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
 from engine.families.shared.kl_vae.sizes import vae_config
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, RectifiedFlow, SizeShift
 from engine.text.counting import TokenCount
 from engine.weights.stored import StoredWeight
@@ -168,7 +167,6 @@ def architecture(checkpoint: IdentifiedCheckpoint) -> Architecture:
         noise=RectifiedFlow(SizeShift()),
         autoencoder=KlAutoencoder(checkpoint),
         previews=NoPreviews(),
-        memory=MemoryFacts(denoiser_bytes=20_000, vae_bytes=90_000, vae_core_bytes=12_000),
     )
 
 

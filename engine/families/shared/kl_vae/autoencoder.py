@@ -1,6 +1,7 @@
 """The KL autoencoder and the tiny autoencoder (TAESD) as `AutoencoderModel`."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 
 from backends.base import Array
@@ -17,6 +18,7 @@ from engine.families.shared.component_network import (
     picture_dimensions,
 )
 from engine.families.shared.kl_vae.tiled import TiledVae
+from engine.graphs.operators import GraphBuilder
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 
@@ -43,23 +45,48 @@ class KlAutoencoder:
     checkpoint: IdentifiedCheckpoint
     # True if the VAE's activations exceed the range of float16.
     overflows_f16: bool = False
+    # Networks are kept, so that what is known of one is found again by identity.
+    _networks: dict[tuple[str, int | None, int | None], Network] = field(
+        default_factory=dict[tuple[str, int | None, int | None], Network], init=False
+    )
+    _in_tiles: dict[tuple[tuple[int, int], int], TiledVae] = field(
+        default_factory=dict[tuple[tuple[int, int], int], TiledVae], init=False
+    )
 
     def encoder(self, height: int | None = None, width: int | None = None) -> Network:
         """Return the encoder, from pixels to moments; see `vae_encoder`."""
-        size = picture_dimensions(self.checkpoint, height, width, 1)
-        emit = partial(vae_encoder, config=self._config)
-        return self._network("vae_encoder", emit, size)
+        return self._whole("vae_encoder", vae_encoder, 1, height, width)
 
     def decoder(self, height: int | None = None, width: int | None = None) -> Network:
         """Return the decoder, from latents to pixels."""
-        size = picture_dimensions(self.checkpoint, height, width, self.checkpoint.latent.downscale)
-        emit = partial(vae_decoder, config=self._config)
-        return self._network("vae_decoder", emit, size)
+        downscale = self.checkpoint.latent.downscale
+        return self._whole("vae_decoder", vae_decoder, downscale, height, width)
+
+    def _whole(
+        self,
+        name: str,
+        emit: Callable[[GraphBuilder, VaeConfig], None],
+        downscale: int,
+        height: int | None,
+        width: int | None,
+    ) -> Network:
+        key = name, height, width
+        if key not in self._networks:
+            size = picture_dimensions(self.checkpoint, height, width, downscale)
+            config = self._config
+
+            def emitted(g: GraphBuilder) -> None:
+                emit(g, config)
+
+            self._networks[key] = self._network(name, emitted, size)
+        return self._networks[key]
 
     def tiled(self, cells: tuple[int, int], longest: int) -> TiledVae:
         """Return the VAE for a latent of `cells`, in tiles of at most `longest` cells a side."""
-        wraps = self.checkpoint.changes.wraps
-        return TiledVae(self._config, self._network, cells, longest, wraps)
+        key, wraps = (cells, longest), self.checkpoint.changes.wraps
+        if key not in self._in_tiles:
+            self._in_tiles[key] = TiledVae(self._config, self._network, cells, longest, wraps)
+        return self._in_tiles[key]
 
     def require_encoder(self) -> None:
         """Raise nothing: a KL autoencoder has an encoder."""

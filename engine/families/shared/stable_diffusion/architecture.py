@@ -33,13 +33,10 @@ from engine.families.shared.unet.denoiser import (
     text_attention,
 )
 from engine.graphs.unet_changes import SEEN_LAYER
-from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import VarianceExploding
 from engine.sampling.schedules import AlignedFor, EdmLevels
 from engine.text.chunks import CHUNK_LENGTH
 
-# Measured peaks of SD 1.5 at 512x512 and of SDXL at 1024x1024.
-MEMORY = MemoryFacts(denoiser_bytes=90_000, vae_bytes=90_000, vae_core_bytes=12_000)
 _TINY_SPACES = {space.name: space for space in (SD, SDXL)}
 # The tokens of a chunk without its begin and end tokens.
 _TOKENS = CHUNK_LENGTH - 2
@@ -89,7 +86,6 @@ class StableDiffusionMaker:
             ),
             autoencoder=autoencoder_of(checkpoint, overflows_f16=self.vae_overflows_f16),
             previews=LatentPreviews(checkpoint, _TINY_SPACES),
-            memory=MEMORY,
             lora_layers=lora_layers(checkpoint),
             lora_block=block_of,
             lora_element=element_names(checkpoint),

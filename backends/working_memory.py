@@ -1,0 +1,43 @@
+"""The memory that a run takes beyond weights, and what a backend's runtime makes of it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class HeldResults:
+    """Numbers of results in a run: those held at once, and those that fused attention takes.
+
+    `grouped` are those of the buffers of a runtime that gives results whose lives do not meet the
+    same one, each as large as its largest result.
+    """
+
+    at_once: int
+    by_heads: int
+    grouped: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingMemory:
+    """The memory of a runtime's processor or device beyond weights, measured with upscalers.
+
+    A run takes `share` times the bytes of the results that are needed at once, and a session
+    `session_bytes`. `computes_ahead`: results that follow from sizes alone are computed once and
+    kept. `empties`: after a run only the block in which its result lies stays, until that is freed.
+
+    Denoisers and autoencoders run in any size: a run takes `run_share` times their results, and
+    `least_run_bytes`. `groups`: results whose lives do not meet share a buffer, and a buffer is
+    never another's part.
+    """
+
+    share: float = 1.65
+    session_bytes: int = 8 << 20
+    computes_ahead: bool = False
+    empties: bool = False
+    run_share: float = 1.42
+    least_run_bytes: int = 36 << 20
+    groups: bool = False
+
+    def run_bytes(self, held: HeldResults, itemsize: int) -> int:
+        """Return the bytes of a run that holds so many numbers of `itemsize` bytes."""
+        numbers = held.grouped if self.groups else held.at_once + held.by_heads
+        return int(numbers * itemsize * self.run_share) + self.least_run_bytes

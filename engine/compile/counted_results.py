@@ -1,0 +1,42 @@
+"""The results of networks in their present sizes, counted once and kept from plan to plan."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+
+from backends.base import Graph, HeldResults, OperatorSet
+from engine.compile.network import Network
+from engine.graphs.live_results import held_results
+
+# More than the networks of a job, in some sizes that a user tries.
+_MOST = 64
+
+
+class CountedResults:
+    """Counts by network and operators; the networks that were asked for last are kept.
+
+    May be used from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        # By the `id` of the network, which is kept alive beside the count: ids stay unique.
+        self._counts: OrderedDict[tuple[int, OperatorSet], tuple[Network, HeldResults]]
+        self._counts = OrderedDict()
+
+    def of(
+        self, network: Network, operators: OperatorSet, emit: Callable[[], Graph]
+    ) -> HeldResults:
+        """Return the count of a network in its present sizes, whose graph `emit` returns."""
+        key = id(network), operators
+        with self._lock:
+            if key in self._counts:
+                self._counts.move_to_end(key)
+                return self._counts[key][1]
+        sizes = {name: one.optimum for name, one in network.dimensions.items()}
+        found = held_results(emit(), sizes)
+        with self._lock:
+            self._counts[key] = network, found
+            while len(self._counts) > _MOST:
+                self._counts.popitem(last=False)
+        return found

@@ -1,0 +1,185 @@
+"""Shapes of results beside those that ONNX Runtime computes, and what is held of them at once."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from onnx import ModelProto, ValueInfoProto, numpy_helper
+
+from backends.base import (
+    Array,
+    BackendError,
+    Device,
+    DType,
+    Graph,
+    OperatorSet,
+    Precision,
+    TensorSpec,
+    size_of,
+)
+from backends.cpu import CpuBackend
+from backends.forms import AttentionForm, UpsamplingForm
+from backends.registry import BACKENDS
+from engine.cancel import CancelToken
+from engine.graphs.live_results import held_results
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.result_shapes import ResultShapes
+from engine.graphs.sd3 import Sd3Config, sd3
+from engine.graphs.unet import unet
+from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
+from tests.graphs.networks import (
+    PLAIN,
+    SMALL_VAE,
+    Emit,
+    graph_in_memory,
+    random_weights,
+    small_unet,
+    wanted,
+)
+from tests.graphs.wide_networks import NETWORKS, WideNetwork
+
+_BACKEND = CpuBackend()
+_DEVICE = Device("cpu", "cpu", "")
+_CPU = _BACKEND.operators(_DEVICE)
+FUSED = replace(PLAIN, attention=AttentionForm.MULTI_HEAD)
+_FORMS = {
+    "plain": PLAIN,
+    "cpu": _CPU,
+    "transposed": replace(PLAIN, upsampling=UpsamplingForm.TRANSPOSED),
+}
+_SIZES = {"batch": 1, "contexts": 2, "tokens": 5, "height": 24, "width": 16, "patches": 96}
+_SD3 = Sd3Config(
+    channels=4,
+    width=64,
+    heads=2,
+    mlp_width=128,
+    context_width=24,
+    pooled_width=16,
+    blocks=2,
+    places=24,
+    normalised=True,
+    dual_blocks=(0,),
+)
+_PACKED_VAE = VaeConfig(latent_channels=16, widths=(16, 32), layers=1, norm_groups=8, patch=2)
+_SMALL: Mapping[str, Emit] = {
+    "unet": partial(unet, config=small_unet(), halves_evenly=True),
+    "unet of odd sizes": partial(unet, config=small_unet(linear=True)),
+    "decoder": partial(vae_decoder, config=SMALL_VAE),
+    "encoder": partial(vae_encoder, config=SMALL_VAE),
+    "packed decoder": partial(vae_decoder, config=_PACKED_VAE),
+    "packed encoder": partial(vae_encoder, config=_PACKED_VAE),
+    "sd3": partial(sd3, config=_SD3),
+}
+# One of each kind of network.
+_KINDS = (
+    ("denoiser", "SD 1"),
+    ("denoiser", "Flux.1"),
+    ("denoiser", "FLUX.2 klein"),
+    ("denoiser", "SD 3.5 medium"),
+    ("denoiser", "Z-Image"),
+    ("decoder", "FLUX.2 klein"),
+)
+
+
+def every_result(graph: Graph) -> dict[str, tuple[int, ...]]:
+    """The shapes of all that ONNX Runtime computes for a graph, by name."""
+    model = ModelProto.FromString(graph.model)
+    names = [name for node in model.graph.node for name in node.output if name]
+    del model.graph.output[:]
+    model.graph.output.extend(ValueInfoProto(name=name) for name in names)
+    specs = tuple(TensorSpec(name, DType.F32, ()) for name in names)
+    whole = replace(graph, model=model.SerializeToString(), outputs=specs)
+    session = _BACKEND.load(whole, None, _DEVICE, lambda _: None, CancelToken())
+    random = np.random.default_rng(0)
+    feeds: dict[str, Array] = {
+        spec.name: random.standard_normal([size_of(n, _SIZES) for n in spec.shape], np.float32)
+        for spec in graph.inputs
+    }
+    return {name: array.shape for name, array in session.run(feeds).items()}
+
+
+@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("name", _SMALL)
+def test_shapes_are_those_that_the_runtime_computes(name: str, form: str) -> None:
+    emit = _SMALL[name]
+    graph = graph_in_memory(emit, random_weights(emit), _FORMS[form])
+    model = ModelProto.FromString(graph.model).graph
+    shapes = ResultShapes(
+        {one.name: tuple(size_of(n, _SIZES) for n in one.shape) for one in graph.inputs}
+        | {one.name: tuple(one.dims) for one in model.initializer},
+        {
+            one.name: numpy_helper.to_array(one).astype(np.int64)
+            for one in model.initializer
+            if not one.external_data
+        },
+    )
+    computed = every_result(graph)
+    for node in model.node:
+        shapes.add(node)
+        for result in node.output:
+            assert shapes[result] == computed[result], node
+
+
+@pytest.mark.parametrize("backend", [one.name for one in BACKENDS])
+@pytest.mark.parametrize(("kind", "name"), _KINDS)
+def test_results_of_every_family_are_counted_in_every_backends_operators(
+    kind: str, name: str, backend: str
+) -> None:
+    network = NETWORKS[kind][name]
+    made = next(one for one in BACKENDS if one.name == backend).create()
+    try:
+        operators = made.operators(Device(backend, "cpu", ""))
+    except BackendError:
+        pytest.skip("its operators depend on the card")
+    sizes = network.sizes(512, 512, 1)
+    counted = held_results(counting(network, operators), sizes).at_once
+    plain = held_results(counting(network, PLAIN), sizes).at_once
+    fused = held_results(counting(network, FUSED), sizes).at_once
+    assert 0.4 * fused < counted < 1.5 * plain
+
+
+def counting(network: WideNetwork, operators: OperatorSet) -> Graph:
+    """A network's graph without weights."""
+    g = GraphBuilder("counted", wanted(network.emit), operators, DType.F32, Precision.F32)
+    network.emit(g)
+    return g.build({})
+
+
+def test_fused_attention_holds_no_scores() -> None:
+    network = NETWORKS["denoiser"]["Flux.1"]
+    sizes = network.sizes(512, 512, 1)
+    positions, heads, width = 1024 + 512, 24, 3072
+    scores = heads * positions**2
+    counted = held_results(counting(network, FUSED), sizes)
+    assert held_results(counting(network, PLAIN), sizes).at_once > scores > counted.at_once
+    assert counted.by_heads == 3 * positions * width
+
+
+def test_more_contexts_and_cells_hold_more_results() -> None:
+    network = NETWORKS["denoiser"]["SD 3 medium"]
+    graph = counting(network, FUSED)
+    one, two, large = (
+        held_results(graph, network.sizes(*size))
+        for size in ((512, 512, 1), (512, 512, 2), (1024, 1024, 1))
+    )
+    for count in ("at_once", "by_heads", "grouped"):
+        first, second, third = (getattr(held, count) for held in (one, two, large))
+        assert second == pytest.approx(2 * first, rel=0.01)
+        # Four times the cells, and the same text.
+        assert 3 * first < third < 4 * first
+
+
+def test_results_share_buffers_where_their_lives_do_not_meet() -> None:
+    def chain(g: GraphBuilder) -> None:
+        x = g.input("x", DType.F32, ("rows", 8))
+        for name in "abc":
+            x = g.linear(x, name, (8, 8), bias=False)
+        g.output(x, "y", DType.F32, ("rows", 8))
+
+    g = GraphBuilder("chain", wanted(chain), _CPU, DType.F32, Precision.F32)
+    chain(g)
+    held = held_results(g.build({}), {"rows": 5})
+    # Three products, each held while the next is made: two buffers, by turns.
+    assert (held.at_once, held.by_heads, held.grouped) == (2 * 40, 0, 2 * 40)
