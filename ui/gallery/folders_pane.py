@@ -39,6 +39,8 @@ class FoldersPane(QWidget):
         self._index = index
         self._theme = theme
         self._facets = Facets()
+        # The numbers of pictures in folders, by what is looked into.
+        self._counts: dict[Root, int] = {}
         self.setProperty("role", "panel")
         self.setFixedWidth(_WIDTH)
         self.list = QListWidget()
@@ -76,6 +78,7 @@ class FoldersPane(QWidget):
     def show_counts(self, facets: Facets) -> None:
         """Show the numbers of pictures in the folders, with those below them."""
         self._facets = facets
+        self._counts.clear()
         self._fill()
 
     @property
@@ -108,7 +111,7 @@ class FoldersPane(QWidget):
 
     def _item(self, folder: WatchedFolder) -> QListWidgetItem:
         root = Root(folder.path, folder.with_subfolders)
-        count = sum(one.count for one in self._facets.folders if root.has(Path(one.name)))
+        count = self._count(root)
         # The folder of new pictures is made with the first one.
         is_there = folder.state is not FolderState.MISSING or not (folder.removable or count)
         colour = self._theme.colours.muted
@@ -123,6 +126,13 @@ class FoldersPane(QWidget):
         item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, words)))
         item.setToolTip(plain_tooltip(str(folder.path), count_label(count), state))
         return item
+
+    def _count(self, root: Root) -> int:
+        # Kept: a scan that begins or ends fills the list, too, and folders may be thousands.
+        if root not in self._counts:
+            folders = self._facets.folders
+            self._counts[root] = sum(one.count for one in folders if root.has(Path(one.name)))
+        return self._counts[root]
 
     def _on_current(self) -> None:
         self._refresh()
