@@ -18,7 +18,7 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork
-from engine.compile.token_tables import without_tables
+from engine.compile.token_tables import held_weights, without_tables
 from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
@@ -96,7 +96,8 @@ class Compiler:
 
     def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""
-        return runtime_bytes(weights.values(), precision.dtype, self._operators_for(weights))
+        operators = self._operators_for(weights)
+        return runtime_bytes(held_weights(weights, operators), precision.dtype, operators)
 
     def bound_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as they are given to the runtime."""
@@ -112,7 +113,7 @@ class Compiler:
         operators = self._operators_for(weights)
         if not (operators.reads_in_place or operators.streams):
             return None
-        sources = without_tables(weights) if operators.streams else weights.values()
+        sources = without_tables(weights) if operators.streams else held_weights(weights, operators)
         return runtime_bytes(sources, precision.dtype, operators, in_place=True)
 
     def looked_up_bytes(self, weights: WeightSet, precision: Precision) -> int:

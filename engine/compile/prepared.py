@@ -19,7 +19,7 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.network import Network, Preparation
-from engine.compile.token_tables import without_tables
+from engine.compile.token_tables import held_weights, without_tables
 from engine.compile.weight_binding import WeightBinding
 from engine.errors import Cancelled
 from engine.graphs.operators import GraphBuilder
@@ -93,7 +93,8 @@ class PreparedNetwork:
         """
         weights, element = self.network.weights.values(), self._element
         form = self._operators.blocks
-        held = runtime_bytes(weights, self.precision.dtype, self._operators)
+        holding = held_weights(self.network.weights, self._operators)
+        held = runtime_bytes(holding, self.precision.dtype, self._operators)
         computed = [one for one in weights if is_computed(one, element, form)]
         kept = [one for one in computed if not placement.maps or one is not one.base]
         return held + sum(bound_bytes(one, element, form) for one in kept)
