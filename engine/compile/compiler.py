@@ -113,8 +113,7 @@ class Compiler:
         operators = self._operators_for(weights)
         if not (operators.reads_in_place or operators.streams):
             return None
-        sources = without_tables(weights) if operators.streams else held_weights(weights, operators)
-        return runtime_bytes(sources, precision.dtype, operators, in_place=True)
+        return runtime_bytes(without_tables(weights), precision.dtype, operators, in_place=True)
 
     def looked_up_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of those of `weights` that are never copied to a device whole.

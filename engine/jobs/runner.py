@@ -114,13 +114,14 @@ class JobRunner:
         return self._planned(request).estimate
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
-        wanted = request.backend, request.precision
         blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-        candidates = self.candidates(*wanted, CancelToken(), holds_blocks=blocks)
+        candidates = self.candidates(
+            request.backend, request.precision, CancelToken(), holds_blocks=blocks
+        )
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
         candidates = exact_at_no_cost(
-            candidates, wanted[1], request.weight_bits, checkpoint, backend=request.backend
+            candidates, request.precision, request.weight_bits, checkpoint, backend=request.backend
         )
         files = self.services.named_files(lambda _done: None)
         road = self._road(checkpoint, candidates[0], request.count, is_wanted=False)
@@ -149,11 +150,16 @@ class JobRunner:
             for other in (checkpoint.last.refiner, *checkpoint.seconds):
                 if other is not None:
                     services.want_hash(other)
-            wanted = request.backend, request.precision
             blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-            candidates = self.candidates(*wanted, cancel, holds_blocks=blocks)
+            candidates = self.candidates(
+                request.backend, request.precision, cancel, holds_blocks=blocks
+            )
             candidates = exact_at_no_cost(
-                candidates, wanted[1], request.weight_bits, checkpoint, backend=request.backend
+                candidates,
+                request.precision,
+                request.weight_bits,
+                checkpoint,
+                backend=request.backend,
             )
         _stop_if(cancel)
         with host_memory_errors():
