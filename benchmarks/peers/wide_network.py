@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from backends.base import Array, Device, DType, Precision, size_of
-from backends.registry import find
 from benchmarks.child import Answer
 from benchmarks.measure import PrivateMemoryPeak, private_bytes
+from benchmarks.peers.devices import backend_named
 from engine.cancel import CancelToken
 from engine.graphs.live_results import held_results
 from engine.memory.release import return_free_memory
@@ -30,10 +30,7 @@ class WideNetwork:
     """The peer. It answers one task: a runtime keeps what it made for one size."""
 
     def __init__(self, kind: str, network: str, backend: str, precision: str) -> None:
-        reference = find(backend)
-        if reference is None:
-            raise ValueError(f"no backend {backend}")
-        made, self._network = reference.create(), NETWORKS[kind][network]
+        made, self._network = backend_named(backend), NETWORKS[kind][network]
         device, self._precision = Device(backend, "cpu", "the processor"), Precision(precision)
         operators, wanted = made.operators(device), self._precision.dtype
         element = wanted if wanted in operators.elements else DType.F32
