@@ -11,6 +11,7 @@ from app.gallery.listing import without_nested
 from app.gallery.marks import MarkStore, changed_marks
 from app.gallery.mirroring import mirror
 from app.gallery.outcomes import Broken, Fault, attempt
+from app.gallery.precedence import Precedence
 from app.gallery.query import GalleryQuery
 from app.gallery.reading import read_facets
 from app.gallery.row_cache import RowCache
@@ -65,6 +66,8 @@ class GalleryIndex(QObject):
         """Nothing is read before `start`. `output` is where new pictures are written."""
         super().__init__(parent)
         self.thumbnails = ThumbnailFiles(cache / _FOLDER)
+        # What takes time from searches gives way to them by it.
+        self.precedence = Precedence()
         # What the pictures can be filtered by, as last counted.
         self.facets = Facets()
         self._folder = cache / _FOLDER
@@ -77,7 +80,7 @@ class GalleryIndex(QObject):
         # Apart, so that no search waits until all is counted.
         self._counting = self._pool()
         self._marking = self._pool()
-        self._upkeep = Upkeep(self._pool(), self)
+        self._upkeep = Upkeep(self._pool(), self.precedence, self)
         self._asked = 0
         self._started = False
         # The last search, while the index is not open, or could not answer it.
@@ -183,7 +186,9 @@ class GalleryIndex(QObject):
                 return
             if not isinstance(found, Broken):
                 done(found)
+                self.precedence.end()
                 return
+            self.precedence.end()
             if makings != self._makings:
                 # It looked into the index that was put aside, or into none.
                 self.search(query, done)
@@ -196,6 +201,7 @@ class GalleryIndex(QObject):
         if self._marks is None:
             self._unanswered = lambda: self.search(query, done)
         else:
+            self.precedence.begin()
             self._searching.run(find, deliver)
 
     def rows(self, ids: Sequence[int]) -> list[GalleryRow]:

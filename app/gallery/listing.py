@@ -1,7 +1,7 @@
 """Folders listed for the index: the pictures in them, their sidecars and subfolders."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -23,8 +23,11 @@ class Listing(msgspec.Struct, frozen=True):
     is_empty: bool
 
 
-def list_folder(folder: str) -> Listing:
-    """List a folder. Raises OSError. Links to folders are not followed: they may be circles."""
+def list_folder(folder: str, between: Callable[[], None]) -> Listing:
+    """List a folder, and call `between` before each file is looked at. Raises OSError.
+
+    Links to folders are not followed: they may be circles.
+    """
     pictures: list[os.DirEntry[str]] = []
     sidecars: dict[str, int] = {}
     subfolders: list[str] = []
@@ -41,10 +44,8 @@ def list_folder(folder: str) -> Listing:
                 sidecars[entry.name] = _modified_ns(entry)
             elif _is_folder(entry):
                 subfolders.append(entry.path)
-    found = (_found(entry, sidecars) for entry in pictures)
-    return Listing(
-        tuple(one for one in found if one is not None), tuple(sorted(subfolders)), is_empty
-    )
+    found = tuple(_all_found(pictures, sidecars, between))
+    return Listing(found, tuple(sorted(subfolders)), is_empty)
 
 
 def sidecar_names(name: str) -> tuple[str, str]:
@@ -60,6 +61,15 @@ def without_nested(roots: Iterable[Root]) -> tuple[Root, ...]:
         for one in unique
         if not any(other.path != one.path and other.has(one.path) for other in unique)
     )
+
+
+def _all_found(
+    entries: Iterable[os.DirEntry[str]], sidecars: dict[str, int], between: Callable[[], None]
+) -> Iterator[Found]:
+    for entry in entries:
+        between()
+        if (found := _found(entry, sidecars)) is not None:
+            yield found
 
 
 def _found(entry: os.DirEntry[str], sidecars: dict[str, int]) -> Found | None:

@@ -19,6 +19,7 @@ from app.gallery.descriptions import UNKNOWN, read_description
 from app.gallery.headers import Header, open_raw, read_header
 from app.gallery.listing import Listing, list_folder
 from app.gallery.marks import MarkStore
+from app.gallery.precedence import Precedence
 from app.gallery.rows import FolderState, Marks, Root, Trouble
 from app.gallery.sidecars import read_sidecar
 from app.gallery.storable import shown_path
@@ -87,19 +88,23 @@ class _Unread(msgspec.Struct, frozen=True, gc=False):
 
 
 class Scan:
-    """One run over the roots. `thorough` lists all folders, else those that changed."""
+    """One run over the roots, which gives way to searches.
+
+    `thorough` lists all folders, else those that changed.
+    """
 
     def __init__(
         self,
         index: Path,
         marks: MarkStore,
+        precedence: Precedence,
         stop: Event,
         tell: Callable[[Step], None],
         *,
         thorough: bool,
     ) -> None:
         self._index, self._marks, self._stop, self._tell = index, marks, stop, tell
-        self._thorough = thorough
+        self._precedence, self._thorough = precedence, thorough
         self._known: dict[str, _Known] = {}
         self._children: dict[str, list[str]] = {}
         self._visited: list[str] = []
@@ -137,6 +142,7 @@ class Scan:
         """Visit a root, and its subfolders where wanted; return the root's state."""
         waiting, reachable = [str(root.path)], True
         while waiting and not self._stop.is_set():
+            self._precedence.give_way()
             folder = waiting.pop()
             subfolders = self._visit(connection, folder)
             if subfolders is None:
@@ -156,7 +162,7 @@ class Scan:
             if not self._thorough and known and known.listed_ns == status.st_mtime_ns:
                 self._visited.append(folder)
                 return self._children.get(folder, ())
-            listing = list_folder(folder)
+            listing = list_folder(folder, self._precedence.give_way)
         except (OSError, ValueError):
             return None
         if listing.is_empty and known is not None and known.device != status.st_dev:
@@ -188,7 +194,7 @@ class Scan:
         self, connection: sqlite3.Connection, folder: str, number: int, listing: Listing
     ) -> None:
         """Forget what is gone from a folder, and remember what there is to read."""
-        rows = _rows(connection, number)
+        rows = _rows(connection, number, self._precedence)
         found_again: list[int] = []
         for found in listing.pictures:
             row = rows.pop(found.name, None)
@@ -250,6 +256,7 @@ class Scan:
         piece: list[tuple[Read, Marks | None]] = []
         end = time.monotonic() + _PIECE_S
         while self._unread and len(piece) < _PIECE and not self._stop.is_set():
+            self._precedence.give_way()
             unread = self._unread.pop()
             read = _read(unread)
             if read is not None:
@@ -271,18 +278,18 @@ class Scan:
         return adopted[identity]
 
 
-def _rows(connection: sqlite3.Connection, folder: int) -> dict[str, _Row]:
+def _rows(connection: sqlite3.Connection, folder: int, precedence: Precedence) -> dict[str, _Row]:
     """Return the pictures of a folder in the index by name."""
-    return {
-        shown_path(name): _Row(
-            number, Found(shown_path(name), modified_ns, size, sidecar_ns), bool(missing), trouble
-        )
-        for number, name, modified_ns, size, sidecar_ns, missing, trouble in connection.execute(
-            "SELECT id, name, modified_ns, size, sidecar_ns, missing, trouble FROM pictures"
-            " WHERE folder = ?",
-            (folder,),
-        )
-    }
+    rows: dict[str, _Row] = {}
+    for number, name, modified_ns, size, sidecar_ns, missing, trouble in connection.execute(
+        "SELECT id, name, modified_ns, size, sidecar_ns, missing, trouble FROM pictures"
+        " WHERE folder = ?",
+        (folder,),
+    ):
+        precedence.give_way()
+        found = Found(shown_path(name), modified_ns, size, sidecar_ns)
+        rows[found.name] = _Row(number, found, bool(missing), trouble)
+    return rows
 
 
 def _read(unread: _Unread) -> Read | None:

@@ -12,6 +12,7 @@ from app.gallery.database import FILE, prepare, quick_check, set_aside
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
+from app.gallery.precedence import Precedence
 from app.gallery.rows import FolderState, Root
 from app.gallery.scanning import Scan, Scanned, Step
 from engine.api.values import ErrorInfo
@@ -56,10 +57,13 @@ class Upkeep(QObject):
     made_again = Signal()
     _told = Signal(object)
 
-    def __init__(self, pool: Background, parent: QObject | None = None) -> None:
-        """`pool` has one thread."""
+    def __init__(
+        self, pool: Background, precedence: Precedence, parent: QObject | None = None
+    ) -> None:
+        """`pool` has one thread; its scans give way to searches."""
         super().__init__(parent)
         self.pool = pool
+        self._precedence = precedence
         self.states: dict[Path, FolderState] = {}
         self.index = Path()
         self._marks: MarkStore | None = None
@@ -135,13 +139,13 @@ class Upkeep(QObject):
             if self.states.get(root.path) in (None, FolderState.WAITING):
                 self.states[root.path] = FolderState.SCANNING
         self.states_changed.emit()
-        index = self.index
+        index, precedence, tell = self.index, self._precedence, self._told.emit
 
         def work() -> Scanned:
             if check:
                 quick_check(index)
                 mirror_all(index, marks)
-            return Scan(index, marks, stop, self._told.emit, thorough=thorough).run(roots)
+            return Scan(index, marks, precedence, stop, tell, thorough=thorough).run(roots)
 
         self.pool.run(lambda: attempt(work), self._on_scanned)
 

@@ -168,7 +168,6 @@ class Browser(QWidget):
             return
         self._is_stale = False
         query = self.search.query
-        self._tiles.give_way()
         self._index.search(query, lambda found: self._take(query, found))
 
     @property
@@ -215,7 +214,6 @@ class Browser(QWidget):
             self.grid.keep_top(top)
             if wanted:
                 self.grid.scrollTo(self.grid.currentIndex())
-        self._tiles.go_on()
         self.search.show_found(self.count)
         self._show_page()
         self.changed.emit()

@@ -56,7 +56,7 @@ class GalleryPage(QWidget):
         super().__init__()
         self._session, self._theme, self._actions = session, theme, actions
         self._index, self._habits = session.gallery_index, session.gallery_habits
-        self.tiles = TileStore(self._index.thumbnails, self)
+        self.tiles = TileStore(self._index.thumbnails, self._index.precedence, self)
         self.loader = PictureLoader(self)
         for worker in (self.tiles, self.loader):
             worker.failed.connect(session.notices.tell_error)

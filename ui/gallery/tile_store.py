@@ -4,10 +4,11 @@ import os
 from collections import OrderedDict
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
 
 from app.background import Background
+from app.gallery.precedence import Precedence
 from app.gallery.rows import GalleryRow
 from app.gallery.thumbnails import ThumbnailFiles
 
@@ -17,8 +18,6 @@ _BUDGET_BYTES = 96 << 20
 _RESTING_BYTES = 16 << 20
 # Older requests are dropped: their tiles were scrolled out of view.
 _MOST_WAITING = 150
-# So long at most does the reading of thumbnails give way to a search.
-_GIVE_WAY_MS = 300
 
 
 class _Key(NamedTuple):
@@ -30,15 +29,20 @@ class _Key(NamedTuple):
 
 
 class TileStore(QObject):
-    """A cache of thumbnails; `ready` emits the id of the picture whose thumbnail came."""
+    """A cache of thumbnails, whose making gives way to searches.
+
+    `ready` emits the id of the picture whose thumbnail came.
+    """
 
     ready = Signal(int)
     # Emits the ErrorInfo of an internal error.
     failed = Signal(object)
 
-    def __init__(self, files: ThumbnailFiles, parent: QObject | None = None) -> None:
+    def __init__(
+        self, files: ThumbnailFiles, precedence: Precedence, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._files = files
+        self._files, self._precedence = files, precedence
         self._threads = max(1, (os.cpu_count() or 2) - 1)
         self._background = Background(self._threads, self)
         self._background.failed.connect(self.failed)
@@ -48,8 +52,6 @@ class TileStore(QObject):
         self._kept: OrderedDict[_Key, tuple[QPixmap, int]] = OrderedDict()
         self._waiting: OrderedDict[_Key, GalleryRow] = OrderedDict()
         self._busy: set[_Key] = set()
-        self._giving_way = QTimer(self, singleShot=True)
-        self._giving_way.timeout.connect(self._pump)
 
     def use_side(self, side: int, ratio: float) -> None:
         """Make thumbnails for squares of this side, in device-independent pixels, from now on."""
@@ -69,15 +71,6 @@ class TileStore(QObject):
     def kept(self) -> int:
         """The number of thumbnails in memory."""
         return len(self._kept)
-
-    def give_way(self) -> None:
-        """Begin no thumbnail until `go_on`: they take time from a search that is under way."""
-        self._giving_way.start(_GIVE_WAY_MS)
-
-    def go_on(self) -> None:
-        """Make thumbnails again."""
-        self._giving_way.stop()
-        self._pump()
 
     def rest(self) -> None:
         """Keep the thumbnails seen last: nobody sees the grid for now."""
@@ -99,13 +92,14 @@ class TileStore(QObject):
         self._pump()
 
     def _pump(self) -> None:
-        while self._waiting and len(self._busy) < self._threads and not self._giving_way.isActive():
+        while self._waiting and len(self._busy) < self._threads:
             key, row = self._waiting.popitem()
             self._busy.add(key)
             self._start(key, row, self._side)
 
     def _start(self, key: _Key, row: GalleryRow, side: int) -> None:
         def read() -> QImage:
+            self._precedence.give_way()
             image = self._files.read(row, side)
             if image.isNull() or max(image.width(), image.height()) <= side:
                 return image

@@ -21,6 +21,7 @@ from app.gallery.headers import trouble_of
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
+from app.gallery.precedence import Precedence
 from app.gallery.query import GalleryQuery
 from app.gallery.reading import read_facets, read_rows
 from app.gallery.rows import FolderState, Marks, Results, Root, Trouble
@@ -107,7 +108,8 @@ def test_a_folder_that_is_renamed_by_others_is_missing_and_comes_back(two: Opene
     two.wait(lambda: [row.trouble for row in two.rows()] == [Trouble.MISSING] * 2)
     away.rename(two.pictures)
     two.wait(lambda: [row.trouble for row in two.rows()] == [None, None])
-    assert two.index.folders[0].state is FolderState.READY
+    # Told at the end of the scan whose pictures were found.
+    two.wait(lambda: two.index.folders[0].state is FolderState.READY)
 
 
 def test_an_empty_place_where_a_drive_was_is_not_an_emptied_folder(
@@ -296,7 +298,9 @@ def test_no_flipped_byte_raises_anything_but_damage(tmp_path: Path, flips: int) 
     def use() -> None:
         quick_check(path)
         mirror_all(path, marks)
-        Scan(path, marks, Event(), lambda step: None, thorough=True).run((Root(pictures),))
+        Scan(path, marks, Precedence(), Event(), lambda step: None, thorough=True).run(
+            (Root(pictures),)
+        )
         found = Searcher().search(path, GalleryQuery(words="cat"))
         with closing(sqlite3.connect(path)) as connection:
             read_rows(connection, found.ids, marks.of)
@@ -367,9 +371,9 @@ def test_pictures_that_were_indexed_before_a_kill_are_not_read_again(tmp_path: P
         stop.set()
 
     path = folder / "index.sqlite"
-    Scan(path, marks, stop, lambda step: tell(step.done, step.total), thorough=True).run(
-        (Root(pictures),)
-    )
+    Scan(
+        path, marks, Precedence(), stop, lambda step: tell(step.done, step.total), thorough=True
+    ).run((Root(pictures),))
     done, total = told[-1]
     assert 0 < done < total == 600
     # The newest are there first.
@@ -377,9 +381,9 @@ def test_pictures_that_were_indexed_before_a_kill_are_not_read_again(tmp_path: P
         rows = read_rows(connection, Searcher().search(path, GalleryQuery()).ids, marks.of)
     assert {Path(row.path).name for row in rows} == {f"{n}.png" for n in range(600 - done, 600)}
     told.clear()
-    Scan(path, marks, Event(), lambda step: tell(step.done, step.total), thorough=True).run(
-        (Root(pictures),)
-    )
+    Scan(
+        path, marks, Precedence(), Event(), lambda step: tell(step.done, step.total), thorough=True
+    ).run((Root(pictures),))
     assert told[-1] == (600 - done, 600 - done)
     marks.close()
 

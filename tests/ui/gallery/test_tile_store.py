@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.gallery.precedence import Precedence
 from app.gallery.rows import GalleryRow, Marks
 from app.gallery.thumbnails import ThumbnailFiles
 from ui.gallery.tile_store import TileStore
@@ -44,29 +45,34 @@ def _row(folder: Path, number: int) -> GalleryRow:
 
 
 @pytest.fixture
-def store(tmp_path: Path, qapp: QApplication) -> Iterator[TileStore]:
-    made = TileStore(ThumbnailFiles(tmp_path / "kept"), qapp)
+def precedence() -> Precedence:
+    return Precedence()
+
+
+@pytest.fixture
+def store(tmp_path: Path, precedence: Precedence, qapp: QApplication) -> Iterator[TileStore]:
+    made = TileStore(ThumbnailFiles(tmp_path / "kept"), precedence, qapp)
     made.use_side(_SIDE, 1.0)
     yield made
     made.close()
 
 
 def test_thumbnails_wait_while_a_search_is_under_way(
-    store: TileStore, tmp_path: Path, qtbot: QtBot
+    store: TileStore, precedence: Precedence, tmp_path: Path, qtbot: QtBot
 ) -> None:
     row = _row(tmp_path, 1)
-    store.give_way()
+    precedence.begin()
     with qtbot.assertNotEmitted(store.ready, wait=100):
         assert store.get(row) is None
     with qtbot.waitSignal(store.ready, timeout=10_000):
-        store.go_on()
+        precedence.end()
     assert store.get(row) is not None
 
 
 def test_thumbnails_are_made_though_a_search_never_ends(
-    store: TileStore, tmp_path: Path, qtbot: QtBot
+    store: TileStore, precedence: Precedence, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    store.give_way()
+    precedence.begin()
     with qtbot.waitSignal(store.ready, timeout=10_000):
         assert store.get(_row(tmp_path, 1)) is None
 
