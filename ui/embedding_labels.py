@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.form.embedding_list import EmbeddingFit
 from app.notices.wording import worded
 from engine.api.embeddings import EmbeddingInfo
 from engine.api.reasons import known_purpose
@@ -24,14 +25,19 @@ def _purpose(info: EmbeddingInfo) -> str:
     return worded(known_purpose(info.purpose))
 
 
-def embedding_reason(info: EmbeddingInfo | None, *, is_suited: bool) -> str:
-    """Return the reason why an embedding has no effect; empty if it has."""
+def embedding_reason(info: EmbeddingInfo | None, fit: EmbeddingFit) -> str:
+    """Return the reason why an embedding has no effect, or only some; empty if it has all."""
     if info is None:
         return ""
     if info.problem:
         text = translate("embeddings", "Has no effect: {problem}")
         return text.format(problem=worded(info.problem))
-    if not is_suited:
+    if fit is EmbeddingFit.ALL:
+        return ""
+    if fit is EmbeddingFit.SOME:
+        text = translate(
+            "embeddings", "Only some of the text encoders take it: it is for {purpose}."
+        )
+    else:
         text = translate("embeddings", "Has no effect: it is for {purpose}, the model is another.")
-        return text.format(purpose=_purpose(info))
-    return ""
+    return text.format(purpose=_purpose(info))

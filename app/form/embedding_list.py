@@ -1,5 +1,7 @@
 """The embeddings that the form's prompts name, with what is known of each."""
 
+from enum import StrEnum
+
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
@@ -10,8 +12,17 @@ from app.form.prompt_weights import weight_of
 from app.library.checkpoint_store import CheckpointStore
 from app.library.embedding_store import EmbeddingStore
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.conventions import convention_of
+from engine.api.conventions import EmbeddingSpelling, convention_of
 from engine.api.embeddings import EmbeddingInfo
+
+
+class EmbeddingFit(StrEnum):
+    """The part of a model that an embedding acts on."""
+
+    ALL = "all"
+    # Some of the text encoders take it; the others leave it out.
+    SOME = "some"
+    NONE = "none"
 
 
 class EmbeddingRow(msgspec.Struct, frozen=True):
@@ -24,8 +35,8 @@ class EmbeddingRow(msgspec.Struct, frozen=True):
     is_negative: bool
     weight: float | None
     info: EmbeddingInfo | None
-    # False if its vectors are for other models than the chosen one.
-    is_suited: bool = True
+    # ALL until the file was read.
+    fit: EmbeddingFit = EmbeddingFit.ALL
 
 
 class EmbeddingList(QObject):
@@ -61,10 +72,23 @@ class EmbeddingList(QObject):
         widths = self._widths()
         return bool(convention_of(self._form.convention).embedding_spellings) and widths != ()
 
-    def suits(self, info: EmbeddingInfo) -> bool:
-        """Return False if an embedding has no vectors for the chosen model's text encoders."""
+    def fit(self, info: EmbeddingInfo) -> EmbeddingFit:
+        """Return the part of the chosen model that an embedding acts on by the tool's rules.
+
+        AUTOMATIC1111 takes vectors for all text encoders and no others, diffusers and InvokeAI also
+        more, and in ComfyUI each text encoder takes its own.
+        """
         widths = self._widths()
-        return not widths or not info.widths or info.widths == widths
+        if not widths or not info.widths or info.widths == widths:
+            return EmbeddingFit.ALL
+        spellings = convention_of(self._form.convention).embedding_spellings
+        if EmbeddingSpelling.BARE in spellings:
+            return EmbeddingFit.NONE
+        taken = [width in info.widths for width in widths]
+        if all(taken):
+            return EmbeddingFit.ALL
+        by_encoder = EmbeddingSpelling.PREFIX in spellings
+        return EmbeddingFit.SOME if by_encoder and any(taken) else EmbeddingFit.NONE
 
     def _widths(self) -> tuple[int, ...] | None:
         """Return the widths of the chosen model's text encoders; None while they are not known."""
@@ -81,7 +105,7 @@ class EmbeddingList(QObject):
             for one in mentions(text, store.names, convention):
                 weight = weight_of(text, one.start, one.end, convention.grammar)
                 info = store.info(one.name)
-                is_suited = info is None or self.suits(info)
-                rows.append(EmbeddingRow(one.name, is_negative, weight, info, is_suited))
+                fit = EmbeddingFit.ALL if info is None else self.fit(info)
+                rows.append(EmbeddingRow(one.name, is_negative, weight, info, fit))
         self.rows = tuple(rows)
         store.describe(row.name for row in rows)

@@ -8,13 +8,22 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from engine.api.embeddings import EmbeddingInfo
+from engine.api.features import Features, TextLength
 from engine.api.values import ConventionName
 from tests.app.fake_engine import Plan
+from tests.app.layers import say_family
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from ui.panels.embedding_panel import EmbeddingPanel
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+_TWO_ENCODERS = Features(
+    texts=(
+        TextLength(label="CLIP-L", tokens=75, key="clip_l", width=768),
+        TextLength(label="OpenCLIP-G", tokens=75, key="clip_g", width=1280),
+    )
+)
 
 
 @pytest.fixture
@@ -118,3 +127,58 @@ def test_a_slip_is_corrected_by_a_click(make_desk: MakeDesk) -> None:
     assert found.hint.text() == "Did you mean the embedding “EasyNegative”?"
     found.correct.click()
     assert desk.session.generation.prompt == "a house, EasyNegative"
+
+
+@pytest.mark.parametrize(
+    ("convention", "spelling", "reasons"),
+    [
+        # AUTOMATIC1111 takes what is for all text encoders and no others.
+        (ConventionName.A1111, "{}", ("", "no", "no", "no")),
+        # In ComfyUI each text encoder takes its own vectors.
+        (ConventionName.COMFY, "embedding:{}", ("", "some", "some", "no")),
+        # InvokeAI takes more than there are text encoders for, but not less.
+        (ConventionName.INVOKE, "<{}>", ("", "no", "no", "no")),
+    ],
+)
+def test_a_card_says_whether_it_acts_by_the_rules_of_the_tool(
+    make_desk: MakeDesk, convention: ConventionName, spelling: str, reasons: tuple[str, ...]
+) -> None:
+    widths = {"both": (768, 1280), "first": (768,), "second": (1280,), "other": (1024,)}
+    files = tuple(
+        EmbeddingInfo(name=name, vectors=1, widths=wide, purpose="Stable Diffusion 1")
+        for name, wide in widths.items()
+    )
+    desk = make_desk(Plan(loras=(), embeddings=files))
+    desk.start()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    desk.session.generation.convention = convention
+    say_family(desk.session, "sdxl", _TWO_ENCODERS)
+    desk.session.generation.prompt = ", ".join(map(spelling.format, widths))
+    cards = panel(desk).cards
+    desk.wait(lambda: all(card.about.text() for card in cards))
+    said = {
+        "": "",
+        "no": "Has no effect: it is for Stable Diffusion 1, the model is another.",
+        "some": "Only some of the text encoders take it: it is for Stable Diffusion 1.",
+    }
+    assert [card.reason.text() for card in cards] == [said[reason] for reason in reasons]
+
+
+def test_an_embedding_for_more_text_encoders_acts_where_the_tool_takes_it(
+    make_desk: MakeDesk,
+) -> None:
+    """That of SDXL in diffusers with a model of SD 1; AUTOMATIC1111 leaves it out."""
+    files = (EmbeddingInfo(name="both", vectors=1, widths=(768, 1280), purpose="SDXL"),)
+    desk = make_desk(Plan(loras=(), embeddings=files))
+    desk.start()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    say_family(desk.session, "sd1", Features(texts=_TWO_ENCODERS.texts[:1]))
+    form = desk.session.generation
+    for convention, spelling, acts in (
+        (ConventionName.A1111, "both", False),
+        (ConventionName.INVOKE, "<both>", True),
+    ):
+        form.convention, form.prompt = convention, spelling
+        (card,) = panel(desk).cards
+        desk.wait(lambda card=card: bool(card.about.text()))
+        assert (card.reason.text() == "") is acts

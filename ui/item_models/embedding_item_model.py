@@ -5,8 +5,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.form.embedding_list import EmbeddingFit
 from app.library.gallery import Picture
 from app.session import Session
+from engine.api.embeddings import EmbeddingInfo
 from ui.embedding_labels import embedding_reason, embedding_summary
 from ui.item_models.lora_item_model import ABOUT_ROLE, CHOSEN_ROLE, SUITED_ROLE
 from ui.thumbnails import ThumbnailStore
@@ -51,12 +53,15 @@ class EmbeddingItemModel(QAbstractListModel):
     def is_suited(self, name: str) -> bool:
         """Return True if the model can use an embedding, as far as is known."""
         info = self._session.embeddings.info(name)
-        return info is None or (not info.problem and self._session.embedding_list.suits(info))
+        return info is None or (not info.problem and self._fit(info) is not EmbeddingFit.NONE)
+
+    def _fit(self, info: EmbeddingInfo | None) -> EmbeddingFit:
+        return EmbeddingFit.ALL if info is None else self._session.embedding_list.fit(info)
 
     def words(self, name: str) -> str:
         """Return everything about an embedding in a sentence."""
         info = self._session.embeddings.info(name)
-        reason = embedding_reason(info, is_suited=self.is_suited(name))
+        reason = embedding_reason(info, self._fit(info))
         trained = info.trained_on if info is not None else ""
         if trained:
             trained = self.tr("trained on {model}").format(model=trained[:80])

@@ -5333,6 +5333,10 @@
    <translation>Ohne Wirkung: {problem}</translation>
   </message>
   <message>
+   <source>Only some of the text encoders take it: it is for {purpose}.</source>
+   <translation>Nur ein Teil der Textencoder nimmt es: Es ist für {purpose}.</translation>
+  </message>
+  <message>
    <source>{n} vectors</source>
    <translation>{n} Vektoren</translation>
   </message>

@@ -68,7 +68,7 @@ class EmbeddingRowPanel(ListedCard):
             (self.strength.slider, self.tr("Strength, slider")),
         ):
             control.setAccessibleName(f"{words}: {row.name}")
-        reason = embedding_reason(row.info, is_suited=row.is_suited)
+        reason = embedding_reason(row.info, row.fit)
         self.reason.setText(breakable(reason))
         self.reason.setVisible(bool(reason))
         self.strength.setVisible(row.weight is not None)
