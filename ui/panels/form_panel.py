@@ -109,6 +109,8 @@ class FormPanel(QScrollArea):
         content = QWidget()
         content.setProperty("role", "panel")
         self._needed = 0
+        # The field that had the focus last; only compared, as it may be gone.
+        self._focused: QWidget | None = None
         self.setWidget(content)
         column = self._column = QVBoxLayout(content)
         column.setContentsMargins(M, M, M, M)
@@ -183,12 +185,18 @@ class FormPanel(QScrollArea):
         content = self._column.minimumSize().width() - margins.left() - margins.right()
         return content + 2 * M
 
-    def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+    def _on_focus(self, before: QWidget | None, now: QWidget | None) -> None:
         """Scroll to a field that received the focus by the keyboard."""
         content = self.widget()
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if now is None or content is None or not content.isAncestorOf(now):
+            return
+        # A field that has the focus again, as after another window was in front, led nobody here.
+        is_elsewhere = before is None or before.window() is not self.window()
+        is_back = is_elsewhere and now is self._focused
+        self._focused = now
         # A field under the mouse is visible, and must not move away from it.
-        if now is not None and content is not None and content.isAncestorOf(now) and not by_mouse:
+        if not is_back and not by_mouse:
             group = now
             while (above := group.parentWidget()) is not None and above is not content:
                 group = above
