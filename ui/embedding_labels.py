@@ -25,6 +25,12 @@ def _purpose(info: EmbeddingInfo) -> str:
     return worded(known_purpose(info.purpose))
 
 
+def name_reason(tool: str) -> str:
+    """Return the reason why an embedding cannot be used that no prompt for a tool can name."""
+    text = translate("embeddings", "Prompts as in {tool} cannot have its name: rename the file.")
+    return text.format(tool=tool)
+
+
 def embedding_reason(info: EmbeddingInfo | None, fit: EmbeddingFit) -> str:
     """Return the reason why an embedding has no effect, or only some; empty if it has all."""
     if info is None:

@@ -6,7 +6,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
-from app.form.embedding_texts import mentions
+from app.form.embedding_texts import mentions, spelled
 from app.form.generation import GenerationState
 from app.form.prompt_weights import weight_of
 from app.library.checkpoint_store import CheckpointStore
@@ -71,6 +71,10 @@ class EmbeddingList(QObject):
         """True if the followed tool takes embeddings, and the chosen model as far as is known."""
         widths = self._widths()
         return bool(convention_of(self._form.convention).embedding_spellings) and widths != ()
+
+    def spells(self, name: str) -> bool:
+        """Return False if no prompt for the followed tool can have this name."""
+        return bool(spelled(name, convention_of(self._form.convention)))
 
     def fit(self, info: EmbeddingInfo) -> EmbeddingFit:
         """Return the part of the chosen model that an embedding acts on by the tool's rules.

@@ -167,7 +167,7 @@ def test_a_card_says_whether_it_acts_by_the_rules_of_the_tool(
 def test_an_embedding_for_more_text_encoders_acts_where_the_tool_takes_it(
     make_desk: MakeDesk,
 ) -> None:
-    """That of SDXL in diffusers with a model of SD 1; AUTOMATIC1111 leaves it out."""
+    """InvokeAI takes one of SDXL with a model of SD 1, too, and AUTOMATIC1111 leaves it out."""
     files = (EmbeddingInfo(name="both", vectors=1, widths=(768, 1280), purpose="SDXL"),)
     desk = make_desk(Plan(loras=(), embeddings=files))
     desk.start()
@@ -182,3 +182,25 @@ def test_an_embedding_for_more_text_encoders_acts_where_the_tool_takes_it(
         (card,) = panel(desk).cards
         desk.wait(lambda card=card: bool(card.about.text()))
         assert (card.reason.text() == "") is acts
+
+
+def test_an_embedding_that_no_prompt_for_the_tool_can_name_is_not_written(
+    make_desk: MakeDesk,
+) -> None:
+    """ComfyUI ends a name at a space: its first word alone would be looked for."""
+    files = (EmbeddingInfo(name="easy negative", vectors=1, widths=(768,), purpose="SD 1"),)
+    desk = make_desk(Plan(loras=(), embeddings=files))
+    desk.start()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    form = desk.session.generation
+    form.prompt, form.convention = "a house", ConventionName.COMFY
+    dialog = panel(desk).browse()
+    desk.wait(lambda: "vector" in dialog.model.words("easy negative"))
+    assert not dialog.use.isEnabled()
+    assert "Prompts as in ComfyUI cannot have its name: rename the file." in dialog.about.text()
+    dialog.toggle()
+    assert form.prompt == "a house"
+    form.convention = ConventionName.A1111
+    dialog.toggle()
+    assert form.prompt == "a house, easy negative"
+    dialog.reject()

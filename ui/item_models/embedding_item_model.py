@@ -8,8 +8,9 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from app.form.embedding_list import EmbeddingFit
 from app.library.gallery import Picture
 from app.session import Session
+from engine.api.conventions import convention_of
 from engine.api.embeddings import EmbeddingInfo
-from ui.embedding_labels import embedding_reason, embedding_summary
+from ui.embedding_labels import embedding_reason, embedding_summary, name_reason
 from ui.item_models.lora_item_model import ABOUT_ROLE, CHOSEN_ROLE, SUITED_ROLE
 from ui.thumbnails import ThumbnailStore
 
@@ -53,7 +54,9 @@ class EmbeddingItemModel(QAbstractListModel):
     def is_suited(self, name: str) -> bool:
         """Return True if the model can use an embedding, as far as is known."""
         info = self._session.embeddings.info(name)
-        return info is None or (not info.problem and self._fit(info) is not EmbeddingFit.NONE)
+        is_broken = info is not None and bool(info.problem)
+        is_apt = not is_broken and self._fit(info) is not EmbeddingFit.NONE
+        return is_apt and self._session.embedding_list.spells(name)
 
     def _fit(self, info: EmbeddingInfo | None) -> EmbeddingFit:
         return EmbeddingFit.ALL if info is None else self._session.embedding_list.fit(info)
@@ -62,6 +65,9 @@ class EmbeddingItemModel(QAbstractListModel):
         """Return everything about an embedding in a sentence."""
         info = self._session.embeddings.info(name)
         reason = embedding_reason(info, self._fit(info))
+        if not self._session.embedding_list.spells(name):
+            convention = convention_of(self._session.generation.convention)
+            reason = name_reason(convention.name.label)
         trained = info.trained_on if info is not None else ""
         if trained:
             trained = self.tr("trained on {model}").format(model=trained[:80])

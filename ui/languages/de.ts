@@ -5337,6 +5337,10 @@
    <translation>Nur ein Teil der Textencoder nimmt es: Es ist für {purpose}.</translation>
   </message>
   <message>
+   <source>Prompts as in {tool} cannot have its name: rename the file.</source>
+   <translation>Prompts wie in {tool} können seinen Namen nicht enthalten: Benennen Sie die Datei um.</translation>
+  </message>
+  <message>
    <source>{n} vectors</source>
    <translation>{n} Vektoren</translation>
   </message>
