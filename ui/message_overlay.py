@@ -1,13 +1,14 @@
 """The place of messages: over the bottom of the page, so that no picture is made smaller."""
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, Qt
+from PySide6.QtWidgets import QAbstractItemView, QPushButton, QVBoxLayout, QWidget
 
 from ui.panels.notice_panel import NoticePanel
 from ui.panels.offer_bar import OfferBar
 from ui.places import Places
 from ui.theme.metrics import MESSAGE_WIDTH, M, S
 from ui.widgets.zoom_bar import ZoomBar
+from ui.widgets.zoom_view import ZoomView
 
 # Events after which the room, or what lies beside it, may be another.
 _MOVING = (
@@ -23,7 +24,8 @@ _MOVING = (
 class MessageOverlay(QWidget):
     """A column of cards over the room that the open page lends, in its middle.
 
-    The cards cover no control of the page, and not the drawer `beside` them.
+    The cards cover no control of the page, and not the drawer `beside` them. Once somebody goes on
+    with the picture or the pictures below them, they fold to a button, until a new one comes.
     """
 
     def __init__(
@@ -31,15 +33,22 @@ class MessageOverlay(QWidget):
     ) -> None:
         super().__init__(places)
         self._places, self._offer, self._notices, self._beside = places, offer, notices, beside
-        # The room that the cards lay over last, and its zooms' buttons, which the cards keep clear.
+        # The room that the cards lay over last, its zooms' buttons, which the cards keep clear, and
+        # what is used there with the mouse.
         self._room: QWidget | None = None
         self._zooms: list[ZoomBar] = []
+        self._surfaces: list[QWidget] = []
+        self._is_folded = False
+        self.unfold = QPushButton()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(S)
         column.addWidget(offer)
         column.addWidget(notices)
+        column.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignHCenter)
         notices.changed.connect(self.put)
+        notices.came.connect(self._unfold)
+        self.unfold.clicked.connect(self._on_unfold)
         places.opened.connect(self.put)
         for widget in (places, offer, beside):
             widget.installEventFilter(self)
@@ -49,6 +58,8 @@ class MessageOverlay(QWidget):
         """Follow the room, the drawer, and the offer, which comes and goes."""
         if event.type() in _MOVING:
             self.put()
+        elif event.type() is QEvent.Type.MouseButtonPress and watched in self._surfaces:
+            self._fold(folded=True)
         return False
 
     def event(self, event: QEvent) -> bool:
@@ -59,7 +70,7 @@ class MessageOverlay(QWidget):
         return done
 
     def put(self) -> None:
-        """Lie at the bottom of the room, in its middle, as high as the cards are."""
+        """Lie at the bottom of the room, in its middle, as high as the cards are; folded, aside."""
         layout = self.layout()
         assert layout is not None
         # It asks for a layout, too: done at that request, the requests would never end.
@@ -67,24 +78,46 @@ class MessageOverlay(QWidget):
         self._put()
 
     def _put(self) -> None:
-        self._notices.setVisible(not self._notices.is_empty)
-        is_empty = self._notices.is_empty and self._offer.isHidden()
+        count = self._notices.count
+        self._notices.setVisible(count > 0 and not self._is_folded)
+        self.unfold.setVisible(count > 0 and self._is_folded)
+        one, more = self.tr("1 message"), self.tr("{n} messages")
+        self.unfold.setText(one if count == 1 else more.format(n=QLocale().toString(count)))
+        is_empty = not count and self._offer.isHidden()
         self.setVisible(not is_empty)
         if is_empty:
             return
         room, covered = self._free_room(), self._places
         layout = self.layout()
         assert layout is not None
-        width = max(min(MESSAGE_WIDTH, room.width() - 2 * M), layout.minimumSize().width())
+        is_button = self._offer.isHidden() and self._is_folded
+        widest = self.unfold.sizeHint().width() if is_button else MESSAGE_WIDTH
+        width = max(min(widest, room.width() - 2 * M), layout.minimumSize().width())
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else -1
         height = min(max(height, layout.minimumSize().height()), room.height() - M)
         place = QRect(0, 0, width, height)
         place.moveCenter(room.center())
         place.moveBottom(room.bottom() - M)
+        if is_button:
+            # In the corner where no zoom is, clear of the handles of a canvas that grows.
+            place.moveLeft(room.right() - M - width if self.isRightToLeft() else room.left() + M)
         # In a small window the buttons need more than the room.
         place.moveLeft(max(0, min(place.left(), covered.width() - width)))
         self.setGeometry(self._above_zoom(place))
         self.raise_()
+
+    def _fold(self, *, folded: bool) -> None:
+        self._is_folded = folded
+        self.put()
+
+    def _unfold(self) -> None:
+        self._fold(folded=False)
+
+    def _on_unfold(self) -> None:
+        """Show the messages, the newest with the focus, so that it stays while it is read."""
+        self._unfold()
+        if self._notices.cards:
+            self._notices.cards[-1].dismiss.setFocus()
 
     def _free_room(self) -> QRect:
         """Return the part of the places that the cards may cover."""
@@ -105,10 +138,11 @@ class MessageOverlay(QWidget):
         Its zooms are looked for each time: each comparison has one of its own.
         """
         if room is not self._room and self._room is not None:
-            for widget in (self._room, *self._room.findChildren(ZoomBar)):
+            for widget in (self._room, *_surfaces(self._room), *self._room.findChildren(ZoomBar)):
                 widget.removeEventFilter(self)
         self._room, self._zooms = room, room.findChildren(ZoomBar)
-        for widget in (room, *self._zooms):
+        self._surfaces = _surfaces(room)
+        for widget in (room, *self._surfaces, *self._zooms):
             widget.installEventFilter(self)
 
     def _above_zoom(self, place: QRect) -> QRect:
@@ -121,3 +155,9 @@ class MessageOverlay(QWidget):
 
     def _place_of(self, widget: QWidget) -> QRect:
         return QRect(widget.mapTo(self._places, QPoint(0, 0)), widget.size())
+
+
+def _surfaces(room: QWidget) -> list[QWidget]:
+    """Return the pictures and lists of pictures in a room."""
+    lists = [one.viewport() for one in room.findChildren(QAbstractItemView)]
+    return [*room.findChildren(ZoomView), *lists]

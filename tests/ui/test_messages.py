@@ -200,3 +200,15 @@ def test_a_message_is_announced(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(QAccessible, "updateAccessibility", note)
     desk.session.notices.tell("Settings replaced.", "Undo puts them back.")
     assert "Settings replaced. Undo puts them back." in said
+
+
+def test_messages_make_room_once_somebody_chooses_a_picture_of_the_gallery(desk: Desk) -> None:
+    window, overlay = desk.window, desk.window.messages
+    window.places.open(Place.GALLERY)
+    (gallery,) = window.findChildren(GalleryPage)
+    tell(desk, "The first.")
+    assert window.notices.isVisible()
+    desk.wait(overlay.isVisible)
+    QTest.mouseClick(gallery.browser.grid.viewport(), Qt.MouseButton.LeftButton)
+    assert overlay.unfold.isVisible()
+    assert not window.notices.isVisible()

@@ -13,16 +13,18 @@ from PySide6.QtTest import QTest
 
 from app.queue.jobs import JobState
 from engine.api.masks import MaskOptions
-from engine.api.values import InputRole
+from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.metadata.readers import read_request
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_form import retype
 from ui.actions import ActionName
 from ui.panels.paint_panel import PaintPanel
+from ui.theme.metrics import CONTROL_HEIGHT
 from ui.widgets.mask_veil import MaskVeil
 from ui.widgets.paint_view import Tool
 
+DISK_FULL = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
 LEFT = Qt.MouseButton.LeftButton
 RIGHT = Qt.MouseButton.RightButton
 NONE = Qt.KeyboardModifier.NoModifier
@@ -181,6 +183,17 @@ def test_another_tool_leaves_the_picture_where_it_is(desk: Desk, photo: Path) ->
         for tool in (Tool.LASSO, Tool.GROW):
             panel.choose(tool)
             assert height_at_rest(panel) == painted, (width, tool)
+
+
+def test_the_tools_are_one_line_in_the_smallest_window(desk: Desk, photo: Path) -> None:
+    """A second one, for the last button alone, would be taken from the picture."""
+    desk.resize(1280, 720)
+    panel = paint_on(desk, photo)
+    for tool in Tool:
+        panel.choose(tool)
+        height_at_rest(panel)
+        assert panel.bar.height() < 2 * CONTROL_HEIGHT, tool
+        assert panel.bar.done.geometry().right() <= panel.bar.width()
 
 
 def height_at_rest(panel: PaintPanel) -> int:
@@ -423,3 +436,45 @@ def test_a_picture_that_cannot_be_shown_is_not_painted_on(
     desk.wait(lambda: not action.isEnabled())
     action.trigger()
     assert not desk.session.view.painting
+
+
+def test_messages_make_room_once_somebody_paints_below_them(desk: Desk, photo: Path) -> None:
+    window, overlay = desk.window, desk.window.messages
+    desk.resize(1280, 720)
+    desk.session.notices.tell_error(DISK_FULL)
+    desk.session.notices.tell("Settings replaced.")
+    panel = paint_on(desk, photo)
+    desk.wait(overlay.isVisible)
+    high = overlay.height()
+    QTest.mouseClick(panel.view, Qt.MouseButton.LeftButton, pos=place(panel, 0.5, 0.1))
+    assert overlay.unfold.isVisible()
+    assert not window.notices.isVisible()
+    assert overlay.unfold.text() == "2 messages"
+    assert overlay.height() < 50 < high
+    # Beside the button the picture is free, too, and the handle at its lower edge.
+    assert overlay.width() < 200
+    bottom = panel.view.mapTo(window.places, place(panel, 0.5, 1.0))
+    assert overlay.geometry().right() < bottom.x() - 50
+    # They are all there again for whoever wants to read them, and stay meanwhile.
+    overlay.unfold.click()
+    assert window.notices.isVisible()
+    assert not overlay.unfold.isVisible()
+    assert overlay.height() == high
+    assert not window.notices.cards[-1].is_leaving
+
+
+def test_folded_messages_unfold_for_a_new_one_and_not_for_one_that_leaves(
+    desk: Desk, photo: Path
+) -> None:
+    window, overlay = desk.window, desk.window.messages
+    desk.session.notices.tell("The first.")
+    desk.session.notices.tell("The second.")
+    panel = paint_on(desk, photo)
+    QTest.mouseClick(panel.view, Qt.MouseButton.LeftButton, pos=place(panel, 0.5, 0.1))
+    assert overlay.unfold.text() == "2 messages"
+    desk.session.notices.dismiss(desk.session.notices.notices[0].number)
+    assert overlay.unfold.isVisible()
+    assert overlay.unfold.text() == "1 message"
+    desk.session.notices.tell("The third.")
+    assert window.notices.isVisible()
+    assert not overlay.unfold.isVisible()

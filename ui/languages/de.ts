@@ -2412,6 +2412,17 @@
   </message>
  </context>
  <context>
+  <name>MessageOverlay</name>
+  <message>
+   <source>1 message</source>
+   <translation>1 Meldung</translation>
+  </message>
+  <message>
+   <source>{n} messages</source>
+   <translation>{n} Meldungen</translation>
+  </message>
+ </context>
+ <context>
   <name>MethodPanel</name>
   <message>
    <source>Auto</source>

@@ -41,6 +41,8 @@ class NoticePanel(QWidget):
 
     # Cards came or went.
     changed = Signal()
+    # A card came, or the engine has a problem: there is something to read.
+    came = Signal()
     # The path of a picture to start from.
     start_wanted = Signal(str)
     # Pictures to show, by their paths.
@@ -79,9 +81,9 @@ class NoticePanel(QWidget):
         return tuple(self._cards.values())
 
     @property
-    def is_empty(self) -> bool:
-        """True if there is nothing to say."""
-        return not self._cards and self.engine_bar.isHidden()
+    def count(self) -> int:
+        """The number of messages in sight."""
+        return len(self._cards) + (not self.engine_bar.isHidden())
 
     def _connect(self) -> None:
         session = self._session
@@ -109,8 +111,11 @@ class NoticePanel(QWidget):
             self.engine_bar.tell(words, explanation(problem), failure=True, title=name)
         self._force_stop.setVisible(hangs)
         self._start_again.setVisible(not hangs)
+        is_new = self.engine_bar.isHidden() and (hangs or problem is not None)
         self.engine_bar.setVisible(hangs or problem is not None)
         self.changed.emit()
+        if is_new:
+            self.came.emit()
 
     def _refresh_notices(self) -> None:
         notices = self._session.notices.notices
@@ -123,6 +128,7 @@ class NoticePanel(QWidget):
             self._session.notices.dismiss(old.number)
             return
         shown = {notice.number: notice for notice in (*failures, *notes)}
+        is_new = not shown.keys() <= self._cards.keys()
         for number in [number for number in self._cards if number not in shown]:
             card = self._cards.pop(number)
             self._column.removeWidget(card)
@@ -137,6 +143,8 @@ class NoticePanel(QWidget):
         for failure in failures:
             self._cards[failure.number].tell_behind(len(every) - 1)
         self.changed.emit()
+        if is_new:
+            self.came.emit()
 
     def _card(self, notice: Notice) -> NoticeCard:
         card = NoticeCard(self._theme, self._session.remedies, notice)
