@@ -25,8 +25,9 @@ from ui.widgets.paint_view import Tool
 from ui.widgets.slider_field import SliderField
 from ui.widgets.stack import Stack
 
-_SLIDER_WIDTH = 180
-_FIELD_WIDTH = 64
+# All tools are one line beside the form in a window of 1280 pixels.
+_SLIDER_WIDTH = 160
+_FIELD_WIDTH = 56
 _LARGEST_BRUSH = 4096
 _USUAL_BRUSH = (2, 256)
 _USUAL_FEATHER = (0, 32)
@@ -123,7 +124,7 @@ class PaintBar(QWidget):
                 _row(buddy_label(name, field), field)
                 for name, field in zip(names, self.margins, strict=True)
             ),
-            spacing=M,
+            spacing=S,
         )
         # As wide for each tool: the lines, and the picture below them, stay where they are.
         self._sizes = Stack()
