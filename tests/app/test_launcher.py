@@ -98,21 +98,11 @@ def test_libraries_of_others_are_not_loaded(command: list[str], tmp_path: Path) 
     models(command, tmp_path, LD_LIBRARY_PATH=str(folder))
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        {"PYTHONWARNINGS": "error"},
-        {"PYTHONINSPECT": "1"},
-        {"PYTHONPYCACHEPREFIX": "/nonexistent"},
-        {"PYTHONUSERBASE": "/nonexistent"},
-        {"SAFELIGHT_LIBRARY_PATH": "/nonexistent"},
-    ],
-    ids=str,
-)
-def test_variables_of_others_change_nothing(
-    command: list[str], variables: dict[str, str], tmp_path: Path
-) -> None:
-    models(command, tmp_path, **variables)
+def test_variables_of_others_change_nothing(command: list[str], tmp_path: Path) -> None:
+    others = dict.fromkeys(
+        ("PYTHONPYCACHEPREFIX", "PYTHONUSERBASE", "SAFELIGHT_LIBRARY_PATH"), "/nonexistent"
+    )
+    models(command, tmp_path, PYTHONWARNINGS="error", PYTHONINSPECT="1", **others)
 
 
 def test_a_home_of_another_python_is_not_ours(tmp_path: Path) -> None:

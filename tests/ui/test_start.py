@@ -3,9 +3,9 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
-import pytest
 from pytestqt.qtbot import QtBot
 
 from app.single_instance import SingleInstance, Start
@@ -79,30 +79,32 @@ def loaded(done: "subprocess.CompletedProcess[str]") -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
+@cache
+def at_start() -> set[str]:
+    """The modules that are loaded once the window is open."""
+    return loaded(run(OPEN))
+
+
 def test_the_command_line_never_loads_qt() -> None:
     assert {name for name in loaded(run(COMMAND)) if name.startswith(("PySide6", "ui"))} == set()
 
 
 def test_the_window_never_loads_the_engine() -> None:
     heavy = ("numpy", "onnx", "openvino", "PIL", "tokenizers", "backends", "engine.server")
-    found = loaded(run(OPEN))
-    assert "ui.main_window" in found
-    assert {name for name in found if name.split(".")[0] in heavy or name in heavy} == set()
+    assert "ui.main_window" in at_start()
+    assert {name for name in at_start() if name.split(".")[0] in heavy or name in heavy} == set()
 
 
 def test_no_reader_of_pictures_is_loaded_before_there_is_a_picture() -> None:
-    found = loaded(run(OPEN))
-    assert {name for name in found if name.startswith("engine.metadata.readers")} == set()
+    assert {name for name in at_start() if name.startswith("engine.metadata.readers")} == set()
 
 
 def test_no_code_of_packs_or_connections_is_loaded_at_the_start() -> None:
-    found = loaded(run(OPEN))
     parts = {"app.packs.installation", "app.packs.catalogue", "tomllib", "urllib3", "ssl"}
-    assert found & parts == set()
+    assert at_start() & parts == set()
 
 
 def test_nothing_of_layers_and_upscales_is_loaded_before_there_is_one() -> None:
-    found = loaded(run(OPEN))
     parts = {
         "app.form.control_defaults",
         "ui.layer_labels",
@@ -112,33 +114,35 @@ def test_nothing_of_layers_and_upscales_is_loaded_before_there_is_one() -> None:
         "ui.upscale_popup",
         "ui.upscale_sizes",
     }
-    assert found & parts == set()
+    assert at_start() & parts == set()
 
 
 def test_no_dialog_is_loaded_before_it_is_opened() -> None:
-    found = loaded(run(OPEN))
     parts = {"ui.panels.paint_panel", "ui.widgets.mask_layer", "ui.item_models.lora_item_model"}
-    assert {name for name in found if name.startswith("ui.dialogs.") or name in parts} == set()
+    assert {name for name in at_start() if name.startswith("ui.dialogs.") or name in parts} == set()
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        {"QT_PLUGIN_PATH": "/nonexistent", "QT_QPA_PLATFORM_PLUGIN_PATH": "/nonexistent"},
-        {"LD_LIBRARY_PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "x"},
-        {"QT_STYLE_OVERRIDE": "nonsense", "SAFELIGHT_THEME": "nonsense"},
-        {"QT_SCALE_FACTOR": "2"},
-        {"LANG": "xx_XX.UTF-8", "LC_ALL": "C"},
-        {
-            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
-            "XDG_RUNTIME_DIR": "/nonexistent",
-            "PATH": "/nonexistent",
-        },
-    ],
-    ids=["plugins", "libraries", "style", "scale", "language", "no bus"],
-)
-def test_the_app_starts_with_the_environment_variables_of_others(variables: dict[str, str]) -> None:
-    assert "ui.main_window" in loaded(run(OPEN, **variables))
+def test_the_app_starts_with_the_environment_variables_of_others() -> None:
+    nothing = dict.fromkeys(
+        (
+            "LD_LIBRARY_PATH",
+            "PATH",
+            "QT_PLUGIN_PATH",
+            "QT_QPA_PLATFORM_PLUGIN_PATH",
+            "XDG_RUNTIME_DIR",
+        ),
+        "/nonexistent",
+    )
+    others = nothing | {
+        "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+        "LANG": "xx_XX.UTF-8",
+        "LC_ALL": "C",
+        "PYTHONDONTWRITEBYTECODE": "x",
+        "QT_SCALE_FACTOR": "2",
+        "QT_STYLE_OVERRIDE": "nonsense",
+        "SAFELIGHT_THEME": "nonsense",
+    }
+    assert "ui.main_window" in loaded(run(OPEN, **others))
 
 
 def test_the_window_starts_without_fonts(tmp_path: Path) -> None:
