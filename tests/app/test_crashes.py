@@ -37,7 +37,7 @@ HERE = Path(__file__).parent
 KILLS = pytest.mark.parametrize(
     ("moment", "kills"),
     [
-        *((moment, 4) for moment in Moment),
+        *((moment, 2) for moment in Moment),
         *(pytest.param(moment, 50, marks=pytest.mark.slow) for moment in Moment),
     ],
 )

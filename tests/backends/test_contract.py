@@ -11,6 +11,7 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 from backends.base import (
     Array,
@@ -67,10 +68,19 @@ def targets() -> Iterator[Target]:
                         yield Target(backend, device, precision, element)
 
 
-def every(targets: Iterable[Target]) -> pytest.MarkDecorator:
-    """A test for each target, in the ring where its runtime is."""
-    params = (pytest.param(t, id=label(t), marks=ring(t.backend.name, t.device)) for t in targets)
-    return pytest.mark.parametrize("target", list(params))
+def every(targets: Iterable[Target], *, networks: bool = False) -> pytest.MarkDecorator:
+    """A test for each target, in the ring where its runtime is.
+
+    WebGPU on a processor takes ten seconds for `networks`, which is for `make oracle`.
+    """
+
+    def param(t: Target) -> ParameterSet:
+        marks = ring(t.backend.name, t.device)
+        if networks and t.device.id == SOFTWARE:
+            marks = (pytest.mark.oracle,)
+        return pytest.param(t, id=label(t), marks=marks)
+
+    return pytest.mark.parametrize("target", list(map(param, targets)))
 
 
 def label(target: Target) -> str:
@@ -89,6 +99,7 @@ FIRST = list({(t.backend.name, t.device.id): t for t in reversed(ALL)}.values())
 every_target = every(ALL)
 every_backend = every(FIRST)
 every_runtime = every(t for t in FIRST if t.computes)
+every_runtime_of_networks = every((t for t in FIRST if t.computes), networks=True)
 every_host_runtime = every(t for t in FIRST if t.computes and t.device.id == "cpu")
 every_reference = pytest.mark.parametrize(
     "reference",

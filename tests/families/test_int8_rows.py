@@ -1,5 +1,6 @@
 """Transformers and encoders in int8 with a scale for each row, with and without ConvRot."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,11 @@ from tests.families.flux import files as flux
 from tests.families.flux.files import drawn
 from tests.families.gguf_parts import WideBackend, decibels
 from tests.families.int8_files import Way, write_int8
-from tests.families.test_gguf import picture, with_part
+from tests.families.test_gguf import ENCODERS, picture, with_part
+from tests.thinned import thinned
+
+# One family in each way, and each family in one.
+READ_OFTEN = [*product(["zimage"], Way), *product(MODELS, [Way.ROTATED])]
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -30,8 +35,7 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return write_parts(tmp_path_factory.mktemp(model.family), model)
 
 
-@pytest.mark.parametrize("way", Way)
-@pytest.mark.parametrize("family", MODELS)
+@pytest.mark.parametrize(("family", "way"), thinned(list(product(MODELS, Way)), READ_OFTEN))
 def test_weights_are_the_integers_times_their_scales(family: str, way: Way, tmp_path: Path) -> None:
     """Bit for bit; to float32's rounding where they are rotated back."""
     prefix = "model.diffusion_model." if family in ("zimage", "chroma") else ""
@@ -55,7 +59,7 @@ def test_weights_are_the_integers_times_their_scales(family: str, way: Way, tmp_
             np.testing.assert_array_equal(read, wanted, name)
 
 
-@pytest.mark.parametrize("way", [Way.ROWS, Way.ROTATED])
+@pytest.mark.parametrize("way", thinned([Way.ROWS, Way.ROTATED], [Way.ROTATED]))
 def test_a_picture_is_that_of_the_numbers(written: Written, way: Way, tmp_path: Path) -> None:
     """With numbers of 32 bits at least 60 dB; in blocks of 8 bits, too, or 40 if rotated back."""
     transformer = drawn(written.model.transformer)
@@ -81,6 +85,7 @@ def test_rows_stay_at_8_bits_without_loss(tmp_path: Path) -> None:
     assert bound_bytes(one, DType.F32, BlockForm.ROUNDED_4) * 8 == 5 * one.elements
 
 
+@pytest.mark.parametrize("written", thinned(MODELS, ENCODERS), indirect=True)
 def test_an_encoder_in_int8_supplies(written: Written, tmp_path: Path) -> None:
     model = written.model
     transformer, encoder = tmp_path / f"{model.name}.safetensors", tmp_path / "te.safetensors"

@@ -25,6 +25,7 @@ from tests.families.flow_models import MODELS, WIDE, Written, write_parts
 from tests.families.flux.files import drawn
 from tests.families.gguf_parts import decibels, stored_as
 from tests.pipeline.jobs import RESIDENCY, a_request, run
+from tests.thinned import thinned
 
 RANK = 4
 # A layer in the original layout and in diffusers', without the prefixes of dialects.
@@ -262,7 +263,7 @@ def picture(
     return np.asarray(made.pixels[0])
 
 
-@pytest.mark.parametrize("kind", [kohya, lokr])
+@pytest.mark.parametrize("kind", thinned([kohya, lokr], [kohya]))
 def test_a_lora_acts_merged_as_beside_and_over_blocks(
     written: Written,
     kind: Callable[[str], dict[str, Array]],

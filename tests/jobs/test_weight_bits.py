@@ -37,6 +37,7 @@ from tests.families.flux.files import drawn
 from tests.families.flux.test_gguf import write_pair
 from tests.families.gguf_parts import decibels
 from tests.pipeline.jobs import a_request
+from tests.thinned import thinned
 from tests.tiny_checkpoint import write_checkpoint
 
 _log = logging.getLogger(__name__)
@@ -105,7 +106,7 @@ MAKERS: Mapping[str, Callable[[Path], GenerateRequest]] = {
 }
 
 
-@pytest.fixture(scope="module", params=MAKERS)
+@pytest.fixture(scope="module", params=thinned(MAKERS, ["Flux.1", "SD 1.5"]))
 def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     folder = tmp_path_factory.mktemp("bits")
     return Bench(folder, MAKERS[request.param](folder))

@@ -26,6 +26,7 @@ from tests.jobs.test_weight_bits import Bench
 from tests.pictures.test_starter_pictures import ASKED, GUIDANCE, STEPS
 from tests.pipeline.jobs import a_request
 
+pytestmark = pytest.mark.oracle  # 15 pictures; tests/jobs has the same of small models
 _log = logging.getLogger(__name__)
 PROMPTS = tuple(ASKED)[:3]
 # Roundings, and decibels of the median picture beside that of exact weights, at least.

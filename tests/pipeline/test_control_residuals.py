@@ -43,7 +43,12 @@ from engine.graphs.control_residuals import BEFORE, MASK
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.t2i_adapter import adapter_residuals
 from tests.backends.samples import Target, relative_error
-from tests.backends.test_contract import FIRST, every, every_runtime
+from tests.backends.test_contract import (
+    FIRST,
+    every,
+    every_runtime,
+    every_runtime_of_networks,
+)
 from tests.control.small import (
     SMALL_ADAPTER,
     as_they_are,
@@ -53,6 +58,7 @@ from tests.control.small import (
 from tests.graphs.networks import Emit, graph_in_memory, wanted
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.jobs import a_request, psnr, run
+from tests.thinned import thinned
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 # --- the graph ---
@@ -60,7 +66,7 @@ from tests.tiny_checkpoint import SIDE, write_checkpoint
 CELLS = (6, 10)
 
 
-@every_runtime
+@every_runtime_of_networks
 def test_residuals_are_picked_weighted_masked_and_added_as_in_numpy(target: Target) -> None:
     config, random = small_control_net(), np.random.default_rng(3)
     session = loaded(target, config)
@@ -266,7 +272,7 @@ WAYS = (
 )
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", thinned(WAYS, ["two", "a mask", "tiles"]))
 def test_no_residual_is_brought_to_main_memory(folder: Path, way: str) -> None:
     request, backend = requests(folder)[way], CpuBackend()
     watching = Watching(backend, backend.probe()[0])

@@ -61,6 +61,7 @@ def test_the_picture_is_that_of_float32_after_one_retry(tmp_path: Path) -> None:
     assert all(pixels.std() > 20 for pixels in exact.pixels)
 
 
+@pytest.mark.oracle
 def test_the_same_vae_without_the_overflow_needs_no_retry(tmp_path: Path) -> None:
     """So it is the overflow that was seen, and nothing else about these weights."""
     broken = a_request(write_checkpoint(tmp_path / "overflowing", change=overflowing), steps=2)

@@ -18,7 +18,10 @@ from tests.app.updates.trees import NEW, OLD, Home, make_whole_tree
 from tests.guard import checkpoints, frozen
 from tests.guard.engine import Made
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the launchers are scripts")
+pytestmark = [
+    pytest.mark.oracle,  # two whole trees and three starts
+    pytest.mark.skipif(sys.platform == "win32", reason="the launchers are scripts"),
+]
 # Of the guard: noise that is drawn at each step, and a prompt as another tool reads it.
 CASES = ("sampler dpmpp_2m_sde", "prompt weights comfy")
 
