@@ -15,8 +15,9 @@ _FIGURE = re.compile(r"(?<=\| )(?:\d+\.\d|same)(?= \|)")
 _HEAD = """# Fidelity
 
 How close Safelight's pictures are to those of other tools, for the same checkpoint, prompt, seed
-and settings. `make fidelity` writes this page; `make oracle` measures each comparison again and
-fails below {limit:g} dB. There are {count} comparisons, all in 32-bit floats on a processor.
+and settings. `make fidelity` writes this page; `make oracle` measures a third of it again,
+`make thorough` all, and each fails below {limit:g} dB. There are {count} comparisons, all in
+32-bit floats on a processor.
 
 | Tool and comparisons | Lowest, dB |
 |---|---|
