@@ -119,6 +119,7 @@ def test_a_file_that_ends_its_process_is_refused(maker: MapMaker, tmp_path: Path
     assert refused.value.code in (ErrorCode.CHECKPOINT_UNREADABLE, ErrorCode.BACKEND_FAILED)
 
 
+@pytest.mark.oracle  # fills 4 GB; tests/graphs/test_onnx_graph.py has a quick one
 def test_a_file_that_takes_all_memory_is_refused(maker: MapMaker, tmp_path: Path) -> None:
     made = growing(34)
     made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, None))
