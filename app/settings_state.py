@@ -185,7 +185,7 @@ def _put_aside(path: Path, reading: Reading) -> ErrorInfo | None:
     if aside is not None:
         kept = translate("SettingsState", "The file was kept as {path}.").format(path=aside)
         hint = f"{hint} {kept}"
-    return ErrorInfo(ErrorCode.SESSION_UNREADABLE, message, hint, reading.detail)
+    return ErrorInfo(ErrorCode.SETTINGS_UNREADABLE, message, hint, reading.detail)
 
 
 def _bring_back(path: Path) -> bool:
@@ -204,7 +204,7 @@ def _mistake(path: Path, reading: Reading) -> ErrorInfo | None:
     """Return the problem with a file that a person writes at this moment; None if it is good."""
     if reading.fault is not None:
         return ErrorInfo(
-            ErrorCode.SESSION_UNREADABLE,
+            ErrorCode.SETTINGS_UNREADABLE,
             translate("SettingsState", "There is a mistake in {path}: {detail}.").format(
                 path=path, detail=reading.detail.rstrip(".")
             ),
@@ -213,7 +213,7 @@ def _mistake(path: Path, reading: Reading) -> ErrorInfo | None:
     if not reading.refused:
         return None
     return ErrorInfo(
-        ErrorCode.SESSION_UNREADABLE,
+        ErrorCode.SETTINGS_UNREADABLE,
         translate(
             "SettingsState", "These settings have values that make no sense: {names}."
         ).format(names=", ".join(reading.refused)),

@@ -38,6 +38,7 @@ _TEXTS: Mapping[NoticeAction, object] = MappingProxyType(
         _A.RUNTIMES: QT_TRANSLATE_NOOP("notices", "Runtimes…"),
         _A.UPDATES: QT_TRANSLATE_NOOP("notices", "Check for updates…"),
         _A.SHOW_STATE: QT_TRANSLATE_NOOP("notices", "Show the folder"),
+        _A.SHOW_SETTINGS: QT_TRANSLATE_NOOP("notices", "Show the folder"),
         _A.UNDO_CHANGE: QT_TRANSLATE_NOOP("notices", "Undo"),
         _A.MAKE_AGAIN: QT_TRANSLATE_NOOP("notices", "Make it again"),
         _A.UNDO_TRASH: QT_TRANSLATE_NOOP("notices", "Put back"),

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     reading = read_settings(path)
     if reading.fault is not None:
         raise EngineError(
-            ErrorCode.SESSION_UNREADABLE,
+            ErrorCode.SETTINGS_UNREADABLE,
             sentence("{path} cannot be used: {reason}.", path=path, reason=reading.detail),
             sentence("Mend it, or open the window, which puts it aside."),
         )

@@ -180,6 +180,11 @@ _OF_DISKS = {
         QT_TRANSLATE_NOOP("errors", "Pictures and models are safe."),
         (_A.SHOW_STATE,),
     ),
+    ErrorCode.SETTINGS_UNREADABLE: ErrorKind(
+        QT_TRANSLATE_NOOP("errors", "The settings could not be used"),
+        QT_TRANSLATE_NOOP("errors", "Pictures and models are safe."),
+        (_A.SHOW_SETTINGS,),
+    ),
 }
 _OF_SAFELIGHT = {
     ErrorCode.ENGINE_NOT_STARTED: ErrorKind(

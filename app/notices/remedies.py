@@ -58,6 +58,7 @@ class NoticeAction(StrEnum):
     RUNTIMES = "runtimes"
     UPDATES = "updates"
     SHOW_STATE = "show_state"
+    SHOW_SETTINGS = "show_settings"
     UNDO_CHANGE = "undo_change"
     MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"

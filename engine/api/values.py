@@ -273,6 +273,7 @@ class ErrorCode(StrEnum):
     PROTOCOL_BROKEN = "protocol_broken"
     QUEUE_UNREADABLE = "queue_unreadable"
     SESSION_UNREADABLE = "session_unreadable"
+    SETTINGS_UNREADABLE = "settings_unreadable"
     INTERNAL = "internal"
 
 

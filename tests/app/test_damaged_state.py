@@ -21,7 +21,11 @@ from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 
 _MASK = b"a painted mask"
-_UNREADABLE = {ErrorCode.SESSION_UNREADABLE, ErrorCode.QUEUE_UNREADABLE}
+_UNREADABLE = {
+    ErrorCode.SESSION_UNREADABLE,
+    ErrorCode.SETTINGS_UNREADABLE,
+    ErrorCode.QUEUE_UNREADABLE,
+}
 # It says which process is the first, and nothing that anybody would miss.
 _LOCK = "safelight.lock"
 

@@ -321,6 +321,22 @@ def show_state(make_desk: MakeDesk, _: object, patch: pytest.MonkeyPatch) -> Non
     assert shown == [str(desk.paths.state)]
 
 
+def show_settings(make_desk: MakeDesk, _: object, patch: pytest.MonkeyPatch) -> None:
+    desk = make_desk().start()
+    desk.paths.config.mkdir(exist_ok=True)
+    desk.session.settings.path.write_text("look = [")
+    desk.session.settings.look_again()
+    desk.wait(lambda: bool(desk.session.notices.notices))
+    shown: list[str] = []
+
+    def show(url: QUrl) -> None:
+        shown.append(url.toLocalFile())
+
+    patch.setattr(QDesktopServices, "openUrl", show)
+    press(desk, A.SHOW_SETTINGS)
+    assert shown == [str(desk.paths.config)]
+
+
 Proof = Callable[[MakeDesk, Path, pytest.MonkeyPatch], None]
 PROOFS: dict[NoticeAction, Proof] = {
     A.RETRY: retry,
@@ -345,6 +361,7 @@ PROOFS: dict[NoticeAction, Proof] = {
     A.RUNTIMES: runtimes,
     A.UPDATES: updates,
     A.SHOW_STATE: show_state,
+    A.SHOW_SETTINGS: show_settings,
 }
 
 

@@ -10814,6 +10814,10 @@
    <translation>Die Warteschlange war nicht lesbar</translation>
   </message>
   <message>
+   <source>The settings could not be used</source>
+   <translation>Die Einstellungen konnten nicht verwendet werden</translation>
+  </message>
+  <message>
    <source>The settings name a device that this Safelight lacks.</source>
    <translation>Die Einstellungen nennen ein Gerät, das dieses Safelight nicht hat.</translation>
   </message>

@@ -166,6 +166,9 @@ class NoticePanel(QWidget):
             NoticeAction.RUNTIMES: lambda: self._show_runtimes(pack_wanted(notice.error)),
             NoticeAction.ABOUT_CHECKPOINT: self._show_checkpoint,
             NoticeAction.SHOW_STATE: lambda: open_folder(str(self._session.state_folder)),
+            NoticeAction.SHOW_SETTINGS: lambda: open_folder(
+                str(self._session.settings.path.parent)
+            ),
         }
         if action in asked:
             asked[action](notice)
