@@ -52,6 +52,8 @@ class FormPanel(QScrollArea):
 
     # Nothing is cut off from another width on: a card came or went.
     needs_width = Signal()
+    # The field that had the focus last; only compared, as it may be gone.
+    _focused: QWidget | None = None
 
     def __init__(
         self,
@@ -109,8 +111,6 @@ class FormPanel(QScrollArea):
         content = QWidget()
         content.setProperty("role", "panel")
         self._needed = 0
-        # The field that had the focus last; only compared, as it may be gone.
-        self._focused: QWidget | None = None
         self.setWidget(content)
         column = self._column = QVBoxLayout(content)
         column.setContentsMargins(M, M, M, M)
