@@ -2912,12 +2912,8 @@
    <translation>Fertig</translation>
   </message>
   <message>
-   <source>Feather</source>
-   <translation>Weichzeichnen</translation>
-  </message>
-  <message>
-   <source>How soft the edge of the mask is, in pixels of the picture. This is the mask blur of the settings, not one more.</source>
-   <translation>Wie weich die Kante der Maske ist, in Pixeln des Bildes. Das ist die Maskenunschärfe der Einstellungen, keine weitere.</translation>
+   <source>How soft the edge of the mask is, in pixels of the picture. It is the same as the soft edge below the start picture.</source>
+   <translation>Wie weich die Kante der Maske ist, in Pixeln des Bildes. Es ist dasselbe wie Weichzeichnen unter dem Startbild.</translation>
   </message>
   <message>
    <source>Left</source>
@@ -2930,6 +2926,10 @@
   <message>
    <source>Right</source>
    <translation>Rechts</translation>
+  </message>
+  <message>
+   <source>Soft edge</source>
+   <translation>Weichzeichnen</translation>
   </message>
   <message>
    <source>Top</source>

@@ -59,11 +59,11 @@ class PaintBar(QWidget):
         self.brush = SliderField(self.tr("Brush"), field, _USUAL_BRUSH)
         low, high = bounds_of(MaskOptions, "blur")
         field = WholeField(round(low), round(high))
-        self.feather = SliderField(self.tr("Feather"), field, _USUAL_FEATHER)
+        self.feather = SliderField(self.tr("Soft edge"), field, _USUAL_FEATHER)
         self.feather.setToolTip(
             self.tr(
                 "How soft the edge of the mask is, in pixels of the picture. "
-                "This is the mask blur of the settings, not one more."
+                "It is the same as the soft edge below the start picture."
             )
         )
         self.margins = self._make_margins()
