@@ -134,6 +134,10 @@ def test_messages_cover_no_button_of_a_page(desk: Desk, tmp_path: Path) -> None:
     desk.session.view.choose(str(tmp_path / "picture.png"))
     desk.wait(window.canvas.zoom.isVisible)
     desk.wait(lambda: not covered(desk, window.canvas.zoom))
+    desk.resize(1280, 720)
+    window.actions_by_name[ActionName.DETAILS].trigger()
+    desk.wait(window.canvas.details.isVisible)
+    desk.wait(lambda: not covered(desk, window.canvas.details))
 
 
 def covered(desk: Desk, widget: QWidget) -> bool:

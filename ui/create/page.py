@@ -68,7 +68,7 @@ class CreatePage(QWidget):
     @property
     def room_for_messages(self) -> QWidget:
         """The part that messages may lie over."""
-        return self.canvas
+        return self.canvas.pictures
 
     def _lay_out(self, column: QVBoxLayout) -> None:
         column.addWidget(self.canvas, 1)

@@ -74,16 +74,17 @@ class CanvasPanel(QWidget):
         self.view = CompareView(theme)
         self.empty = FirstRun(session, theme, actions)
         self.details = DetailsPanel(session, theme)
-        self._stack = Stack()
+        # The part of the pictures, beside their details.
+        self.pictures = Stack()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(self._stack, 1)
+        row.addWidget(self.pictures, 1)
         row.addWidget(self.details)
         self.batch = BatchPanel(session, theme)
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.batch)
-        self._stack.addWidget(self.view)
+        self.pictures.addWidget(self.empty)
+        self.pictures.addWidget(self.batch)
+        self.pictures.addWidget(self.view)
         self.zoom = ZoomBar(self.view, theme, actions)
         self.corner = CanvasCorner(self.view, theme, actions)
         self.back = self.corner.back
@@ -173,7 +174,7 @@ class CanvasPanel(QWidget):
             from ui.panels.paint_panel import PaintPanel
 
             self.paint = PaintPanel(self._session, self._theme, self._actions)
-            self._stack.addWidget(self.paint)
+            self.pictures.addWidget(self.paint)
         self._refresh_actions()
         self.refresh()
 
@@ -193,7 +194,7 @@ class CanvasPanel(QWidget):
 
     def _zoom(self, act: Callable[[ZoomView], None]) -> None:
         """Zoom the view that is shown; other pages have views with the same keys."""
-        shown = self._stack.currentWidget()
+        shown = self.pictures.currentWidget()
         view = self.view if self.paint is None or shown is not self.paint else self.paint.view
         if view.isVisible():
             act(view)
@@ -248,7 +249,7 @@ class CanvasPanel(QWidget):
             super().keyPressEvent(event)
 
     def _on_batch(self) -> None:
-        if self._shows_batch != (self._stack.currentWidget() is self.batch):
+        if self._shows_batch != (self.pictures.currentWidget() is self.batch):
             self.refresh()
 
     def _on_preview(self, preview: Preview | None) -> None:
@@ -370,9 +371,9 @@ class CanvasPanel(QWidget):
             shown = self.batch
         elif view.path is None and view.map_over is None and not self._session.pictures.is_live:
             shown = self.empty
-        had_focus = self._stack.isAncestorOf(self.focusWidget() or self)
-        self._stack.setCurrentWidget(shown)
-        if had_focus and not self._stack.isAncestorOf(self.focusWidget() or self):
+        had_focus = self.pictures.isAncestorOf(self.focusWidget() or self)
+        self.pictures.setCurrentWidget(shown)
+        if had_focus and not self.pictures.isAncestorOf(self.focusWidget() or self):
             shown.setFocus()
         self.back.setVisible(self._can_go_back)
         self._refresh_actions()
