@@ -96,7 +96,7 @@ class ActionName(StrEnum):
 class _Entry:
     text: object
     key: str
-    # Actions whose keys text fields need: the keys work in the strip only.
+    # Actions whose keys text fields need: the keys work in the strip and on the picture only.
     in_strip: bool = False
     # Keys without Ctrl or those of text fields: they work while the canvas has the focus.
     on_canvas: bool = False

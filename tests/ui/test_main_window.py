@@ -158,8 +158,9 @@ def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:
 _CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
-def test_delete_moves_to_the_trash_only_in_the_strip(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("part", ["strip", "picture"])
+def test_delete_moves_to_the_trash_where_nothing_is_typed(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     path = Path(add_picture(desk.paths.output))
@@ -169,8 +170,11 @@ def test_delete_moves_to_the_trash_only_in_the_strip(
     desk.session.view.choose(str(path))
     window.form.prompt.setFocus()
     QTest.keyClick(window.form.prompt, Qt.Key.Key_Delete)
-    window.strip.setFocus()
-    QTest.keyClick(window.strip, Qt.Key.Key_Delete)
+    assert path.exists()
+    focused = window.strip if part == "strip" else window.canvas.view
+    desk.wait(focused.isVisible)
+    focused.setFocus()
+    QTest.keyClick(focused, Qt.Key.Key_Delete)
     desk.wait(lambda: window.strip.pictures.rowCount() == 0)
     assert not path.exists()
 

@@ -86,6 +86,7 @@ class CanvasPanel(QWidget):
         self.pictures.addWidget(self.batch)
         self.pictures.addWidget(self.view)
         self.zoom = ZoomBar(self.view, theme, actions)
+        self.view.addAction(actions[ActionName.TRASH])
         self.corner = CanvasCorner(self.view, theme, actions)
         self.back = self.corner.back
         self._connect()
