@@ -11,7 +11,7 @@ from tests.app.supervised import PATIENCE_MS
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.choice_popup import ChoicePopup
-from ui.widgets.choice_rows import ChoiceFilter
+from ui.widgets.choice_rows import ChoiceDelegate, ChoiceFilter
 
 # What the display of tests says of windows that are no whole application.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -95,6 +95,10 @@ def test_the_list_shows_whole_rows_within_the_window(
     seen = view.viewport().rect()
     rects = [view.visualRect(opened.popup.rows.index(row, 0)) for row in range(len(opened.shown))]
     touched = [rect for rect in rects if rect.intersects(seen)]
+    # Sentences are as high as they are drawn, with a scroll bar beside them or without one.
+    delegate = view.itemDelegate()
+    assert isinstance(delegate, ChoiceDelegate)
+    assert delegate.width == seen.width()
     if height == 600:
         assert touched
         assert all(seen & rect == rect for rect in touched)

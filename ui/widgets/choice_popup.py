@@ -180,11 +180,14 @@ class ChoicePopup(QFrame):
         """Choose the side of the box and the width, for all entries."""
         room, at = self._room, self._at()
         width = min(max(at.width(), _WIDE if has_sentences else 0), room.width())
-        bar = self.list.verticalScrollBar().sizeHint().width()
-        self._delegate.width = width - 2 * _FRAME - bar
+        self._delegate.width = width - 2 * _FRAME
         self._delegate.has_sentences = has_sentences
         below, above = room.bottom() - at.bottom(), at.top() - room.top()
         height = self._height(max(below, above))
+        if self._whole_rows(height - self._head()) < self.rows.rowCount():
+            # Words have the room beside the scroll bar.
+            self._delegate.width -= self.list.verticalScrollBar().sizeHint().width()
+            height = self._height(max(below, above))
         self._is_below = height <= below or below >= above
         is_mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
         left = at.right() + 1 - width if is_mirrored else at.left()
@@ -202,17 +205,25 @@ class ChoicePopup(QFrame):
 
     def _height(self, room: int) -> int:
         """Return the height of the search with as many whole rows as there is room for."""
-        head = (CONTROL_HEIGHT + XS if self.search.isVisibleTo(self) else 0) + 2 * _FRAME
+        head = self._head()
         if self.nothing.isVisibleTo(self):
             return head + XS + self.nothing.heightForWidth(self.width() - 2 * _FRAME) + XS
-        return head + self._height_of_rows(min(_HIGHEST, room) - head)
+        rows = max(1, self._whole_rows(min(_HIGHEST, room) - head))
+        return head + sum(self._height_of(row) for row in range(min(rows, self.rows.rowCount())))
 
-    def _height_of_rows(self, most: int) -> int:
-        """Return the height of as many whole rows as fit, at least one."""
+    def _head(self) -> int:
+        """Return the height of what is not the rows."""
+        return (CONTROL_HEIGHT + XS if self.search.isVisibleTo(self) else 0) + 2 * _FRAME
+
+    def _whole_rows(self, most: int) -> int:
+        """Return the number of rows that fit into a height."""
         height = 0
         for row in range(self.rows.rowCount()):
-            size: QSize = self.list.sizeHintForIndex(self.rows.index(row, 0))
-            if row and height + size.height() > most:
-                break
-            height += size.height()
-        return height
+            height += self._height_of(row)
+            if height > most:
+                return row
+        return self.rows.rowCount()
+
+    def _height_of(self, row: int) -> int:
+        size: QSize = self.list.sizeHintForIndex(self.rows.index(row, 0))
+        return size.height()
