@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import shiboken6
 from PySide6.QtCore import QLocale, Qt, QTranslator
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QImage, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from app.notices.wording import worded, worded_reason
@@ -23,6 +23,7 @@ from tests.tools.catalogues import (
 from tests.ui.conftest import MakeDesk
 from tests.ui.gallery.conftest import PROMPTS, Shown
 from tests.ui.test_languages import words
+from ui.actions import ActionName
 from ui.languages.use import use_language
 from ui.places import Place
 
@@ -115,6 +116,27 @@ def test_no_button_below_the_pictures_is_cut_off(qapp: QApplication, make_desk: 
             "Wiederverwenden",
             "Hiervon ausgehen",
         ]
+
+
+def test_words_beside_sliders_are_whole_and_apart(
+    qapp: QApplication, make_desk: MakeDesk, tmp_path: Path
+) -> None:
+    use_language(qapp, Language.GERMAN, {})
+    desk = make_desk()
+    desk.resize(1280, 720)
+    picture = tmp_path / "start.png"
+    image = QImage(64, 64, QImage.Format.Format_RGB32)
+    assert image.save(str(picture))
+    desk.session.generation.start_from(str(picture), 64, 64)
+    desk.window.actions_by_name[ActionName.PAINT].trigger()
+    paint, strength = desk.window.canvas.paint, desk.window.form.inputs.strength
+    assert paint is not None
+    desk.wait(paint.bar.feather.isVisible)
+    desk.wait(strength.isVisible)
+    for label in (paint.bar.brush.label, paint.bar.feather.label, *strength.ends):
+        assert label.width() >= label.sizeHint().width(), label.text()
+    first, last = strength.ends
+    assert last.geometry().left() - first.geometry().right() > 3
 
 
 def test_numbers_in_sentences_are_written_as_in_german(qapp: QApplication) -> None:

@@ -1839,11 +1839,11 @@
   </message>
   <message>
    <source>keep</source>
-   <translation>bewahren</translation>
+   <translation>behalten</translation>
   </message>
   <message>
    <source>reinvent</source>
-   <translation>neu erfinden</translation>
+   <translation>erfinden</translation>
   </message>
   <message>
    <source>{size} · with a mask</source>
@@ -3865,7 +3865,7 @@
   </message>
   <message>
    <source>reinvent</source>
-   <translation>neu erfinden</translation>
+   <translation>erfinden</translation>
   </message>
  </context>
  <context>
@@ -7744,7 +7744,7 @@
   </message>
   <message>
    <source>Use the same model as a .safetensors file, or the LoRA beside the model.</source>
-   <translation>Verwenden Sie dasselbe Modell als .safetensors-Datei, oder das LoRA neben dem Modell.</translation>
+   <translation>Verwenden Sie dasselbe Modell als .safetensors-Datei, oder die LoRA neben dem Modell.</translation>
   </message>
   <message>
    <source>Use the same model in 16 bits, or the LoRA beside the model.</source>
@@ -7948,15 +7948,15 @@
   </message>
   <message>
    <source>a LoRA</source>
-   <translation>ein LoRA</translation>
+   <translation>eine LoRA</translation>
   </message>
   <message>
    <source>a LoRA for an unknown kind of model</source>
-   <translation>ein LoRA für eine unbekannte Art von Modell</translation>
+   <translation>eine LoRA für eine unbekannte Art von Modell</translation>
   </message>
   <message>
    <source>a LoRA for {family}</source>
-   <translation>ein LoRA für {family}</translation>
+   <translation>eine LoRA für {family}</translation>
   </message>
   <message>
    <source>a LyCORIS LoRA</source>
@@ -10579,11 +10579,11 @@
   <name>errors</name>
   <message>
    <source>A LoRA acts in another way than was meant</source>
-   <translation>Ein LoRA wirkt anders als gedacht</translation>
+   <translation>Eine LoRA wirkt anders als gedacht</translation>
   </message>
   <message>
    <source>A LoRA was not found</source>
-   <translation>Ein LoRA wurde nicht gefunden</translation>
+   <translation>Eine LoRA wurde nicht gefunden</translation>
   </message>
   <message>
    <source>A driver or a runtime may be missing.</source>
@@ -10747,7 +10747,7 @@
   </message>
   <message>
    <source>The LoRA is for other models</source>
-   <translation>Das LoRA ist für andere Modelle</translation>
+   <translation>Die LoRA ist für andere Modelle</translation>
   </message>
   <message>
    <source>The cache cannot be written</source>
@@ -11111,7 +11111,7 @@
   <name>first_models</name>
   <message>
    <source>A LoRA that draws in 4 to 8 steps in place of 20 to 30.</source>
-   <translation>Ein LoRA, das in 4 bis 8 statt 20 bis 30 Schritten zeichnet.</translation>
+   <translation>Eine LoRA, die in 4 bis 8 statt 20 bis 30 Schritten zeichnet.</translation>
   </message>
   <message>
    <source>An all-rounder for portraits, fantasy and illustration; small and quick.</source>

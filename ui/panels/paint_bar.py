@@ -26,7 +26,7 @@ from ui.widgets.slider_field import SliderField
 from ui.widgets.stack import Stack
 
 # All tools are one line beside the form in a window of 1280 pixels.
-_SLIDER_WIDTH = 160
+_SLIDER_WIDTH = 140
 _FIELD_WIDTH = 56
 _LARGEST_BRUSH = 4096
 _USUAL_BRUSH = (2, 256)
@@ -116,7 +116,7 @@ class PaintBar(QWidget):
         column.addLayout(flow)
         flow.addWidget(_row(*self.tools.values()))
         for slider in (self.brush, self.feather):
-            slider.setFixedWidth(_SLIDER_WIDTH + slider.label.sizeHint().width() // 2)
+            slider.setFixedWidth(_SLIDER_WIDTH + slider.label.sizeHint().width())
         self._painting = _row(self.brush, self.feather, spacing=S)
         names = self.tr("Left"), self.tr("Top"), self.tr("Right"), self.tr("Bottom")
         self.growth = _row(

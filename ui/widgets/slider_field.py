@@ -44,11 +44,13 @@ class SliderField(QWidget):
         layout.setColumnStretch(1, 1)
         for column, widget in enumerate((self.label, self.slider, field)):
             layout.addWidget(widget, 0, column)
-        if ends:
+        self.ends = tuple(plain_label(words, "caption") for words in ends or ())
+        if self.ends:
             row = QHBoxLayout()
-            row.addWidget(plain_label(ends[0], "caption"))
+            row.setSpacing(S)
+            row.addWidget(self.ends[0])
             row.addStretch(1)
-            row.addWidget(plain_label(ends[1], "caption"))
+            row.addWidget(self.ends[1])
             layout.addLayout(row, 1, 1)
         field.valueChanged.connect(self._on_typed)
         self.slider.valueChanged.connect(self._on_slid)
