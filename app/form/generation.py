@@ -183,6 +183,11 @@ class GenerationState(FormFields):
         )
 
     @property
+    def sees_negative(self) -> bool:
+        """True if a negative prompt may have an effect with the chosen checkpoint and guidance."""
+        return self.suggestions.features.sees_negative(self.guidance_options.true_cfg)
+
+    @property
     def _default_strength(self) -> float:
         masked = self.input_path(InputRole.MASK) is not None
         return default_strength(

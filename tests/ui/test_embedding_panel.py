@@ -204,3 +204,16 @@ def test_an_embedding_that_no_prompt_for_the_tool_can_name_is_not_written(
     dialog.toggle()
     assert form.prompt == "a house, easy negative"
     dialog.reject()
+
+
+def test_an_embedding_goes_into_a_negative_prompt_only_where_there_is_one(desk: Desk) -> None:
+    form = desk.session.generation
+    form.prompt = "EasyNegative"
+    (card,) = panel(desk).cards
+    desk.wait(lambda: card.move_it.isVisibleTo(panel(desk)))
+    say_family(desk.session, "flux", Features(negative_prompt=False))
+    desk.wait(lambda: not form.sees_negative)
+    assert not card.move_it.isVisibleTo(panel(desk))
+    form.prompt, form.negative_prompt = "", "EasyNegative"
+    (card,) = panel(desk).cards
+    assert card.move_it.isVisibleTo(panel(desk)), "it can be brought back"

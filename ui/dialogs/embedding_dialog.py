@@ -118,4 +118,4 @@ class EmbeddingDialog(QDialog):
             is_named = bool(name) and self.model.is_named(name, negative=negative)
             button.setText(out if is_named else into)
             button.setEnabled(is_named or (bool(name) and self.model.is_suited(name)))
-        self.avoid.setVisible(self._session.generation.suggestions.features.negative_prompt)
+        self.avoid.setVisible(self._session.generation.sees_negative)

@@ -133,8 +133,7 @@ class AdvancedPanel(QWidget):
     def _refresh(self) -> None:
         state = self._state
         self.faster.box.setChecked(state.guidance_options.range == FASTER_GUIDANCE)
-        features = state.suggestions.features
-        self.faster.setVisible(features.sees_negative(state.guidance_options.true_cfg))
+        self.faster.setVisible(state.sees_negative)
         self.faster.tell(gain_words(self._session.pace.gain(str(state.checkpoint))))
         self.reset.setVisible(state.has_choices)
         self.section.head.tell(advanced_summary(state))

@@ -30,6 +30,7 @@ class EmbeddingPanel(CardList[EmbeddingRowPanel]):
         session.embeddings.changed.connect(self._refresh)
         session.generation.convention_changed.connect(self._refresh)
         session.generation.suggestions_changed.connect(self._refresh)
+        session.generation.guidance_options_changed.connect(self._refresh)
         pictures.ready.connect(self._on_picture)
         self._refresh()
 
@@ -48,6 +49,9 @@ class EmbeddingPanel(CardList[EmbeddingRowPanel]):
         self.show_count(len(rows))
         for row, panel in zip(rows, self.cards, strict=True):
             panel.show_row(row)
+            # Into the negative prompt only where there is one; out of it always.
+            sees_negative = self._session.generation.sees_negative
+            panel.move_it.setVisible(row.is_negative or sees_negative)
             panel.show_picture(self._picture(row.info))
         self.heading.setVisible(bool(rows))
         self.add.setText(

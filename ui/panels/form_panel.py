@@ -150,8 +150,7 @@ class FormPanel(QScrollArea):
     def _offer(self, *_: object) -> None:
         """Show the controls that the checkpoint's features support."""
         features = self._state.suggestions.features
-        true_cfg = self._state.guidance_options.true_cfg
-        self.negative_panel.setVisible(features.sees_negative(true_cfg))
+        self.negative_panel.setVisible(self._state.sees_negative)
         self.picture_size.set_step(features.size_multiple)
         known = not self._state.suggestions.is_guess
         words = no_layers_words(features) if known else ""
