@@ -240,12 +240,16 @@ def token_count(check: PromptCheck) -> str:
         text = translate("labels", "about {n} of {room} tokens")
     else:
         text = translate("labels", "{n} of {room} tokens")
-    locale = QLocale()
+    shown = QLocale().toString
+    if len({one.capacity for one in check.encoders}) > 1:
+        one_of = translate("labels", "{n} of {room}")
+        words = (text, *(one_of for _ in check.encoders[1:]))
+        pairs = ((shown(one.used), shown(one.capacity)) for one in check.encoders)
+        return " · ".join(
+            said.format(n=n, room=room) for said, (n, room) in zip(words, pairs, strict=True)
+        )
     used = [one.used for one in check.encoders] or [check.used]
-    rooms = [one.capacity for one in check.encoders]
-    rooms = rooms if len(set(rooms)) > 1 else [check.capacity]
-    n, room = (" / ".join(map(locale.toString, numbers)) for numbers in (used, rooms))
-    return text.format(n=n, room=room)
+    return text.format(n=" / ".join(map(shown, used)), room=shown(check.capacity))
 
 
 def encoder_counts(check: PromptCheck) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from app.form.generation import MOST_CHARACTERS
 from app.form.prompt_state import NO_CHECK
-from engine.api.prompts import Hint, HintKind, PromptCheck
+from engine.api.prompts import EncoderCount, Hint, HintKind, PromptCheck
 from engine.api.values import ConventionName
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
@@ -114,12 +114,22 @@ def test_places_outside_of_the_text_do_no_harm(desk: Desk, place: int) -> None:
     assert len(marked(desk.window.form.prompt)[1]) == (place < len(text))
 
 
+def _counted(*counts: tuple[int, int]) -> PromptCheck:
+    encoders = tuple(
+        EncoderCount(key=f"encoder {at}", used=used, capacity=capacity)
+        for at, (used, capacity) in enumerate(counts)
+    )
+    return PromptCheck(used=counts[0][0], capacity=counts[0][1], encoders=encoders)
+
+
 @pytest.mark.parametrize(
     ("check", "text"),
     [
         (PromptCheck(used=1760, capacity=1800), "1760 of 1800 tokens"),
         (PromptCheck(used=70, capacity=75, drawn=True), "about 70 of 75 tokens"),
         (PromptCheck(used=30, capacity=75, complete=False), "more than 30 tokens"),
+        (_counted((29, 75), (35, 75)), "29 / 35 of 75 tokens"),
+        (_counted((262, 75), (90, 255)), "262 of 75 tokens · 90 of 255"),
     ],
 )
 def test_counts_in_words(check: PromptCheck, text: str) -> None:

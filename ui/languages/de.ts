@@ -11608,6 +11608,10 @@
    <translation>{n} min</translation>
   </message>
   <message>
+   <source>{n} of {room}</source>
+   <translation>{n} von {room}</translation>
+  </message>
+  <message>
    <source>{n} of {room} tokens</source>
    <translation>{n} von {room} Tokens</translation>
   </message>
