@@ -82,8 +82,8 @@ class NoticePanel(QWidget):
 
     @property
     def count(self) -> int:
-        """The number of messages in sight."""
-        return len(self._cards) + (not self.engine_bar.isHidden())
+        """The number of messages, with the failures behind the latest one."""
+        return len(self._session.notices.notices) + (not self.engine_bar.isHidden())
 
     def _connect(self) -> None:
         session = self._session
