@@ -25,7 +25,7 @@ class MessageOverlay(QWidget):
     """A column of cards over the room that the open page lends, in its middle.
 
     The cards cover no control of the page, and not the drawer `beside` them. Once somebody goes on
-    with the picture or the pictures below them, they fold to a button, until a new one comes.
+    with the picture or the pictures below them, they fold to a button; what comes later is shown.
     """
 
     def __init__(
@@ -38,16 +38,14 @@ class MessageOverlay(QWidget):
         self._room: QWidget | None = None
         self._zooms: list[ZoomBar] = []
         self._surfaces: list[QWidget] = []
-        self._is_folded = False
         self.unfold = QPushButton()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(S)
         column.addWidget(offer)
         column.addWidget(notices)
-        column.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeading)
         notices.changed.connect(self.put)
-        notices.came.connect(self._unfold)
         self.unfold.clicked.connect(self._on_unfold)
         places.opened.connect(self.put)
         for widget in (places, offer, beside):
@@ -59,7 +57,7 @@ class MessageOverlay(QWidget):
         if event.type() in _MOVING:
             self.put()
         elif event.type() is QEvent.Type.MouseButtonPress and watched in self._surfaces:
-            self._fold(folded=True)
+            self._notices.fold()
         return False
 
     def event(self, event: QEvent) -> bool:
@@ -78,19 +76,19 @@ class MessageOverlay(QWidget):
         self._put()
 
     def _put(self) -> None:
-        count = self._notices.count
-        self._notices.setVisible(count > 0 and not self._is_folded)
-        self.unfold.setVisible(count > 0 and self._is_folded)
+        shown, folded = self._notices.shown, self._notices.folded
+        self._notices.setVisible(shown > 0)
+        self.unfold.setVisible(folded > 0)
         one, more = self.tr("1 message"), self.tr("{n} messages")
-        self.unfold.setText(one if count == 1 else more.format(n=QLocale().toString(count)))
-        is_empty = not count and self._offer.isHidden()
+        self.unfold.setText(one if folded == 1 else more.format(n=QLocale().toString(folded)))
+        is_empty = not shown and not folded and self._offer.isHidden()
         self.setVisible(not is_empty)
         if is_empty:
             return
         room, covered = self._free_room(), self._places
         layout = self.layout()
         assert layout is not None
-        is_button = self._offer.isHidden() and self._is_folded
+        is_button = self._offer.isHidden() and not shown
         widest = self.unfold.sizeHint().width() if is_button else MESSAGE_WIDTH
         width = max(min(widest, room.width() - 2 * M), layout.minimumSize().width())
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else -1
@@ -106,16 +104,9 @@ class MessageOverlay(QWidget):
         self.setGeometry(self._above_zoom(place))
         self.raise_()
 
-    def _fold(self, *, folded: bool) -> None:
-        self._is_folded = folded
-        self.put()
-
-    def _unfold(self) -> None:
-        self._fold(folded=False)
-
     def _on_unfold(self) -> None:
         """Show the messages, the newest with the focus, so that it stays while it is read."""
-        self._unfold()
+        self._notices.unfold()
         if self._notices.cards:
             self._notices.cards[-1].dismiss.setFocus()
 

@@ -466,18 +466,23 @@ def test_messages_make_room_once_somebody_paints_below_them(desk: Desk, photo: P
     assert not window.notices.cards[-1].is_leaving
 
 
-def test_folded_messages_unfold_for_a_new_one_and_not_for_one_that_leaves(
-    desk: Desk, photo: Path
-) -> None:
-    window, overlay = desk.window, desk.window.messages
-    desk.session.notices.tell("The first.")
-    desk.session.notices.tell("The second.")
+def test_a_later_message_is_shown_beside_the_folded_ones(desk: Desk, photo: Path) -> None:
+    window, overlay, notices = desk.window, desk.window.messages, desk.session.notices
+    notices.tell_error(DISK_FULL)
+    notices.tell("The first.")
     panel = paint_on(desk, photo)
     QTest.mouseClick(panel.view, Qt.MouseButton.LeftButton, pos=place(panel, 0.5, 0.1))
     assert overlay.unfold.text() == "2 messages"
-    desk.session.notices.dismiss(desk.session.notices.notices[0].number)
-    assert overlay.unfold.isVisible()
+    notices.dismiss(notices.notices[-1].number)
     assert overlay.unfold.text() == "1 message"
-    desk.session.notices.tell("The third.")
-    assert window.notices.isVisible()
+    assert not window.notices.isVisible()
+    notices.tell("The second.")
+    failure, note = window.notices.cards
+    assert note.isVisible()
+    # It was put aside, and does not come back with each note.
+    assert not failure.isVisible()
+    assert overlay.unfold.text() == "1 message"
+    overlay.unfold.click()
+    assert failure.isVisible()
+    assert note.isVisible()
     assert not overlay.unfold.isVisible()

@@ -34,6 +34,8 @@ _OPENED_BY = {
 }
 # The most notes in sight, alone and beside a failure, which is high: another sends the oldest away.
 _MOST_NOTES, _MOST_BESIDE_FAILURE = 3, 1
+# Stands for the engine's problem among the numbers of notices, which begin with 0.
+_ENGINE = -1
 
 
 class NoticePanel(QWidget):
@@ -41,8 +43,6 @@ class NoticePanel(QWidget):
 
     # Cards came or went.
     changed = Signal()
-    # A card came, or the engine has a problem: there is something to read.
-    came = Signal()
     # The path of a picture to start from.
     start_wanted = Signal(str)
     # Pictures to show, by their paths.
@@ -67,6 +67,9 @@ class NoticePanel(QWidget):
         self._start_again = self.engine_bar.add_button(self.tr("Start again"))
         self._start_again.setProperty("role", "action")
         self._cards: dict[int, NoticeCard] = {}
+        # The numbers of the cards that are folded away; the engine's problem is one of them.
+        self._folded: frozenset[int] = frozenset()
+        self._has_problem = False
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(S)
@@ -81,9 +84,38 @@ class NoticePanel(QWidget):
         return tuple(self._cards.values())
 
     @property
-    def count(self) -> int:
-        """The number of messages, with the failures behind the latest one."""
-        return len(self._session.notices.notices) + (not self.engine_bar.isHidden())
+    def shown(self) -> int:
+        """The number of messages in sight."""
+        return len(self._present() - self._folded)
+
+    @property
+    def folded(self) -> int:
+        """The number of messages that are folded away, with the failures behind a folded one."""
+        every = {notice.number: notice for notice in self._session.notices.notices}
+        behind = 0
+        if any(number in every and every[number].error for number in self._folded):
+            behind = sum(1 for number in every if number not in self._cards)
+        return len(self._present() & self._folded) + behind
+
+    def fold(self) -> None:
+        """Fold the messages away that are in sight; those that come later are shown."""
+        self._folded = self._present()
+        self._show_unfolded()
+
+    def unfold(self) -> None:
+        """Show all messages again."""
+        self._folded = frozenset()
+        self._show_unfolded()
+
+    def _present(self) -> frozenset[int]:
+        engine = (_ENGINE,) if self._has_problem else ()
+        return frozenset((*self._cards, *engine))
+
+    def _show_unfolded(self) -> None:
+        for number, card in self._cards.items():
+            card.setVisible(number not in self._folded)
+        self.engine_bar.setVisible(self._has_problem and _ENGINE not in self._folded)
+        self.changed.emit()
 
     def _connect(self) -> None:
         session = self._session
@@ -111,11 +143,10 @@ class NoticePanel(QWidget):
             self.engine_bar.tell(words, explanation(problem), failure=True, title=name)
         self._force_stop.setVisible(hangs)
         self._start_again.setVisible(not hangs)
-        is_new = self.engine_bar.isHidden() and (hangs or problem is not None)
-        self.engine_bar.setVisible(hangs or problem is not None)
-        self.changed.emit()
-        if is_new:
-            self.came.emit()
+        has_problem = hangs or problem is not None
+        if has_problem != self._has_problem:
+            self._has_problem, self._folded = has_problem, self._folded - {_ENGINE}
+        self._show_unfolded()
 
     def _refresh_notices(self) -> None:
         notices = self._session.notices.notices
@@ -128,7 +159,6 @@ class NoticePanel(QWidget):
             self._session.notices.dismiss(old.number)
             return
         shown = {notice.number: notice for notice in (*failures, *notes)}
-        is_new = not shown.keys() <= self._cards.keys()
         for number in [number for number in self._cards if number not in shown]:
             card = self._cards.pop(number)
             self._column.removeWidget(card)
@@ -138,13 +168,10 @@ class NoticePanel(QWidget):
             if number not in self._cards:
                 self._cards[number] = self._card(notice)
                 self._column.insertWidget(place, self._cards[number])
-                self._cards[number].show()
         self._cards = {number: self._cards[number] for number in shown}
         for failure in failures:
             self._cards[failure.number].tell_behind(len(every) - 1)
-        self.changed.emit()
-        if is_new:
-            self.came.emit()
+        self._show_unfolded()
 
     def _card(self, notice: Notice) -> NoticeCard:
         card = NoticeCard(self._theme, self._session.remedies, notice)
