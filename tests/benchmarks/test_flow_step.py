@@ -23,6 +23,7 @@ def _zimage() -> Listing:
     return zimage.original(ZImageSizes(256, 128, 256, 128, 256, 1, 1))
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("listing", "architecture"), [(_flux, "flux"), (_zimage, "lumina2")], ids=["flux", "zimage"]
 )

@@ -26,6 +26,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.oracle
 def test_the_file_is_a_schnell_with_matrices_in_blocks(path: Path) -> None:
     assert identify(path).variant == "schnell"
     tensors = read_index(path).tensors
@@ -33,12 +34,14 @@ def test_the_file_is_a_schnell_with_matrices_in_blocks(path: Path) -> None:
     assert {one.dtype for one in matrices} == {DType.Q4_0}
 
 
+@pytest.mark.oracle
 def test_matrices_keep_the_size_of_what_they_multiply(path: Path) -> None:
     tensor = read_index(path).tensors["single_blocks.0.linear1.weight"]
     numbers = as_source(tensor).read_as(DType.F32)
     assert np.std(numbers) * np.sqrt(numbers.shape[1]) == pytest.approx(1, rel=0.05)
 
 
+@pytest.mark.oracle
 def test_layers_that_converters_leave_stay_in_float16(tmp_path: Path) -> None:
     path = tmp_path / "z_image_turbo.gguf"
     sizes = zimage.ZImageSizes(128, 32, 128, 128, 64, 1, 1)

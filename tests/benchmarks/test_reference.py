@@ -11,6 +11,7 @@ from benchmarks.peers import reference_step
 from tests.tiny_checkpoint import write_checkpoint
 
 
+@pytest.mark.oracle
 @pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
 def test_a_reference_that_is_the_latent_itself_leaves_the_step_and_attention_stays_fused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

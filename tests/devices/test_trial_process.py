@@ -32,6 +32,7 @@ def test_the_processor_passes_and_its_result_is_the_reference(
     assert 0.1 < expected.std() < 10
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("reference", REAL, ids=lambda r: r.name)
 def test_every_backend_computes_correctly_in_each_precision(
     reference: BackendReference, shared: Path

@@ -25,6 +25,7 @@ from tests.graphs.networks import (
     random_weights,
     small_unet,
 )
+from tests.thinned import thinned
 
 RANDOM = np.random.default_rng(3)
 # Forms that ONNX Runtime's processor runs; tests/backends/torch_device/test_fused.py has the rest.
@@ -88,7 +89,10 @@ def branched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.mark.parametrize(
     ("branched", "form"),
-    [*(("sd1", form) for form in FORMS), ("linear", "attention")],
+    thinned(
+        [*(("sd1", form) for form in FORMS), ("linear", "attention")],
+        [("sd1", "packed"), ("linear", "attention")],
+    ),
     indirect=["branched"],
 )
 def test_branches_of_every_layer_equal_merged_weights(branched: Branched, form: str) -> None:

@@ -213,6 +213,7 @@ def falling(runner: JobRunner, request: GenerateRequest) -> dict[Rounding, int]:
         limit = outlook.peak_bytes - 1
 
 
+@pytest.mark.oracle
 def test_pictures_of_a_tight_plan_say_their_bits_and_are_made_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from engine.api.values import ErrorCode
 from tests.compile.carrying import CarryingBackend
 from tests.jobs.test_loras import Studio
 from tests.jobs.test_residency import NETWORKS
+from tests.thinned import thinned
 
 _STYLE = LoraChoice(file="style", strength=0.8, text_strength=0.6)
 _DENOISER = LoraChoice(file="style", strength=0.8, text_strength=0.0)
@@ -48,7 +49,7 @@ def test_branches_of_denoiser_and_text_encoder_are_compiled_once_for_all_strengt
     assert not any(changed for _, changed in backend.replaced)
 
 
-@pytest.mark.parametrize("mode", [LoraMode.AUTO, LoraMode.MERGE])
+@pytest.mark.parametrize("mode", thinned([LoraMode.AUTO, LoraMode.MERGE], [LoraMode.AUTO]))
 def test_where_a_refit_fails_loras_act_another_way_from_then_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: LoraMode
 ) -> None:

@@ -120,6 +120,7 @@ def test_a_latent_too_large_for_memory_is_decoded_in_tiles(tiny: Path, whole: Re
     assert whole.warnings == []
 
 
+@pytest.mark.oracle
 def test_a_picture_that_does_not_fit_whole_is_encoded_in_tiles(
     tiny: Path, tmp_path: Path, whole: Result
 ) -> None:

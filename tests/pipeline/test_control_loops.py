@@ -42,6 +42,7 @@ from engine.sampling.schedules.flow import FlowSchedule
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.control_loops import A1111, ADAPTIVE, COMFY, SHARES, Led, Loop
 from tests.pipeline.jobs import a_request, run
+from tests.thinned import thinned
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 Numbers = NDArray[np.float32]
@@ -158,7 +159,7 @@ def added(loop: Loop, tool: ConventionName, folder: Path) -> Numbers:
     return np.stack(backend.added)
 
 
-@pytest.mark.parametrize(("tool", "name"), THROUGH_THE_PIPELINE)
+@pytest.mark.parametrize(("tool", "name"), thinned(THROUGH_THE_PIPELINE, THROUGH_THE_PIPELINE[::4]))
 def test_a_run_adds_what_the_tools_does(tool: str, name: str, folder: Path) -> None:
     convention, loops = TOOLS[tool]
     ours = added(loops[name], convention, folder)

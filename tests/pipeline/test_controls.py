@@ -153,7 +153,13 @@ _ALIKE: dict[str, tuple[str, int | None, tuple[dict[str, Any], ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("backend", "tile", "wanted"), _ALIKE.values(), ids=_ALIKE)
+@pytest.mark.parametrize(
+    ("backend", "tile", "wanted"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.oracle] * (name != "masks and tiles"))
+        for name, case in _ALIKE.items()
+    ],
+)
 def test_layers_of_one_file_have_its_network_loaded_once(
     folder: Path, backend: str, tile: int | None, wanted: tuple[dict[str, Any], ...]
 ) -> None:

@@ -179,6 +179,7 @@ def test_pictures_follow_their_references_in_second_passes_too(
     assert not np.array_equal(made[0], made[1])
 
 
+@pytest.mark.oracle
 def test_the_command_line_takes_references_and_makes_the_picture_again(
     kontext: Path, tmp_path: Path
 ) -> None:

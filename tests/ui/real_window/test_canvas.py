@@ -79,6 +79,7 @@ def test_the_wheel_zooms_and_an_edge_is_dragged(real_window: RealWindow, photo: 
     real_window.wait_for("not state.mask_options.expands")
 
 
+@pytest.mark.oracle
 def test_a_mask_is_there_after_a_kill(start_real_window: StartRealWindow, photo: str) -> None:
     window = start_real_window()
     stroke(window, paint_on(window, photo))

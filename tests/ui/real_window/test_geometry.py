@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from app.form.fields import Form
 from app.form.last_session import LastSession, WindowPlace, encode
 from tests.ui.real_window.conftest import SCREEN, StartRealWindow
@@ -28,6 +30,7 @@ def test_the_window_fits_a_small_screen_with_its_frame(real_window: RealWindow) 
     assert bottom < SCREEN[1]
 
 
+@pytest.mark.oracle
 def test_a_window_is_where_it_was_and_comes_back_from_a_screen_that_is_gone(
     start_real_window: StartRealWindow, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ def images(window: RealWindow) -> list[str]:
     return [Path(path).stem for path in window.ask("[one.image for one in state.controls]")]
 
 
+@pytest.mark.oracle
 def test_a_map_is_made_and_laid_over_the_canvas(window: RealWindow) -> None:
     window.wait_for("session.engine.state.value == 'ready'")
     window.ask(f"form.ensureWidgetVisible({CARD}.preprocessor, 0, 60)")
@@ -63,6 +64,7 @@ def test_a_range_is_dragged_and_a_card_moved(window: RealWindow) -> None:
     assert images(window) == ["second", "first"]
 
 
+@pytest.mark.oracle
 def test_layers_are_there_again_after_a_kill(
     window: RealWindow, start_real_window: StartRealWindow
 ) -> None:

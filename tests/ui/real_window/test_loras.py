@@ -69,6 +69,7 @@ def test_the_wheel_over_a_strength_scrolls_the_form(window: RealWindow) -> None:
     assert window.ask("state.loras[0].strength") == 1.0
 
 
+@pytest.mark.oracle
 def test_the_list_is_there_again_after_a_kill(
     window: RealWindow, start_real_window: StartRealWindow
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.thinned import thinned
 from tests.ui.real_window.conftest import StartRealWindow
 from tests.ui.real_window.person import RealWindow
 
@@ -36,7 +37,7 @@ def fill(window: RealWindow, folder: Path) -> None:
     window.wait_for("state.negative_prompt == 'people'")
 
 
-@pytest.mark.parametrize("end", ["closed", "killed"])
+@pytest.mark.parametrize("end", thinned(["closed", "killed"], ["killed"]))
 def test_the_form_is_restored_at_the_next_start(
     start_real_window: StartRealWindow, tmp_path: Path, end: str
 ) -> None:
