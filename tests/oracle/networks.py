@@ -48,10 +48,14 @@ def label(target: Target) -> str:
     return f"{target.backend.name}-{target.precision}-{target.element}"
 
 
+def in_float32(target: Target) -> bool:
+    """True if the target is in float32 throughout."""
+    return target.precision is Precision.F32 and target.element is DType.F32
+
+
 def float32_targets() -> list[Target]:
     """Every backend that computes, in float32 throughout."""
-    found = targets()
-    return [one for one in found if one.precision is Precision.F32 and one.element is DType.F32]
+    return [one for one in targets() if in_float32(one)]
 
 
 def load(target: Target, emit: Emit, weights: Mapping[str, Array]) -> Session:

@@ -24,10 +24,18 @@ from engine.graphs.unet import UNetBlock, UNetConfig, free_u_inputs, unet  # noq
 from engine.graphs.unet_changes import ATTENTION, PERTURBED, NetworkChanges  # noqa: E402
 from engine.graphs.vae import VaeConfig  # noqa: E402
 from tests.graphs.networks import small_unet  # noqa: E402
-from tests.oracle.networks import Case, check_all, label, targets  # noqa: E402
+from tests.oracle.networks import Case, check_all, in_float32, label, targets  # noqa: E402
 from tests.oracle.test_networks import decoder_case, encoder_case, unet_case  # noqa: E402
 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
+# For what another test has in every precision; `make thorough` has these in each, too.
+every_float32_target = pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(one, id=label(one), marks=[pytest.mark.slow] * (not in_float32(one)))
+        for one in targets()
+    ],
+)
 B1, B2, S1, S2 = SCALES_OF_TEST = (1.4, 1.6, 0.9, 0.2)
 # Levels twice and four times as wide as the first, of which the last is at two stages.
 STAGED = replace(
@@ -102,7 +110,7 @@ def comfys_free_u(follows_mean: bool):
     return apply
 
 
-@every_target
+@every_float32_target
 @pytest.mark.parametrize("follows_mean", [False, True], ids=["FreeU", "FreeU_V2"])
 def test_a_unet_with_freeu_equals_comfyuis_nodes(target, monkeypatch, follows_mean: bool) -> None:
     monkeypatch.setattr(unet_2d_blocks, "apply_freeu", comfys_free_u(follows_mean))
@@ -113,7 +121,7 @@ def test_a_unet_with_freeu_equals_comfyuis_nodes(target, monkeypatch, follows_me
     check_all(target, cases)
 
 
-@every_target
+@every_float32_target
 @pytest.mark.parametrize("layer", ["mid_block", "down_blocks.1", "up_blocks.0.attentions.1"])
 def test_perturbed_rows_of_a_unet_equal_diffusers(target, layer: str) -> None:
     config, changes = small_unet(layers=2, depth=2), NetworkChanges(perturbed=(layer,))

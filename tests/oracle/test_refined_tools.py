@@ -139,8 +139,15 @@ SECOND_ORDER = {"DPM++ SDE", "DPM++ 2S a", "Heun", "DPM2", "DPM2 a", "Restart"}
 WITHOUT_STEPS = {"DPM fast", "DPM adaptive"}
 
 
-@pytest.mark.parametrize("by_steps", [False, True], ids=["by level", "by steps"])
-@pytest.mark.parametrize("sampler", sorted(A1111_SAMPLERS.keys() - WITHOUT_STEPS))
+# Every sampler in one of the two ways; `make thorough` has both.
+REFINED = [
+    pytest.param(sampler, by_steps, marks=[pytest.mark.slow] * (number % 2 == by_steps))
+    for number, sampler in enumerate(sorted(A1111_SAMPLERS.keys() - WITHOUT_STEPS))
+    for by_steps in (False, True)
+]
+
+
+@pytest.mark.parametrize(("sampler", "by_steps"), REFINED)
 def test_refined_pictures_equal_a1111s(
     folders, networks, monkeypatch, sampler: str, by_steps: bool
 ) -> None:
