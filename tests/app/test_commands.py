@@ -221,6 +221,7 @@ def test_a_checkpoint_is_found_by_path_and_by_name(tmp_path: Path) -> None:
     assert find_checkpoint(str(tmp_path), tmp_path, starter) == tmp_path
 
 
+@pytest.mark.oracle
 def test_doctor_tries_the_processor_and_makes_a_picture_on_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

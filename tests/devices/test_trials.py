@@ -27,6 +27,7 @@ def run(type_name: str, folder: Path, limits: TrialLimits = PATIENT) -> BackendR
     return Trials(limits, COMMAND).run(reference, "now", folder, CancelToken())
 
 
+@pytest.mark.oracle
 def test_a_device_with_correct_results_gets_its_figures(shared: Path) -> None:
     report = run("Right", shared)
     assert report.problem == ""

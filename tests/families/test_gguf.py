@@ -103,7 +103,13 @@ def test_a_picture_is_that_of_the_dequantised_transformer(
     assert decibels(picture(quantised, written.parts), expected) > 40
 
 
-@pytest.mark.parametrize("dtype", thinned(OF_BOTH_WIDTHS, [DType.Q4_K]))
+@pytest.mark.parametrize(
+    ("written", "dtype"),
+    thinned(
+        list(product(MODELS, OF_BOTH_WIDTHS)), list(zip(ENCODERS, OF_BOTH_WIDTHS, strict=True))
+    ),
+    indirect=["written"],
+)
 def test_openvinos_picture_is_that_of_the_dequantised_transformer(
     written: Written, dtype: DType, tmp_path: Path
 ) -> None:

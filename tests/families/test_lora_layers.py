@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -263,7 +264,11 @@ def picture(
     return np.asarray(made.pixels[0])
 
 
-@pytest.mark.parametrize("kind", thinned([kohya, lokr], [kohya]))
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    thinned(list(product(MODELS, [kohya, lokr])), [("chroma", kohya), ("zimage", lokr)]),
+    indirect=["written"],
+)
 def test_a_lora_acts_merged_as_beside_and_over_blocks(
     written: Written,
     kind: Callable[[str], dict[str, Array]],

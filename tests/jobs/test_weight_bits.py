@@ -106,7 +106,7 @@ MAKERS: Mapping[str, Callable[[Path], GenerateRequest]] = {
 }
 
 
-@pytest.fixture(scope="module", params=thinned(MAKERS, ["Flux.1", "SD 1.5"]))
+@pytest.fixture(scope="module", params=thinned(MAKERS, ["SD 1.5"]))
 def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     folder = tmp_path_factory.mktemp("bits")
     return Bench(folder, MAKERS[request.param](folder))

@@ -1,5 +1,7 @@
 """The starter model on each backend: the prompt's words are in the picture."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -7,6 +9,7 @@ from PIL import Image
 from app.paths import starter_checkpoint
 from starter.judge import judge
 from starter.rendering import safelight_renderer
+from tests.thinned import thinned
 
 BACKENDS = ("cpu", "intel_openvino")
 STEPS, GUIDANCE = 10, 4.0
@@ -21,21 +24,17 @@ ASKED = {
     "an orange tree on the right in the forest at night": ("orange", "night", "forest", "right"),
     "a white boat by the sea at sunset in the middle": ("white", "sunset", "sea", "centre"),
 }
-Pictures = dict[str, list[Image.Image]]
 
 
-@pytest.fixture(scope="module")
-def pictures() -> Pictures:
-    rendered: Pictures = {}
-    for backend in BACKENDS:
-        with safelight_renderer(starter_checkpoint(), STEPS, GUIDANCE, backend) as render:
-            rendered[backend] = render(list(ASKED), range(len(ASKED)))
-    return rendered
+@cache
+def pictures(backend: str) -> list[Image.Image]:
+    with safelight_renderer(starter_checkpoint(), STEPS, GUIDANCE, backend) as render:
+        return list(render(list(ASKED), range(len(ASKED))))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_the_words_are_in_the_picture(pictures: Pictures, backend: str) -> None:
-    verdicts = [judge(picture) for picture in pictures[backend]]
+@pytest.mark.parametrize("backend", thinned(BACKENDS, ["cpu"]))
+def test_the_words_are_in_the_picture(backend: str) -> None:
+    verdicts = [judge(picture) for picture in pictures(backend)]
     seen = [(v.colour, v.time, v.land, v.place) for v in verdicts]
     right = sum(
         a == b
@@ -46,11 +45,12 @@ def test_the_words_are_in_the_picture(pictures: Pictures, backend: str) -> None:
     assert right >= 22, seen
 
 
-def test_backends_make_the_same_picture(pictures: Pictures) -> None:
+@pytest.mark.oracle
+def test_backends_make_the_same_picture() -> None:
     """bfloat16 against float32: the same scene, whatever the rounding."""
     likeness = [
         _psnr(first, second)
-        for first, second in zip(*(pictures[backend] for backend in BACKENDS), strict=True)
+        for first, second in zip(*(pictures(backend) for backend in BACKENDS), strict=True)
     ]
     assert float(np.median(likeness)) >= 25, likeness
 
