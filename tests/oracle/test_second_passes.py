@@ -3,8 +3,10 @@
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,7 @@ from tests.oracle.fidelity.second_passes import (  # noqa: E402
 from tests.oracle.spandrel_networks import loaded  # noqa: E402
 from tests.oracle.test_refined_tools import Refined  # noqa: E402
 from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
+from tests.thinned import thinned  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 from tests.upscalers.small import arrays_of, file_of, setting  # noqa: E402
 
@@ -107,6 +110,12 @@ def pixels(networks: Networks, latent: Any) -> np.ndarray:
         return networks.pixels(latent, rounds=False)
 
 
+def pairs(first: Sequence[object], second: Sequence[object]) -> list[Any]:
+    """Each of the first with one of the second in turn; `make thorough` has every pair."""
+    often = [(one, second[number % len(second)]) for number, one in enumerate(first)]
+    return thinned(product(first, second), often, pytest.mark.slow)
+
+
 @pytest.mark.parametrize("size", [(26, 34), (20, 31), (13, 40), (7, 9)])
 @pytest.mark.parametrize(
     ("mode", "torchs", "antialias"),
@@ -139,8 +148,10 @@ def test_latents_are_enlarged_and_redrawn_as_by_a1111(folders, networks, upscale
     check(ours(folders, ConventionName.A1111, "euler_a", wanted), pixels(base, expected))
 
 
-@pytest.mark.parametrize("upscaler", ["Latent", "lanczos"])
-@pytest.mark.parametrize("sampler", ["DPM++ 2M", "DPM++ SDE", "DPM2 a", "Heun"])
+@pytest.mark.parametrize(
+    ("sampler", "upscaler"),
+    pairs(["DPM++ 2M", "DPM++ SDE", "DPM2 a", "Heun"], ["Latent", "lanczos"]),
+)
 def test_second_passes_have_steps_samplers_and_sizes_as_in_a1111(
     folders, networks, sampler: str, upscaler: str
 ) -> None:
@@ -161,8 +172,9 @@ def test_second_passes_have_steps_samplers_and_sizes_as_in_a1111(
     check(made, pixels(base, expected))
 
 
-@pytest.mark.parametrize("upscaler", ["Latent (bicubic)", "lanczos"])
-@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize(
+    ("wide", "upscaler"), pairs([True, False], ["Latent (bicubic)", "lanczos"])
+)
 def test_pictures_of_another_shape_are_cut_as_by_a1111(
     folders, networks, upscaler: str, wide: bool
 ) -> None:
@@ -302,8 +314,13 @@ def test_latents_are_turned_as_by_comfyui(size: tuple[int, int]) -> None:
     assert np.abs(found - plain).max() > 0.1
 
 
-@pytest.mark.parametrize("sampler", ["euler", "euler_ancestral", "dpmpp_2m"])
-@pytest.mark.parametrize("upscaler", ["Latent (nearest-exact)", "Latent (bislerp)", "area"])
+@pytest.mark.parametrize(
+    ("sampler", "upscaler"),
+    pairs(
+        ["euler", "euler_ancestral", "dpmpp_2m"],
+        ["Latent (nearest-exact)", "Latent (bislerp)", "area"],
+    ),
+)
 def test_a_second_sampler_draws_as_in_comfyui(folders, networks, sampler: str, upscaler) -> None:
     """`LatentUpscaleBy` or `ImageScaleBy`, and a KSampler with a seed of its own."""
     picture, base = Picture(sampler, "karras", source="cuda"), networks[0]
