@@ -101,9 +101,10 @@ class PreparedNetwork:
 
     def _in_place(self, placement: WeightPlacement, room_bytes: int) -> frozenset[str]:
         """Return the names of the weights that the runtime reads where they are."""
-        if placement is not WeightPlacement.IN_PLACE or not self._operators.reads_in_place:
+        if not self._operators.reads_in_place:
             return frozenset()
-        return in_place_names(self._emit()[1].used, self._element, room_bytes)
+        room = room_bytes if placement is WeightPlacement.IN_PLACE else None
+        return in_place_names(self._emit()[1].used, self._element, room)
 
     def _room(self, placement: WeightPlacement, room_bytes: int) -> int | None:
         """Return the bytes of weights that a device may hold to which the others are streamed."""

@@ -23,10 +23,10 @@ def runtime_bytes(
     blocks as `element` type while it runs; with `in_place` only those that are on their way to it,
     where it `streams` weights. OpenVINO multiplies with the blocks instead, and holds their scales
     and zeros in float32. Else, without `in_place`, all weights are packed, but
-    for those in blocks: ONNX Runtime's MatMulNBits packs integers of 4 bits without zeros of their
-    own, never scales, and turns all others to float32 as it multiplies, one layer at a time
-    (`contrib_ops/cpu/quantization/matmul_nbits.cc`). In place it does so with all blocks, and
-    orders only the weights of convolutions anew.
+    for those in blocks and matrices beside them (`in_place_names`): ONNX Runtime's MatMulNBits packs
+    integers of 4 bits without zeros of their own, never scales, and turns all others to float32 as
+    it multiplies, one layer at a time (`contrib_ops/cpu/quantization/matmul_nbits.cc`). In place it
+    does so with all blocks, and orders only the weights of convolutions anew.
     """
     form = operators.blocks
     if operators.multiplies_blocks:
@@ -47,11 +47,12 @@ def _packed_bytes(
     sources: Collection[WeightSource], element: DType, operators: OperatorSet, *, in_place: bool
 ) -> int:
     """Return what ONNX Runtime packs on the processor, and its widest layer while that runs."""
+    packings = [packing_of(source, operators.blocks) for source in sources]
+    maps_plain = in_place or any(packings)
     held = widest = 0
-    for source in sources:
-        packing = packing_of(source, operators.blocks)
+    for source, packing in zip(sources, packings, strict=True):
         if packing is None:
-            packs = not in_place or len(source.shape) == _CONVOLUTION
+            packs = not maps_plain or len(source.shape) == _CONVOLUTION
             held += source.elements * element.itemsize * packs
         elif in_place or not _is_packed(packing):
             widest = max(widest, source.elements * DType.F32.itemsize)
@@ -72,24 +73,36 @@ def streamed_bytes(
 
 
 def in_place_names(
-    used: Mapping[str, WeightSource], element: DType, room_bytes: int
+    used: Mapping[str, WeightSource], element: DType, room_bytes: int | None
 ) -> frozenset[str]:
-    """Return the names of a graph's weights to be read in place, so that packed ones fit the room.
+    """Return the names of a graph's weights to be read in place.
 
-    Those that come first are packed. Weights that a runtime never packs are not named.
+    They are those for which there is no room, where that is limited: the ones that come first are
+    packed. Beside weights in blocks they are all matrices of 32 bits, too: packed, those take eight
+    times the memory of blocks of 4 bits and several times the time to load them, to save a
+    twentieth of their products' time (1280 rows). Weights that a runtime never packs are not named.
     """
+    has_blocks = any(isinstance(source, PackedWeight) for source in used.values())
     names: set[str] = set()
     for name, source in used.items():
-        if isinstance(source, PackedWeight):
-            packs = source.field is Field.INTEGERS and _is_packed(source.packing)
-            nbytes = source.elements
-        else:
-            packs, nbytes = len(source.shape) == _MATRIX, source.elements * element.itemsize
-        if packs and nbytes <= room_bytes:
-            room_bytes -= nbytes
-        elif packs:
+        is_plain = not isinstance(source, PackedWeight)
+        nbytes = source.elements * element.itemsize if is_plain else source.elements
+        if not _packs(source):
+            continue
+        if is_plain and has_blocks:
             names.add(name)
+        elif room_bytes is not None and nbytes > room_bytes:
+            names.add(name)
+        elif room_bytes is not None:
+            room_bytes -= nbytes
     return frozenset(names)
+
+
+def _packs(source: WeightSource) -> bool:
+    """Return True for a weight of a graph that the runtime packs unless it is read in place."""
+    if isinstance(source, PackedWeight):
+        return source.field is Field.INTEGERS and _is_packed(source.packing)
+    return len(source.shape) == _MATRIX
 
 
 def _is_packed(packing: Packing) -> bool:

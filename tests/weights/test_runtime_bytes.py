@@ -9,8 +9,8 @@ from backends.base import Device, DType, FileSlice, OperatorSet
 from backends.cpu import CpuBackend
 from backends.intel_openvino import OpenVinoBackend
 from backends.nvidia_cuda import OPERATORS as CUDA
-from engine.weights.packing import bound_bytes
-from engine.weights.runtime_bytes import runtime_bytes
+from engine.weights.packing import Field, PackedWeight, Packing, bound_bytes
+from engine.weights.runtime_bytes import in_place_names, runtime_bytes
 from engine.weights.sources import FileWeight
 from tests.checkpoints.gguf_files import blocks
 from tests.weights.test_dequantization import written
@@ -41,3 +41,20 @@ def test_the_processor_holds_integers_that_it_packs_and_no_scales(tmp_path: Path
     assert runtime_bytes([weight], DType.F32, operators, in_place=True) == 8 * 512 * 4
     wide = replace(operators, reads_in_place=False)
     assert runtime_bytes([weight], DType.F32, wide) > 8 * 512 * 4
+
+
+def test_the_processor_reads_matrices_beside_blocks_where_they_are(tmp_path: Path) -> None:
+    block = written(tmp_path, blocks(DType.Q4_0, (8, 512)))
+    plain = FileWeight(FileSlice(block.slice.path, 0, DType.F16, (8, 256)))
+    kernel = FileWeight(FileSlice(block.slice.path, 0, DType.F16, (8, 4, 3, 3)))
+    backend = CpuBackend()
+    operators = backend.operators(backend.probe()[0])
+    assert runtime_bytes([plain], DType.F32, operators) == 8 * 256 * 4
+    packed = 8 * 512 // 2 + 8 * 4 * 9 * 4
+    assert runtime_bytes([block, plain, kernel], DType.F32, operators) == packed
+    integers = PackedWeight(block, Packing(4, 32), Field.INTEGERS)
+    assert in_place_names({"plain": plain, "kernel": kernel}, DType.F32, None) == set()
+    beside = {"plain": plain, "kernel": kernel, "integers": integers}
+    assert in_place_names(beside, DType.F32, None) == {"plain"}
+    assert in_place_names(beside, DType.F32, integers.elements) == {"plain"}
+    assert in_place_names(beside, DType.F32, integers.elements - 1) == {"plain", "integers"}
