@@ -79,6 +79,7 @@ class CpuBackend(Backend):
         """Return a session for the graph. Raises BackendError or RunCancelled."""
         import onnxruntime as ort
 
+        from backends.onnx_runtime.blocks import with_quick_blocks
         from backends.onnx_runtime.foreign import bound_memory
         from backends.onnx_runtime.provider import CPU, Provider
         from backends.onnx_runtime.session import OnnxRuntimeSession
@@ -89,4 +90,4 @@ class CpuBackend(Backend):
         options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
         if graph.is_foreign:
             bound_memory(options)
-        return OnnxRuntimeSession(graph, options, Provider(CPU), cancel)
+        return OnnxRuntimeSession(with_quick_blocks(graph), options, Provider(CPU), cancel)

@@ -3,11 +3,13 @@
 from collections.abc import Collection, Mapping
 
 from backends.base import DType, OperatorSet
-from engine.weights.packing import Field, PackedWeight, Packing, bound_bytes, packing_of
+from engine.weights.packing import Field, PackedWeight, bound_bytes, packing_of
 from engine.weights.sources import WeightSource
 
 # The axes of the weights of linear layers and of convolutions.
 _MATRIX, _CONVOLUTION = 2, 4
+# The bits of the integers that ONNX Runtime packs on the processor.
+_PACKED_BITS = 4
 
 
 def runtime_bytes(
@@ -22,11 +24,13 @@ def runtime_bytes(
     One that reads no weights in place, such as a card's, holds all that it is given, and a layer in
     blocks as `element` type while it runs; with `in_place` only those that are on their way to it,
     where it `streams` weights. OpenVINO multiplies with the blocks instead, and holds their scales
-    and zeros in float32. Else, without `in_place`, all weights are packed, but
-    for those in blocks and matrices beside them (`in_place_names`): ONNX Runtime's MatMulNBits packs
-    integers of 4 bits without zeros of their own, never scales, and turns all others to float32 as
-    it multiplies, one layer at a time (`contrib_ops/cpu/quantization/matmul_nbits.cc`). In place it
-    does so with all blocks, and orders only the weights of convolutions anew.
+    and zeros in float32.
+
+    ONNX Runtime on the processor packs, without `in_place`, all matrices, or beside weights in
+    blocks none (`in_place_names`). Of those it packs integers of 4 bits, never scales and zeros,
+    and turns all others to float32 as it multiplies, one layer at a time
+    (`backends.onnx_runtime.blocks`). In place it does so with all blocks, and orders only the
+    weights of convolutions anew.
     """
     form = operators.blocks
     if operators.multiplies_blocks:
@@ -54,7 +58,7 @@ def _packed_bytes(
         if packing is None:
             packs = not maps_plain or len(source.shape) == _CONVOLUTION
             held += source.elements * element.itemsize * packs
-        elif in_place or not _is_packed(packing):
+        elif in_place or packing.bits != _PACKED_BITS:
             widest = max(widest, source.elements * DType.F32.itemsize)
         else:
             held += source.elements * packing.bits // 8
@@ -89,9 +93,7 @@ def in_place_names(
         nbytes = source.elements * element.itemsize if is_plain else source.elements
         if not _packs(source):
             continue
-        if is_plain and has_blocks:
-            names.add(name)
-        elif room_bytes is not None and nbytes > room_bytes:
+        if (is_plain and has_blocks) or (room_bytes is not None and nbytes > room_bytes):
             names.add(name)
         elif room_bytes is not None:
             room_bytes -= nbytes
@@ -101,9 +103,5 @@ def in_place_names(
 def _packs(source: WeightSource) -> bool:
     """Return True for a weight of a graph that the runtime packs unless it is read in place."""
     if isinstance(source, PackedWeight):
-        return source.field is Field.INTEGERS and _is_packed(source.packing)
+        return source.field is Field.INTEGERS and source.packing.bits == _PACKED_BITS
     return len(source.shape) == _MATRIX
-
-
-def _is_packed(packing: Packing) -> bool:
-    return packing.bits == 4 and not packing.has_zeros
