@@ -231,10 +231,8 @@ def plan_memory(
     where nothing else fits. With a `host` the needs are those of a device with memory of its own.
     """
     budget = budget_of(free_bytes, limit_bytes)
-
     whole = host.needs if host else needs
-    several, small = pictures > 1, not whole.repacks
-    tried = ways(more_jobs=more_jobs, several=several, tiles=needs.tiles, small=small)
+    tried = ways(more_jobs=more_jobs, several=pictures > 1, tiles=needs.tiles)
     plans = [
         _estimated(needs, host, budget, placement, way)
         for placement in whole.placements

@@ -18,13 +18,12 @@ class Way:
         return not (self.together or self.load_ahead)
 
 
-def ways(*, more_jobs: bool, several: bool, tiles: bool, small: bool) -> list[Way]:
+def ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[Way]:
     """Return the candidates, the fastest first; each needs less memory than those before.
 
-    Tiles alone need more than the whole where a picture is small. Unless networks are `small`, none
-    is loaded beside another only to save seconds: their jobs take minutes.
+    Tiles alone need more than the whole where a picture is small.
     """
     found = [Way(together=True, resident=True, tiles=tiles)] * more_jobs
     found += [Way(together=True, tiles=tiles)] * several
-    found += [Way(tiles=tiles)] * small
-    return [*found, Way(load_ahead=False, tiles=tiles), Way(load_ahead=False, tiles=True)]
+    in_turns = Way(load_ahead=False, tiles=tiles), Way(load_ahead=False, tiles=True)
+    return [*found, Way(tiles=tiles), *in_turns]

@@ -55,10 +55,14 @@ def schnell(limit: int | None) -> tuple[MemoryPlan, int]:
     return plan, sum(one.slice.nbytes for one in transformer)
 
 
-def test_the_transformer_is_packed_alone() -> None:
+def test_the_transformer_is_packed_beside_the_encoder_where_both_fit() -> None:
     plan, file_bytes = schnell(None)
-    assert plan.placement is WeightPlacement.WORKING_COPY
-    assert 0.9 * file_bytes < plan.peak_bytes < 1.15 * file_bytes
+    assert (plan.placement, plan.load_ahead) == (WeightPlacement.WORKING_COPY, True)
+    both = file_bytes + sum(one.slice.nbytes for one in in_blocks(t5_xxl()))
+    assert 0.8 * both < plan.peak_bytes < 1.15 * both
+    alone, _ = schnell(plan.peak_bytes - 1)
+    assert (alone.placement, alone.load_ahead) == (WeightPlacement.WORKING_COPY, False)
+    assert 0.9 * file_bytes < alone.peak_bytes < 1.15 * file_bytes
 
 
 def test_six_gigabytes_pack_most_and_two_are_enough() -> None:
