@@ -70,7 +70,7 @@ def part_label(component: str) -> str:
         "text_encoder": translate("checkpoints", "Text encoder"),
         "text_encoder_2": translate("checkpoints", "Second text encoder"),
         "text_encoder_3": translate("checkpoints", "Third text encoder"),
-        "denoiser": translate("checkpoints", "Denoiser (UNet)"),
+        "denoiser": translate("checkpoints", "Denoiser (UNet or transformer)"),
         "vae": translate("checkpoints", "VAE"),
     }.get(component, component)
 

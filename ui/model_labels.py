@@ -47,7 +47,7 @@ def kind_label(kind: ModelKind) -> str:
         ModelKind.EMBEDDING: translate("models", "Embedding"),
         ModelKind.VAE: translate("models", "VAE"),
         ModelKind.TEXT_ENCODER: translate("models", "Text encoder"),
-        ModelKind.DENOISER: translate("models", "Denoiser (UNet)"),
+        ModelKind.DENOISER: translate("models", "Denoiser (UNet or transformer)"),
         ModelKind.CONTROLNET: translate("models", "ControlNet"),
         ModelKind.IP_ADAPTER: translate("models", "IP-Adapter"),
         ModelKind.VISION_ENCODER: translate("models", "Vision encoder"),

@@ -5179,8 +5179,8 @@
    <translation>1 Million Gewichte</translation>
   </message>
   <message>
-   <source>Denoiser (UNet)</source>
-   <translation>Entrauscher (UNet)</translation>
+   <source>Denoiser (UNet or transformer)</source>
+   <translation>Denoiser (UNet oder Transformer)</translation>
   </message>
   <message>
    <source>Few models, and some distilled ones.</source>
@@ -12722,8 +12722,8 @@
    <translation>ControlNets</translation>
   </message>
   <message>
-   <source>Denoiser (UNet)</source>
-   <translation>Entrauscher (UNet)</translation>
+   <source>Denoiser (UNet or transformer)</source>
+   <translation>Denoiser (UNet oder Transformer)</translation>
   </message>
   <message>
    <source>Denoisers (UNets)</source>
