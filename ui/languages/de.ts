@@ -5180,7 +5180,7 @@
   </message>
   <message>
    <source>Denoiser (UNet or transformer)</source>
-   <translation>Denoiser (UNet oder Transformer)</translation>
+   <translation>Entrauscher (UNet oder Transformer)</translation>
   </message>
   <message>
    <source>Few models, and some distilled ones.</source>
@@ -12723,7 +12723,7 @@
   </message>
   <message>
    <source>Denoiser (UNet or transformer)</source>
-   <translation>Denoiser (UNet oder Transformer)</translation>
+   <translation>Entrauscher (UNet oder Transformer)</translation>
   </message>
   <message>
    <source>Denoisers (UNets)</source>
