@@ -29,6 +29,7 @@ from engine.compile.shapes import Sizes, covers
 from engine.durable import sync_folder
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
+from engine.scratch_folder import ScratchFolder
 
 CAP_BYTES = 24 << 30
 _WAIT_S = 0.1
@@ -78,11 +79,16 @@ class HeldArtifact:
     """An artifact that is protected from removal while it is held.
 
     `made` is True if it was compiled just now, False if it was found. `unkept` is the reason why it
-    is deleted on release; empty if it is kept.
+    lies in a temporary folder; empty if it is kept.
     """
 
     def __init__(
-        self, artifact: Artifact, lock: FileLock | None, *, made: bool, unkept: str = ""
+        self,
+        artifact: Artifact,
+        lock: FileLock | ScratchFolder | None,
+        *,
+        made: bool,
+        unkept: str = "",
     ) -> None:
         self.artifact, self.made, self.unkept = artifact, made, unkept
         self._lock = lock
@@ -91,8 +97,6 @@ class HeldArtifact:
         """Release the artifact; calling it again is harmless."""
         if self._lock is not None:
             self._lock.release()
-        if self.unkept:
-            delete(self.artifact.folder)
 
 
 class ArtifactStore:
@@ -240,13 +244,13 @@ class ArtifactStore:
 
     def _made_unkept(self, wanted: Wanted, compile_: Compile, reason: str) -> HeldArtifact | None:
         """Compile into a temporary folder that is deleted on release."""
-        folder = None
+        scratch = None
         try:
-            folder = Path(tempfile.mkdtemp(prefix="safelight-"))
-            artifact = compile_(folder)
+            scratch = ScratchFolder()
+            artifact = compile_(scratch.path)
         except (OSError, BackendError) as error:
-            is_room = isinstance(error, BackendError) and not (folder and _no_room(folder))
-            _delete_if(folder)
+            is_room = isinstance(error, BackendError) and not (scratch and _no_room(scratch.path))
+            _release_if(scratch)
             if is_room:
                 raise
             raise EngineError(
@@ -263,12 +267,12 @@ class ArtifactStore:
                 f"{reason} {error}",
             ) from error
         except BaseException:
-            _delete_if(folder)
+            _release_if(scratch)
             raise
         if artifact is None:
-            _delete_if(folder)
+            scratch.release()
             return None
-        return HeldArtifact(_with_profile(artifact, wanted), None, made=True, unkept=reason)
+        return HeldArtifact(_with_profile(artifact, wanted), scratch, made=True, unkept=reason)
 
 
 class _NoRoomError(Exception):
@@ -327,6 +331,6 @@ def _no_room(folder: Path) -> str:
     return ""
 
 
-def _delete_if(folder: Path | None) -> None:
-    if folder is not None:
-        delete(folder)
+def _release_if(scratch: ScratchFolder | None) -> None:
+    if scratch is not None:
+        scratch.release()

@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 
 import msgspec
@@ -30,6 +29,7 @@ from engine.devices.fingerprint import machine_fingerprint
 from engine.devices.trials import TrialLimits, Trials
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore, untried
 from engine.errors import EngineError
+from engine.scratch_folder import ScratchFolder
 
 AUTO = "auto"
 # A device must be this much faster to be preferred.
@@ -366,8 +366,9 @@ def _shared_folder() -> Generator[Path]:
     """
     with ExitStack() as stack:
         try:
-            name = stack.enter_context(TemporaryDirectory(prefix="safelight-trial-"))
-            trial_network.network(Path(name))
+            folder = ScratchFolder()
+            stack.callback(folder.release)
+            trial_network.network(folder.path)
         except OSError as error:
             raise EngineError(
                 ErrorCode.DISK_FULL,
@@ -375,4 +376,4 @@ def _shared_folder() -> Generator[Path]:
                 sentence("Free some disk space."),
                 str(error),
             ) from error
-        yield Path(name)
+        yield folder.path
