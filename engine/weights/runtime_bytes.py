@@ -83,8 +83,8 @@ def in_place_names(
 
     They are those for which there is no room, where that is limited: the ones that come first are
     packed. Beside weights in blocks they are all matrices of 32 bits, too: packed, those take eight
-    times the memory of blocks of 4 bits and several times the time to load them, to save a
-    twentieth of their products' time (1280 rows). Weights that a runtime never packs are not named.
+    times the memory of blocks of 4 bits and several times the time to load them, to save an
+    eighth of their products' time (1280 rows). Weights that a runtime never packs are not named.
     """
     has_blocks = any(isinstance(source, PackedWeight) for source in used.values())
     names: set[str] = set()
