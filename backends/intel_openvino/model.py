@@ -14,36 +14,16 @@ own reader of MatMulNBits wants the blocks in the file.
 
 from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from backends.base import Array, BackendError, TensorSpec, base_of, size_of
+from backends.block_products import OPERATOR, BlockMatrix
 
 if TYPE_CHECKING:
     import openvino as ov
-
-
-class _Blocks(NamedTuple):
-    """A matrix [out, in] in blocks: the names of its weights, and the bits of an integer.
-
-    `zeros` is empty where all zeros are the middle of the integers.
-    """
-
-    integers: str
-    scales: str
-    zeros: str
-    bits: int
-    shape: tuple[int, int]
-
-    @classmethod
-    def of(cls, node: NodeProto) -> "_Blocks":
-        """Return those of a MatMulNBits node."""
-        sizes = {one.name: one.i for one in node.attribute}
-        integers, scales, *zeros = node.input[1:]
-        shape = sizes["N"], sizes["K"]
-        return cls(integers, scales, zeros[0] if zeros else "", sizes["bits"], shape)
 
 
 def read_with_weights(
@@ -108,7 +88,7 @@ def _constant(
     return ov.op.Constant(tensor, shared_memory=True)
 
 
-def _numbers(blocks: _Blocks, weights: Mapping[str, Array], element: "ov.Type") -> "ov.Node":
+def _numbers(blocks: BlockMatrix, weights: Mapping[str, Array], element: "ov.Type") -> "ov.Node":
     """Return scale * (integer - zero) for each number of a matrix, in `element` type."""
     import openvino as ov
     from openvino import opset13 as operations
@@ -127,16 +107,16 @@ def _numbers(blocks: _Blocks, weights: Mapping[str, Array], element: "ov.Type") 
     return operations.reshape(numbers, shape, special_zero=False)
 
 
-def _without_blocks(model: ModelProto) -> dict[str, _Blocks]:
+def _without_blocks(model: ModelProto) -> dict[str, BlockMatrix]:
     """Turn products with matrices in blocks into products with inputs; return these by name."""
-    graph, found = model.graph, dict[str, _Blocks]()
+    graph, found = model.graph, dict[str, BlockMatrix]()
     elements = {one.name: one.data_type for one in graph.initializer}
     nodes: list[NodeProto] = []
     for node in graph.node:
-        if node.op_type != "MatMulNBits":
+        if node.op_type != OPERATOR:
             nodes.append(node)
             continue
-        blocks, name = _Blocks.of(node), f"{node.input[1]}:numbers"
+        blocks, name = BlockMatrix.of(node), f"{node.input[1]}:numbers"
         if name not in found:
             element = elements[blocks.scales]
             graph.input.append(helper.make_tensor_value_info(name, element, blocks.shape))

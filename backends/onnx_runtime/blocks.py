@@ -12,36 +12,17 @@ take other forms here. On a matrix of 3840 x 10240, these forms beside MatMulNBi
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from backends.base import ComputedArray, DType, Graph, WeightRef
+from backends.block_products import OPERATOR, BlockMatrix
 
 _MICROSOFT = "com.microsoft"
 # DequantizeLinear takes blocks from this version on, and integers of 4 bits in this format.
 _OPSET, _FORMAT = 21, 10
 _SMALL = {4: TensorProto.UINT4, 8: TensorProto.UINT8}
-
-
-class _Blocks(NamedTuple):
-    """The matrix [out, in] of a MatMulNBits node: `zeros` is empty where all are the middle."""
-
-    integers: str
-    scales: str
-    zeros: str
-    bits: int
-    block: int
-    shape: tuple[int, int]
-
-    @classmethod
-    def of(cls, node: NodeProto) -> "_Blocks":
-        """Return that of a node."""
-        sizes = {one.name: one.i for one in node.attribute}
-        integers, scales, *zeros = node.input[1:]
-        given = sizes["bits"], sizes["block_size"], (sizes["N"], sizes["K"])
-        return cls(integers, scales, zeros[0] if zeros else "", *given)
 
 
 def with_quick_blocks(graph: Graph) -> Graph:
@@ -72,13 +53,13 @@ class _Writer:
         self._graph, self._in_place = model.graph, in_place
         self._tensors = {one.name: one for one in model.graph.initializer}
         self._numbers: set[str] = set()
-        self._middles: dict[str, _Blocks] = {}
+        self._middles: dict[str, BlockMatrix] = {}
 
     def written(self, node: NodeProto) -> list[NodeProto]:
         """Return the nodes that compute what a node does."""
-        if node.op_type != "MatMulNBits":
+        if node.op_type != OPERATOR:
             return [node]
-        blocks = _Blocks.of(node)
+        blocks = BlockMatrix.of(node)
         in_place = blocks.integers in self._in_place
         if blocks.bits == 8 or (in_place and not blocks.zeros):
             return self._widened(node, blocks)
@@ -98,7 +79,7 @@ class _Writer:
             found |= {name: ComputedArray(every[:n], DType.U8) for name, n in sizes.items()}
         return found
 
-    def _widened(self, node: NodeProto, blocks: _Blocks) -> list[NodeProto]:
+    def _widened(self, node: NodeProto, blocks: BlockMatrix) -> list[NodeProto]:
         """Return a product with the matrix in float32, and what makes it so if nothing did."""
         numbers = f"{blocks.integers}:numbers"
         product = _product(node.input[0], numbers, node.output[0])
@@ -117,7 +98,7 @@ class _Writer:
         )
         return [widening, product]
 
-    def _summed(self, node: NodeProto, blocks: _Blocks) -> list[NodeProto]:
+    def _summed(self, node: NodeProto, blocks: BlockMatrix) -> list[NodeProto]:
         """Return the product with zeros in the middle, and what the true ones add to it."""
         x, y, make = node.input[0], node.output[0], helper.make_node
         self.mapped.add(blocks.zeros)
@@ -150,7 +131,7 @@ class _Writer:
             self._tensors[name] = made
         return name
 
-    def _add_middle(self, name: str, blocks: _Blocks) -> None:
+    def _add_middle(self, name: str, blocks: BlockMatrix) -> None:
         """Add the zeros of a matrix that has none of its own, as a weight outside of the model."""
         shape = [blocks.shape[0], blocks.shape[1] // blocks.block]
         tensor = self._graph.initializer.add(

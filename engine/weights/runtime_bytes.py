@@ -89,10 +89,10 @@ def in_place_names(
     has_blocks = any(isinstance(source, PackedWeight) for source in used.values())
     names: set[str] = set()
     for name, source in used.items():
-        is_plain = not isinstance(source, PackedWeight)
-        nbytes = source.elements * element.itemsize if is_plain else source.elements
         if not _packs(source):
             continue
+        is_plain = not isinstance(source, PackedWeight)
+        nbytes = source.elements * element.itemsize if is_plain else source.elements
         if (is_plain and has_blocks) or (room_bytes is not None and nbytes > room_bytes):
             names.add(name)
         elif room_bytes is not None:
