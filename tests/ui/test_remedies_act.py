@@ -308,15 +308,21 @@ def updates(make_desk: MakeDesk, *_: object) -> None:
     opened(desk, UpdatesDialog)
 
 
-def show_state(make_desk: MakeDesk, _: object, patch: pytest.MonkeyPatch) -> None:
-    desk = make_desk().start()
-    desk.session.notices.tell_error(ErrorInfo(ErrorCode.QUEUE_UNREADABLE, "It is damaged."))
+def shown_folders(patch: pytest.MonkeyPatch) -> list[str]:
+    """The folders that the window asks the system to show from now on."""
     shown: list[str] = []
 
     def show(url: QUrl) -> None:
         shown.append(url.toLocalFile())
 
     patch.setattr(QDesktopServices, "openUrl", show)
+    return shown
+
+
+def show_state(make_desk: MakeDesk, _: object, patch: pytest.MonkeyPatch) -> None:
+    desk = make_desk().start()
+    desk.session.notices.tell_error(ErrorInfo(ErrorCode.QUEUE_UNREADABLE, "It is damaged."))
+    shown = shown_folders(patch)
     press(desk, A.SHOW_STATE)
     assert shown == [str(desk.paths.state)]
 
@@ -327,12 +333,7 @@ def show_settings(make_desk: MakeDesk, _: object, patch: pytest.MonkeyPatch) -> 
     desk.session.settings.path.write_text("look = [")
     desk.session.settings.look_again()
     desk.wait(lambda: bool(desk.session.notices.notices))
-    shown: list[str] = []
-
-    def show(url: QUrl) -> None:
-        shown.append(url.toLocalFile())
-
-    patch.setattr(QDesktopServices, "openUrl", show)
+    shown = shown_folders(patch)
     press(desk, A.SHOW_SETTINGS)
     assert shown == [str(desk.paths.config)]
 
