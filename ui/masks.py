@@ -1,12 +1,13 @@
 """Masks as QImages: white is painted, black is kept."""
 
-from PySide6.QtCore import QBuffer, QIODevice, QSize, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, qRgba
 
 from ui.pictures import read_picture
 
 # The opacity of the mask's colour over a picture.
 _VEIL = 0.55
+_BLACK = b"\0"
 # A table from 8-bit alpha to black (up to half) or white (above half).
 _HALF = bytes(255 if level > 128 else 0 for level in range(256))
 
@@ -44,6 +45,28 @@ def veil(mask: QImage, colour: str) -> QImage:
 def is_empty(mask: QImage) -> bool:
     """Return True if the mask keeps the whole picture."""
     return mask == empty_mask(mask.size())
+
+
+def painted_box(mask: QImage) -> QRect:
+    """Return the rectangle around all that is painted, however faintly; an empty one for nothing.
+
+    The mask is in 8-bit grey.
+    """
+    # Copied 4 pixels at a time, as the rows of such a picture have that many bytes.
+    width = -(-mask.width() // 4) * 4
+    whole = mask.copy(0, 0, width, mask.height())
+    levels = bytes(whole.constBits())
+    top, bottom = _blank(levels) // width, (len(levels.rstrip(_BLACK)) - 1) // width
+    rows = [levels[start : start + width] for start in range(top * width, len(levels), width)]
+    rows = rows[: bottom - top + 1]
+    left = min(map(_blank, rows), default=0)
+    right = max((len(row.rstrip(_BLACK)) for row in rows), default=0)
+    return QRect(left, top, right - left, len(rows))
+
+
+def _blank(levels: bytes) -> int:
+    """Return the number of black pixels before the first other one."""
+    return len(levels) - len(levels.lstrip(_BLACK))
 
 
 def inverted(mask: QImage) -> QImage:

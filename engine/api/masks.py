@@ -12,6 +12,8 @@ from engine.api.values import ConventionName
 
 # Lengths at the left, top, right and bottom.
 Margins = tuple[int, int, int, int]
+# Left, top, right and bottom in pixels; right and bottom are exclusive.
+Box = tuple[int, int, int, int]
 # The blur of masks in AUTOMATIC1111's window, in pixels.
 _A1111_BLUR = 4
 
@@ -69,6 +71,41 @@ def default_blur(convention: ConventionName | None, options: MaskOptions) -> int
     It is 4 with AUTOMATIC1111's convention, its default; 0 with others and for a growing canvas.
     """
     return _A1111_BLUR if convention is ConventionName.A1111 and not options.expands else 0
+
+
+def blur_reach(deviation: float) -> int:
+    """Return the pixels by which a mask's blur widens it, as A1111's kernel ends."""
+    return int(2.5 * deviation + 0.5)
+
+
+def part_around(painted: Box, padding: int, picture: tuple[int, int], size: tuple[int, int]) -> Box:
+    """Return the part of a picture that is cropped where only the masked part is painted.
+
+    It is the painted box with `padding`, made wider or higher to the aspect ratio of `size` within
+    the bounds of `picture`, both width and height (A1111's `get_crop_region_v2` and
+    `expand_crop_region` in `modules/masking.py`; diffusers' `VaeImageProcessor.get_crop_region`
+    does the same).
+    """
+    left, top = max(painted[0] - padding, 0), max(painted[1] - padding, 0)
+    right = min(painted[2] + padding, picture[0])
+    bottom = min(painted[3] + padding, picture[1])
+    wanted = size[0] / size[1]
+    if (right - left) / (bottom - top) > wanted:
+        missing = int((right - left) / wanted - (bottom - top))
+        top, bottom = _widened(top, bottom, missing, picture[1])
+    else:
+        missing = int((bottom - top) * wanted - (right - left))
+        left, right = _widened(left, right, missing, picture[0])
+    return left, top, right, bottom
+
+
+def _widened(start: int, end: int, by: int, limit: int) -> tuple[int, int]:
+    start -= by // 2
+    end += by - by // 2
+    over = max(end - limit, 0)
+    start, end = start - over, end - over
+    under = max(-start, 0)
+    return start + under, min(end + under, limit)
 
 
 def default_strength(concat: ConcatChannels, options: MaskOptions, *, masked: bool) -> float:

@@ -16,6 +16,7 @@ from app.queue.jobs import JobState
 from engine.api.masks import MaskOptions
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.metadata.readers import read_request
+from engine.pipeline.canvas.masks import blurred, surroundings
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_form import retype
@@ -221,6 +222,32 @@ def test_feather_is_the_blur_of_the_mask(desk: Desk, photo: Path) -> None:
     assert panel.bar.feather.field.value() == 4
     retype(panel.bar.feather.field, "12")
     assert state.build_request().mask_options.blur == 12
+
+
+def test_a_frame_shows_the_part_that_is_drawn_alone(desk: Desk, photo: Path) -> None:
+    panel, state = paint_on(desk, photo), desk.session.generation
+    state.width, state.height = 512, 256
+    panel.view.brush = 20
+    drag(panel, place(panel, 0.3, 0.4), place(panel, 0.4, 0.5))
+    desk.wait(lambda: mask(desk) is not None)
+    assert panel.view.part.isEmpty()
+    plain = panel.view.grab().toImage()
+    state.change_mask_options(only_masked=True, padding=24)
+    assert panel.view.grab().toImage() != plain
+    for blur, padding, height in ((0, 24, 256), (12, 24, 256), (12, 3, 512), (4, 200, 512)):
+        state.height = height
+        state.change_mask_options(blur=blur, padding=padding)
+        framed = panel.view.part.getRect()
+        with Image.open(mask(desk) or "") as image:
+            widened = blurred(image.convert("L"), blur)
+        expected = surroundings(widened, padding, 512, height)
+        assert expected is not None
+        left, top, right, bottom = expected
+        wanted = (left, top, right - left, bottom - top)
+        # The blur of a round stroke ends a little sooner than that of a straight edge.
+        assert np.abs(np.subtract(framed, wanted)).max() <= 1 + blur / 2, (blur, padding)
+    panel.layer.clear()
+    assert panel.view.part.isEmpty()
 
 
 def test_space_pans_instead_of_painting(desk: Desk, photo: Path) -> None:

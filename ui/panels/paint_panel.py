@@ -4,14 +4,14 @@ from collections.abc import Callable
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.conventions import convention_of
-from engine.api.masks import Margins, default_blur
+from engine.api.masks import Margins, blur_reach, default_blur, part_around
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
@@ -79,6 +79,7 @@ class PaintPanel(QWidget):
         self._form.inputs_changed.connect(self._follow)
         self._form.mask_options_changed.connect(self._follow)
         self._form.convention_changed.connect(self._follow)
+        self._form.effective_changed.connect(self._frame_part)
 
     # --- commands ---
 
@@ -124,14 +125,38 @@ class PaintPanel(QWidget):
             self.view.show_sheet(QSize(1, 1))
 
     def _show_options(self) -> None:
-        form, options = self._form, self._form.mask_options
-        usual = default_blur(convention_of(form.convention).name, options)
-        blur = usual if options.blur is None else options.blur
+        options, blur = self._form.mask_options, self._blur
         self.bar.feather.show_value(blur)
         self.bar.colour.show_colour(VEIL_COLOURS[self._colour])
         self.view.show_veil(VEIL_COLOURS[self._colour], blur)
+        self._frame_part()
         if options.expand != self.layer.margins and not self.layer.mask.isNull():
             self.layer.grow(options.expand)
+
+    @property
+    def _blur(self) -> int:
+        options = self._form.mask_options
+        usual = default_blur(convention_of(self._form.convention).name, options)
+        return usual if options.blur is None else options.blur
+
+    def _frame_part(self) -> None:
+        """Show the part of the picture that is drawn where only the mask's part is."""
+        options, form = self._form.mask_options, self._form.effective
+        if not self._session.view.painting:
+            return
+        is_part = options.only_masked and not options.expands
+        box = self.layer.painted if is_part else QRect()
+        if box.isEmpty():
+            self.view.show_part(box)
+            return
+        scale = self._size.width() / self.layer.mask.width()
+        reach = blur_reach(self._blur)
+        ends = (box.left(), box.top(), box.right() + 1, box.bottom() + 1)
+        left, top, right, bottom = (round(end * scale) for end in ends)
+        painted = left - reach, top - reach, right + reach, bottom + reach
+        size = form.width, form.height
+        part = part_around(painted, options.padding, self._size.toTuple(), size)
+        self.view.show_part(QRect(QPoint(*part[:2]), QSize(part[2] - part[0], part[3] - part[1])))
 
     def _read_start(self, start: str, mask: str | None) -> None:
         self._start, self._mask = start, mask
@@ -191,6 +216,7 @@ class PaintPanel(QWidget):
                 painting.keep(None)
             else:
                 painting.keep(partial(as_png, mask.copy(), self._size))
+            self._frame_part()
         self.refresh_actions()
 
     def _on_kept(self, path: str) -> None:

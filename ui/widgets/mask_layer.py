@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
 
 from engine.api.masks import Margins
-from ui.masks import empty_mask, inverted
+from ui.masks import empty_mask, inverted, painted_box
 
 # The memory for earlier and undone edits, in bytes.
 _UNDO_BYTES = 128 << 20
@@ -45,6 +45,16 @@ class MaskLayer(QObject):
         # The mask before the edit that is being made, and the part that it has touched.
         self._before: QImage | None = None
         self._touched = QRect()
+        # The rectangle around the paint, and the key of the mask that it is of.
+        self._painted: tuple[int, QRect] = (0, QRect())
+
+    @property
+    def painted(self) -> QRect:
+        """The rectangle around all that is painted; empty if nothing is."""
+        key = self.mask.cacheKey()
+        if self._painted[0] != key:
+            self._painted = key, painted_box(self.mask)
+        return self._painted[1]
 
     @property
     def can_undo(self) -> bool:

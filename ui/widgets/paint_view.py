@@ -65,6 +65,8 @@ class PaintView(ZoomView):
         self._veil_colour = theme.colours.accent
         self._blur = 0.0
         self._shape = QSize(1, 1)
+        # The part of the picture that is drawn, in its pixels; empty for all of it.
+        self.part = QRect()
         # The margins for which the view is laid out; during a drag the layer's are other ones.
         self._laid_out = NO_MARGINS
         self._pointer: QPointF | None = None
@@ -102,6 +104,12 @@ class PaintView(ZoomView):
         if (colour, blur) != (self._veil_colour, self._blur):
             self._veil_colour, self._blur = colour, blur
             self._renew()
+
+    def show_part(self, part: QRect) -> None:
+        """Frame the part of the picture that is drawn alone, in its pixels; an empty one is all."""
+        if part != self.part:
+            self.part = part
+            self.update()
 
     def grow_brush(self, *, larger: bool) -> None:
         """Make the brush larger or smaller by a step."""
@@ -322,8 +330,13 @@ class PaintView(ZoomView):
         painter.fillRect(whole, new)
 
     def draw_over(self, painter: QPainter) -> None:
-        """Draw the brush's outline, the lasso, or the handles of the canvas."""
+        """Draw the part's frame, and the brush's outline, the lasso or the canvas's handles."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self.part.isEmpty():
+            path, per_pixel = QPainterPath(), self._per_pixel()
+            corner = self._inner() + self.part.topLeft().toPointF() * per_pixel
+            path.addRect(QRectF(corner, self.part.size().toSizeF() * per_pixel))
+            _draw_twice(painter, path, Qt.PenStyle.DashLine)
         if self._tool is Tool.GROW:
             self._draw_handles(painter)
         elif self._lasso:
@@ -372,9 +385,15 @@ class PaintView(ZoomView):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _draw_twice(painter: QPainter, path: QPainterPath) -> None:
-    """Draw a line in black and white, one of which is visible on any picture."""
+def _draw_twice(
+    painter: QPainter, path: QPainterPath, style: Qt.PenStyle = Qt.PenStyle.SolidLine
+) -> None:
+    """Draw a line in black, and in white in this style: one is visible on any picture."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for colour, width in ((Qt.GlobalColor.black, 3), (Qt.GlobalColor.white, 1.3)):
-        painter.setPen(QPen(colour, width))
+    solid = Qt.PenStyle.SolidLine
+    for colour, width, drawn in (
+        (Qt.GlobalColor.black, 3, solid),
+        (Qt.GlobalColor.white, 1.3, style),
+    ):
+        painter.setPen(QPen(colour, width, drawn))
         painter.drawPath(path)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter, ImageOps
 
 from engine.api.conventions import Masking
+from engine.api.masks import Box, blur_reach, part_around
 from engine.sampling.types import Latent
 
-# Left, top, right and bottom in pixels; right and bottom are exclusive.
-Box = tuple[int, int, int, int]
 _LANCZOS = Image.Resampling.LANCZOS
 # The lowest level of a painted pixel, where pixels are either painted or kept.
 _HALF = 128
@@ -29,7 +28,7 @@ def blurred(mask: Image.Image, deviation: int) -> Image.Image:
     """
     if deviation == 0:
         return mask
-    reach = int(2.5 * deviation + 0.5)
+    reach = blur_reach(deviation)
     places = np.arange(-reach, reach + 1)
     kernel = np.exp(-(places**2) / (2 * deviation**2))
     kernel /= kernel.sum()
@@ -48,35 +47,9 @@ def blurred(mask: Image.Image, deviation: int) -> Image.Image:
 
 
 def surroundings(mask: Image.Image, padding: int, width: int, height: int) -> Box | None:
-    """Return the part of a picture to crop for "only masked" inpainting; None for an empty mask.
-
-    It is the mask's bounding box with `padding`, made wider or higher to the aspect ratio of
-    `width` x `height` within the picture's bounds (A1111's `get_crop_region_v2` and
-    `expand_crop_region` in `modules/masking.py`; diffusers'
-    `VaeImageProcessor.get_crop_region` does the same).
-    """
+    """Return the part of a picture to crop for "only masked" inpainting; None for an empty mask."""
     box = mask.getbbox()
-    if box is None:
-        return None
-    left, top = max(box[0] - padding, 0), max(box[1] - padding, 0)
-    right, bottom = min(box[2] + padding, mask.width), min(box[3] + padding, mask.height)
-    wanted = width / height
-    if (right - left) / (bottom - top) > wanted:
-        missing = int((right - left) / wanted - (bottom - top))
-        top, bottom = _widened(top, bottom, missing, mask.height)
-    else:
-        missing = int((bottom - top) * wanted - (right - left))
-        left, right = _widened(left, right, missing, mask.width)
-    return left, top, right, bottom
-
-
-def _widened(start: int, end: int, by: int, limit: int) -> tuple[int, int]:
-    start -= by // 2
-    end += by - by // 2
-    over = max(end - limit, 0)
-    start, end = start - over, end - over
-    under = max(-start, 0)
-    return start + under, min(end + under, limit)
+    return box and part_around(box, padding, mask.size, (width, height))
 
 
 def fitted(image: Image.Image, width: int, height: int) -> Image.Image:
