@@ -237,7 +237,8 @@ def test_a_frame_shows_the_part_that_is_drawn_alone(desk: Desk, photo: Path) -> 
     for blur, padding, height in ((0, 24, 256), (12, 24, 256), (12, 3, 512), (4, 200, 512)):
         state.height = height
         state.change_mask_options(blur=blur, padding=padding)
-        framed = panel.view.part.getRect()
+        part = panel.view.part
+        framed = (part.x(), part.y(), part.width(), part.height())
         with Image.open(mask(desk) or "") as image:
             widened = blurred(image.convert("L"), blur)
         expected = surroundings(widened, padding, 512, height)

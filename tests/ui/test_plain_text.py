@@ -37,6 +37,9 @@ def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
     assert bar.isVisibleTo(desk.window)
     # But nothing turns what follows.
     wanted = " ".join(text[:400].replace("\u202e", "").split())
+    if len(wanted) > 300:
+        wanted = f"{wanted[:299].rstrip()}…"
+        assert bar.copy_all.isVisibleTo(desk.window)
     assert shown_text(bar.message).replace("\u200b", "") == wanted
     assert shown_text(bar.hint).replace("\u200b", "") == wanted
     # However long it is, the window need not grow.
@@ -78,6 +81,17 @@ def test_few_remarks_are_all_there_to_see(desk: Desk) -> None:
     (card,) = desk.window.notices.cards
     assert shown_text(card.hint) == "· One.\n· Two."
     assert not card.copy_all.isVisible()
+
+
+def test_a_long_message_is_shortened_and_copied_whole(desk: Desk) -> None:
+    message, hint = "No file has these names: " + "a, " * 300, "Look for " + "them, " * 200
+    desk.session.notices.tell(message, hint)
+    (card,) = desk.window.notices.cards
+    assert card.height() < 240
+    for label in (card.message, card.hint):
+        assert shown_text(label).endswith("…")
+    card.copy_all.click()
+    assert QGuiApplication.clipboard().text() == f"{message}\n{hint}"
 
 
 def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:

@@ -24,6 +24,8 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 
 _MOST_LINES, _LONGEST_LINE = 5, 200
+# The most letters of a message, and of a hint: about four lines; our own sentences are shorter.
+_LONGEST_TEXT = 300
 # The least width in pixels of the text beside the buttons.
 _LEAST_WORDS = 240
 # The height in pixels of a report, which scrolls.
@@ -33,7 +35,7 @@ _REPORT_HEIGHT = 132
 class NoticeBar(QFrame):
     """A bar of plain text; a failure has another colour and icon than a notice.
 
-    `says_all` is False if details are shortened or left out. `report` returns the text of a report,
+    `says_all` is False if words are shortened or left out. `report` returns the text of a report,
     which two buttons show and copy while the bar tells a failure; its buttons are below its words.
     """
 
@@ -129,16 +131,16 @@ class NoticeBar(QFrame):
         self._failure = failure
         self.title.setText(breakable(title))
         self.title.setVisible(bool(title))
-        self.message.setText(breakable(message))
-        lines = [breakable(hint)] if hint else []
+        self.message.setText(breakable(_shortened(message, _LONGEST_TEXT)))
+        lines = [breakable(_shortened(hint, _LONGEST_TEXT))] if hint else []
         shown = details if len(details) <= _MOST_LINES else details[: _MOST_LINES - 1]
         sign = "· " if len(details) > 1 else ""
         lines += (sign + breakable(_shortened(line)) for line in shown)
         if len(shown) < len(details):
             lines.append(self.tr("And {n} more.").format(n=len(details) - len(shown)))
-        self.says_all = len(shown) == len(details) and all(
-            len(line) <= _LONGEST_LINE for line in details
-        )
+        is_whole = max(len(message), len(hint)) <= _LONGEST_TEXT
+        are_whole = all(len(line) <= _LONGEST_LINE for line in details)
+        self.says_all = is_whole and are_whole and len(shown) == len(details)
         self.hint.setText("\n".join(lines))
         self.hint.setVisible(bool(lines))
         self.setAccessibleName(self.title.text() or self.message.text())
@@ -169,5 +171,5 @@ class NoticeBar(QFrame):
         self._sign.setPixmap(self._theme.icon(name, colour).pixmap(ICON, ICON))
 
 
-def _shortened(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1].rstrip()}…"
+def _shortened(text: str, most: int = _LONGEST_LINE) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
