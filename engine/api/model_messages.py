@@ -9,7 +9,8 @@ from engine.api.model_files import ModelInfo
 class ListModels(Message, frozen=True, kw_only=True):
     """List the user's files of weights of every kind. Answered by ModelsListed, after ModelsFound.
 
-    They lie below `Configure.models` and below `folders`. Other queries are answered in between.
+    They lie below `Configure.models`, below `folders` and where embeddings are looked for. Other
+    queries are answered in between.
     """
 
     query: int

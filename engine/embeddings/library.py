@@ -155,6 +155,12 @@ class EmbeddingLibrary:
         self._kept: dict[tuple[Path, int, int], tuple[Embedding, ...] | EngineError] = {}
         self._digests: dict[tuple[Path, int, int], tuple[str, ...]] = {}
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that are looked into, with all below them; they need not exist."""
+        with self._lock:
+            return (*self._folders, *self._of_tools)
+
     def look_into_tools(self, tools: Iterable[Path]) -> None:
         """Look into the folders of embeddings of these tools, too, instead of the last ones."""
         found = folders_of_tools(tools)

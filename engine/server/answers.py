@@ -164,7 +164,8 @@ def _lora_inspected(query: InspectLora, services: JobServices) -> LoraInspected:
 
 
 def _models_listed(query: ListModels, services: JobServices) -> _Answer:
-    folders = folders_of_models(services.models, map(Path, query.folders))
+    named = (*map(Path, query.folders), *services.embeddings.folders)
+    folders = folders_of_models(services.models, named)
     looking = services.model_index.list(folders)
     while True:
         try:

@@ -1,11 +1,12 @@
-"""A model that was moved is found by the digest that a record has of it."""
+"""The engine lists files of weights, and finds a moved one by the digest in a record."""
 
 from pathlib import Path
 
 import numpy as np
 
 from engine.api.messages import Configure, Hello, Ready
-from engine.api.model_messages import FindModel, ModelFound
+from engine.api.model_files import ModelKind
+from engine.api.model_messages import FindModel, ListModels, ModelFound, ModelsFound, ModelsListed
 from engine.pipeline.network_lookup import content_digest
 from tests.checkpoints.arrays import write_arrays
 from tests.server.conftest import Start
@@ -28,3 +29,23 @@ def test_a_moved_model_is_found_by_its_content(start: Start, tmp_path: Path) -> 
     assert talk.wait_for(ModelFound) == ModelFound(query=1, path=str(models / "1.safetensors"))
     talk.send(FindModel(query=2, stated=stated, digest="00" * 32))
     assert talk.wait_for(ModelFound, lambda one: one.query == 2).path is None
+
+
+def test_embeddings_beside_the_folder_of_models_are_listed(start: Start, tmp_path: Path) -> None:
+    models, own = tmp_path / "models", tmp_path / "own"
+    for folder in (tmp_path / "embeddings", models, own):
+        folder.mkdir()
+    for folder in (tmp_path / "embeddings", own):
+        array = np.full((3, 768), 1, np.float32)
+        write_arrays(folder / f"of {folder.name}.safetensors", {"emb_params": array})
+    talk = start(ready=False)
+    talk.wait_for(Hello)
+    talk.send(
+        Configure(cache=str(tmp_path / "cache"), models=str(models), embedding_folders=(str(own),))
+    )
+    talk.wait_for(Ready)
+    talk.send(ListModels(query=7, folders=()))
+    assert str(own) in talk.wait_for(ModelsListed).folders
+    models_found = [one for event in talk.of(ModelsFound) for one in event.models]
+    kinds = {one.name: one.kind for one in models_found}
+    assert kinds == {"of embeddings": ModelKind.EMBEDDING, "of own": ModelKind.EMBEDDING}
