@@ -165,7 +165,7 @@ class Session(QObject):
         self.lora_list = LoraList(form, self.loras, checkpoints, self)
         self.embedding_list = EmbeddingList(form, self.embeddings, checkpoints, self)
         self.cache = CacheState(self.client, self)
-        self.outlook = OutlookState(self.client, form, self)
+        self.outlook = OutlookState(self.client, form, self.devices, self)
         self.upscale_outlooks = UpscaleOutlooks(self.client, self)
         self.maps = MapPreviews(self.client, self)
         self.control_maps = LayerMaps(form, self.maps, self)

@@ -1,13 +1,16 @@
 """The memory that the form's next picture would take, as the engine plans it."""
 
+import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine.client import EngineClient
+from app.engine.device_state import DeviceState
 from app.field import Field
 from app.form.generation import GenerationState
 from engine.api.machine import MemoryOutlook
 from engine.api.machine_messages import JobPlanned
 from engine.api.messages import QueryFailed
+from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo
 
 # The form is planned after this pause in its changes.
@@ -24,18 +27,31 @@ class OutlookState(QObject):
     problem = Field[ErrorInfo | None](None)
 
     def __init__(
-        self, client: EngineClient, form: GenerationState, parent: QObject | None = None
+        self,
+        client: EngineClient,
+        form: GenerationState,
+        devices: DeviceState,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._client, self._form = client, form
+        self._client, self._form, self._devices = client, form, devices
         self._query: int | None = None
+        # The request of the last plan, without its texts; None where it must be planned anew.
+        self._planned: GenerateRequest | None = None
         self._viewers = 0
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
         client.job_planned.connect(self._on_planned)
         client.query_failed.connect(self._on_failed)
-        for changed in (form.changed, client.job_finished, client.job_cancelled):
-            changed.connect(self._on_changed)
+        form.changed.connect(self._on_changed)
+        for changed in (
+            client.job_finished,
+            client.job_cancelled,
+            client.engine_state_changed,
+            devices.devices_changed,
+            devices.checking_changed,
+        ):
+            changed.connect(self._on_other_memory)
 
     @property
     def is_wanted(self) -> bool:
@@ -57,8 +73,19 @@ class OutlookState(QObject):
         if self.is_wanted:
             self._pause.start()
 
+    def _on_other_memory(self, *_: object) -> None:
+        """Plan anew, as other memory may be free, or another device be taken."""
+        self._planned = None
+        self._on_changed()
+
     def _ask(self) -> None:
-        self._query = self._client.plan_job(self._form.build_request())
+        """Ask for a plan, unless only texts have changed, or the devices are not known yet."""
+        request = self._form.build_request()
+        # Their lengths matter little, and they change with each word.
+        shape = msgspec.structs.replace(request, prompt="", negative_prompt="", seed=None)
+        if shape != self._planned and self._devices.devices and not self._devices.checking:
+            self._planned = shape
+            self._query = self._client.plan_job(request)
 
     def _on_planned(self, event: JobPlanned) -> None:
         if event.query == self._query:

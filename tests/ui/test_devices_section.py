@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from app.engine.cache_state import CachedModel
@@ -111,7 +112,7 @@ def test_the_memory_is_told_in_words() -> None:
     assert outlook_words(plan, problem) == "It is too large."
 
 
-def test_the_form_is_planned_while_the_section_is_seen(
+def test_the_form_is_planned_while_its_plan_is_seen(
     desk: Desk, section: DevicesSection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int | None] = []
@@ -121,15 +122,40 @@ def test_the_form_is_planned_while_the_section_is_seen(
         return 1
 
     monkeypatch.setattr(EngineClient, "plan_job", plan)
-    desk.session.generation.steps = 7
+    form = desk.session.generation
+    form.steps = 7
     desk.wait(lambda: asked == [7])
+    # Words do not change the plan, nor does it become another where it is seen twice.
+    form.prompt = "a house"
     open_settings(desk)
-    assert asked == [7, 7]
+    QTest.qWait(500)
+    assert asked == [7]
     section.window().close()
-    desk.session.generation.steps = 8
-    desk.wait(lambda: asked == [7, 7, 8])
-    desk.window.places.open(Place.CREATE)
+    form.steps = 8
+    desk.wait(lambda: asked == [7, 8])
+    desk.window.places.open(Place.GALLERY)
     assert not desk.session.outlook.is_wanted
+    form.steps = 9
+    QTest.qWait(500)
+    assert asked == [7, 8]
+    desk.window.places.open(Place.CREATE)
+    assert asked == [7, 8, 9]
+    # Another program may have taken memory.
+    desk.session.devices.devices = DEVICES[:1]
+    desk.wait(lambda: asked == [7, 8, 9, 9])
+
+
+def test_the_size_has_the_memory_that_it_needs(desk: Desk) -> None:
+    shown, outlook = desk.window.form.picture_size.megapixels, desk.session.outlook
+    outlook.outlook = MemoryOutlook(device="x", peak_bytes=2_100_000_000, budget_bytes=9 * 10**9)
+    assert shown.text() == "0.07 MP · about 2.1 GB of memory"
+    assert "9.0 GB that may be used" in shown.toolTip()
+    outlook.problem = ErrorInfo(ErrorCode.CHECKPOINT_NOT_FOUND, "It is gone.", "")
+    outlook.outlook = None
+    assert shown.text() == "0.07 MP"
+    outlook.problem = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "It is too large.", "")
+    assert shown.text() == "0.07 MP · too large for the memory"
+    assert shown.toolTip() == "It is too large."
 
 
 def test_the_settings_show_the_section_itself(desk: Desk) -> None:

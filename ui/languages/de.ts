@@ -1521,6 +1521,14 @@
    <source>Things to avoid, e.g. blurry, text</source>
    <translation>Zu Vermeidendes, z. B. blurry, text</translation>
   </message>
+  <message>
+   <source>about {size} of memory</source>
+   <translation>etwa {size} Speicher</translation>
+  </message>
+  <message>
+   <source>too large for the memory</source>
+   <translation>zu groß für den Speicher</translation>
+  </message>
  </context>
  <context>
   <name>FoundRow</name>

@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -16,10 +16,12 @@ from PySide6.QtWidgets import (
 from app.form.generation import MOST_CHARACTERS
 from app.form.options import OptionGroup
 from app.session import Session
+from engine.api.values import ErrorCode
 from ui.actions import Actions
 from ui.bind import bind_shown, bind_text
 from ui.drop_spots import DropSpot
-from ui.labels import no_layers_words, side_remark, size_remark
+from ui.labels import file_size, no_layers_words, side_remark, size_remark
+from ui.outlook_labels import outlook_words
 from ui.panels.advanced_panel import AdvancedPanel
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.embedding_panel import EmbeddingPanel
@@ -158,10 +160,16 @@ class FormPanel(QScrollArea):
         self.no_layers.setVisible(bool(words))
 
     def showEvent(self, arg__1: QShowEvent) -> None:  # noqa: N802 (Qt's name)
-        """Give the focus of a new window to the prompt."""
+        """Give the focus of a new window to the prompt, and have the memory planned."""
         super().showEvent(arg__1)
         if not self.window().focusWidget():
             self.prompt.setFocus()
+        self._session.outlook.want(wanted=True)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 (Qt's name)
+        """Have no memory planned that nobody sees."""
+        super().hideEvent(event)
+        self._session.outlook.want(wanted=False)
 
     def drop_spots(self) -> list[DropSpot]:
         """Return the places that take a dropped picture themselves, inner ones first."""
@@ -277,6 +285,8 @@ class FormPanel(QScrollArea):
         self.picture_size.adjusted.connect(self._on_adjusted)
         changed.connect(self._on_choices)
         self._on_choices()
+        for told in (self._session.outlook.outlook_changed, self._session.outlook.problem_changed):
+            told.connect(self._tell_memory)
 
     def _on_choices(self) -> None:
         effective = self._state.effective
@@ -289,6 +299,16 @@ class FormPanel(QScrollArea):
         remark = "\n".join(filter(None, (adjusted, fit)))
         self.size_remark.setText(remark)
         self.size_remark.setVisible(bool(remark))
+
+    def _tell_memory(self, *_: object) -> None:
+        """Show the memory that the picture needs; where it cannot be made for that, the reason."""
+        outlook, problem = self._session.outlook.outlook, self._session.outlook.problem
+        words = ""
+        if outlook is not None:
+            words = self.tr("about {size} of memory").format(size=file_size(outlook.peak_bytes))
+        elif problem is not None and problem.code is ErrorCode.OUT_OF_MEMORY:
+            words = self.tr("too large for the memory")
+        self.picture_size.show_memory(words, outlook_words(outlook, problem) if words else "")
 
     def _on_size(self, width: int, height: int) -> None:
         with self._state.at_once():

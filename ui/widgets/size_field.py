@@ -55,6 +55,8 @@ class SizeField(QWidget):
         super().__init__()
         self._theme = theme
         self._sizes: tuple[Size, ...] = ()
+        # The pixels of the picture, and the memory that it needs: words, empty while not known.
+        self._pixels = self._memory = ""
         self.width_field = SizedField(*bounds_of(GenerateRequest, "width").whole, step=CELL)
         self.height_field = SizedField(*bounds_of(GenerateRequest, "height").whole, step=CELL)
         self.presets = [QPushButton() for _ in range(4)]
@@ -112,7 +114,8 @@ class SizeField(QWidget):
             self._sizes = sizes
             self._name_presets()
             self._draw()
-        self.megapixels.setText(megapixels_label(width, height))
+        self._pixels = megapixels_label(width, height)
+        self._tell()
         with QSignalBlocker(self.width_field), QSignalBlocker(self.height_field):
             self.width_field.setValue(width)
             self.height_field.setValue(height)
@@ -120,6 +123,15 @@ class SizeField(QWidget):
         for button, size in zip(self.presets, sizes, strict=True):
             button.setChecked(size == (width, height))
         self._group.setExclusive(True)
+
+    def show_memory(self, words: str, explanation: str) -> None:
+        """Show the memory that a picture needs beside its pixels; empty words hide it."""
+        self._memory = words
+        self.megapixels.setToolTip(explanation)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.megapixels.setText(" · ".join(filter(None, (self._pixels, self._memory))))
 
     def _name_presets(self) -> None:
         names = (self.tr("Square"), self.tr("Portrait"), self.tr("Landscape"), self.tr("Wide"))
