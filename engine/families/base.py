@@ -148,7 +148,7 @@ class IdentifiedCheckpoint:
     # The refiner that finishes this checkpoint's pictures.
     refiner: "IdentifiedCheckpoint | None" = None
     # The checkpoints of a request's second passes; None for a pass that this one draws.
-    seconds: tuple["IdentifiedCheckpoint | None", ...] = ()
+    second_checkpoints: tuple["IdentifiedCheckpoint | None", ...] = ()
     # The beginning of its networks' names where it is not a job's first checkpoint.
     role: str = ""
     # The changes that LoRAs make to the components that they touch.
@@ -200,7 +200,7 @@ class IdentifiedCheckpoint:
     @property
     def last(self) -> "IdentifiedCheckpoint":
         """The checkpoint of the last pass, or this one; a refiner belongs to it."""
-        return (self.seconds[-1] if self.seconds else None) or self
+        return (self.second_checkpoints[-1] if self.second_checkpoints else None) or self
 
     @property
     def architecture(self) -> Architecture:
@@ -233,5 +233,5 @@ class IdentifiedCheckpoint:
         def changed(other: "IdentifiedCheckpoint | None") -> "IdentifiedCheckpoint | None":
             return other.with_changes(changes) if other else None
 
-        seconds = tuple(map(changed, self.seconds))
-        return replace(self, changes=changes, refiner=changed(self.refiner), seconds=seconds)
+        refiner, later = changed(self.refiner), tuple(map(changed, self.second_checkpoints))
+        return replace(self, changes=changes, refiner=refiner, second_checkpoints=later)

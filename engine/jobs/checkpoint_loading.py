@@ -35,16 +35,16 @@ def load_checkpoint(
     checkpoint = supply(found, request.components, read)
     require_complete(checkpoint, parts_index.gaps(checkpoint) if parts_index else ())
     refiner = request.refiner and request.refiner.checkpoint
-    seconds = _seconds(request.second_passes, checkpoint, read)
-    own = (seconds[-1] if seconds else None) or checkpoint
+    later = _second_checkpoints(request.second_passes, checkpoint, read)
+    own = (later[-1] if later else None) or checkpoint
     if refiner:
         refined = with_refiner(own, identify(Path(refiner), read))
         checkpoint = refined if own is checkpoint else checkpoint
-        seconds = [refined if one is own else one for one in seconds]
-    return replace(checkpoint, seconds=tuple(seconds)) if any(seconds) else checkpoint
+        later = [refined if one is own else one for one in later]
+    return replace(checkpoint, second_checkpoints=tuple(later)) if any(later) else checkpoint
 
 
-def _seconds(
+def _second_checkpoints(
     wanted: Sequence[SecondPass], checkpoint: IdentifiedCheckpoint, read: ReadIndex
 ) -> list[IdentifiedCheckpoint | None]:
     """Return the checkpoints of second passes; None for a pass without one of its own.

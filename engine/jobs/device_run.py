@@ -96,7 +96,8 @@ class DeviceRun:
             embeddings=tuple(_report(name, one) for name, one in picture.embeddings.items()),
             controls=picture.controls or msgspec.UNSET,
             image_prompts=self.plan.job.image_prompts.reports or msgspec.UNSET,
-            second_passes=tuple(map(self._second, read.seconds, read.upscalers)) or msgspec.UNSET,
+            second_passes=tuple(map(self._second, read.second_runs, read.upscalers))
+            or msgspec.UNSET,
         )
 
     def _second(self, second: SecondRun, upscaler: Upscaler | None) -> SecondPassReport:

@@ -154,7 +154,7 @@ def _checkpoint_needs(
     variants = [
         [one.checkpoint for one in alike] for alike in zip(*read.passes_with_loras, strict=True)
     ]
-    last = read.seconds[-1].checkpoint if read.seconds else read.job.checkpoint
+    last = read.second_runs[-1].checkpoint if read.second_runs else read.job.checkpoint
     precision, tile = offered[0], read.job.request.vae_tile
     longest = tile or TILE_CELLS * last.latent.downscale
     vae_precision = last.architecture.autoencoder.decoder().precisions(offered)[0]
@@ -181,7 +181,7 @@ def _checkpoint_needs(
         vae_run_bytes=_vae_bytes(read, last, None, compiler, offered),
         vae_tile_bytes=_vae_bytes(read, last, longest, compiler, offered),
         tiles=tile is not None,
-        enlarging_bytes=max(map(enlarging_bytes, read.seconds, read.upscalers), default=0),
+        enlarging_bytes=max(map(enlarging_bytes, read.second_runs, read.upscalers), default=0),
         preview_bytes=allowance.preview_bytes,
     )
 
@@ -201,7 +201,7 @@ def _vae_bytes(
     downscale = checkpoint.latent.downscale
     passes = [(one.request.height, one.request.width) for one in read.passes]
     shown = [(height * downscale, width * downscale) for height, width in read.references.sizes]
-    encodes = read.to_encode.count > 0 or bool(read.seconds)
+    encodes = read.to_encode.count > 0 or bool(read.second_runs)
     networks: list[Network] = []
     for sizes, is_decoded in ((passes, True), ((passes if encodes else []) + shown, False)):
         if sizes:

@@ -147,7 +147,7 @@ class JobRunner:
             request = self._with_networks(request, lambda _done: _stop_if(cancel))
             checkpoint = self._checkpoint(request)
             services.want_hash(checkpoint)
-            for other in (checkpoint.last.refiner, *checkpoint.seconds):
+            for other in (checkpoint.last.refiner, *checkpoint.second_checkpoints):
                 if other is not None:
                     services.want_hash(other)
             blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)

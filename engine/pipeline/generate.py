@@ -100,7 +100,10 @@ class Generation:
                 strict=True,
             )
         ]
-        checkpoints = [self._read.job.checkpoint, *(one.checkpoint for one in plan.read.seconds)]
+        checkpoints = [
+            self._read.job.checkpoint,
+            *(one.checkpoint for one in plan.read.second_runs),
+        ]
         self._vaes = [
             Autoencoder(networks, checkpoint.latent, stages, reporter)
             for networks, checkpoint in zip(plan.vaes, checkpoints, strict=True)

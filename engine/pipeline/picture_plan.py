@@ -45,7 +45,7 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
     request, tile = read.job.request, placement.vae_tile
     vaes = [_vae(read.job.checkpoint, (request.height, request.width), tile)]
     enlargements: list[Enlargement] = []
-    for second, upscaler in zip(read.seconds, read.upscalers, strict=True):
+    for second, upscaler in zip(read.second_runs, read.upscalers, strict=True):
         width, height = second.size.size
         vaes.append(_vae(second.checkpoint, (height, width), tile))
         encoded = encoded_size(second)

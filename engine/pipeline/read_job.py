@@ -98,7 +98,7 @@ class ReadJob:
     references: ReferencePictures
 
     @property
-    def seconds(self) -> tuple[SecondRun, ...]:
+    def second_runs(self) -> tuple[SecondRun, ...]:
         """The second passes, in order."""
         return tuple(one.second for one in self.passes if one.second and one.begins_enlarged)
 

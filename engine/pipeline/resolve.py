@@ -131,7 +131,7 @@ def _second_loras(
         None
         if loras is None or one is None
         else JobLoras(one, loras, read, prefers_side, requires_fit=False)
-        for one in checkpoint.seconds
+        for one in checkpoint.second_checkpoints
     )
 
 

@@ -49,6 +49,6 @@ def led_within(
         return checkpoint
     lllite = found.inputs.layers if found else None
     changes = replace(checkpoint.changes, lllite=lllite, residuals=residuals)
-    seconds = tuple(one and one.with_changes(changes) for one in checkpoint.seconds)
+    later = tuple(one and one.with_changes(changes) for one in checkpoint.second_checkpoints)
     led = checkpoint.with_changes(changes)
-    return replace(led, refiner=checkpoint.refiner, seconds=seconds)
+    return replace(led, refiner=checkpoint.refiner, second_checkpoints=later)

@@ -54,7 +54,7 @@ class ReadOwnMap:
 
 def follows_map(checkpoint: IdentifiedCheckpoint) -> bool:
     """Tell whether the denoiser of any pass of a job follows a map itself."""
-    every = (checkpoint, *filter(None, checkpoint.seconds))
+    every = (checkpoint, *filter(None, checkpoint.second_checkpoints))
     return any(one.architecture.features.follows_map for one in every)
 
 

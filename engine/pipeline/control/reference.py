@@ -53,7 +53,7 @@ def require_reference(
 
     Raises EngineError(CHECKPOINT_MISMATCH) for a VAE that has no encoder.
     """
-    every = (checkpoint, *filter(None, checkpoint.seconds))
+    every = (checkpoint, *filter(None, checkpoint.second_checkpoints))
     for one in every:
         if OptionalSetting.REFERENCE_ATTENTION not in one.architecture.features.options:
             raise invalid(
@@ -89,11 +89,11 @@ def referring(checkpoint: IdentifiedCheckpoint, read: ReadReference | None) -> I
     if read is None:
         return checkpoint
     layers = checkpoint.architecture.denoiser.reference_layers(read.layer.weight)
-    seconds = tuple(one and referring(one, read) for one in checkpoint.seconds)
+    later = tuple(one and referring(one, read) for one in checkpoint.second_checkpoints)
     own = checkpoint
     if layers:
         own = checkpoint.with_changes(replace(checkpoint.changes, reference=ReferenceForm(layers)))
-    return replace(own, refiner=checkpoint.refiner, seconds=seconds)
+    return replace(own, refiner=checkpoint.refiner, second_checkpoints=later)
 
 
 @dataclass(slots=True, eq=False)

@@ -241,20 +241,20 @@ def passes_of(
     `redraws`: starts from a picture; `masks`: repaints a part of it. Raises
     EngineError(REQUEST_INVALID).
     """
-    seconds = second_runs(request, checkpoint) if request.second_passes else ()
-    if seconds and masks:
+    later = second_runs(request, checkpoint) if request.second_passes else ()
+    if later and masks:
         raise invalid(
             sentence("A picture of which a part is painted has no second passes."),
             sentence("Paint it first, and enlarge the result."),
         )
-    if any(map(_cuts_around_edges, seconds)):
+    if any(map(_cuts_around_edges, later)):
         raise invalid(
             sentence("A picture with seamless edges cannot be redrawn in tiles."),
             sentence("Redraw it whole, or without seamless edges."),
         )
-    first = msgspec.structs.replace(request, refiner=None) if seconds else request
+    first = msgspec.structs.replace(request, refiner=None) if later else request
     passes = _run_of(first, checkpoint, redraws=redraws, masks=masks)
-    for second in seconds:
+    for second in later:
         passes += _run_of(second.request, second.checkpoint, second, redraws=True, masks=False)
     return passes
 

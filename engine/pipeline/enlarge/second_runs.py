@@ -55,9 +55,10 @@ def second_runs(
 
 def _runs(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> Iterator[SecondRun]:
     size, before = (request.width, request.height), checkpoint
+    chosen_checkpoints = checkpoint.second_checkpoints
     drawn = request.steps * SAMPLERS[request.sampler].evaluations
     for number, wanted in enumerate(request.second_passes):
-        chosen = checkpoint.seconds[number] if number < len(checkpoint.seconds) else None
+        chosen = chosen_checkpoints[number] if number < len(chosen_checkpoints) else None
         own = chosen or checkpoint
         features = own.architecture.features
         if features.edits:
