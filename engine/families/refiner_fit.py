@@ -21,7 +21,7 @@ def with_refiner(
     """
     parts = tuple(part for part in refiner.missing if part is not Component.VAE)
     require_complete(replace(refiner, missing=parts))
-    if not see_the_same(checkpoint, refiner):
+    if not share_latents(checkpoint, refiner):
         raise _misfit(
             checkpoint,
             refiner,
@@ -38,8 +38,8 @@ def with_refiner(
     return replace(checkpoint, refiner=replace(refiner, latent=checkpoint.latent, role="refiner_"))
 
 
-def see_the_same(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
-    """Return True if the latents of two checkpoints are the same."""
+def share_latents(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
+    """Return True if latents of one checkpoint are latents of the other: equal format and scale."""
     ours, theirs = one.latent, other.latent
     if Component.VAE in other.components and ours.downscale != theirs.downscale:
         return False

@@ -15,7 +15,7 @@ from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify, require_complete, supply
 from engine.families.parts_index import PartsIndex
-from engine.families.refiner_fit import see_the_same, with_refiner
+from engine.families.refiner_fit import share_latents, with_refiner
 
 
 def load_checkpoint(
@@ -60,7 +60,7 @@ def _second_checkpoints(
             own = replace(identify(Path(one.checkpoint), read), role=f"second_{number}_")
             require_complete(own)
         following = own or checkpoint
-        if one.upscaler in LATENT_UPSCALERS and not see_the_same(before, following):
+        if one.upscaler in LATENT_UPSCALERS and not share_latents(before, following):
             raise _other_latents(before, following)
         found.append(own)
         before = following
