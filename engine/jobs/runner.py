@@ -20,7 +20,7 @@ from engine.jobs.fallback import exact_at_no_cost, fitting, with_room
 from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import JobPlan, plan_job
-from engine.jobs.lora_road import LoraRoad
+from engine.jobs.lora_mode_choice import LoraModeChoice
 from engine.jobs.preparation import Preparations
 from engine.jobs.reporting import JobReporter
 from engine.jobs.roundings import asks_for_blocks
@@ -124,8 +124,10 @@ class JobRunner:
             candidates, request.precision, request.weight_bits, checkpoint, backend=request.backend
         )
         files = self.services.named_files(lambda _done: None)
-        road = self._road(checkpoint, candidates[0], request.count, is_wanted=False)
-        read = read_job(resolve_job(request, checkpoint, files, road))
+        prefers_side = self._lora_mode_choice(
+            checkpoint, candidates[0], request.count, is_wanted=False
+        )
+        read = read_job(resolve_job(request, checkpoint, files, prefers_side))
         allowance = MemoryAllowance(request.memory_limit_bytes, request.device_memory_limit_bytes)
 
         def plan_on(candidate: Candidate) -> JobPlan:
@@ -164,8 +166,10 @@ class JobRunner:
         _stop_if(cancel)
         with host_memory_errors():
             files = services.named_files(lambda _done: _stop_if(cancel))
-            road = self._road(checkpoint, candidates[0], request.count, is_wanted=True)
-            read = read_job(resolve_job(request, checkpoint, files, road))
+            prefers_side = self._lora_mode_choice(
+                checkpoint, candidates[0], request.count, is_wanted=True
+            )
+            read = read_job(resolve_job(request, checkpoint, files, prefers_side))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         limits = request.memory_limit_bytes, request.device_memory_limit_bytes
         allowance = MemoryAllowance(*limits, preview_bytes=PREVIEW_BYTES if tiny else 0)
@@ -174,12 +178,12 @@ class JobRunner:
             attempts = Attempts(read, services, setting)
             return attempts.on_first_that_can(self._ordered(candidates, attempts))
 
-    def _road(
+    def _lora_mode_choice(
         self, checkpoint: IdentifiedCheckpoint, candidate: Candidate, count: int, *, is_wanted: bool
-    ) -> LoraRoad:
-        """Return the road of LoRAs for `count` pictures, which `is_wanted` or only planned."""
+    ) -> LoraModeChoice:
+        """Return the choice of the LoRAs' mode for a job that `is_wanted`, or is only planned."""
         services = self.services
-        return LoraRoad(
+        return LoraModeChoice(
             services.estimates,
             services.refit_failures,
             services.wanted_loras,

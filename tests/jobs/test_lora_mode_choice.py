@@ -20,7 +20,7 @@ from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate
 from engine.families import Component, identify
 from engine.families.lora_purpose import fit_lora
-from engine.jobs.lora_road import LoraRoad
+from engine.jobs.lora_mode_choice import LoraModeChoice
 from engine.lora.file import read_lora
 from engine.lora.folder import LoraLookup
 from engine.pipeline.lora_patches import ActingLora, LoraCombination, combination_of
@@ -75,10 +75,10 @@ class Timed:
         """Ask for a combination; without a key for one that was never wanted."""
         request = resolve(a_request(self.path, steps=steps), self.checkpoint)
         combination = replace(self.combination, key=key or f"new {next(self.numbers)}")
-        return self.road(count)(request, RunLength(steps), combination)
+        return self.mode_choice(count)(request, RunLength(steps), combination)
 
-    def road(self, count: int = 1) -> LoraRoad:
-        return LoraRoad(
+    def mode_choice(self, count: int = 1) -> LoraModeChoice:
+        return LoraModeChoice(
             self.estimates,
             self.refit_failures,
             self.wanted,
@@ -150,9 +150,9 @@ def test_a_job_that_is_read_again_keeps_its_road(timed: Timed) -> None:
     timed.note("denoise", "denoiser", 1.0)
     timed.note("load", "denoiser with patches", 4.0)
     request = resolve(a_request(timed.path, steps=10), timed.checkpoint)
-    road = timed.road()
-    assert all(road(request, RunLength(10), timed.combination) for _ in range(3))
-    assert not timed.road()(request, RunLength(30), timed.combination)
+    prefers_side = timed.mode_choice()
+    assert all(prefers_side(request, RunLength(10), timed.combination) for _ in range(3))
+    assert not timed.mode_choice()(request, RunLength(30), timed.combination)
 
 
 def test_branches_are_taken_to_cost_by_their_rank_until_they_are_timed(timed: Timed) -> None:
@@ -267,7 +267,7 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     request = a_request(timed.path, convention=ConventionName.A1111, lora_mode=asked)
     request = msgspec.structs.replace(request, loras=(LoraChoice(file=str(lora.path)),))
     lookup = LoraLookup(())
-    job = resolve_job(request, timed.checkpoint, NamedFiles(loras=lookup), timed.road())
+    job = resolve_job(request, timed.checkpoint, NamedFiles(loras=lookup), timed.mode_choice())
     group = read_job(job).first
     assert group.loras.mode is expected
     patches = group.passes[0].checkpoint.patches[Component.DENOISER]

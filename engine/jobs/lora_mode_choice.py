@@ -1,4 +1,4 @@
-"""The road of LoRAs that a device should take: merged weights, or side branches at every step.
+"""The choice of the mode of LoRAs on a device: merged weights, or side branches at every step.
 
 Merging makes steps no slower, but computes and loads the denoiser's weights anew. Side branches
 begin at once. A new combination of LoRAs and strengths may be one of many that a person tries with
@@ -37,7 +37,7 @@ _DENOISER = "denoiser"
 
 
 @dataclass(frozen=True, slots=True)
-class LoraRoad:
+class LoraModeChoice:
     """A `PrefersSide` for a job of `count` pictures on a device, by the times in `estimates`.
 
     `wanted` counts the jobs with each combination. The same one gets the same answer throughout a
