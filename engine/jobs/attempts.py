@@ -10,8 +10,14 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.devices.choice import Candidate
 from engine.errors import EngineError, host_memory_errors
 from engine.jobs.device_run import DeviceRun
-from engine.jobs.fallback import CURABLE, failure_of, goes_on, taken_over, with_size_and_phase
-from engine.jobs.job_memory import MemoryAllowance, without_use
+from engine.jobs.fallback import (
+    CURABLE,
+    chosen_after_failure,
+    failure_of,
+    takeover_warning,
+    with_size_and_phase,
+)
+from engine.jobs.job_memory import MemoryAllowance, idle_limit_warning
 from engine.jobs.job_plan import JobPlan, plan_job
 from engine.jobs.progress import JobProgress
 from engine.jobs.reporting import JobReporter
@@ -24,7 +30,7 @@ from engine.pipeline.stages import RunContext, Stopwatch
 # The most attempts on a device that end with a damaged working copy: a failing disk ends the job.
 _MOST_DAMAGES = 3
 # Failures after which the same device may go on.
-_AGAIN = (ErrorCode.WORKING_COPY_DAMAGED, ErrorCode.REFIT_FAILED)
+_RETRIED_ON_SAME_DEVICE = (ErrorCode.WORKING_COPY_DAMAGED, ErrorCode.REFIT_FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,8 @@ class JobResult:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JobSetting:
-    """The saver and the reporter of a job, its cancellation, its stopwatch and its memory."""
+class JobEnvironment:
+    """The saver and the reporter of a job, its cancellation, stopwatch and memory allowance."""
 
     saver: PictureSaver
     reporter: JobReporter
@@ -55,20 +61,20 @@ class JobSetting:
 class Attempts:
     """Makes the pictures of a read job; if a device fails, the next one continues."""
 
-    def __init__(self, read: ReadJob, services: JobServices, setting: JobSetting) -> None:
-        self._read, self._services, self._setting = read, services, setting
+    def __init__(self, read: ReadJob, services: JobServices, environment: JobEnvironment) -> None:
+        self._read, self._services, self._environment = read, services, environment
         self._progress = JobProgress()
 
     def plan_on(self, candidate: Candidate) -> JobPlan:
         """Plan the job on a device, by the memory that is free now. Raises EngineError."""
-        return plan_job(self._read, candidate, self._services, self._setting.allowance)
+        return plan_job(self._read, candidate, self._services, self._environment.allowance)
 
     def warn(self, warning: ErrorInfo) -> None:
         """Report a warning at once, and add it to the result and to later pictures' records."""
         self._progress.warnings.append(warning)
-        self._setting.reporter.warning(warning)
+        self._environment.reporter.warning(warning)
 
-    def on_first_that_can(self, candidates: list[Candidate]) -> JobResult:
+    def run(self, candidates: list[Candidate]) -> JobResult:
         """Make all pictures; if a device fails, the next makes the remaining ones.
 
         If a later device succeeds, the failed one comes after the others in later jobs, unless it
@@ -76,14 +82,14 @@ class Attempts:
         """
         failed: list[tuple[Candidate, EngineError]] = []
         for candidate, following in zip(candidates, [*candidates[1:], None], strict=True):
-            current = taken_over(candidate, failed[-1][0]) if failed else candidate
+            current = chosen_after_failure(candidate, failed[-1][0]) if failed else candidate
             try:
-                result = self._on_device(current)
+                result = self._run_on(current)
             except EngineError as error:
                 if error.code not in CURABLE or following is None:
                     raise
                 failed.append((candidate, error))
-                self.warn(goes_on(error, candidate, following))
+                self.warn(takeover_warning(error, candidate, following))
                 # The sessions that are resident on a lost device are lost, too.
                 self._services.release()
             else:
@@ -93,16 +99,19 @@ class Attempts:
                 return result
         raise AssertionError("candidates() returns at least one device")
 
-    def _on_device(self, candidate: Candidate) -> JobResult:
+    def _run_on(self, candidate: Candidate) -> JobResult:
         """Make the remaining pictures on a device; retry after a damaged copy or a failed refit."""
         damages = 0
         while damages < _MOST_DAMAGES:
             try:
-                return self._made_on(candidate)
+                return self._attempt_on(candidate)
             except EngineError as error:
                 if error.code is ErrorCode.WORKING_COPY_DAMAGED:
                     damages += 1
-                elif error.code is not ErrorCode.REFIT_FAILED or not self._reads_again(candidate):
+                elif (
+                    error.code is not ErrorCode.REFIT_FAILED
+                    or not self._moves_loras_beside_layers(candidate)
+                ):
                     raise
                 self._progress.pending.forget()
                 self.warn(error.info)
@@ -112,8 +121,8 @@ class Attempts:
             sentence("The disk or the memory of this computer may be failing."),
         )
 
-    def _reads_again(self, candidate: Candidate) -> bool:
-        """Read the job again after a failed refit, so that its LoRAs run beside the layers.
+    def _moves_loras_beside_layers(self, candidate: Candidate) -> bool:
+        """Read the job again after a failed refit, with its LoRAs beside the layers; return True.
 
         Return False, and read nothing, if refits have failed on the device before.
         """
@@ -125,41 +134,41 @@ class Attempts:
             self._read = read_job(self._read.job)
         return True
 
-    def _made_on(self, candidate: Candidate) -> JobResult:
-        plan, progress, setting = self.plan_on(candidate), self._progress, self._setting
-        remark = without_use(candidate.device, plan.compiler.memory(), setting.allowance)
+    def _attempt_on(self, candidate: Candidate) -> JobResult:
+        plan, progress, environment = self.plan_on(candidate), self._progress, self._environment
+        remark = idle_limit_warning(candidate.device, plan.compiler.memory(), environment.allowance)
         if remark is not None and remark not in progress.warnings:
             self.warn(remark)
-        context = RunContext(setting.reporter, setting.cancel, setting.stopwatch)
+        context = RunContext(environment.reporter, environment.cancel, environment.stopwatch)
         run = DeviceRun(plan, self._services, context)
         try:
-            with host_memory_errors(), self._blamed(plan):
-                for image in run.saved_pictures(progress, setting.saver):
+            with host_memory_errors(), self._crash_marker(plan):
+                for image in run.saved_pictures(progress, environment.saver):
                     progress.images.append(image)
-                    setting.reporter.image_saved(image)
+                    environment.reporter.image_saved(image)
         except EngineError as error:
-            if error.code not in (ErrorCode.CANCELLED, *_AGAIN):
+            if error.code not in (ErrorCode.CANCELLED, *_RETRIED_ON_SAME_DEVICE):
                 # A damaged working copy may have caused the failure.
-                self._services.cache.require_sound(setting.cancel)
+                self._services.cache.require_sound(environment.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
-            size, phase = plan.job.request, setting.stopwatch.latest
+            size, phase = plan.job.request, environment.stopwatch.latest
             raise with_size_and_phase(error, size, phase, candidate.device.name) from error
         return JobResult(
             images=tuple(progress.images),
             family=plan.job.checkpoint.family,
             device=candidate.device,
-            timings=setting.stopwatch.timings(),
+            timings=environment.stopwatch.timings(),
             warnings=tuple(progress.warnings),
             plan=plan.memory,
             choice=candidate.choice,
         )
 
-    def _blamed(self, plan: JobPlan) -> AbstractContextManager[None]:
-        """Return a block in which a crash of the engine is blamed on the device, at the next start.
+    def _crash_marker(self, plan: JobPlan) -> AbstractContextManager[None]:
+        """Return a context; an engine that dies in it blames the device when it starts again.
 
         A device that shares the host's memory is not blamed.
         """
         if plan.compiler.memory().integrated:
             return nullcontext()
-        return self._services.crash_markers.running(plan.candidate.device, self._setting.cancel)
+        return self._services.crash_markers.running(plan.candidate.device, self._environment.cancel)

@@ -8,6 +8,7 @@ import msgspec
 from backends.base import BlockForm, Precision
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
+from engine.api.request import GenerateRequest
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
@@ -61,7 +62,7 @@ def with_size_and_phase(
     )
 
 
-def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> ErrorInfo:
+def takeover_warning(error: EngineError, failed: Candidate, following: Candidate) -> ErrorInfo:
     """Return the warning that a device failed and another one takes over."""
     before, after = runtime_title(failed.device.backend), runtime_title(following.device.backend)
     if error.code is ErrorCode.OUT_OF_MEMORY:
@@ -88,7 +89,7 @@ def failure_of(error: EngineError) -> str:
     return " ".join((error.detail or error.message).split())[:300]
 
 
-def fitting(
+def suitable(
     candidates: Sequence[Candidate], precision: PrecisionName, *, holds_blocks: bool = False
 ) -> list[Candidate]:
     """Return the candidates that offer the wanted precision, and hold blocks where that is asked.
@@ -104,23 +105,19 @@ def fitting(
     return found or list(candidates)
 
 
-def exact_at_no_cost(
-    candidates: list[Candidate],
-    precision: PrecisionName,
-    weight_bits: WeightBits,
-    checkpoint: IdentifiedCheckpoint,
-    *,
-    backend: str,
+def preferring_float32(
+    candidates: list[Candidate], request: GenerateRequest, checkpoint: IdentifiedCheckpoint
 ) -> list[Candidate]:
-    """Return the candidates for a checkpoint, where a request leaves the precision open.
+    """Return the candidates, of which those that are as quick in float32 prefer it for blocks.
 
-    Weights in blocks take no less memory in 16 bits; so for them devices that are as quick in
-    float32 prefer it. Where the backend is open, too, they come in the order of these times.
+    Weights in blocks take no less memory in 16 bits. A request that states the precision changes
+    nothing. Where its backend is open, too, the candidates come in the order of these times.
     """
-    if precision is not PrecisionName.AUTO or not _is_in_blocks(weight_bits, checkpoint):
+    is_open = request.precision is PrecisionName.AUTO
+    if not is_open or not _is_in_blocks(request.weight_bits, checkpoint):
         return candidates
     found = [_exact(one) if one.exact_at_no_cost else one for one in candidates]
-    return by_speed(found) if backend == AUTO else found
+    return by_speed(found) if request.backend == AUTO else found
 
 
 def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
@@ -138,7 +135,7 @@ def _exact(candidate: Candidate) -> Candidate:
     return replace(candidate, device=device, milliseconds=candidate.exact_milliseconds)
 
 
-def with_room(
+def roomiest_first(
     candidates: Sequence[Candidate], plan_on: Callable[[Candidate], JobPlan]
 ) -> list[Candidate]:
     """Return the candidates with weights in blocks where one's runtime has room for them first.
@@ -167,7 +164,7 @@ def _has_room(plan_on: Callable[[Candidate], JobPlan], candidate: Candidate) -> 
     return plan.memory.fits or not plan.needs.repacks
 
 
-def taken_over(following: Candidate, failed: Candidate) -> Candidate:
+def chosen_after_failure(following: Candidate, failed: Candidate) -> Candidate:
     """Return the next candidate, with the last one's failure as the reason for its choice."""
     choice = f"{runtime_title(failed.device.backend)} failed in this job"
     return replace(following, choice=choice)

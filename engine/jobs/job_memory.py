@@ -80,7 +80,9 @@ def require_host_room(
     )
 
 
-def without_use(device: Device, memory: MemoryInfo, allowance: MemoryAllowance) -> ErrorInfo | None:
+def idle_limit_warning(
+    device: Device, memory: MemoryInfo, allowance: MemoryAllowance
+) -> ErrorInfo | None:
     """Return the remark that a limit of a device's memory does nothing, as it has none."""
     if allowance.device_limit_bytes is None or not memory.integrated:
         return None

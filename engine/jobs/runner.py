@@ -14,9 +14,9 @@ from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.architecture import TinyDecoder
 from engine.families.base import IdentifiedCheckpoint
-from engine.jobs.attempts import Attempts, JobResult, JobSetting
+from engine.jobs.attempts import Attempts, JobEnvironment, JobResult
 from engine.jobs.checkpoint_loading import load_checkpoint
-from engine.jobs.fallback import exact_at_no_cost, fitting, with_room
+from engine.jobs.fallback import preferring_float32, roomiest_first, suitable
 from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import JobPlan, plan_job
@@ -36,7 +36,7 @@ from engine.jobs.tiny_preview import (
 from engine.lora.names_below import Report, report_nothing
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.found_networks import with_networks
-from engine.pipeline.read_job import read_job
+from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import resolve_job
 from engine.pipeline.stages import Stopwatch
 
@@ -114,26 +114,17 @@ class JobRunner:
         return self._planned(request).estimate
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
-        blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-        candidates = self.candidates(
-            request.backend, request.precision, CancelToken(), holds_blocks=blocks
-        )
+        candidates = self._candidates_for(request, CancelToken())
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
-        candidates = exact_at_no_cost(
-            candidates, request.precision, request.weight_bits, checkpoint, backend=request.backend
-        )
-        files = self.services.named_files(lambda _done: None)
-        prefers_side = self._lora_mode_choice(
-            checkpoint, candidates[0], request.count, is_wanted=False
-        )
-        read = read_job(resolve_job(request, checkpoint, files, prefers_side))
+        candidates = preferring_float32(candidates, request, checkpoint)
+        read = self._read(request, checkpoint, candidates[0], report_nothing, is_wanted=False)
         allowance = MemoryAllowance(request.memory_limit_bytes, request.device_memory_limit_bytes)
 
         def plan_on(candidate: Candidate) -> JobPlan:
             return plan_job(read, candidate, self.services, allowance)
 
-        return plan_on(with_room(candidates, plan_on)[0])
+        return plan_on(roomiest_first(candidates, plan_on)[0])
 
     def _run(
         self,
@@ -143,55 +134,57 @@ class JobRunner:
         cancel: Cancellation,
     ) -> JobResult:
         stopwatch, services = Stopwatch(), self.services
+
+        def stop_if_cancelled(_done: int) -> None:
+            _stop_if(cancel)
+
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
-            request = self._with_networks(request, lambda _done: _stop_if(cancel))
+            request = self._with_networks(request, stop_if_cancelled)
             checkpoint = self._checkpoint(request)
             services.want_hash(checkpoint)
             for other in (checkpoint.last.refiner, *checkpoint.second_checkpoints):
                 if other is not None:
                     services.want_hash(other)
-            blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-            candidates = self.candidates(
-                request.backend, request.precision, cancel, holds_blocks=blocks
-            )
-            candidates = exact_at_no_cost(
-                candidates,
-                request.precision,
-                request.weight_bits,
-                checkpoint,
-                backend=request.backend,
-            )
+            candidates = self._candidates_for(request, cancel)
+            candidates = preferring_float32(candidates, request, checkpoint)
         _stop_if(cancel)
         with host_memory_errors():
-            files = services.named_files(lambda _done: _stop_if(cancel))
-            prefers_side = self._lora_mode_choice(
-                checkpoint, candidates[0], request.count, is_wanted=True
-            )
-            read = read_job(resolve_job(request, checkpoint, files, prefers_side))
+            read = self._read(request, checkpoint, candidates[0], stop_if_cancelled, is_wanted=True)
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         limits = request.memory_limit_bytes, request.device_memory_limit_bytes
         allowance = MemoryAllowance(*limits, preview_bytes=PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, candidates[0], tiny) as previewing:
-            setting = JobSetting(saver, previewing, cancel, stopwatch, allowance)
-            attempts = Attempts(read, services, setting)
-            return attempts.on_first_that_can(self._ordered(candidates, attempts))
+            environment = JobEnvironment(saver, previewing, cancel, stopwatch, allowance)
+            attempts = Attempts(read, services, environment)
+            return attempts.run(self._ordered(candidates, attempts))
 
-    def _lora_mode_choice(
-        self, checkpoint: IdentifiedCheckpoint, candidate: Candidate, count: int, *, is_wanted: bool
-    ) -> LoraModeChoice:
-        """Return the choice of the LoRAs' mode for a job that `is_wanted`, or is only planned."""
+    def _read(
+        self,
+        request: GenerateRequest,
+        checkpoint: IdentifiedCheckpoint,
+        candidate: Candidate,
+        report: Report,
+        *,
+        is_wanted: bool,
+    ) -> ReadJob:
+        """Resolve and read a job that `is_wanted`, or is only planned.
+
+        The mode of its LoRAs is chosen for the candidate.
+        """
         services = self.services
-        return LoraModeChoice(
+        files = services.named_files(report)
+        mode_choice = LoraModeChoice(
             services.estimates,
             services.refit_failures,
             services.wanted_loras,
             candidate,
             checkpoint,
-            count,
+            request.count,
             is_wanted=is_wanted,
         )
+        return read_job(resolve_job(request, checkpoint, files, mode_choice))
 
     def _with_networks(self, request: GenerateRequest, report: Report) -> GenerateRequest:
         """Return the request with the paths of the files of its layers and passes, as of now."""
@@ -212,6 +205,10 @@ class JobRunner:
         with host_memory_errors():
             return load_checkpoint(request, read, parts_index)
 
+    def _candidates_for(self, request: GenerateRequest, cancel: Cancellation) -> list[Candidate]:
+        blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
+        return self.candidates(request.backend, request.precision, cancel, holds_blocks=blocks)
+
     def candidates(
         self,
         backend: str,
@@ -227,11 +224,11 @@ class JobRunner:
         devices = self.services.devices
         for device in self.services.crash_markers.crashed():
             devices.note_failure(device, "the engine ended while it was at work")
-        return fitting(devices.candidates(backend, cancel), precision, holds_blocks=holds_blocks)
+        return suitable(devices.candidates(backend, cancel), precision, holds_blocks=holds_blocks)
 
     def _ordered(self, candidates: list[Candidate], attempts: Attempts) -> list[Candidate]:
         """Return the candidates by preference, with one that must compile first put last."""
-        candidates = with_room(candidates, attempts.plan_on)
+        candidates = roomiest_first(candidates, attempts.plan_on)
         if self.preparations is None:
             return candidates
 

@@ -15,7 +15,7 @@ from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
-from engine.jobs.fallback import CURABLE, goes_on
+from engine.jobs.fallback import CURABLE, takeover_warning
 from engine.jobs.saving import PictureSaver, rescued
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.texts import TextChunk
@@ -173,7 +173,7 @@ class _OnDevices:
                 if error.code not in CURABLE or not self._others:
                     raise
                 following = self._others.pop(0)
-                self._listener.warn(goes_on(error, self.candidate, following))
+                self._listener.warn(takeover_warning(error, self.candidate, following))
                 self.close()
                 self.candidate = following
             else:
