@@ -1,0 +1,202 @@
+"""The memory needs of a job on a device: the bytes of its networks' weights, and of their runs."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from backends.base import Precision
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.memory.component_bytes import ComponentBytes, total_bytes
+from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds
+from engine.pipeline.control.passes import control_pass
+from engine.pipeline.enlarge.enlarging import enlarging_bytes
+from engine.pipeline.place import precisions
+from engine.pipeline.read_job import ReadJob, texts_in
+from engine.pipeline.vae.networks import vae_networks
+from engine.weights.weight_set import WeightSet
+
+
+def memory_needs(read: ReadJob, compiler: Compiler, *, preview_bytes: int = 0) -> MemoryNeeds:
+    """Return the needs of a job whose networks the compiler prepares, in bytes.
+
+    `preview_bytes` are those of its previews. Raises EngineError(REQUEST_INVALID) where the device
+    does not offer the precision that the job asks for.
+    """
+    offered = precisions(read.job.request.precision, compiler.device)
+    return _JobSizes(read, compiler, offered).needs(preview_bytes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _JobSizes:
+    """The sizes of a job's networks on a device; `precisions` are those to try, in order."""
+
+    read: ReadJob
+    compiler: Compiler
+    precisions: tuple[Precision, ...]
+
+    def needs(self, preview_bytes: int) -> MemoryNeeds:
+        """Return the memory needs of the job."""
+        read, tile = self.read, self.read.job.request.vae_tile
+        last = read.second_runs[-1].checkpoint if read.second_runs else read.job.checkpoint
+        longest = tile or TILE_CELLS * last.latent.downscale
+        texts, prompts = self._text_encoders(), read.job.image_prompts.networks
+        first, *later = self._denoisers()
+        return MemoryNeeds(
+            denoiser=first.weights,
+            vae=self._vae_weights(last),
+            text_encoder=total_bytes(texts),
+            largest_text=max(texts, key=lambda encoder: encoder.packed),
+            later=tuple(later),
+            step_bytes=first.step_bytes,
+            vae_run_bytes=self._vae_run(last, None),
+            vae_tile_bytes=self._vae_run(last, longest),
+            tiles=tile is not None,
+            enlarging_bytes=max(map(enlarging_bytes, read.second_runs, read.upscalers), default=0),
+            preview_bytes=preview_bytes,
+            controls=self._control_networks(),
+            reference=self._reference(),
+            image_prompts=tuple(self._network(network) for network in prompts),
+        )
+
+    def _first_passes(self) -> dict[str, int]:
+        """Return the place of the first pass of each checkpoint, by the checkpoint's role."""
+        found: dict[str, int] = {}
+        for place, denoising_pass in enumerate(self.read.passes):
+            found.setdefault(denoising_pass.checkpoint.role, place)
+        return found
+
+    def _with_loras(self, place: int) -> list[IdentifiedCheckpoint]:
+        """Return the checkpoint of a pass with the LoRAs of each group of pictures."""
+        return [passes[place].checkpoint for passes in self.read.passes_with_loras]
+
+    def _text_encoders(self) -> list[ComponentBytes]:
+        return [
+            self._components(self._with_loras(place), (component,), self.precisions[0])
+            for place in self._first_passes().values()
+            for component in self.read.passes[place].checkpoint.architecture.text.components
+        ]
+
+    def _denoisers(self) -> list[LaterDenoiser]:
+        """Return the denoiser of each checkpoint and its steps, in the order of the passes."""
+        return [
+            LaterDenoiser(
+                self._components(
+                    self._with_loras(place), (Component.DENOISER,), self.precisions[0]
+                ),
+                self._step(role),
+            )
+            for role, place in self._first_passes().items()
+        ]
+
+    def _vae_weights(self, last: IdentifiedCheckpoint) -> ComponentBytes:
+        precision = last.architecture.autoencoder.decoder().precisions(self.precisions)[0]
+        variants = self._with_loras(self._first_passes()[last.role])
+        return self._components(variants, (Component.VAE,), precision)
+
+    def _vae_run(self, checkpoint: IdentifiedCheckpoint, tile: int | None) -> int:
+        """Return the most bytes that a run of the VAE takes beside its weights.
+
+        That is with the largest picture that is decoded or encoded, in tiles of at most `tile`
+        pixels a side, if that is given.
+        """
+        read, downscale = self.read, checkpoint.latent.downscale
+        decoded = [(each.request.height, each.request.width) for each in read.passes]
+        encodes = read.to_encode.count > 0 or bool(read.second_runs)
+        encoded = [*decoded] if encodes else []
+        encoded += [
+            (height * downscale, width * downscale) for height, width in read.references.sizes
+        ]
+        networks: list[Network] = []
+        for sizes, is_decoded in ((decoded, True), (encoded, False)):
+            if sizes:
+                largest = max(sizes, key=math.prod)
+                vae = vae_networks(checkpoint.architecture.autoencoder, largest, downscale, tile)
+                runs = vae.decoding() if is_decoded else vae.encoding(1)
+                networks += (run.network for run in runs if run.network)
+        return max(map(self._run, networks))
+
+    def _step(self, role: str) -> int:
+        """Return the most bytes that a step of a role's denoiser takes beside its weights."""
+        first = self.read.first
+        networks = {
+            id(network): network
+            for denoising_pass, text in zip(first.passes, first.texts, strict=True)
+            if denoising_pass.checkpoint.role == role
+            for picture in first.pictures
+            for network in [denoising_pass.network(text, texts_in(denoising_pass, picture))]
+        }
+        return max(map(self._run, networks.values()))
+
+    def _run(self, network: Network) -> int:
+        """Return the bytes that a run of a network takes beside its weights."""
+        return self.compiler.run_bytes(network, network.precisions(self.precisions)[0])
+
+    def _control_networks(self) -> tuple[ComponentBytes, ...]:
+        """Return the weights of each network that runs at a step before the denoiser."""
+        read = self.read
+        control = control_pass(read.controls, read.passes[0])
+        if control is None:
+            return ()
+        denoiser = read.passes[0].network(read.first.texts[0], read.first.pictures[0].texts)
+        return tuple(
+            self._network(network) for network in control.networks(denoiser) if network.weights
+        )
+
+    def _reference(self) -> ComponentBytes | None:
+        """Return the weights of the run of a reference picture; None where a job has none."""
+        denoiser = (Component.DENOISER,)
+        found = [
+            self._components([each.writing], denoiser, self.precisions[0])
+            for each in self.read.passes
+            if each.writing
+        ]
+        return max(found, key=lambda weights: weights.packed + weights.patched, default=None)
+
+    def _network(self, network: Network) -> ComponentBytes:
+        """Return the weights of a network that is no component of a checkpoint."""
+        return self._weights(network.weights, network.precisions(self.precisions)[0])
+
+    def _weights(self, weights: WeightSet, precision: Precision) -> ComponentBytes:
+        """Return the bytes of a set of weights without patches."""
+        compiler = self.compiler
+        converted = compiler.converted_bytes(weights, precision)
+        has_copy = converted > 0 and compiler.has_copy(weights, precision)
+        return ComponentBytes(
+            compiler.packed_bytes(weights, precision),
+            converted,
+            mapped=converted if has_copy else 0,
+            repacks=compiler.repacks(weights),
+            in_place=compiler.in_place_bytes(weights, precision),
+            bound=compiler.bound_bytes(weights, precision),
+            looked_up=compiler.looked_up_bytes(weights, precision),
+        )
+
+    def _components(
+        self,
+        variants: Sequence[IdentifiedCheckpoint],
+        components: tuple[Component, ...],
+        precision: Precision,
+    ) -> ComponentBytes:
+        """Return the weights of some components, all loaded at once.
+
+        `variants` are a checkpoint with the LoRAs of different pictures: those that take most
+        count.
+        """
+        compiler, found = self.compiler, list[ComponentBytes]()
+        for component in components:
+            weights = variants[0].weights_of(component)
+            every = [each.patches[component] for each in variants if component in each.patches]
+            merged = (
+                compiler.patched_bytes(weights, patches.merged, precision) + patches.branch_bytes
+                for patches in every
+            )
+            found.append(
+                replace(
+                    self._weights(weights, precision),
+                    patched=max(merged, default=0),
+                    branches=max((patches.branch_bytes for patches in every), default=0),
+                )
+            )
+        return total_bytes(found)
