@@ -13,7 +13,7 @@ from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds
 from engine.pipeline.control.passes import control_pass
 from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.place import precisions
-from engine.pipeline.read_job import ReadJob, texts_in
+from engine.pipeline.read_job import ReadJob
 from engine.pipeline.vae.networks import vae_networks
 from engine.weights.weight_set import WeightSet
 
@@ -63,8 +63,8 @@ class _JobSizes:
     def _first_passes(self) -> dict[str, int]:
         """Return the place of the first pass of each checkpoint, by the checkpoint's role."""
         found: dict[str, int] = {}
-        for place, denoising_pass in enumerate(self.read.passes):
-            found.setdefault(denoising_pass.checkpoint.role, place)
+        for place, pass_ in enumerate(self.read.passes):
+            found.setdefault(pass_.checkpoint.role, place)
         return found
 
     def _with_loras(self, place: int) -> list[IdentifiedCheckpoint]:
@@ -122,10 +122,10 @@ class _JobSizes:
         first = self.read.first
         networks = {
             id(network): network
-            for denoising_pass, text in zip(first.passes, first.texts, strict=True)
-            if denoising_pass.checkpoint.role == role
+            for pass_, text in zip(first.passes, first.texts, strict=True)
+            if pass_.checkpoint.role == role
             for picture in first.pictures
-            for network in [denoising_pass.network(text, texts_in(denoising_pass, picture))]
+            for network in [pass_.network(text, pass_.texts_of(picture.request))]
         }
         return max(map(self._run, networks.values()))
 

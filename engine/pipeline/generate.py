@@ -27,7 +27,7 @@ from engine.pipeline.denoise.segments import Handover
 from engine.pipeline.enlarge.enlarging import Enlarging
 from engine.pipeline.picture_plan import PicturePlan
 from engine.pipeline.place import Placement
-from engine.pipeline.read_job import PictureGroup, texts_in
+from engine.pipeline.read_job import PictureGroup
 from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
@@ -91,8 +91,8 @@ class Generation:
         self._reporter = reporter
         self._pending = pending or PendingLatent()
         self._denoisers = [
-            DenoiserRun(one, stages, counted, control, attended)
-            for one, counted, control, attended in zip(
+            DenoiserRun(pass_, stages, counted, control, attended)
+            for pass_, counted, control, attended in zip(
                 plan.read.passes,
                 counted_reporters(plan.read.passes, reporter),
                 plan.controls,
@@ -170,10 +170,10 @@ class Generation:
                 form = own_map.one.checkpoint.latent
                 vae = Autoencoder(own_map.vae, form, self._stages, self._reporter)
                 own_map.encode(vae, self._stages.cancel)
-        for one, own in zip(self._plan.attended, self._read.passes, strict=True):
-            if one is not None:
-                form = own.checkpoint.latent
-                one.encode(Autoencoder(one.vae, form, self._stages, self._reporter))
+        for reference, pass_ in zip(self._plan.attended, self._read.passes, strict=True):
+            if reference is not None:
+                form = pass_.checkpoint.latent
+                reference.encode(Autoencoder(reference.vae, form, self._stages, self._reporter))
 
     def _denoise(self, picture: BatchPicture, group: PictureGroup, prompts: Prompts) -> Latent:
         """Take one picture through the passes, and return the latent to decode."""
@@ -181,27 +181,27 @@ class Generation:
         canvas, handover, latent = self._canvas, Handover(), None
         maps = self._plan.own_maps
         passes = zip(group.passes, self._denoisers, group.texts, prompts, maps, strict=True)
-        for one, denoiser, text, conditioning, own_map in passes:
-            if one.second is not None and one.begins_enlarged and latent is not None:
-                vae = self._vaes[one.second.number]
-                canvas, handover = self._enlarging.canvas(one.second, latent, vae), Handover()
+        for pass_, denoiser, text, conditioning, own_map in passes:
+            if pass_.second is not None and pass_.begins_enlarged and latent is not None:
+                vae = self._vaes[pass_.second.number]
+                canvas, handover = self._enlarging.canvas(pass_.second, latent, vae), Handover()
             elif latent is not None:
                 continue  # the refiner is left no step
-            if one.takes_no_step:
+            if pass_.takes_no_step:
                 latent = None
                 continue
-            own = one.request_of(picture.request)
-            texts = texts_in(one, picture)
+            own = pass_.request_of(picture.request)
+            texts = pass_.texts_of(picture.request)
             prompted = PromptedPicture(
                 own,
                 conditioning[texts],
-                one.loras,
-                one.image_prompts,
+                pass_.loras,
+                pass_.image_prompts,
                 self._image_prompts,
-                self._references if one.references else (),
+                self._references if pass_.references else (),
             )
             seen = own_map.beside(canvas) if own_map else canvas
-            result = denoiser.run(one.networks(text, texts), prompted, seen, handover)
+            result = denoiser.run(pass_.networks(text, texts), prompted, seen, handover)
             latent = result.latent if result.handover is None else None
             handover = result.handover or Handover()
         assert latent is not None, "the last pass hands nothing over"

@@ -14,7 +14,7 @@ from engine.pipeline.enlarge.enlarging import Enlargement, encoded_size
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.forecast import Run
 from engine.pipeline.place import Placement
-from engine.pipeline.read_job import ReadJob, texts_in
+from engine.pipeline.read_job import ReadJob
 from engine.pipeline.vae.networks import VaeNetworks, vae_networks
 
 
@@ -52,15 +52,15 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         same = encoded == (height, width)
         encoding = vaes[-1] if same else _vae(second.checkpoint, encoded, tile)
         enlargements.append(Enlargement(upscaler, encoding))
-    controls = tuple(control_pass(read.controls, one) for one in read.passes)
+    controls = tuple(control_pass(read.controls, pass_) for pass_ in read.passes)
     references = tuple(
-        _vae(read.job.checkpoint, (one.shape[2], one.shape[3]), tile)
-        for one in read.references.pictures
+        _vae(read.job.checkpoint, (picture.shape[2], picture.shape[3]), tile)
+        for picture in read.references.pictures
     )
-    attended = tuple(_attended(read, one, tile) for one in read.passes)
-    own_maps = tuple(_own_map(read, one, tile) for one in read.passes)
-    encoding = (*references, *(one.vae for one in (*attended, *own_maps) if one))
-    runs = [run for one in encoding for run in one.encoding(1)]
+    attended = tuple(_attended(read, pass_, tile) for pass_ in read.passes)
+    own_maps = tuple(_own_map(read, pass_, tile) for pass_ in read.passes)
+    encoding = (*references, *(each.vae for each in (*attended, *own_maps) if each))
+    runs = [run for vae in encoding for run in vae.encoding(1)]
     runs += _runs(read, vaes, enlargements, controls)
     return PicturePlan(
         read,
@@ -75,21 +75,21 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
     )
 
 
-def _attended(read: ReadJob, one: DenoisingPass, tile: int | None) -> ReferencePass | None:
+def _attended(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> ReferencePass | None:
     """Return the reference of a pass, which is as large as what its denoiser sees at once."""
     # The job's own checkpoint where it is the same: its networks may be loaded.
-    own = read.job.checkpoint if one.second is None else one.second.checkpoint
-    return reference_pass(read.controls.reference, one, _vae(own, one.evaluated_size, tile))
+    own = read.job.checkpoint if pass_.second is None else pass_.second.checkpoint
+    return reference_pass(read.controls.reference, pass_, _vae(own, pass_.evaluated_size, tile))
 
 
-def _own_map(read: ReadJob, one: DenoisingPass, tile: int | None) -> OwnMapPass | None:
+def _own_map(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> OwnMapPass | None:
     """Return the map that the denoiser of a pass follows itself, as large as the picture."""
     own = read.controls.own_map
-    if own is None or not one.checkpoint.architecture.features.follows_map:
+    if own is None or not pass_.checkpoint.architecture.features.follows_map:
         return None
-    checkpoint = read.job.checkpoint if one.second is None else one.second.checkpoint
-    size = one.request.height, one.request.width
-    return OwnMapPass(own, one, _vae(checkpoint, size, tile))
+    checkpoint = read.job.checkpoint if pass_.second is None else pass_.second.checkpoint
+    size = pass_.request.height, pass_.request.width
+    return OwnMapPass(own, pass_, _vae(checkpoint, size, tile))
 
 
 def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None) -> VaeNetworks:
@@ -113,13 +113,13 @@ def _runs(
         yield Run(Phase.ENCODE, network)
     for text in dict.fromkeys(read.first.texts):
         yield from (Run(Phase.ENCODE, network) for network in text.networks)
-    for one, text, control in zip(read.first.passes, read.first.texts, controls, strict=True):
-        if one.second is not None and one.begins_enlarged:
-            number = one.second.number
-            yield from _enlarging(one.second, vaes[number], enlargements[number])
-        steps = one.steps(text, texts_in(one, picture))
+    for pass_, text, control in zip(read.first.passes, read.first.texts, controls, strict=True):
+        if pass_.second is not None and pass_.begins_enlarged:
+            number = pass_.second.number
+            yield from _enlarging(pass_.second, vaes[number], enlargements[number])
+        steps = pass_.steps(text, pass_.texts_of(picture.request))
         beside = control.evaluations(steps.network) if control and steps.network else ()
-        writing = one.writing_network(text, texts_in(one, picture))
+        writing = pass_.writing_network(text, pass_.texts_of(picture.request))
         yield replace(steps, beside=(*beside, writing) if writing else beside)
     cells = vaes[-1].cells[0] * vaes[-1].cells[1]
     yield from vaes[-1].decoding()

@@ -11,7 +11,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings
-from engine.families.architecture import TextPlan, Texts
+from engine.families.architecture import TextPlan
 from engine.families.network_changes import changes_of
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
@@ -59,21 +59,16 @@ class PictureGroup:
     def embeddings(self, picture: BatchPicture) -> dict[str, Embedding]:
         """Return the embeddings that the prompts of a picture use, by the names they are called."""
         found: dict[str, Embedding] = {}
-        for one, text in zip(self.passes, self.texts, strict=True):
-            if one.begins_run:
-                found |= text.embeddings(texts_in(one, picture))
+        for pass_, text in zip(self.passes, self.texts, strict=True):
+            if pass_.begins_run:
+                found |= text.embeddings(pass_.texts_of(picture.request))
         return found
 
     @property
     def _texts_of_runs(self) -> list[TextPlan]:
         """The prompts as read for the first checkpoint of each run."""
         pairs = zip(self.passes, self.texts, strict=True)
-        return [text for one, text in pairs if one.begins_run]
-
-
-def texts_in(one: DenoisingPass, picture: BatchPicture) -> Texts:
-    """Return the prompts of a picture in a pass."""
-    return picture.texts if one.second is None else one.texts_of(picture.request)
+        return [text for pass_, text in pairs if pass_.begins_run]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +95,8 @@ class ReadJob:
     @property
     def second_runs(self) -> tuple[SecondRun, ...]:
         """The second passes, in order."""
-        return tuple(one.second for one in self.passes if one.second and one.begins_enlarged)
+        begins = (pass_ for pass_ in self.passes if pass_.begins_enlarged)
+        return tuple(pass_.second for pass_ in begins if pass_.second)
 
     @property
     def foreign_syntax(self) -> tuple[ErrorInfo, ...]:
@@ -130,8 +126,9 @@ class ReadJob:
             places = places[count:]
         left = self.job.pictures(places)
         while pictures := tuple(islice(left, _PICTURES_AT_ONCE)):
-            for loras, members in _alike(self.job, pictures, self.passes):
-                yield _read(members, _with_loras(self.passes, loras), loras, self.job.embeddings)
+            for loras, members in _grouped_by_loras(self.job, pictures, self.passes):
+                passes = _with_loras(self.passes, loras)
+                yield _group_with_texts(members, passes, loras, self.job.embeddings)
 
 
 def read_job(job: ResolvedJob) -> ReadJob:
@@ -153,8 +150,8 @@ def read_job(job: ResolvedJob) -> ReadJob:
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
     references = read_references(request.inputs, tool, checkpoint)
-    passes = tuple(_with_image_prompts(job, one) for one in passes)
-    passes = tuple(with_writing(references.beside(one, checkpoint)) for one in passes)
+    passes = tuple(_with_image_prompts(job, pass_) for pass_ in passes)
+    passes = tuple(with_writing(references.beside(pass_, checkpoint)) for pass_ in passes)
     first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,
@@ -162,13 +159,13 @@ def read_job(job: ResolvedJob) -> ReadJob:
         (request.height, request.width),
         encodes_init=passes[0].denoising.encodes_init,
     )
-    groups = _alike(job, first, passes)
+    groups = _grouped_by_loras(job, first, passes)
     variants = {loras.key: _with_loras(passes, loras) for loras, _ in groups}
     loras, members = groups[0]
-    group = _read(members, variants[loras.key], loras, job.embeddings)
+    group = _group_with_texts(members, variants[loras.key], loras, job.embeddings)
     upscalers = tuple(
-        job.read_upscaler(require_upscaler(one.upscaler)) if needs_file(one) else None
-        for one in request.second_passes
+        job.read_upscaler(require_upscaler(wanted.upscaler)) if needs_file(wanted) else None
+        for wanted in request.second_passes
     )
     with_loras = tuple(variants.values())
     return ReadJob(
@@ -176,13 +173,13 @@ def read_job(job: ResolvedJob) -> ReadJob:
     )
 
 
-def _alike(
+def _grouped_by_loras(
     job: ResolvedJob, pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...]
 ) -> list[tuple[PictureLoras, tuple[BatchPicture, ...]]]:
     """Return successive pictures with the same LoRAs together, with these LoRAs."""
     found = [(_loras_of(job, picture, passes), picture) for picture in pictures]
     # Pictures of a group also share what is told of their LoRAs.
-    groups = groupby(found, lambda one: (one[0].key, one[0].warnings, one[0].reports))
+    groups = groupby(found, lambda pair: (pair[0].key, pair[0].warnings, pair[0].reports))
     lists = [tuple(members) for _, members in groups]
     return [(same[0][0], tuple(picture for _, picture in same)) for same in lists]
 
@@ -192,70 +189,70 @@ def _loras_of(
 ) -> PictureLoras:
     """Return the LoRAs of a picture, which its prompts may name anew for each second pass."""
     found: list[PictureLoras] = []
-    for one in passes:
-        if not one.begins_run:
+    for pass_ in passes:
+        if not pass_.begins_run:
             continue
         read, request = job.read_loras, picture.request
-        if one.second is not None:
-            read, request = job.loras_of(one.second.number), one.request_of(request)
+        if pass_.second is not None:
+            read, request = job.loras_of(pass_.second.number), pass_.request_of(request)
             if found[0].mode is not None:
                 request = msgspec.structs.replace(request, lora_mode=found[0].mode)
-        evaluations = SAMPLERS[one.request.sampler].evaluations
-        run = RunLength(one.denoising.steps, evaluations, one.request.steps)
+        evaluations = SAMPLERS[pass_.request.sampler].evaluations
+        run = RunLength(pass_.denoising.steps, evaluations, pass_.request.steps)
         found.append(read(request, run))
-    counts = [sum(one.run == run for one in passes) for run in range(len(found))]
+    counts = [sum(pass_.run == run for pass_ in passes) for run in range(len(found))]
     return one_after_another(found, counts)
 
 
-def _with_image_prompts(job: ResolvedJob, one: DenoisingPass) -> DenoisingPass:
+def _with_image_prompts(job: ResolvedJob, pass_: DenoisingPass) -> DenoisingPass:
     """Return a pass with the image prompts of its job.
 
     They do not act on a refiner, nor on the checkpoint of a second pass with other layers.
     """
     found = job.image_prompts
-    attends = one.checkpoint.architecture.attention == found.attention
-    refines = one.begins_with is PassStart.HANDOVER
+    attends = pass_.checkpoint.architecture.attention == found.attention
+    refines = pass_.begins_with is PassStart.HANDOVER
     if not found.acting or refines or not attends:
-        return one
-    own, acting = one.request, acting_steps(one.request, one.denoising)
-    cell, size = one.checkpoint.latent.downscale, (own.width, own.height)
-    tiles = [(tile.rows, tile.columns) for tile in one.tiles]
-    return replace(one, image_prompts=found.in_pass(size, cell, tiles, acting))
+        return pass_
+    own, acting = pass_.request, acting_steps(pass_.request, pass_.denoising)
+    cell, size = pass_.checkpoint.latent.downscale, (own.width, own.height)
+    tiles = [(tile.rows, tile.columns) for tile in pass_.tiles]
+    return replace(pass_, image_prompts=found.in_pass(size, cell, tiles, acting))
 
 
 def _with_loras(
     passes: tuple[DenoisingPass, ...], loras: PictureLoras
 ) -> tuple[DenoisingPass, ...]:
-    return tuple(one.with_loras(loras.of_pass(place)) for place, one in enumerate(passes))
+    return tuple(pass_.with_loras(loras.of_pass(place)) for place, pass_ in enumerate(passes))
 
 
-def _read(
+def _group_with_texts(
     pictures: tuple[BatchPicture, ...],
     passes: tuple[DenoisingPass, ...],
     loras: PictureLoras,
     embeddings: Embeddings,
 ) -> PictureGroup:
-    told = [[texts_in(one, picture) for picture in pictures] for one in passes]
+    told = [[pass_.texts_of(picture.request) for picture in pictures] for pass_ in passes]
     prompts = dict.fromkeys(text for each in told for texts in each for text in texts)
     hashes = pictures[0].request.embedding_hashes
     known, missing = known_embeddings(prompts, hashes, loras.embeddings, embeddings)
     texts: list[TextPlan] = []
-    for one, own in zip(passes, told, strict=True):
-        encoding = one.checkpoint.architecture.text
+    for pass_, own in zip(passes, told, strict=True):
+        encoding = pass_.checkpoint.architecture.text
         # Prompts that do not change over the run are the same in all passes of a checkpoint.
         same = (
             place
             for place, before in enumerate(passes[: len(texts)])
-            if before.checkpoint is one.checkpoint
+            if before.checkpoint is pass_.checkpoint
             and told[place] == own
             # A negative prompt that has no effect may be left out.
-            and before.denoising.is_guided == one.denoising.is_guided
+            and before.denoising.is_guided == pass_.denoising.is_guided
             and not any("[" in text for pair in own for text in pair)
         )
         place = next(same, None)
         if place is None:
-            requests = [one.request_of(picture.request) for picture in pictures]
-            texts.append(encoding.read(requests, known, one.drawn_before))
+            requests = [pass_.request_of(picture.request) for picture in pictures]
+            texts.append(encoding.read(requests, known, pass_.drawn_before))
         else:
             texts.append(texts[place])
     return PictureGroup(pictures, passes, tuple(texts), loras, missing)

@@ -42,15 +42,15 @@ class DenoiserRun:
 
     def __init__(
         self,
-        one: DenoisingPass,
+        pass_: DenoisingPass,
         stages: Stages,
         reporter: Reporter,
         control: ControlPass | None = None,
         attended: ReferencePass | None = None,
     ) -> None:
         self._control, self._attended = control, attended
-        self._pass, self._checkpoint, self._denoising = one, one.checkpoint, one.denoising
-        self._model = one.checkpoint.architecture.denoiser
+        self._pass, self._checkpoint, self._denoising = pass_, pass_.checkpoint, pass_.denoising
+        self._model = pass_.checkpoint.architecture.denoiser
         self._stages, self._reporter = stages, reporter
         # The prediction type that a probe found, for a checkpoint that does not state one.
         self.found: PredictionType | None = None
@@ -71,19 +71,19 @@ class DenoiserRun:
         its run.
         """
         attempt = _Attempt(self._pass.segment(handover), picture, canvas)
-        for one in networks:
+        for stretch in networks:
             known = len(attempt.answers)
-            if one.end is not None and attempt.segment.first_evaluation + known >= one.end:
+            if stretch.end is not None and attempt.segment.first_evaluation + known >= stretch.end:
                 continue
 
             def work(
-                sessions: Sequence[Session], one: StretchNetwork = one, known: int = known
+                sessions: Sequence[Session], stretch: StretchNetwork = stretch, known: int = known
             ) -> SegmentResult:
                 # Those of an attempt in a lower precision are of no use.
                 del attempt.answers[known:]
-                return self._run_stretch(sessions, one, attempt)
+                return self._run_stretch(sessions, stretch, attempt)
 
-            together = self._together(one)
+            together = self._together(stretch)
             try:
                 return self._stages.run_together(
                     Phase.DENOISE, together, work, _broken_numbers, keep=True
@@ -93,23 +93,23 @@ class DenoiserRun:
         raise AssertionError("the last stretch has no end")
 
     def _run_stretch(
-        self, sessions: Sequence[Session], one: StretchNetwork, attempt: _Attempt
+        self, sessions: Sequence[Session], stretch: StretchNetwork, attempt: _Attempt
     ) -> SegmentResult:
         reporter, segment, picture = self._reporter, attempt.segment, attempt.picture
         session, *beside = sessions
         if self._is_to_be_probed:
-            self._probe(session, one.network, picture)
+            self._probe(session, stretch.network, picture)
         begun = segment.begin(picture.request, self._after_maps(attempt))
         x = begun.beginning.x
-        predict = self._predictor(session, one.network, picture, self._pass.tiles)
+        predict = self._predictor(session, stretch.network, picture, self._pass.tiles)
         predict.concatenated = begun.beginning.concatenated
         if self._control is not None:
-            together = one.network, *self._controlling(one)
+            together = stretch.network, *self._controlling(stretch)
             own = sessions[: len(together)]
             predict.control = ControlRun(self._control, together, own, self._stages)
         if self._attended is not None:
-            predict.reference = self._referring(self._attended, beside[-1], one, picture)
-        predict.start(segment.first_evaluation, attempt.answers, one.end)
+            predict.reference = self._referring(self._attended, beside[-1], stretch, picture)
+        predict.start(segment.first_evaluation, attempt.answers, stretch.end)
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction
         weights = picture.conditioning.weights
@@ -131,22 +131,22 @@ class DenoiserRun:
         drawn = self._control.draw(partial(self._denoising.sampled, request=request))
         return replace(canvas, drawn=drawn)
 
-    def _together(self, one: StretchNetwork) -> tuple[Network, ...]:
+    def _together(self, stretch: StretchNetwork) -> tuple[Network, ...]:
         """Return the denoiser of a stretch and those beside it, the reference's run the last."""
-        writing = (one.writing,) if one.writing else ()
-        return one.network, *self._controlling(one), *writing
+        writing = (stretch.writing,) if stretch.writing else ()
+        return stretch.network, *self._controlling(stretch), *writing
 
-    def _controlling(self, one: StretchNetwork) -> tuple[Network, ...]:
-        return self._control.networks(one.network, one.loras) if self._control else ()
+    def _controlling(self, stretch: StretchNetwork) -> tuple[Network, ...]:
+        return self._control.networks(stretch.network, stretch.loras) if self._control else ()
 
     def _referring(
         self,
         attended: ReferencePass,
         session: Session,
-        one: StretchNetwork,
+        stretch: StretchNetwork,
         picture: PromptedPicture,
     ) -> ReferenceRun:
-        twin, network = self._pass.writing, one.writing
+        twin, network = self._pass.writing, stretch.writing
         assert twin is not None, "a pass with a reference has a network that runs it"
         assert network is not None, "each of its stretches has one"
         pins = self._pins(session, network, picture, twin.architecture.denoiser)
