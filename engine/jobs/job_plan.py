@@ -60,18 +60,8 @@ def plan_job(
     last = read.passes[-1]
     size = last.request.width, last.request.height
     downscale = last.checkpoint.latent.downscale
-    present = compiler.memory()
-    limit = allowance.of(present)
-    # Without a limit only a plan that exceeds the whole memory is refused: the estimate is
-    # generous, and more memory may become free.
-    most = present.total if limit is None else limit
-    if memory.peak_bytes > max(most, memory.budget_bytes):
-        even = map(plan_with, EVEN if candidate.holds_blocks else ())
-        rounded = ((plan.compiler.rounding, plan.memory) for plan in even)
-        advice = fitting_bits(rounded, most) or fitting_size(
-            chosen.needs, chosen.planning, size, most
-        )
-        raise no_room(memory, size, most, advice, is_limited=limit is not None)
+    even = map(plan_with, EVEN if candidate.holds_blocks else ())
+    _require_room(chosen, even, size, allowance)
     require_host_room(memory, size, candidate.device, allowance)
     larger = max(size) > TILE_CELLS * downscale
     if memory.tiles and larger and wanted.vae_tile is None:
@@ -81,6 +71,30 @@ def plan_job(
         compiler, offered, memory, pictures.runs, read.job.count, services.estimates
     )
     return JobPlan(pictures, candidate, compiler, offered, chosen.needs, memory, estimate)
+
+
+def _require_room(
+    chosen: "_RoundedPlan",
+    others: Iterable["_RoundedPlan"],
+    size: tuple[int, int],
+    allowance: MemoryAllowance,
+) -> None:
+    """Raise EngineError(OUT_OF_MEMORY) where a plan exceeds what may be used.
+
+    Of the others, the first that would fit is advised, else a smaller `size` of the picture.
+    """
+    present, memory = chosen.compiler.memory(), chosen.memory
+    limit = allowance.of(present)
+    # Without a limit only a plan that exceeds the whole memory is refused: the estimate is
+    # generous, and more memory may become free.
+    most = present.total if limit is None else limit
+    if memory.peak_bytes <= max(most, memory.budget_bytes):
+        return
+    rounded = ((plan.compiler.rounding, plan.memory) for plan in others)
+    advice = fitting_bits(rounded, most)
+    if advice is None:
+        advice = fitting_size(chosen.needs, chosen.planning, size, most)
+    raise no_room(memory, size, most, advice, is_limited=limit is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
