@@ -8,7 +8,6 @@ import msgspec
 from backends.base import BlockForm, Precision
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
-from engine.api.request import GenerateRequest
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
@@ -106,18 +105,22 @@ def suitable(
 
 
 def preferring_float32(
-    candidates: list[Candidate], request: GenerateRequest, checkpoint: IdentifiedCheckpoint
+    candidates: list[Candidate],
+    checkpoint: IdentifiedCheckpoint,
+    precision: PrecisionName,
+    weight_bits: WeightBits,
+    *,
+    backend: str,
 ) -> list[Candidate]:
     """Return the candidates, of which those that are as quick in float32 prefer it for blocks.
 
     Weights in blocks take no less memory in 16 bits. A request that states the precision changes
     nothing. Where its backend is open, too, the candidates come in the order of these times.
     """
-    is_open = request.precision is PrecisionName.AUTO
-    if not is_open or not _is_in_blocks(request.weight_bits, checkpoint):
+    if precision is not PrecisionName.AUTO or not _is_in_blocks(weight_bits, checkpoint):
         return candidates
     found = [_exact(one) if one.exact_at_no_cost else one for one in candidates]
-    return by_speed(found) if request.backend == AUTO else found
+    return by_speed(found) if backend == AUTO else found
 
 
 def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:

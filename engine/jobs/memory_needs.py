@@ -13,7 +13,7 @@ from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds
 from engine.pipeline.control.passes import control_pass
 from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.place import precisions
-from engine.pipeline.read_job import ReadJob
+from engine.pipeline.read_job import ReadJob, texts_in
 from engine.pipeline.vae.networks import vae_networks
 from engine.weights.weight_set import WeightSet
 
@@ -125,7 +125,7 @@ class _JobSizes:
             for pass_, text in zip(first.passes, first.texts, strict=True)
             if pass_.checkpoint.role == role
             for picture in first.pictures
-            for network in [pass_.network(text, pass_.texts_of(picture.request))]
+            for network in [pass_.network(text, texts_in(pass_, picture))]
         }
         return max(map(self._run, networks.values()))
 

@@ -36,7 +36,7 @@ from engine.jobs.tiny_preview import (
 from engine.lora.names_below import Report, report_nothing
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.found_networks import with_networks
-from engine.pipeline.read_job import ReadJob, read_job
+from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve_job
 from engine.pipeline.stages import Stopwatch
 
@@ -114,11 +114,18 @@ class JobRunner:
         return self._planned(request).estimate
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
-        candidates = self._candidates_for(request, CancelToken())
+        blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
+        candidates = self.candidates(
+            request.backend, request.precision, CancelToken(), holds_blocks=blocks
+        )
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
-        candidates = preferring_float32(candidates, request, checkpoint)
-        read = self._read(request, checkpoint, candidates[0], report_nothing, is_wanted=False)
+        candidates = preferring_float32(
+            candidates, checkpoint, request.precision, request.weight_bits, backend=request.backend
+        )
+        files = self.services.named_files(report_nothing)
+        mode_choice = self._mode_choice(checkpoint, candidates[0], request.count, is_wanted=False)
+        read = read_job(resolve_job(request, checkpoint, files, mode_choice))
         allowance = MemoryAllowance(request.memory_limit_bytes, request.device_memory_limit_bytes)
 
         def plan_on(candidate: Candidate) -> JobPlan:
@@ -134,24 +141,31 @@ class JobRunner:
         cancel: Cancellation,
     ) -> JobResult:
         stopwatch, services = Stopwatch(), self.services
-
-        def stop_if_cancelled(_done: int) -> None:
-            _stop_if(cancel)
-
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
-            request = self._with_networks(request, stop_if_cancelled)
+            request = self._with_networks(request, lambda _done: _stop_if(cancel))
             checkpoint = self._checkpoint(request)
             services.want_hash(checkpoint)
             for other in (checkpoint.last.refiner, *checkpoint.second_checkpoints):
                 if other is not None:
                     services.want_hash(other)
-            candidates = self._candidates_for(request, cancel)
-            candidates = preferring_float32(candidates, request, checkpoint)
+            blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
+            candidates = self.candidates(
+                request.backend, request.precision, cancel, holds_blocks=blocks
+            )
+            candidates = preferring_float32(
+                candidates,
+                checkpoint,
+                request.precision,
+                request.weight_bits,
+                backend=request.backend,
+            )
         _stop_if(cancel)
         with host_memory_errors():
-            read = self._read(request, checkpoint, candidates[0], stop_if_cancelled, is_wanted=True)
+            files = services.named_files(lambda _done: _stop_if(cancel))
+            choice = self._mode_choice(checkpoint, candidates[0], request.count, is_wanted=True)
+            read = read_job(resolve_job(request, checkpoint, files, choice))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         limits = request.memory_limit_bytes, request.device_memory_limit_bytes
         allowance = MemoryAllowance(*limits, preview_bytes=PREVIEW_BYTES if tiny else 0)
@@ -160,31 +174,20 @@ class JobRunner:
             attempts = Attempts(read, services, environment)
             return attempts.run(self._ordered(candidates, attempts))
 
-    def _read(
-        self,
-        request: GenerateRequest,
-        checkpoint: IdentifiedCheckpoint,
-        candidate: Candidate,
-        report: Report,
-        *,
-        is_wanted: bool,
-    ) -> ReadJob:
-        """Resolve and read a job that `is_wanted`, or is only planned.
-
-        The mode of its LoRAs is chosen for the candidate.
-        """
+    def _mode_choice(
+        self, checkpoint: IdentifiedCheckpoint, candidate: Candidate, count: int, *, is_wanted: bool
+    ) -> LoraModeChoice:
+        """Return the choice of the LoRAs' mode for a job that `is_wanted`, or is only planned."""
         services = self.services
-        files = services.named_files(report)
-        mode_choice = LoraModeChoice(
+        return LoraModeChoice(
             services.estimates,
             services.refit_failures,
             services.wanted_loras,
             candidate,
             checkpoint,
-            request.count,
+            count,
             is_wanted=is_wanted,
         )
-        return read_job(resolve_job(request, checkpoint, files, mode_choice))
 
     def _with_networks(self, request: GenerateRequest, report: Report) -> GenerateRequest:
         """Return the request with the paths of the files of its layers and passes, as of now."""
@@ -204,10 +207,6 @@ class JobRunner:
             self.release()
         with host_memory_errors():
             return load_checkpoint(request, read, parts_index)
-
-    def _candidates_for(self, request: GenerateRequest, cancel: Cancellation) -> list[Candidate]:
-        blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-        return self.candidates(request.backend, request.precision, cancel, holds_blocks=blocks)
 
     def candidates(
         self,

@@ -27,7 +27,7 @@ from engine.pipeline.denoise.segments import Handover
 from engine.pipeline.enlarge.enlarging import Enlarging
 from engine.pipeline.picture_plan import PicturePlan
 from engine.pipeline.place import Placement
-from engine.pipeline.read_job import PictureGroup
+from engine.pipeline.read_job import PictureGroup, texts_in
 from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
@@ -191,7 +191,7 @@ class Generation:
                 latent = None
                 continue
             own = pass_.request_of(picture.request)
-            texts = pass_.texts_of(picture.request)
+            texts = texts_in(pass_, picture)
             prompted = PromptedPicture(
                 own,
                 conditioning[texts],

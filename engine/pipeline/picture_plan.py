@@ -14,7 +14,7 @@ from engine.pipeline.enlarge.enlarging import Enlargement, encoded_size
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.forecast import Run
 from engine.pipeline.place import Placement
-from engine.pipeline.read_job import ReadJob
+from engine.pipeline.read_job import ReadJob, texts_in
 from engine.pipeline.vae.networks import VaeNetworks, vae_networks
 
 
@@ -117,9 +117,9 @@ def _runs(
         if pass_.second is not None and pass_.begins_enlarged:
             number = pass_.second.number
             yield from _enlarging(pass_.second, vaes[number], enlargements[number])
-        steps = pass_.steps(text, pass_.texts_of(picture.request))
+        steps = pass_.steps(text, texts_in(pass_, picture))
         beside = control.evaluations(steps.network) if control and steps.network else ()
-        writing = pass_.writing_network(text, pass_.texts_of(picture.request))
+        writing = pass_.writing_network(text, texts_in(pass_, picture))
         yield replace(steps, beside=(*beside, writing) if writing else beside)
     cells = vaes[-1].cells[0] * vaes[-1].cells[1]
     yield from vaes[-1].decoding()

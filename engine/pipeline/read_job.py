@@ -11,7 +11,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings
-from engine.families.architecture import TextPlan
+from engine.families.architecture import TextPlan, Texts
 from engine.families.network_changes import changes_of
 from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
@@ -61,7 +61,7 @@ class PictureGroup:
         found: dict[str, Embedding] = {}
         for pass_, text in zip(self.passes, self.texts, strict=True):
             if pass_.begins_run:
-                found |= text.embeddings(pass_.texts_of(picture.request))
+                found |= text.embeddings(texts_in(pass_, picture))
         return found
 
     @property
@@ -69,6 +69,11 @@ class PictureGroup:
         """The prompts as read for the first checkpoint of each run."""
         pairs = zip(self.passes, self.texts, strict=True)
         return [text for pass_, text in pairs if pass_.begins_run]
+
+
+def texts_in(pass_: DenoisingPass, picture: BatchPicture) -> Texts:
+    """Return the prompts of a picture in a pass."""
+    return picture.texts if pass_.second is None else pass_.texts_of(picture.request)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +237,7 @@ def _group_with_texts(
     loras: PictureLoras,
     embeddings: Embeddings,
 ) -> PictureGroup:
-    told = [[pass_.texts_of(picture.request) for picture in pictures] for pass_ in passes]
+    told = [[texts_in(pass_, picture) for picture in pictures] for pass_ in passes]
     prompts = dict.fromkeys(text for each in told for texts in each for text in texts)
     hashes = pictures[0].request.embedding_hashes
     known, missing = known_embeddings(prompts, hashes, loras.embeddings, embeddings)

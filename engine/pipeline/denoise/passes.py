@@ -10,7 +10,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
-from engine.families.architecture import TextPlan, Texts, texts_of
+from engine.families.architecture import TextPlan, Texts
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.image_prompts.pinning import NO_IMAGE_PROMPTS, PassImagePrompts
@@ -134,7 +134,8 @@ class DenoisingPass:
 
     def texts_of(self, picture: ResolvedRequest) -> Texts:
         """Return the prompts of one of the job's pictures in this pass."""
-        return texts_of(picture if self.second is None else self.request_of(picture))
+        own = self.request_of(picture)
+        return own.prompt, own.negative_prompt
 
     def request_of(self, picture: ResolvedRequest) -> ResolvedRequest:
         """Return the request of one of the job's pictures with the settings of this pass.
