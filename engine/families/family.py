@@ -56,7 +56,7 @@ class Family(ABC):
         """Return the reason a file cannot be of this family; None where it may be."""
 
     @abstractmethod
-    def draws_with(self, pipeline: str) -> bool:
+    def runs_pipeline(self, pipeline: str) -> bool:
         """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
 
     @abstractmethod
@@ -75,7 +75,7 @@ class Family(ABC):
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
         """Make a checkpoint of parts. Raises EngineError where they do not fit together."""
 
-    def is_called(self, base_model: str) -> bool:
+    def matches_base_model(self, base_model: str) -> bool:
         """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
         return False
 
@@ -146,7 +146,7 @@ class Family(ABC):
         """Tell whether a checkpoint of the family `giver` may supply a component."""
         return giver is self
 
-    def name_suits(self, component: Component, name: str) -> bool:
+    def suits_file_name(self, component: Component, name: str) -> bool:
         """Tell whether the name of a file with a lone component sounds like this family's."""
         return True
 

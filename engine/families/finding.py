@@ -82,7 +82,7 @@ def family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> F
         for name, part in folder.parts.items()
         for key, tensor in part.index.tensors.items()
     }
-    drawing = next((family for family in FAMILIES if family.draws_with(folder.pipeline)), None)
+    drawing = next((family for family in FAMILIES if family.runs_pipeline(folder.pipeline)), None)
     kinds = subfolders()
     if any(kinds[name] is Component.DENOISER for name in folder.parts):
         if wanted is None and folder.pipeline and drawing is None:

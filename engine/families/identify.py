@@ -129,7 +129,7 @@ def _assemble(
 ) -> IdentifiedCheckpoint:
     """Make a checkpoint of parts, with the hints of its folder and of its kind."""
     checkpoint = family.assemble(path, parts)
-    cards = [(card, FAMILIES.called(card.base_model)) for card in parts.denoiser.cards]
+    cards = [(card, FAMILIES.of_base_model(card.base_model)) for card in parts.denoiser.cards]
     others = (card for card, named in cards if named not in (None, family))
     words = (
         sentence("{card}, but its shapes are {family}'s", card=card.words, family=family.title)

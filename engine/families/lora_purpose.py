@@ -68,7 +68,7 @@ def purpose_of_keys(file: LoraFile) -> LoraPurpose | None:
 def purpose_of_facts(facts: LoraFacts) -> LoraPurpose:
     """Return the purpose that metadata and cards state, which is not certain."""
     base = facts.base_model
-    family = FAMILIES.called(base) if base else None
+    family = FAMILIES.of_base_model(base) if base else None
     if family is not None:
         return LoraPurpose(f"a LoRA for {family.title}", (family.name,), certain=False)
     words = f"a LoRA for {base!r}" if base else "a LoRA for an unknown kind of model"

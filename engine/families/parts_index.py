@@ -112,7 +112,7 @@ def _rank(
     name = path.stem.casefold()
     family = FAMILIES.named(checkpoint.family)
     other_family = bool(holding.family) and holding.family != checkpoint.family
-    sounds_wrong = not holding.family and not family.name_suits(component, name)
+    sounds_wrong = not holding.family and not family.suits_file_name(component, name)
     order = 3 if other_family else 2 if sounds_wrong else 1 if holding.family else 0
     mine = {*_WORDS.findall(checkpoint.path.stem.casefold())}
     shared = len(mine & {*_WORDS.findall(name)})

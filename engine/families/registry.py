@@ -103,10 +103,10 @@ class FamilyRegistry:
             )
         return family
 
-    def called(self, base_model: str) -> Family | None:
+    def of_base_model(self, base_model: str) -> Family | None:
         """Return the family that a card's `base_model` names; None for an unknown name."""
         word = base_model.casefold()
-        return next((family for family in self if family.is_called(word)), None)
+        return next((family for family in self if family.matches_base_model(word)), None)
 
     def add(self, module: str) -> None:
         """Register the family of another module, after the others."""

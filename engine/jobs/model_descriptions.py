@@ -228,7 +228,7 @@ def _facts(index: TensorIndex) -> _Facts:
     base = next((card.base_model for card in cards if card.base_model), "")
     words = next((card.trained_words for card in cards if card.trained_words), ())
     hashes = next((card.hashes for card in cards if card.hashes), frozenset[str]())
-    family = FAMILIES.called(base) if base else None
+    family = FAMILIES.of_base_model(base) if base else None
     return _Facts(
         title=next((card.title for card in cards if card.title), ""),
         base_model=base,

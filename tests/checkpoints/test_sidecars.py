@@ -46,7 +46,7 @@ def sd2(tmp_path: Path) -> Path:
 
 
 def family_of(card: Card) -> str | None:
-    family = FAMILIES.called(card.base_model)
+    family = FAMILIES.of_base_model(card.base_model)
     return family.name if family else None
 
 

@@ -11,7 +11,7 @@ from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.chroma.architecture import architecture_of
-from engine.families.chroma.folder import SOURCES
+from engine.families.chroma.folder import FOLDER_READERS
 from engine.families.chroma.hints import is_flash, learnt_hints
 from engine.families.chroma.keys import KEY_LAYOUT, LABELS
 from engine.families.chroma.sizes import chroma_config
@@ -49,21 +49,21 @@ class Chroma(FlowFamily):
     labels: ClassVar = LABELS
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
-    transformer: ClassVar = "blocks that an approximator modulates"
+    transformer_title: ClassVar = "blocks that an approximator modulates"
     key_layout: ClassVar = KEY_LAYOUT
-    space: ClassVar = FLUX
-    sizes: ClassVar = {
+    latent_space: ClassVar = FLUX
+    config_readers: ClassVar = {
         Component.TEXT_ENCODER: t5_config,
         Component.DENOISER: chroma_config,
         Component.VAE: vae_config,
     }
-    sources: ClassVar = SOURCES
-    supplied: ClassVar = {
+    folder_readers: ClassVar = FOLDER_READERS
+    lone_part_uses: ClassVar = {
         LonePart.VAE: (Component.VAE,),
         LonePart.TINY_VAE: (Component.VAE,),
         LonePart.T5_TEXT_ENCODER: (Component.TEXT_ENCODER,),
     }
-    signs: ClassVar = (
+    transformer_signs: ClassVar = (
         (_APPROXIMATOR, "double_blocks.0.img_attn.qkv.weight [", "single_blocks.0.linear1."),
         (
             _APPROXIMATOR,
@@ -72,7 +72,7 @@ class Chroma(FlowFamily):
         ),
     )
     # Chroma Radiance, which has no latents.
-    others: ClassVar = ("nerf_blocks.",)
+    foreign_signs: ClassVar = ("nerf_blocks.",)
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""

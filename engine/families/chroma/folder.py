@@ -33,7 +33,7 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     return FolderSource(ComponentSource(Component.DENOISER, config, named.weights), named.ignored)
 
 
-SOURCES = {
+FOLDER_READERS = {
     Component.TEXT_ENCODER: partial(t5_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
     Component.DENOISER: _transformer_source,
     Component.VAE: vae_source,

@@ -15,7 +15,7 @@ from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
 from engine.families.flux.control_loras import widened_for
 from engine.families.flux.denoiser import fill_channels, map_channels
-from engine.families.flux.folder import SOURCES
+from engine.families.flux.folder import FOLDER_READERS
 from engine.families.flux.hints import (
     CANNY,
     CONTROLS,
@@ -114,19 +114,19 @@ class Flux1(FlowFamily):
     }
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
-    transformer: ClassVar = "a transformer of double and single blocks"
+    transformer_title: ClassVar = "a transformer of double and single blocks"
     key_layout: ClassVar = KEY_LAYOUT
-    space: ClassVar = FLUX
-    sizes: ClassVar = {
+    latent_space: ClassVar = FLUX
+    config_readers: ClassVar = {
         Component.TEXT_ENCODER: clip_text_config,
         Component.TEXT_ENCODER_2: t5_config,
         Component.DENOISER: flux_config,
         Component.VAE: vae_config,
     }
-    sources: ClassVar = SOURCES
-    supplied: ClassVar = _LONE_PARTS
-    signs: ClassVar = _SIGNS
-    others: ClassVar = _OTHERS
+    folder_readers: ClassVar = FOLDER_READERS
+    lone_part_uses: ClassVar = _LONE_PARTS
+    transformer_signs: ClassVar = _SIGNS
+    foreign_signs: ClassVar = _OTHERS
 
     def variant_of_pipeline(self, pipeline: str) -> str | None:
         """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""

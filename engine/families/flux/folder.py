@@ -39,7 +39,7 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     return FolderSource(source, named.ignored)
 
 
-SOURCES = {
+FOLDER_READERS = {
     Component.TEXT_ENCODER: partial(clip_text_source, Component.TEXT_ENCODER),
     Component.TEXT_ENCODER_2: partial(t5_source, Component.TEXT_ENCODER_2, keys=KEY_LAYOUT),
     Component.DENOISER: _transformer_source,

@@ -8,7 +8,7 @@ from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.families.base import Component, IdentifiedCheckpoint, Parts, name_of
 from engine.families.flux2.architecture import AFTER, architecture_of
-from engine.families.flux2.folder import SOURCES
+from engine.families.flux2.folder import FOLDER_READERS
 from engine.families.flux2.hints import BASE, DISTILLED, learnt_hints, variant_of
 from engine.families.flux2.keys import KEY_LAYOUT, LABELS
 from engine.families.flux2.sizes import flux2_config
@@ -46,22 +46,22 @@ class Flux2Klein(Qwen3Family):
     variants: ClassVar = {DISTILLED: "klein", BASE: "klein base"}
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
-    transformer: ClassVar = "a transformer of FLUX.2 klein's blocks"
+    transformer_title: ClassVar = "a transformer of FLUX.2 klein's blocks"
     key_layout: ClassVar = KEY_LAYOUT
-    space: ClassVar = FLUX2
+    latent_space: ClassVar = FLUX2
     template: ClassVar = WITHOUT_THOUGHTS
-    sizes: ClassVar = {
+    config_readers: ClassVar = {
         Component.TEXT_ENCODER: qwen3_config,
         Component.DENOISER: flux2_config,
         Component.VAE: vae_config,
     }
-    sources: ClassVar = SOURCES
-    supplied: ClassVar = {
+    folder_readers: ClassVar = FOLDER_READERS
+    lone_part_uses: ClassVar = {
         LonePart.FLUX2_VAE: (Component.VAE,),
         LonePart.QWEN3_TEXT_ENCODER: (Component.TEXT_ENCODER,),
     }
     # Tensors of the original layout and of diffusers'.
-    signs: ClassVar = (
+    transformer_signs: ClassVar = (
         ("double_stream_modulation_img.lin.weight [", "single_blocks.0.linear1.weight ["),
         (
             "double_stream_modulation_img.linear.weight [",
@@ -69,7 +69,7 @@ class Flux2Klein(Qwen3Family):
         ),
     )
     # FLUX.2 dev has the same blocks, another encoder, and guidance as an input.
-    others: ClassVar = ("guidance_in.", "guidance_embedder.", "controlnet_", "control_")
+    foreign_signs: ClassVar = ("guidance_in.", "guidance_embedder.", "controlnet_", "control_")
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""

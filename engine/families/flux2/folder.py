@@ -51,7 +51,7 @@ def _vae_source(part: FolderPart) -> FolderSource:
     return vae_source(part)
 
 
-SOURCES = {
+FOLDER_READERS = {
     Component.TEXT_ENCODER: partial(qwen3_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
     Component.DENOISER: _transformer_source,
     Component.VAE: _vae_source,

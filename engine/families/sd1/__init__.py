@@ -31,7 +31,7 @@ FAMILY = LatentDiffusion(
     title="SD 1.x",
     full_title="Stable Diffusion 1",
     about=sentence("512 pixels, quick, and the most LoRAs: 1.4, 1.5 and what grew of them."),
-    called=re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"),
+    base_models=re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"),
     has_unet=has_unet,
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts()},
     unet=UNetFacts(heads=8),

@@ -61,7 +61,7 @@ FAMILY = LatentDiffusion(
     title="SD 2.x",
     full_title="Stable Diffusion 2",
     about=sentence("512 or 768 pixels: 2.0, 2.1 and few others."),
-    called=SD_2_NAMES,
+    base_models=SD_2_NAMES,
     has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, adds_time_ids=False),
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),

@@ -14,7 +14,7 @@ from engine.families.family import Family
 from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.sd3.architecture import architecture_of
-from engine.families.sd3.folder import SOURCES
+from engine.families.sd3.folder import FOLDER_READERS
 from engine.families.sd3.hints import learnt_hints, variant
 from engine.families.sd3.keys import KEY_LAYOUT, LABELS
 from engine.families.sd3.sizes import sd3_config
@@ -61,26 +61,26 @@ class StableDiffusion3(FlowFamily):
     }
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
-    transformer: ClassVar = "a transformer of joint blocks"
+    transformer_title: ClassVar = "a transformer of joint blocks"
     key_layout: ClassVar = KEY_LAYOUT
-    space: ClassVar = SD3
-    sizes: ClassVar = {
+    latent_space: ClassVar = SD3
+    config_readers: ClassVar = {
         _L: clip_text_config,
         _G: partial(clip_text_config, facts=ClipTextFacts(activation=Activation.GELU)),
         _T5: t5_config,
         Component.DENOISER: sd3_config,
         Component.VAE: vae_config,
     }
-    sources: ClassVar = SOURCES
+    folder_readers: ClassVar = FOLDER_READERS
     # Zeros stand in for T5.
     optional: ClassVar = (_T5,)
-    supplied: ClassVar = {
+    lone_part_uses: ClassVar = {
         LonePart.VAE: (Component.VAE,),
         LonePart.TINY_VAE: (Component.VAE,),
         LonePart.CLIP_TEXT_ENCODER: (_L, _G),
         LonePart.T5_TEXT_ENCODER: (_T5,),
     }
-    signs: ClassVar = (
+    transformer_signs: ClassVar = (
         (
             "joint_blocks.0.x_block.attn.qkv.weight [",
             "joint_blocks.0.context_block.attn.qkv.weight [",
@@ -92,7 +92,7 @@ class StableDiffusion3(FlowFamily):
             "pos_embed.proj.weight [",
         ),
     )
-    others: ClassVar = ("single_transformer_blocks.", "controlnet_")
+    foreign_signs: ClassVar = ("single_transformer_blocks.", "controlnet_")
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""
@@ -123,7 +123,7 @@ class StableDiffusion3(FlowFamily):
         """Tell whether a checkpoint of another family may supply a component: a text encoder."""
         return component in (_L, _G, _T5) or FlowFamily.takes_from(self, giver, component)
 
-    def name_suits(self, component: Component, name: str) -> bool:
+    def suits_file_name(self, component: Component, name: str) -> bool:
         """Tell whether the name of a file with a lone VAE sounds like this family's."""
         return component is not Component.VAE or "sd3" in name.casefold()
 

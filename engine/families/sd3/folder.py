@@ -46,7 +46,7 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     return FolderSource(ComponentSource(Component.DENOISER, config, named.weights), named.ignored)
 
 
-SOURCES = {
+FOLDER_READERS = {
     Component.TEXT_ENCODER: partial(clip_text_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
     Component.TEXT_ENCODER_2: partial(clip_text_source, Component.TEXT_ENCODER_2, keys=KEY_LAYOUT),
     Component.TEXT_ENCODER_3: partial(t5_source, Component.TEXT_ENCODER_3, keys=KEY_LAYOUT),

@@ -43,7 +43,7 @@ FAMILY = LatentDiffusion(
     name="sdxl",
     title="SDXL",
     about=sentence("1024 pixels, more detail and more time: also Pony, Illustrious, NoobAI."),
-    called=_CALLED,
+    base_models=_CALLED,
     has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, adds_time_ids=True),
     text_encoders={
         Component.TEXT_ENCODER: ClipTextFacts(),

@@ -28,7 +28,7 @@ FAMILY = LatentDiffusion(
     name="sdxl_refiner",
     title="SDXL refiner",
     about=sentence("Draws the last steps of SDXL's pictures, and none of its own."),
-    called=re.compile(r"(sdxl|stable-diffusion-xl).*refiner"),
+    base_models=re.compile(r"(sdxl|stable-diffusion-xl).*refiner"),
     has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, adds_time_ids=True),
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),

@@ -20,7 +20,7 @@ from engine.families.shared.qwen3.family import Qwen3Family
 from engine.families.shared.qwen3.sizes import qwen3_config
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.zimage.architecture import architecture_of
-from engine.families.zimage.folder import SOURCES
+from engine.families.zimage.folder import FOLDER_READERS
 from engine.families.zimage.hints import BASE, TURBO, learnt_hints, variant_of
 from engine.families.zimage.keys import KEY_LAYOUT, LABELS
 from engine.families.zimage.sizes import zimage_config
@@ -42,25 +42,27 @@ class ZImage(Qwen3Family):
     variants: ClassVar = {TURBO: "Turbo", BASE: "Base"}
     pipelines: ClassVar = _PIPELINE
     base_models: ClassVar = _CALLED
-    transformer: ClassVar = "a transformer of Z-Image's layers"
+    transformer_title: ClassVar = "a transformer of Z-Image's layers"
     key_layout: ClassVar = KEY_LAYOUT
-    space: ClassVar = FLUX
+    latent_space: ClassVar = FLUX
     template: ClassVar = THINKING
-    sizes: ClassVar = {
+    config_readers: ClassVar = {
         Component.TEXT_ENCODER: qwen3_config,
         Component.DENOISER: zimage_config,
         Component.VAE: vae_config,
     }
-    sources: ClassVar = SOURCES
-    supplied: ClassVar = {
+    folder_readers: ClassVar = FOLDER_READERS
+    lone_part_uses: ClassVar = {
         LonePart.VAE: (Component.VAE,),
         LonePart.TINY_VAE: (Component.VAE,),
         LonePart.QWEN3_TEXT_ENCODER: (Component.TEXT_ENCODER,),
     }
     # Tensors of the original layout and of diffusers'.
-    signs: ClassVar = (("cap_pad_token [", "x_pad_token [", "noise_refiner.0.attention."),)
+    transformer_signs: ClassVar = (
+        ("cap_pad_token [", "x_pad_token [", "noise_refiner.0.attention."),
+    )
     # Omni and ControlNets have those, too.
-    others: ClassVar = ("siglip_", "control_")
+    foreign_signs: ClassVar = ("siglip_", "control_")
 
     def modelspec_architecture(self, checkpoint: IdentifiedCheckpoint) -> str:
         """Return ModelSpec's name for the checkpoint's architecture."""

@@ -38,7 +38,7 @@ def _transformer_source(part: FolderPart) -> FolderSource:
     return FolderSource(source, named.ignored)
 
 
-SOURCES = {
+FOLDER_READERS = {
     Component.TEXT_ENCODER: partial(qwen3_source, Component.TEXT_ENCODER, keys=KEY_LAYOUT),
     Component.DENOISER: _transformer_source,
     Component.VAE: vae_source,

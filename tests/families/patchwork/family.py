@@ -90,7 +90,7 @@ class Patchwork(Family):
         """Without that convolution a file is none."""
         return None if SIGN in listing.tensors else as_it_is("it has no patches")
 
-    def draws_with(self, pipeline: str) -> bool:
+    def runs_pipeline(self, pipeline: str) -> bool:
         """There are no folders of it."""
         return False
 

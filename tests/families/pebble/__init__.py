@@ -86,7 +86,7 @@ class PebbleFamily(Family):
         """All that is not recognised."""
         return None if self.recognise(listing) else as_it_is("it has no mixing blocks")
 
-    def draws_with(self, pipeline: str) -> bool:
+    def runs_pipeline(self, pipeline: str) -> bool:
         """The family's own pipeline."""
         return pipeline == "PebblePipeline"
 

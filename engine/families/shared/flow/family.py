@@ -45,26 +45,29 @@ class FlowFamily(Family):
         "text_encoder": Component.TEXT_ENCODER,
         "vae": Component.VAE,
     }
-    # For each component, the function that reads its sizes off its weights, and the one that reads
-    # its part of a folder and checks its configuration. Both raise EngineError.
-    sizes: ClassVar[Mapping[Component, Callable[[Mapping[str, StoredWeight], Path], object]]]
-    sources: ClassVar[Mapping[Component, Callable[[FolderPart], FolderSource]]]
+    # For each component, the function that reads its configuration off the shapes of its weights,
+    # and the one that reads its part of a folder and checks `config.json`. Both raise EngineError.
+    config_readers: ClassVar[
+        Mapping[Component, Callable[[Mapping[str, StoredWeight], Path], object]]
+    ]
+    folder_readers: ClassVar[Mapping[Component, Callable[[FolderPart], FolderSource]]]
     # The components without which pictures can be made.
     optional: ClassVar[Sequence[Component]] = ()
     # The diffusers pipeline classes that run the checkpoints, and the beginnings of the names of
     # base models on their cards.
     pipelines: ClassVar[re.Pattern[str]]
     base_models: ClassVar[re.Pattern[str]]
-    # A description of the transformer.
-    transformer: ClassVar[str]
+    # The transformer, as evidence names it: "a transformer of ...".
+    transformer_title: ClassVar[str]
     key_layout: ClassVar[KeyLayout]
     # The space of the latents, which other families may share, and then VAEs, too.
-    space: ClassVar[LatentSpace]
-    # The components that a file with a lone part supplies.
-    supplied: ClassVar[Mapping[LonePart, tuple[Component, ...]]]
-    # The tensors of the transformer, all of one of these; none of `others` is in such files.
-    signs: ClassVar[Sequence[Sequence[str]]]
-    others: ClassVar[Sequence[str]] = ()
+    latent_space: ClassVar[LatentSpace]
+    # The components that a file with a lone network supplies, by the kind of network.
+    lone_part_uses: ClassVar[Mapping[LonePart, tuple[Component, ...]]]
+    # The names of tensors by which `recognise` knows the transformer: all of one of these groups,
+    # one for each layout. A file with any of `foreign_signs` is of another family.
+    transformer_signs: ClassVar[Sequence[Sequence[str]]]
+    foreign_signs: ClassVar[Sequence[str]] = ()
 
     @abstractmethod
     def transformer_words(self, config: object) -> Sentence | None:
@@ -74,23 +77,23 @@ class FlowFamily(Family):
         """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""
         return None
 
-    def draws_with(self, pipeline: str) -> bool:
+    def runs_pipeline(self, pipeline: str) -> bool:
         """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
         return self.pipelines.fullmatch(pipeline) is not None
 
-    def is_called(self, base_model: str) -> bool:
+    def matches_base_model(self, base_model: str) -> bool:
         """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
         return self.base_models.match(base_model) is not None
 
     def recognise(self, listing: Listing) -> str | None:
         """Describe the transformer of a file of this family; None for all other files."""
-        return self.transformer if self._has_signs(listing) else None
+        return self.transformer_title if self._has_signs(listing) else None
 
     def _has_signs(self, listing: Listing) -> bool:
         text = listing.text
-        if any(sign in text for sign in self.others):
+        if any(sign in text for sign in self.foreign_signs):
             return False
-        return any(all(sign in text for sign in signs) for signs in self.signs)
+        return any(all(sign in text for sign in signs) for signs in self.transformer_signs)
 
     def rule_out(self, listing: Listing) -> Sentence | None:
         """Return the reason a file cannot be of this family; None where it may be."""
@@ -100,18 +103,18 @@ class FlowFamily(Family):
 
     def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
         """List the components that a file with a lone VAE or text encoder could supply."""
-        return self.supplied.get(kind.part, ()) if kind and kind.part else ()
+        return self.lone_part_uses.get(kind.part, ()) if kind and kind.part else ()
 
     def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
         """Read a tiny autoencoder as a VAE; return None for all other files."""
-        return read_tiny_vae(path, read, self.space) if component is Component.VAE else None
+        return read_tiny_vae(path, read, self.latent_space) if component is Component.VAE else None
 
     def takes_from(self, giver: Family, component: Component) -> bool:
         """Tell whether a checkpoint of another family may supply a component: a VAE."""
-        shares = isinstance(giver, FlowFamily) and giver.space is self.space
+        shares = isinstance(giver, FlowFamily) and giver.latent_space is self.latent_space
         return giver is self or (shares and component is Component.VAE)
 
-    def name_suits(self, component: Component, name: str) -> bool:
+    def suits_file_name(self, component: Component, name: str) -> bool:
         """Tell whether the name of a file with a lone component sounds like this family's."""
         return "sd3" not in name.casefold() if component is Component.VAE else True
 
@@ -137,7 +140,7 @@ class FlowFamily(Family):
         path = index.path
 
         def config_of(component: Component, named: CanonicalWeights) -> object:
-            return self.sizes[component](named.weights, path)
+            return self.config_readers[component](named.weights, path)
 
         keys = self.key_layout.sort(index.tensors, path, self._lone_text(wanted))
         in_order = (one for one in self.labels if one in wanted)
@@ -158,7 +161,7 @@ class FlowFamily(Family):
     def read_folder(self, folder: DiffusersFolder) -> Parts:
         """Read every component of a diffusers folder."""
         parts = {self.subfolders[name]: part for name, part in folder.parts.items()}
-        found = [self.sources[one](parts[one]) for one in self.labels if one in parts]
+        found = [self.folder_readers[one](parts[one]) for one in self.labels if one in parts]
         sources = {one.source.component: one.source for one in found}
         vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
         return Parts(

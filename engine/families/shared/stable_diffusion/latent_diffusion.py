@@ -117,7 +117,7 @@ class LatentDiffusion(Family):
     name: str
     title: str
     # Matches the beginning of base models of this family on cards, in lower case.
-    called: re.Pattern[str]
+    base_models: re.Pattern[str]
     # Tells whether a UNet is of this family.
     has_unet: Callable[[UNetSigns], bool]
     # The text encoders whose outputs stand side by side in the UNet's context.
@@ -171,13 +171,13 @@ class LatentDiffusion(Family):
             listing.text, convolutional=self.convolutional, adds_time_ids=bool(self.time_ids)
         )
 
-    def draws_with(self, pipeline: str) -> bool:
+    def runs_pipeline(self, pipeline: str) -> bool:
         """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
         return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.time_ids)
 
-    def is_called(self, base_model: str) -> bool:
+    def matches_base_model(self, base_model: str) -> bool:
         """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
-        return self.called.match(base_model) is not None
+        return self.base_models.match(base_model) is not None
 
     def lora_evidence(self, listing: str) -> str | None:
         """Return the evidence that a LoRA file is for this family; None for other files."""
@@ -225,7 +225,7 @@ class LatentDiffusion(Family):
             case _:
                 return True
 
-    def name_suits(self, component: Component, name: str) -> bool:
+    def suits_file_name(self, component: Component, name: str) -> bool:
         """Tell whether the name of a file with a lone VAE suggests this family.
 
         VAEs of SD and SDXL have the same shapes, so only "xl" in the name shows the difference.
