@@ -16,8 +16,8 @@ from engine.control.lllite_files import read_lllite
 from engine.control.network import ControlNetwork
 from engine.control.sd3_net_files import read_sd3_net, with_sd3_settings
 from engine.errors import EngineError
-from engine.families.finding import recognise
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
+from engine.families.recognition import recognise
 from engine.file_paths import is_folder
 
 

@@ -13,9 +13,9 @@ from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.foreign_kind import ForeignKind
 from engine.families.hints import LearntHints
-from engine.families.kind import Kind
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
 from engine.lora.file import LoraFile
 from engine.text.checking import count_clip_tokens
 from engine.text.counting import TokenCount
@@ -128,7 +128,7 @@ class Family(ABC):
 
     # --- parts of other files ---
 
-    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
+    def lone_parts(self, listing: Listing, kind: ForeignKind | None) -> tuple[Component, ...]:
         """List the components that a file without a whole checkpoint could supply.
 
         `kind` is the kind of foreign file that the listing matches, if any.

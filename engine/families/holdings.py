@@ -15,9 +15,9 @@ from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.finding import lone_parts, recognise
 from engine.families.identify import identify
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
+from engine.families.recognition import lone_parts, recognise
 from engine.families.registry import FAMILIES
 from engine.untrusted_json import JsonError, decode_json
 

@@ -20,10 +20,10 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.checkpoint_hints import with_evidence, with_hints
 from engine.families.family import Family
-from engine.families.finding import family_of_file, family_of_folder, subfolders
 from engine.families.hints import NO_HINTS, CheckpointHints, read_hints
+from engine.families.listing import Listing
 from engine.families.part_files import read_component
-from engine.families.recognition import Listing
+from engine.families.recognition import family_of_file, family_of_folder, subfolders
 from engine.families.refusals import not_of_variant
 from engine.families.registry import FAMILIES
 from engine.file_paths import is_folder

@@ -7,11 +7,11 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
-from engine.families.finding import recognise
-from engine.families.other_loras import OTHER_LORAS, WITH_MAP
-from engine.families.other_parts import ADAPTERS, LORA
-from engine.families.recognition import Listing
+from engine.families.foreign_parts import ADAPTERS, LORA
+from engine.families.listing import Listing
+from engine.families.recognition import recognise
 from engine.families.registry import FAMILIES
+from engine.families.transformer_loras import TRANSFORMER_LORAS, WITH_MAP
 from engine.lora.facts import LoraFacts
 from engine.lora.file import LoraFile
 from engine.lora.layers import FittedLora, fit
@@ -128,7 +128,7 @@ def _other_kind(file: LoraFile) -> LoraPurpose | None:
 
 def _by_keys(file: LoraFile) -> LoraPurpose | None:
     listing = listing_of(file)
-    other = next((one for one in OTHER_LORAS if one.matches(listing)), None)
+    other = next((one for one in TRANSFORMER_LORAS if one.matches(listing)), None)
     if other is not None:
         takes_map = other.title == WITH_MAP
         return LoraPurpose(f"a LoRA for {other.title}", other.families, takes_map=takes_map)

@@ -2,8 +2,8 @@
 
 from engine.api.model_files import ModelKind
 from engine.families.base import TEXT_ENCODERS, Component
-from engine.families.kind import Kind, LonePart
-from engine.families.other_parts import LORA
+from engine.families.foreign_kind import ForeignKind, LonePart
+from engine.families.foreign_parts import LORA
 
 _BY_PART = {
     LonePart.VAE: ModelKind.VAE,
@@ -31,7 +31,7 @@ _BY_WORD = (
 )
 
 
-def kind_of_foreign(kind: Kind) -> ModelKind:
+def kind_of_foreign(kind: ForeignKind) -> ModelKind:
     """Return the kind of a file that no family runs by itself."""
     if kind.is_checkpoint:
         return ModelKind.CHECKPOINT

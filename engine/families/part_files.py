@@ -16,8 +16,8 @@ from engine.checkpoints.diffusers_folder import (
 from engine.errors import EngineError
 from engine.families.base import Component, Parts
 from engine.families.family import Family
-from engine.families.finding import family_of_folder, recognise, subfolders
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
+from engine.families.recognition import family_of_folder, recognise, subfolders
 from engine.families.refusals import cannot_supply
 from engine.file_paths import is_folder
 

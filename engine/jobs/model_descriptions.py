@@ -19,11 +19,11 @@ from engine.control.reading import read_control_network
 from engine.embeddings.file import name_of
 from engine.errors import EngineError
 from engine.families.base import Component
-from engine.families.finding import lone_parts, recognise
 from engine.families.holdings import read_header
 from engine.families.identify import identify
+from engine.families.listing import Listing
 from engine.families.model_kinds import kind_of_foreign, kind_of_parts
-from engine.families.recognition import Listing
+from engine.families.recognition import lone_parts, recognise
 from engine.families.registry import FAMILIES
 from engine.image_prompts.adapters import read_adapter
 from engine.image_prompts.encoders import is_encoder

@@ -12,8 +12,8 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
-from engine.families.finding import recognise
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
+from engine.families.recognition import recognise
 from engine.file_paths import is_folder
 from engine.graphs.operators import GraphBuilder
 from engine.upscalers.network import Emit, UpscalerArchitecture, UpscalerNetwork

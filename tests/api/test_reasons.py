@@ -9,8 +9,8 @@ import pytest
 
 from engine.api.reasons import known_kind, known_reason
 from engine.api.sentences import Sentence
-from engine.families.other_checkpoints import CHECKPOINTS, UNETS
-from engine.families.other_parts import ADAPTERS, LORA, PARTS
+from engine.families.foreign_checkpoints import CHECKPOINTS, UNETS
+from engine.families.foreign_parts import ADAPTERS, LORA, PARTS
 
 ROOT = Path(__file__).parents[2]
 # Files whose texts of several words are reasons for a person; what is not is named below.

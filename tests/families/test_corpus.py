@@ -6,8 +6,8 @@ import pytest
 
 from engine.checkpoints.safetensors import read_index
 from engine.families import identify
-from engine.families.finding import recognise
-from engine.families.recognition import Listing as TensorListing
+from engine.families.listing import Listing as TensorListing
+from engine.families.recognition import recognise
 from engine.families.registry import FAMILIES
 from tests.families.corpus import corpus
 

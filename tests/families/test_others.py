@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.checkpoints.safetensors import read_index
-from engine.families.finding import recognise
-from engine.families.recognition import KINDS
-from engine.families.recognition import Listing as TensorListing
+from engine.families.listing import Listing as TensorListing
+from engine.families.recognition import FOREIGN_KINDS, recognise
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families.listings import Listing
@@ -37,7 +36,7 @@ def found(folder: Path, names: Listing) -> list[str]:
 
 def test_every_class_has_a_title() -> None:
     assert TITLE_OF.keys() == OTHERS.keys()
-    assert set(TITLES) <= {kind.title for kind in KINDS}
+    assert set(TITLES) <= {kind.title for kind in FOREIGN_KINDS}
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -10,8 +10,8 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import identify
-from engine.families.finding import recognise
-from engine.families.recognition import Listing as TensorListing
+from engine.families.listing import Listing as TensorListing
+from engine.families.recognition import recognise
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings

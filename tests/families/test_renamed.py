@@ -7,7 +7,7 @@ import pytest
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families import identify
-from engine.families.recognition import KINDS
+from engine.families.recognition import FOREIGN_KINDS
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.listings import CLIP, UNET, VAE, XL_OPEN_CLIP, Listing, affine, prefixed
@@ -74,7 +74,7 @@ def _video() -> Listing:
 def test_checkpoints_of_others_are_named(tmp_path: Path, names: Listing, title: str) -> None:
     path = write_sparse(tmp_path / "x.safetensors", names)
     assert failure(path).message == f"x.safetensors is {title}, which is not run yet."
-    assert title in {kind.title for kind in KINDS}
+    assert title in {kind.title for kind in FOREIGN_KINDS}
 
 
 def test_parts_of_two_checkpoints_in_one_file(tmp_path: Path) -> None:

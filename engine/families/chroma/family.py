@@ -15,8 +15,8 @@ from engine.families.chroma.folder import FOLDER_READERS
 from engine.families.chroma.hints import is_flash, learnt_hints
 from engine.families.chroma.keys import KEY_LAYOUT, LABELS
 from engine.families.chroma.sizes import chroma_config
+from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
-from engine.families.kind import LonePart
 from engine.families.shared.flow.denoiser import MOST_TOKENS
 from engine.families.shared.flow.family import FlowFamily
 from engine.families.shared.flow.fitting import (

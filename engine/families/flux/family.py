@@ -29,8 +29,8 @@ from engine.families.flux.hints import (
 )
 from engine.families.flux.keys import KEY_LAYOUT, LABELS
 from engine.families.flux.sizes import flux_config
+from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
-from engine.families.kind import LonePart
 from engine.families.refusals import not_of_variant
 from engine.families.shared.clip.sizes import clip_text_config
 from engine.families.shared.clip.vocabulary import require_words

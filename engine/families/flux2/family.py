@@ -12,8 +12,8 @@ from engine.families.flux2.folder import FOLDER_READERS
 from engine.families.flux2.hints import BASE, DISTILLED, learnt_hints, variant_of
 from engine.families.flux2.keys import KEY_LAYOUT, LABELS
 from engine.families.flux2.sizes import flux2_config
+from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
-from engine.families.kind import LonePart
 from engine.families.latents import LatentFormat
 from engine.families.shared.flow.fitting import (
     config_in,

@@ -11,8 +11,8 @@ from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.family import Family
+from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
-from engine.families.kind import LonePart
 from engine.families.sd3.architecture import architecture_of
 from engine.families.sd3.folder import FOLDER_READERS
 from engine.families.sd3.hints import learnt_hints, variant

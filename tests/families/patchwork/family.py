@@ -23,7 +23,7 @@ from engine.families.base import (
 from engine.families.family import Family
 from engine.families.hints import CheckpointHints, LearntHints
 from engine.families.latents import LatentFormat
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys
 from engine.families.shared.keys.shapes import Shapes
 from engine.families.shared.kl_vae.autoencoder import KlAutoencoder

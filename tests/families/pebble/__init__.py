@@ -21,9 +21,9 @@ from engine.families.base import (
     Parts,
 )
 from engine.families.family import Family
-from engine.families.kind import Kind
+from engine.families.foreign_kind import ForeignKind
 from engine.families.latents import LatentFormat
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys
 
 MARK = "block0.mixing.to_qkv.weight"
@@ -126,7 +126,7 @@ class PebbleFamily(Family):
             make_architecture=_not_run,
         )
 
-    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
+    def lone_parts(self, listing: Listing, kind: ForeignKind | None) -> tuple[Component, ...]:
         """Readers of text, which no rule for other files knows."""
         is_reader = any(name.startswith("pebble_text.") for name in listing.tensors)
         return (Component.TEXT_ENCODER,) if is_reader else ()

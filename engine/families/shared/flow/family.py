@@ -23,9 +23,9 @@ from engine.families.base import (
     VaeFacts,
 )
 from engine.families.family import Family
-from engine.families.kind import Kind, LonePart
+from engine.families.foreign_kind import ForeignKind, LonePart
 from engine.families.latents import LatentFormat
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
 from engine.families.shared.flow.fitting import FLOW_FACTS
 from engine.families.shared.keys.layout import CanonicalWeights, KeyLayout
 from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
@@ -101,7 +101,7 @@ class FlowFamily(Family):
             return None
         return sentence("it has no transformer of {family}", family=self.title)
 
-    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
+    def lone_parts(self, listing: Listing, kind: ForeignKind | None) -> tuple[Component, ...]:
         """List the components that a file with a lone VAE or text encoder could supply."""
         return self.lone_part_uses.get(kind.part, ()) if kind and kind.part else ()
 

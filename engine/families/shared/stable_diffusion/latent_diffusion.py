@@ -31,10 +31,10 @@ from engine.families.base import (
     VaeFacts,
 )
 from engine.families.family import Family
+from engine.families.foreign_kind import ForeignKind, LonePart
 from engine.families.hints import LearntHints
-from engine.families.kind import Kind, LonePart
 from engine.families.latents import LatentFormat
-from engine.families.recognition import Listing
+from engine.families.listing import Listing
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.clip.vocabulary import require_words
@@ -201,7 +201,7 @@ class LatentDiffusion(Family):
         """Raise EngineError for a text encoder with its own vocabulary and no tokenizer."""
         require_words(checkpoint)
 
-    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
+    def lone_parts(self, listing: Listing, kind: ForeignKind | None) -> tuple[Component, ...]:
         """List the components that a file with a lone VAE or CLIP text encoder could supply."""
         return _LONE_PARTS.get(kind.part, ()) if kind and kind.part else ()
 

@@ -20,7 +20,7 @@ class LonePart(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ForeignKind:
     """A kind of foreign file, and the rules that recognise its listing."""
 
     # The name with its article, as in "this is a LoRA".

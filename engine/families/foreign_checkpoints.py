@@ -7,16 +7,18 @@ rows come before general ones, because the first matching row counts.
 
 import re
 
-from engine.families.kind import Kind, Sign
+from engine.families.foreign_kind import ForeignKind, Sign
 
 
-def _checkpoint(title: str, *signs: Sign, shape: str = "", without: tuple[str, ...] = ()) -> Kind:
+def _checkpoint(
+    title: str, *signs: Sign, shape: str = "", without: tuple[str, ...] = ()
+) -> ForeignKind:
     patterns = (re.compile(shape),) if shape else ()
-    return Kind(title, signs, patterns, without, is_checkpoint=True)
+    return ForeignKind(title, signs, patterns, without, is_checkpoint=True)
 
 
-def _unet(title: str, *signs: Sign) -> Kind:
-    return Kind(title, signs, is_checkpoint=True, beside_checkpoint=True)
+def _unet(title: str, *signs: Sign) -> ForeignKind:
+    return ForeignKind(title, signs, is_checkpoint=True, beside_checkpoint=True)
 
 
 # UNets for other tasks than text to image, recognised by their additional tensors.

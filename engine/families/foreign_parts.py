@@ -6,7 +6,7 @@ general ones, because the first matching row counts.
 
 import re
 
-from engine.families.kind import Kind, LonePart, Sign
+from engine.families.foreign_kind import ForeignKind, LonePart, Sign
 
 _CONTROLNET = (
     "input_hint_block.",
@@ -26,7 +26,7 @@ _FEW_VECTORS = re.compile(r"\A(\n[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,
 
 # LoRA files, in all dialects; `engine.families.lora_purpose` tells what they are for.
 LORA = (
-    Kind(
+    ForeignKind(
         "a LoRA",
         (
             ".lora_down.",
@@ -38,7 +38,7 @@ LORA = (
         ),
     ),
     # LoHa, LoKr, Diag-OFT and BOFT, (IA)^3, GLoRA and whole differences, as LyCORIS names them.
-    Kind(
+    ForeignKind(
         "a LyCORIS LoRA",
         (
             ".hada_w1_a [",
@@ -53,20 +53,20 @@ LORA = (
 )
 
 ADAPTERS = (
-    Kind("a ControlNet-LLLite", ("\nlllite_",)),
+    ForeignKind("a ControlNet-LLLite", ("\nlllite_",)),
     # Stability AI's: low-rank changes of a checkpoint's encoder, and the layers for the hint.
-    Kind(
+    ForeignKind(
         "a control-LoRA, which is a ControlNet",
         ("\nlora_controlnet [", ("\ninput_hint_block.", ".in_layers.2.down [")),
     ),
-    Kind("a ControlNet", _CONTROLNET, beside_checkpoint=True),
-    Kind("a BrushNet", ("brushnet_down_blocks.",), beside_checkpoint=True),
-    Kind("an AnimateDiff motion module", ("motion_modules.",), beside_checkpoint=True),
-    Kind("a T2I adapter", ("\nadapter.body.0.", "\nbody.0.in_conv.", "\nbody.0.block1.")),
-    Kind("a T2I style adapter", ("\nstyle_embedding [", "transformer_layes.0.")),
-    Kind("a PhotoMaker adapter", ("\nid_encoder.",)),
-    Kind("a PuLID adapter", ("\npulid_encoder.", "\npulid_ca.")),
-    Kind(
+    ForeignKind("a ControlNet", _CONTROLNET, beside_checkpoint=True),
+    ForeignKind("a BrushNet", ("brushnet_down_blocks.",), beside_checkpoint=True),
+    ForeignKind("an AnimateDiff motion module", ("motion_modules.",), beside_checkpoint=True),
+    ForeignKind("a T2I adapter", ("\nadapter.body.0.", "\nbody.0.in_conv.", "\nbody.0.block1.")),
+    ForeignKind("a T2I style adapter", ("\nstyle_embedding [", "transformer_layes.0.")),
+    ForeignKind("a PhotoMaker adapter", ("\nid_encoder.",)),
+    ForeignKind("a PuLID adapter", ("\npulid_encoder.", "\npulid_ca.")),
+    ForeignKind(
         "an IP-Adapter",
         (
             "\nip_adapter",
@@ -75,16 +75,16 @@ ADAPTERS = (
             "\nimage_proj_model.",
         ),
     ),
-    Kind("a Flux Redux adapter", ("\nredux_up.weight [",)),
-    Kind(
+    ForeignKind("a Flux Redux adapter", ("\nredux_up.weight [",)),
+    ForeignKind(
         "a hypernetwork",
         tuple(
             f"\n{width}.{place}.linear" for width in (320, 640, 768, 1024, 1280) for place in (0, 1)
         ),
     ),
-    Kind("a textual inversion embedding", ("\nstring_to_param.",)),
-    Kind("a textual inversion embedding", patterns=(_WORDS,)),
-    Kind("a textual inversion embedding", patterns=(_FEW_VECTORS,)),
+    ForeignKind("a textual inversion embedding", ("\nstring_to_param.",)),
+    ForeignKind("a textual inversion embedding", patterns=(_WORDS,)),
+    ForeignKind("a textual inversion embedding", patterns=(_FEW_VECTORS,)),
     *LORA,
 )
 
@@ -139,47 +139,49 @@ _RESTORERS = (
 _VIDEO_CONVOLUTION = re.compile(r"coder\.conv(_in|1)\.weight \[(\d+,){4}\d+\]")
 
 PARTS = (
-    Kind("a safety checker", ("concept_embeds_weights [",)),
-    Kind("a face restorer (GFPGAN)", ("stylegan_decoder.style_",)),
-    Kind("a face restorer (CodeFormer)", ("\nidx_pred_layer.",)),
-    Kind(
+    ForeignKind("a safety checker", ("concept_embeds_weights [",)),
+    ForeignKind("a face restorer (GFPGAN)", ("stylegan_decoder.style_",)),
+    ForeignKind("a face restorer (CodeFormer)", ("\nidx_pred_layer.",)),
+    ForeignKind(
         "a face restorer (RestoreFormer)",
         (("quantize.embedding.weight [", "decoder.mid.attn_1."),),
         patterns=(re.compile(r"encoder\.conv_in\.weight \[64,3,3,3\]"),),
     ),
-    Kind("an upscaler", _UPSCALERS),
-    Kind("an upscaler", patterns=_COMPACT),
-    Kind(
+    ForeignKind("an upscaler", _UPSCALERS),
+    ForeignKind("an upscaler", patterns=_COMPACT),
+    ForeignKind(
         "a segmentation model (SAM)",
         ("image_encoder.blocks.0.attn.rel_pos_h [", "detector.backbone.vision_backbone."),
     ),
-    Kind("a detector (YOLO)", (".dfl.conv.weight [",)),
-    Kind("a picture restorer", _RESTORERS),
-    Kind("an inpainting network (LaMa, MAT)", (".ffc.convl2l.", ".first_stage.conv_first.")),
-    Kind("a colouriser (DDColor)", ("\nrefine_net.0.",)),
-    Kind("a latent upscaler (LTX)", (("\ninitial_conv.weight [", "\nupsampler."),)),
-    Kind("a vocoder", (("\nconv_pre.", "\nups.0."), "\nvocoder.")),
-    Kind("an image projector", (("\nlatents [", "\nproj_in."),)),
-    Kind("an audio encoder", ("wav2vec2.",)),
-    Kind("a depth estimator", ("scratch.refinenet1.",)),
+    ForeignKind("a detector (YOLO)", (".dfl.conv.weight [",)),
+    ForeignKind("a picture restorer", _RESTORERS),
+    ForeignKind("an inpainting network (LaMa, MAT)", (".ffc.convl2l.", ".first_stage.conv_first.")),
+    ForeignKind("a colouriser (DDColor)", ("\nrefine_net.0.",)),
+    ForeignKind("a latent upscaler (LTX)", (("\ninitial_conv.weight [", "\nupsampler."),)),
+    ForeignKind("a vocoder", (("\nconv_pre.", "\nups.0."), "\nvocoder.")),
+    ForeignKind("an image projector", (("\nlatents [", "\nproj_in."),)),
+    ForeignKind("an audio encoder", ("wav2vec2.",)),
+    ForeignKind("a depth estimator", ("scratch.refinenet1.",)),
     # Autoencoders.
-    Kind("a Hunyuan3D VAE", ("geo_decoder.",)),
-    Kind("a consistency decoder", ("\ndecoder_unet.",)),
-    Kind("an asymmetric VAE", ("decoder.condition_encoder.",)),
-    Kind("an LTX VAE", ("per_channel_statistics.", "decoder.last_scale_shift_table [")),
-    Kind("a Wan or Qwen-Image VAE", ("decoder.middle.0.residual.0.gamma [",)),
-    Kind(
+    ForeignKind("a Hunyuan3D VAE", ("geo_decoder.",)),
+    ForeignKind("a consistency decoder", ("\ndecoder_unet.",)),
+    ForeignKind("an asymmetric VAE", ("decoder.condition_encoder.",)),
+    ForeignKind("an LTX VAE", ("per_channel_statistics.", "decoder.last_scale_shift_table [")),
+    ForeignKind("a Wan or Qwen-Image VAE", ("decoder.middle.0.residual.0.gamma [",)),
+    ForeignKind(
         "a Wan or Qwen-Image VAE",
         ("decoder.norm_out.gamma [",),
         without=("decoder.conv_in.conv",),
     ),
-    Kind("a Kandinsky VAE", ("decoder.norm_out.conv_y.",), without=("decoder.conv_in.conv",)),
-    Kind("a representation autoencoder (RAE)", ("decoder.decoder_embed.",)),
-    Kind(
+    ForeignKind(
+        "a Kandinsky VAE", ("decoder.norm_out.conv_y.",), without=("decoder.conv_in.conv",)
+    ),
+    ForeignKind("a representation autoencoder (RAE)", ("decoder.decoder_embed.",)),
+    ForeignKind(
         "a Stable Video Diffusion VAE",
         ("decoder.time_conv_out.", "decoder.mid.block_1.time_stack."),
     ),
-    Kind(
+    ForeignKind(
         "a video VAE",
         (
             "coder.conv_in.conv",
@@ -188,41 +190,43 @@ PARTS = (
             "decoder.det_stages.",
         ),
     ),
-    Kind("a video VAE", patterns=(_VIDEO_CONVOLUTION,)),
-    Kind(
+    ForeignKind("a video VAE", patterns=(_VIDEO_CONVOLUTION,)),
+    ForeignKind(
         "a Flux.2 VAE",
         (("\nbn.running_mean [", "decoder.conv_in."),),
         part=LonePart.FLUX2_VAE,
     ),
-    Kind("a DC-AE autoencoder", ("decoder.stages.0.", "encoder.project_in.")),
-    Kind(
+    ForeignKind("a DC-AE autoencoder", ("decoder.stages.0.", "encoder.project_in.")),
+    ForeignKind(
         "a DC-AE autoencoder",
         (("decoder.up_blocks.0.", "decoder.norm_out.weight ["),),
         without=("mid_block.", "mid.block_1."),
     ),
-    Kind("a VQ autoencoder", ("quantize.embedding.weight [", "vquantizer.codebook.weight [")),
-    Kind(
+    ForeignKind(
+        "a VQ autoencoder", ("quantize.embedding.weight [", "vquantizer.codebook.weight [")
+    ),
+    ForeignKind(
         "an audio autoencoder",
         ("mel_converter.", "coder.snake1.", "decoder.layers.0.weight_g [", "decoder.conv_pre."),
     ),
-    Kind("a VAE", ("decoder.conv_in.weight [",), part=LonePart.VAE),
-    Kind(
+    ForeignKind("a VAE", ("decoder.conv_in.weight [",), part=LonePart.VAE),
+    ForeignKind(
         "a tiny VAE (TAESD)",
         ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
         part=LonePart.TINY_VAE,
     ),
     # Encoders, by the names of Hugging Face and OpenCLIP; UMT5 also by the names of Wan's authors.
-    Kind(
+    ForeignKind(
         "a T5 text encoder",
         ("blocks.0.pos_embedding.embedding.weight [",),
         part=LonePart.T5_TEXT_ENCODER,
     ),
-    Kind(
+    ForeignKind(
         "a CLIP text encoder",
         (".token_embedding.weight [", "\ntoken_embedding.weight ["),
         part=LonePart.CLIP_TEXT_ENCODER,
     ),
-    Kind(
+    ForeignKind(
         "a CLIP or SigLIP vision encoder",
         (
             "vision_model.encoder.layers.0.",
@@ -230,21 +234,21 @@ PARTS = (
             "embeddings.patch_embedding.weight [",
         ),
     ),
-    Kind("a DINO vision encoder", ("embeddings.patch_embeddings.projection.",)),
-    Kind(
+    ForeignKind("a DINO vision encoder", ("embeddings.patch_embeddings.projection.",)),
+    ForeignKind(
         "a T5 text encoder",
         ("encoder.block.0.layer.0.SelfAttention.q.weight [",),
         part=LonePart.T5_TEXT_ENCODER,
     ),
-    Kind("a BERT text encoder", ("embeddings.word_embeddings.weight [",)),
+    ForeignKind("a BERT text encoder", ("embeddings.word_embeddings.weight [",)),
     # Queries are normalised by head in Qwen3 and its relatives; Gemma 3 has norms around its MLPs.
-    Kind(
+    ForeignKind(
         "a Qwen3 text encoder",
         (("layers.0.self_attn.q_norm.weight [", "layers.0.mlp.gate_proj.weight ["),),
         without=("pre_feedforward_layernorm.", "vision", "visual"),
         part=LonePart.QWEN3_TEXT_ENCODER,
     ),
-    Kind(
+    ForeignKind(
         "a language model",
         (
             "model.layers.0.self_attn.q_proj.",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class OtherLora:
+class TransformerLora:
     """A family's title as in "a LoRA for Flux.1", and the rule that its listings match.
 
     `text` is in all listings that match `pattern`, and is found faster. `families` are the names of
@@ -29,8 +29,8 @@ class OtherLora:
         return self.text in listing and self.pattern.search(listing) is not None
 
 
-def _row(title: str, text: str, pattern: str, *families: str) -> OtherLora:
-    return OtherLora(title, text, re.compile(pattern), families)
+def _row(title: str, text: str, pattern: str, *families: str) -> TransformerLora:
+    return TransformerLora(title, text, re.compile(pattern), families)
 
 
 _STREAMS = r"(?:double|single)_blocks_\d+_"
@@ -47,7 +47,7 @@ WITH_MAP = "Flux.1 with a map beside the latent (Canny or Depth)"
 # Layers of Flux.1's blocks that those of Chroma and Flux.2 lack.
 _MODULATION = r"(?:mod|modulation)_lin "
 
-OTHER_LORAS = (
+TRANSFORMER_LORAS = (
     _row("a ControlNet", "\ncontrolnet_", r"\ncontrolnet_"),
     _row("Stable Cascade", "lora_prior_", r"\nlora_prior_(?:unet|te)_"),
     _row("Stable Cascade", "_channelwise_", r"_blocks_\d+_\d+_channelwise_"),
