@@ -4,14 +4,13 @@
 recognises its files, and the checks that its parts fit together. Code for several families is in
 `shared`: `shared.keys` maps the names of tensors in files to canonical names,
 `shared.stable_diffusion` reads sizes and training and checks the fit of parts; `shared.clip`,
-`shared.unet` and `shared.kl_vae` describe networks. `registry` lists the families and `finding`
-asks each of them about a file; `recognition` names files of other kinds by the tables in
+`shared.unet` and `shared.kl_vae` describe networks. `registry` lists the families; `recognition`
+asks each of them about a file, and names files of other kinds by the tables in
 `foreign_checkpoints` and `foreign_parts`. `family` has the interface of a family, `base` the types.
 
 The pipeline and the layers above it import this package; this package imports
-`engine.checkpoints` and `engine.graphs`. To add a family: write `<family>/__init__.py` with its
-`FAMILY`, add its line to `registry` and its name to the import contract in `pyproject.toml`, and
-drop its row from `other_checkpoints`. Families do not import each other.
+`engine.checkpoints` and `engine.graphs`. Families do not import each other. How to add one:
+docs/adding_a_family.md.
 """
 
 from engine.families.base import (

@@ -1,7 +1,4 @@
-"""The registry of families: a list of modules, each of which defines a `FAMILY`.
-
-To add a family, add a line to `_MODULES`.
-"""
+"""The registry of families: a list of modules, each of which defines a `FAMILY`."""
 
 import importlib
 import logging
