@@ -101,9 +101,9 @@ class SamplerInfo:
     """
 
     function: Sampler | GuidedSampler
-    uses_noise: bool
     evaluations: int
     defaults: SamplerDefaults
+    uses_noise: bool = False
     brownian: bool = False
     ends_only: bool = False
     variants: Mapping[ConventionName, Sampler | GuidedSampler] = field(
@@ -143,41 +143,47 @@ _FOUR_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=4, guidance=1.0)
 # The schedules are what A1111's "Automatic" chooses. The defaults of LCM and TCD follow the cards
 # of LCM-LoRA (2 to 8 steps, guidance from 1 to 2) and TCD-LoRA.
 SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
-    SamplerName.EULER: SamplerInfo(euler, False, 1, _NORMAL),
+    SamplerName.EULER: SamplerInfo(euler, 1, _NORMAL),
     SamplerName.EULER_ANCESTRAL: SamplerInfo(
-        euler_ancestral, True, 1, _NORMAL, flow=flow_euler_ancestral
+        euler_ancestral, 1, _NORMAL, uses_noise=True, flow=flow_euler_ancestral
     ),
-    SamplerName.HEUN: SamplerInfo(heun, False, 2, _NORMAL),
-    SamplerName.LMS: SamplerInfo(lms, False, 1, _NORMAL, variants=_COMFY_LMS),
-    SamplerName.DPM2: SamplerInfo(dpm2, False, 2, _KARRAS),
-    SamplerName.DPM2_ANCESTRAL: SamplerInfo(dpm2_ancestral, True, 2, _KARRAS),
-    SamplerName.DPM_FAST: SamplerInfo(
-        dpm_fast, False, 1, _NORMAL, ends_only=True, variants=_A1111_FAST
-    ),
+    SamplerName.HEUN: SamplerInfo(heun, 2, _NORMAL),
+    SamplerName.LMS: SamplerInfo(lms, 1, _NORMAL, variants=_COMFY_LMS),
+    SamplerName.DPM2: SamplerInfo(dpm2, 2, _KARRAS),
+    SamplerName.DPM2_ANCESTRAL: SamplerInfo(dpm2_ancestral, 2, _KARRAS, uses_noise=True),
+    SamplerName.DPM_FAST: SamplerInfo(dpm_fast, 1, _NORMAL, ends_only=True, variants=_A1111_FAST),
     SamplerName.DPM_ADAPTIVE: SamplerInfo(
-        dpm_adaptive, False, 1, _NORMAL, ends_only=True, variants=_A1111_ADAPTIVE
+        dpm_adaptive, 1, _NORMAL, ends_only=True, variants=_A1111_ADAPTIVE
     ),
     SamplerName.DPMPP_2S_ANCESTRAL: SamplerInfo(
-        dpmpp_2s_ancestral, True, 2, _KARRAS, flow=flow_dpmpp_2s_ancestral
+        dpmpp_2s_ancestral, 2, _KARRAS, uses_noise=True, flow=flow_dpmpp_2s_ancestral
     ),
-    SamplerName.DPMPP_2M: SamplerInfo(dpmpp_2m, False, 1, _KARRAS),
-    SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, True, 2, _KARRAS, brownian=True),
-    SamplerName.DPMPP_2M_SDE: SamplerInfo(dpmpp_2m_sde, True, 1, _EXPONENTIAL, brownian=True),
-    SamplerName.DPMPP_2M_SDE_HEUN: SamplerInfo(_HEUN_SDE, True, 1, _EXPONENTIAL, brownian=True),
-    SamplerName.DPMPP_3M_SDE: SamplerInfo(dpmpp_3m_sde, True, 1, _EXPONENTIAL, brownian=True),
-    SamplerName.RESTART: SamplerInfo(restart, True, 2, _KARRAS),
-    SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, False, 1, _NORMAL),
-    SamplerName.DEIS: SamplerInfo(deis, False, 1, _NORMAL, variants=_DIFFUSERS_DEIS),
-    SamplerName.UNIPC: SamplerInfo(unipc, False, 1, _NORMAL, variants=_OTHER_UNIPC),
-    SamplerName.UNIPC_BH2: SamplerInfo(_BH2, False, 1, _NORMAL, variants=_OTHER_BH2),
-    SamplerName.PLMS: SamplerInfo(plms, False, 1, _NORMAL, variants=_COMFY_PLMS),
-    SamplerName.DDIM: SamplerInfo(ddim, False, 1, _NORMAL),
-    SamplerName.DDPM: SamplerInfo(ddpm, True, 1, _NORMAL),
-    SamplerName.EULER_CFG_PP: SamplerInfo(euler_cfg_pp, False, 1, _CFG_PP),
-    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(euler_ancestral_cfg_pp, True, 1, _CFG_PP),
-    SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, False, 1, _NORMAL),
-    SamplerName.LCM: SamplerInfo(lcm, True, 1, _FEW_STEPS),
-    SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, variants=_OTHER_TCD),
+    SamplerName.DPMPP_2M: SamplerInfo(dpmpp_2m, 1, _KARRAS),
+    SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, 2, _KARRAS, uses_noise=True, brownian=True),
+    SamplerName.DPMPP_2M_SDE: SamplerInfo(
+        dpmpp_2m_sde, 1, _EXPONENTIAL, uses_noise=True, brownian=True
+    ),
+    SamplerName.DPMPP_2M_SDE_HEUN: SamplerInfo(
+        _HEUN_SDE, 1, _EXPONENTIAL, uses_noise=True, brownian=True
+    ),
+    SamplerName.DPMPP_3M_SDE: SamplerInfo(
+        dpmpp_3m_sde, 1, _EXPONENTIAL, uses_noise=True, brownian=True
+    ),
+    SamplerName.RESTART: SamplerInfo(restart, 2, _KARRAS, uses_noise=True),
+    SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, 1, _NORMAL),
+    SamplerName.DEIS: SamplerInfo(deis, 1, _NORMAL, variants=_DIFFUSERS_DEIS),
+    SamplerName.UNIPC: SamplerInfo(unipc, 1, _NORMAL, variants=_OTHER_UNIPC),
+    SamplerName.UNIPC_BH2: SamplerInfo(_BH2, 1, _NORMAL, variants=_OTHER_BH2),
+    SamplerName.PLMS: SamplerInfo(plms, 1, _NORMAL, variants=_COMFY_PLMS),
+    SamplerName.DDIM: SamplerInfo(ddim, 1, _NORMAL),
+    SamplerName.DDPM: SamplerInfo(ddpm, 1, _NORMAL, uses_noise=True),
+    SamplerName.EULER_CFG_PP: SamplerInfo(euler_cfg_pp, 1, _CFG_PP),
+    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(
+        euler_ancestral_cfg_pp, 1, _CFG_PP, uses_noise=True
+    ),
+    SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, 1, _NORMAL),
+    SamplerName.LCM: SamplerInfo(lcm, 1, _FEW_STEPS, uses_noise=True),
+    SamplerName.TCD: SamplerInfo(tcd, 1, _FOUR_STEPS, uses_noise=True, variants=_OTHER_TCD),
 }
 
 # The share of the times that lie above the level by which SDE samplers replace noise alone.
