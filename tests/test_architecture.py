@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.families.registry import FAMILIES
+
 ROOT = Path(__file__).parent.parent
 SOURCES = ("app", "backends", "engine", "starter", "ui", "benchmarks")
 MODULE_LINES = 400
@@ -78,7 +80,7 @@ def _lines(path: Path) -> int:
 
 # What stands above families asks `engine.families.architecture`, and names no family.
 ABOVE_FAMILIES = ("engine/pipeline", "engine/jobs", "engine/memory", "app", "ui")
-FAMILY_NAMES = re.compile(r"(?<![\w.])(sd1|sd2|sdxl|sdxl_refiner)(?![\w-])")
+FAMILY_NAMES = re.compile(rf"(?<![\w.])({'|'.join(FAMILIES.names)})(?![\w-])")
 
 
 def sources_above_families() -> Iterator[Path]:
