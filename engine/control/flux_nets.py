@@ -22,7 +22,7 @@ from engine.families.shared.flow.denoiser import LEAST_TOKENS, MOST_PATCHES, MOS
 from engine.graphs.control_residuals import ResidualForm
 from engine.graphs.flux import PATCH, FluxConfig
 from engine.graphs.flux_control import FluxControlConfig, flux_control, map_tokens
-from engine.graphs.flux_places import rotations
+from engine.graphs.flux_positions import rotations
 from engine.graphs.operators import GraphBuilder
 from engine.weights.weight_set import WeightSet
 

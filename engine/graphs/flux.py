@@ -19,7 +19,7 @@ from engine.graphs.builder import Value
 from engine.graphs.control_residuals import ResidualForm, TokenResiduals
 from engine.graphs.modulation import EPSILON, embedded, gated, modulated, modulations, widened
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.rotations import turned_neighbours
+from engine.graphs.rotary_embeddings import rotated_neighbours
 
 # The side of a token in latent cells.
 PATCH = 2
@@ -60,7 +60,7 @@ SizesContraT = TypeVar("SizesContraT", bound=BlockSizes, contravariant=True)
 class FluxSizes(BlockSizes):
     """Sizes of blocks whose tokens have three coordinates: an unused one, row and column.
 
-    `axes` are the shares of a head's width that turn with each.
+    `axes` are the shares of a head's width that are rotated by each.
     """
 
     axes: tuple[int, int, int] = (16, 56, 56)
@@ -286,12 +286,12 @@ class FluxBlocks(ABC):
         Returns [tokens and patches, 1, head width].
         """
         g, width = self.g, self.config.head_width
-        turned = g.cast_to_element(g.input(name, DType.F32, ("patches", width)))
-        whole = g.op("Concat", self.turns_of_text(name, without), turned, axis=0)
+        rotary = g.cast_to_element(g.input(name, DType.F32, ("patches", width)))
+        whole = g.op("Concat", self.text_rotary(name, without), rotary, axis=0)
         return g.op("Reshape", whole, g.integers([-1, 1, width]))
 
-    def turns_of_text(self, name: str, without: float) -> Value:
-        """Return cosines or sines of the tokens of the text, which do not turn: `without` each."""
+    def text_rotary(self, name: str, without: float) -> Value:
+        """Return cosines or sines of the text's tokens, which are not rotated: `without` each."""
         g = self.g
         times = g.op("Concat", self._first, g.integers([1]), axis=0)
         return g.op("Tile", g.constant(np.full((1, self.config.head_width), without)), times)
@@ -313,16 +313,16 @@ class FluxBlocks(ABC):
         return g.rms_norm(g.op("Reshape", x, split), norm, config.head_width, EPSILON)
 
     def attention(self, q: Value, k: Value, v: Value) -> Value:
-        """Emit attention of all tokens to all, after their queries and keys have turned."""
+        """Emit attention of all tokens to all, with rotary embeddings of queries and keys."""
         g, config = self.g, self.config
         q, k = (
-            g.op("Reshape", self._turned(one), g.integers([0, 0, config.width])) for one in (q, k)
+            g.op("Reshape", self._rotated(one), g.integers([0, 0, config.width])) for one in (q, k)
         )
         return g.attention(q, k, v, config.heads, config.head_width, score_bias=self.score_bias)
 
-    def _turned(self, x: Value) -> Value:
+    def _rotated(self, x: Value) -> Value:
         config = self.config
-        return turned_neighbours(
+        return rotated_neighbours(
             self.g, x, config.heads, config.head_width, self._cosines, self._sines
         )
 

@@ -17,10 +17,10 @@ from engine.graphs.builder import Value
 from engine.graphs.flux import WAVES, BlockSizes, FluxBlocks, emit_transformer
 from engine.graphs.modulation import gated, modulated, modulations
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.rotations import angles
+from engine.graphs.rotary_embeddings import rotary_angles
 
 _ROTATION_BASE = 2000
-# The shares of a head that turn with the four coordinates: picture, row, column, place in the text.
+# The shares of a head that the four coordinates rotate: picture, row, column, place in the text.
 AXES = 4
 # The distance between the first coordinates of the latent and of each reference picture.
 _APART = 10
@@ -37,7 +37,7 @@ Cells = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flux2Config(BlockSizes):
-    """Sizes of a transformer of FLUX.2; each of its four coordinates turns a quarter of a head."""
+    """Sizes of a transformer of FLUX.2; each of four coordinates rotates a quarter of a head."""
 
 
 def flux2(g: GraphBuilder, config: Flux2Config, *, references: bool = False) -> None:
@@ -45,7 +45,7 @@ def flux2(g: GraphBuilder, config: Flux2Config, *, references: bool = False) -> 
 
     Inputs and output are those of `flux`, less pooled text and guidance, for a latent of
     `in_channels` channels; text_cosines and text_sines float32 [contexts, tokens, head width] are
-    made by `text_rotations`, the other turns by `rotations`. With `references` the network also
+    made by `text_rotations`, those of pictures by `rotations`. With `references` the network also
     sees references float32 [1, in_channels, 1, reference_cells], made by `side_by_side`.
     """
     emit_transformer(g, config, _SharedBlocks, references=references)
@@ -59,15 +59,15 @@ def rotations(
     Both are float32 [patches, head width] (diffusers `Flux2PosEmbed`, `_prepare_image_ids`).
     """
     places = [_places(cells, _APART * number) for number, cells in enumerate((cells, *references))]
-    return _turns(config, np.concatenate(places, axis=1), "")
+    return _rotary(config, np.concatenate(places, axis=1), "")
 
 
 def text_rotations(config: Flux2Config, contexts: int, tokens: int) -> dict[str, Array]:
     """Return cosines and sines of the tokens of texts: float32 [contexts, tokens, head width]."""
     places = np.zeros((AXES, tokens))
     places[3] = np.arange(tokens)
-    turns = _turns(config, places, "text_")
-    return {name: np.stack([one] * contexts) for name, one in turns.items()}
+    rotary = _rotary(config, places, "text_")
+    return {name: np.stack([one] * contexts) for name, one in rotary.items()}
 
 
 def side_by_side(latents: Sequence[Array]) -> Array:
@@ -84,9 +84,9 @@ def _places(cells: Cells, picture: int) -> Array:
     return places.reshape(AXES, -1)
 
 
-def _turns(config: Flux2Config, places: Array, prefix: str) -> dict[str, Array]:
+def _rotary(config: Flux2Config, places: Array, prefix: str) -> dict[str, Array]:
     share = config.head_width // AXES
-    every = np.concatenate([angles(axis, share, _ROTATION_BASE) for axis in places], axis=1)
+    every = np.concatenate([rotary_angles(axis, share, _ROTATION_BASE) for axis in places], axis=1)
     return {
         f"{prefix}cosines": np.cos(every).astype(np.float32),
         f"{prefix}sines": np.sin(every).astype(np.float32),
@@ -117,11 +117,11 @@ class _SharedBlocks(FluxBlocks):
             self._emitted[shared] = found
         return self._emitted[shared]
 
-    def turns_of_text(self, name: str, without: float) -> Value:
+    def text_rotary(self, name: str, without: float) -> Value:
         """Declare cosines or sines of the tokens of the texts, which are those of the first."""
         g, width = self.g, self.config.head_width
-        turned = g.input(f"text_{name}", DType.F32, ("contexts", "tokens", width))
-        first = g.op("Slice", turned, g.integers([0]), g.integers([1]), g.integers([0]))
+        rotary = g.input(f"text_{name}", DType.F32, ("contexts", "tokens", width))
+        first = g.op("Slice", rotary, g.integers([0]), g.integers([1]), g.integers([0]))
         return g.cast_to_element(g.op("Reshape", first, g.integers([-1, width])))
 
     def widened(self, x: Value, name: str, shift_scale_gate: Sequence[Value]) -> Value:

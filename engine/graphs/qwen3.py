@@ -1,7 +1,7 @@
 """Qwen3's decoder (Qwen team 2025) as an encoder of texts, as Hugging Face names it.
 
 Each token attends to itself and earlier ones. Several heads of queries share one of keys and
-values (Ainslie et al. 2023); queries and keys are normalised by head and turn with their places.
+values (Ainslie et al. 2023); queries and keys are normalised by head and have rotary embeddings.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.rotations import angles, turned_halves
+from engine.graphs.rotary_embeddings import rotary_angles, rotated_halves
 
 # The vectors of tokens, of which a run looks up a few.
 TOKEN_TABLE = "embed_tokens.weight"
@@ -66,14 +66,14 @@ def place_inputs(config: Qwen3Config, tokens: int, seen: int | None = None) -> d
     The last one is added to the scores, and hides later tokens from earlier ones, and those that
     follow the first `seen` from all; None: each is seen.
     """
-    turns = angles(np.arange(tokens, dtype=np.float64), config.head_width, config.rotation_base,
-                   doubled=False)  # fmt: skip
+    positions = np.arange(tokens, dtype=np.float64)
+    angles = rotary_angles(positions, config.head_width, config.rotation_base, doubled=False)
     later = np.triu(np.full((tokens, tokens), _HIDDEN, np.float32), 1)
     if seen is not None:
         later[:, seen:] = _HIDDEN
     return {
-        "cosines": np.cos(turns).astype(np.float32),
-        "sines": np.sin(turns).astype(np.float32),
+        "cosines": np.cos(angles).astype(np.float32),
+        "sines": np.sin(angles).astype(np.float32),
         "later": later,
     }
 
@@ -130,10 +130,10 @@ class _Qwen3Writer:
         return g.op("Reshape", h, g.integers([0, 0, heads, config.head_width]))
 
     def _placed(self, x: Value, norm: str) -> Value:
-        """Normalise each head and turn it with its place."""
+        """Emit the norm of each head and its rotary embedding."""
         config = self.config
         normal = self.g.rms_norm(x, norm, config.head_width, config.epsilon)
-        return turned_halves(self.g, normal, config.head_width, self._cosines, self._sines)
+        return rotated_halves(self.g, normal, config.head_width, self._cosines, self._sines)
 
     def _mlp(self, x: Value, name: str) -> Value:
         g, config = self.g, self.config

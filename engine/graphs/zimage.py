@@ -13,7 +13,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.rotations import angles, turned_neighbours
+from engine.graphs.rotary_embeddings import rotary_angles, rotated_neighbours
 
 # The side of a token in latent cells.
 PATCH = 2
@@ -38,7 +38,7 @@ _BESIDE = 8
 class ZImageConfig:
     """Sizes of a transformer of Z-Image.
 
-    `channels` are those of the latent; `axes` the shares of a head's width that turn with the three
+    `channels` are those of the latent; `axes` the shares of a head's width rotated by the three
     coordinates of a token: place in the text, row and column.
     """
 
@@ -88,9 +88,9 @@ def zimage(g: GraphBuilder, config: ZImageConfig) -> None:
 def size_inputs(config: ZImageConfig, cells: tuple[int, int]) -> dict[str, Array]:
     """Return the inputs that depend on a latent's even `cells` alone.
 
-    cosines and sines, float32 [image tokens, width of the last two axes], by which tokens turn with
-    row and column; places, int64 [image tokens], has each token's number, and that after the last
-    for tokens that fill up, for which is_filling, int64 [image tokens], is 1.
+    cosines and sines, float32 [image tokens, width of the last two axes], of the rotary embedding
+    of row and column; places, int64 [image tokens], has each token's number, and that after the
+    last for tokens that fill up, for which is_filling, int64 [image tokens], is 1.
     """
     rows, columns = (side // PATCH for side in cells)
     patches = rows * columns
@@ -98,7 +98,7 @@ def size_inputs(config: ZImageConfig, cells: tuple[int, int]) -> dict[str, Array
     row, column = np.divmod(np.arange(patches, dtype=np.float64), columns)
     every = np.concatenate(
         [
-            angles(place, width, _ROTATION_BASE)
+            rotary_angles(place, width, _ROTATION_BASE)
             for place, width in zip((row, column), config.axes[1:], strict=True)
         ],
         axis=1,
@@ -116,7 +116,7 @@ def size_inputs(config: ZImageConfig, cells: tuple[int, int]) -> dict[str, Array
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """The turns of a kind of tokens, and what hides some of them from attention.
+    """The rotary embedding of a kind of tokens, and what hides some of them from attention.
 
     `cosines` and `sines` are [contexts, tokens, 1, head width]. `score_bias` is added to scores,
     `beside` to keys: [contexts, tokens, heads, 8]. `modulated`: by the timestep.
@@ -144,7 +144,7 @@ class _ZImageWriter:
         self._is_seen = self._marks("is_seen")
         self._filling = g.input("is_filling", DType.I64, ("image_tokens",))
         self._count = g.op("Shape", self._filling, start=0, end=1)
-        cosines, sines = self._turns("cosines", 1.0), self._turns("sines", 0.0)
+        cosines, sines = self._rotary("cosines", 1.0), self._rotary("sines", 0.0)
         hidden = g.op("Mul", g.op("Sub", self._is_seen, g.constant(1.0)), g.constant(-_HIDDEN))
         bias = g.op("Reshape", hidden, g.integers([0, 1, 1, -1]))
         self.of_image = _Tokens(cosines[0], sines[0])
@@ -264,32 +264,32 @@ class _ZImageWriter:
     def _marks(self, name: str) -> Value:
         return self.g.cast_to_element(self.g.input(name, DType.F32, ("contexts", "tokens")))
 
-    def _turns(self, name: str, still: float) -> tuple[Value, Value]:
+    def _rotary(self, name: str, still: float) -> tuple[Value, Value]:
         """Emit cosines or sines for the image's tokens and for the text's.
 
-        Tokens of the text turn with their places from 1 on, those of the image with row, column and
-        the place after the text's.
+        Tokens of the text are rotated by their places from 1 on, those of the image by row, column
+        and the place after the text's.
         """
         g, config = self.g, self.config
         first, rest = config.axes[0], sum(config.axes[1:])
-        places = angles(np.arange(MOST_PLACES + 2.0), first, _ROTATION_BASE)
+        places = rotary_angles(np.arange(MOST_PLACES + 2.0), first, _ROTATION_BASE)
         table = g.constant(np.cos(places) if still else np.sin(places))
         frame = g.op("Gather", table, self._frame(), axis=0)
         origin = g.repeat_batch(g.constant(np.full((1, 1, first), still)), 3, self._contexts)
         of_image = g.op("Concat", frame, origin, axis=1)
         of_image = g.op("Gather", of_image, self._filling, axis=1)
-        turned = g.cast_to_element(g.input(name, DType.F32, ("image_tokens", rest)))
-        turned = g.op("Reshape", turned, g.integers([1, -1, rest]))
-        turned = g.repeat_batch(turned, 3, self._contexts)
+        rotary = g.cast_to_element(g.input(name, DType.F32, ("image_tokens", rest)))
+        rotary = g.op("Reshape", rotary, g.integers([1, -1, rest]))
+        rotary = g.repeat_batch(rotary, 3, self._contexts)
         end = g.op("Add", self._tokens, g.integers([1]))
         words = g.op("Slice", table, g.integers([1]), end, g.integers([0]))
         times = g.op("Concat", self._tokens, g.integers([1]), axis=0)
-        unturned = g.op("Tile", g.constant(np.full((1, rest), still)), times)
-        words = g.op("Concat", words, unturned, axis=1)
+        unrotated = g.op("Tile", g.constant(np.full((1, rest), still)), times)
+        words = g.op("Concat", words, unrotated, axis=1)
         words = g.repeat_batch(
             g.op("Reshape", words, g.integers([1, -1, first + rest])), 3, self._contexts
         )
-        image = g.op("Concat", of_image, turned, axis=2)
+        image = g.op("Concat", of_image, rotary, axis=2)
         shape = g.integers([0, -1, 1, first + rest])
         return g.op("Reshape", image, shape), g.op("Reshape", words, shape)
 
@@ -338,7 +338,7 @@ class _ZImageWriter:
             for part in "qkv"
         )
         q, k = (
-            turned_neighbours(
+            rotated_neighbours(
                 g,
                 g.rms_norm(one, f"{name}.norm_{part}", config.head_width, _EPSILON),
                 config.heads,

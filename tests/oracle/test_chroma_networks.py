@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
 from engine.graphs.chroma import ChromaConfig, chroma, modulation_waves  # noqa: E402
-from engine.graphs.flux_places import rotations  # noqa: E402
+from engine.graphs.flux_positions import rotations  # noqa: E402
 from tests.oracle.chroma_folder import transformer  # noqa: E402
 from tests.oracle.networks import Case, check_all, label, normal, targets  # noqa: E402
 

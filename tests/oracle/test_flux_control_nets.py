@@ -25,7 +25,7 @@ from engine.control.reading import read_control_network  # noqa: E402
 from engine.control.residuals import residual_inputs  # noqa: E402
 from engine.graphs import flux_control as graphs  # noqa: E402
 from engine.graphs.flux import wave_embedding  # noqa: E402
-from engine.graphs.flux_places import rotations  # noqa: E402
+from engine.graphs.flux_positions import rotations  # noqa: E402
 from engine.weights.sources import as_source  # noqa: E402
 from tests.backends.samples import relative_error  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402

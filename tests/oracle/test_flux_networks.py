@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
 from engine.graphs.flux import FluxConfig, flux, wave_embedding  # noqa: E402
-from engine.graphs.flux_places import rotations, side_by_side  # noqa: E402
+from engine.graphs.flux_positions import rotations, side_by_side  # noqa: E402
 from tests.oracle.networks import Case, check_all, label, normal, targets  # noqa: E402
 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)

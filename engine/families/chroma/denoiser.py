@@ -10,7 +10,7 @@ from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import MOST_PATCHES, MOST_TOKENS, FlowDenoiser
 from engine.graphs.chroma import ChromaConfig, chroma, modulation_waves
 from engine.graphs.flux import PATCH
-from engine.graphs.flux_places import rotations
+from engine.graphs.flux_positions import rotations
 from engine.graphs.operators import GraphBuilder
 from engine.sampling.types import Latent
 
@@ -40,7 +40,7 @@ class ChromaDenoiser(FlowDenoiser):
     def size_inputs(
         self, height: int, width: int, references: Sequence[Latent] = ()
     ) -> dict[str, Array]:
-        """Return the cosines and sines by which the tokens of a picture's size turn."""
+        """Return the rotary embedding of the tokens of a picture's size."""
         assert not references, "the family takes none"
         downscale = self.checkpoint.latent.downscale
         return rotations(self._config, (height // downscale, width // downscale))

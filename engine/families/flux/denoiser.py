@@ -19,7 +19,7 @@ from engine.families.shared.flow.denoiser import (
     ReferenceSizes,
 )
 from engine.graphs.flux import PATCH, FluxConfig, flux, wave_embedding
-from engine.graphs.flux_places import rotations, side_by_side
+from engine.graphs.flux_positions import rotations, side_by_side
 from engine.graphs.operators import GraphBuilder
 from engine.sampling.types import Latent
 
@@ -91,11 +91,11 @@ class FluxDenoiser(FlowDenoiser):
     def size_inputs(
         self, height: int, width: int, references: Sequence[Latent] = ()
     ) -> dict[str, Array]:
-        """Return the tokens of reference pictures, and the turns of all tokens of pictures."""
+        """Return the tokens of references, and the rotary embedding of all tokens of pictures."""
         downscale = self.checkpoint.latent.downscale
         sizes = [(one.shape[2], one.shape[3]) for one in references]
-        turns = rotations(self._config, (height // downscale, width // downscale), sizes)
-        return turns | {"references": side_by_side(references)} if references else turns
+        rotary = rotations(self._config, (height // downscale, width // downscale), sizes)
+        return rotary | {"references": side_by_side(references)} if references else rotary
 
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None

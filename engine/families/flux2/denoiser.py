@@ -58,11 +58,11 @@ class Flux2Denoiser(FlowDenoiser):
     def size_inputs(
         self, height: int, width: int, references: Sequence[Latent] = ()
     ) -> dict[str, Array]:
-        """Return the tokens of reference pictures, and the turns of all tokens of pictures."""
+        """Return the tokens of references, and the rotary embedding of all tokens of pictures."""
         downscale = self.checkpoint.latent.downscale
         sizes = [(one.shape[2], one.shape[3]) for one in references]
-        turns = rotations(self._config, (height // downscale, width // downscale), sizes)
-        return turns | {"references": side_by_side(references)} if references else turns
+        rotary = rotations(self._config, (height // downscale, width // downscale), sizes)
+        return rotary | {"references": side_by_side(references)} if references else rotary
 
     @property
     def _config(self) -> Flux2Config:

@@ -44,7 +44,7 @@ class ZImageDenoiser(FlowDenoiser):
     def size_inputs(
         self, height: int, width: int, references: Sequence[Latent] = ()
     ) -> dict[str, Array]:
-        """Return the turns of the tokens of a picture's size, and those that fill them up."""
+        """Return the rotary embedding of the tokens of a picture's size and of their padding."""
         assert not references, "the family takes none"
         downscale = self.checkpoint.latent.downscale
         return size_inputs(self._config, (height // downscale, width // downscale))

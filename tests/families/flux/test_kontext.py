@@ -16,7 +16,7 @@ from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
 from engine.families.flux.reference_sizes import reference_size
 from engine.graphs.flux import FluxConfig
-from engine.graphs.flux_places import rotations, side_by_side
+from engine.graphs.flux_positions import rotations, side_by_side
 from engine.metadata.record import read_record
 from engine.pipeline.canvas.references import read_references
 from engine.pipeline.resolve import resolve

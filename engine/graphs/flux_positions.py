@@ -1,4 +1,4 @@
-"""The places of Flux.1's tokens: those of the latent, and of reference pictures beside it."""
+"""The positions of Flux.1's tokens: those of the latent, and of reference pictures beside it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from backends.base import Array
 from engine.graphs.flux import PATCH, FluxSizes
-from engine.graphs.rotations import angles
+from engine.graphs.rotary_embeddings import rotary_angles
 
 _ROTATION_BASE = 10_000
 # A latent's height and width in cells, or the row and column of a token.
@@ -17,17 +17,20 @@ Cells = tuple[int, int]
 def rotations(
     config: FluxSizes, cells: Cells, references: Sequence[Cells] = ()
 ) -> dict[str, Array]:
-    """Return cosines and sines by which queries and keys of a latent turn, for its even `cells`.
+    """Return the cosines and sines of a latent's rotary embedding, for its even `cells`.
 
     Both are float32 [patches, head width]; each number stands twice, for a pair of neighbours (Su
     et al. 2021, RoFormer; diffusers `FluxPosEmbed`). `references` are the even heights and widths
     in cells of pictures whose tokens follow.
     """
-    places = [_places(cells)]
-    places += [_places(size, 1, first) for size, first in _laid_out(references)]
-    together: NDArray[np.float64] = np.concatenate(places, axis=1)
+    positions = [_positions(cells)]
+    positions += [_positions(size, 1, first) for size, first in _laid_out(references)]
+    together: NDArray[np.float64] = np.concatenate(positions, axis=1)
     every = np.concatenate(
-        [angles(together[axis], width, _ROTATION_BASE) for axis, width in enumerate(config.axes)],
+        [
+            rotary_angles(together[axis], width, _ROTATION_BASE)
+            for axis, width in enumerate(config.axes)
+        ],
         axis=1,
     )
     return {
@@ -36,16 +39,16 @@ def rotations(
     }
 
 
-def _places(cells: Cells, number: int = 0, first: Cells = (0, 0)) -> NDArray[np.float64]:
+def _positions(cells: Cells, number: int = 0, first: Cells = (0, 0)) -> NDArray[np.float64]:
     """Return the coordinates of a latent's tokens, row by row: [3, patches].
 
     `number` is the first coordinate of all, `first` the row and column of the first token.
     """
     rows, columns = (side // PATCH for side in cells)
-    places = np.full((3, rows, columns), float(number))
-    places[1] = (first[0] + np.arange(rows))[:, np.newaxis]
-    places[2] = first[1] + np.arange(columns)
-    return places.reshape(3, -1)
+    positions = np.full((3, rows, columns), float(number))
+    positions[1] = (first[0] + np.arange(rows))[:, np.newaxis]
+    positions[2] = first[1] + np.arange(columns)
+    return positions.reshape(3, -1)
 
 
 def _laid_out(

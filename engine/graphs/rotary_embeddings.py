@@ -1,4 +1,4 @@
-"""Rotary embeddings (Su et al. 2021, RoFormer): queries and keys that turn with their places."""
+"""Rotary position embeddings (Su et al. 2021, RoFormer): the rotation of queries and keys."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,22 +7,22 @@ from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 
 
-def angles(
-    places: NDArray[np.float64], width: int, base: float, *, doubled: bool = True
+def rotary_angles(
+    positions: NDArray[np.float64], width: int, base: float, *, doubled: bool = True
 ) -> NDArray[np.float64]:
-    """Return the angles by which a head turns at each place: [places, width].
+    """Return the angles in radians by which a head is rotated at each position: [positions, width].
 
     With `doubled` each angle stands twice in a row, for a pair of neighbours; else the second half
     repeats the first, for numbers half a width apart.
     """
-    found = np.outer(places, base ** (-np.arange(0, width, 2) / width))
+    found = np.outer(positions, base ** (-np.arange(0, width, 2) / width))
     return np.repeat(found, 2, axis=1) if doubled else np.concatenate([found, found], axis=1)
 
 
-def turned_neighbours(
+def rotated_neighbours(
     g: GraphBuilder, x: Value, heads: int, head_width: int, cosines: Value, sines: Value
 ) -> Value:
-    """Turn each pair of neighbours (a, b): (a cos - b sin, b cos + a sin).
+    """Emit the rotation of each pair of neighbours (a, b): (a cos - b sin, b cos + a sin).
 
     `x` is [batch, tokens, heads, head width]; cosines and sines fit it by broadcasting.
     """
@@ -33,10 +33,10 @@ def turned_neighbours(
     return g.op("Add", g.op("Mul", x, cosines), g.op("Mul", crossed, sines))
 
 
-def turned_halves(
+def rotated_halves(
     g: GraphBuilder, x: Value, head_width: int, cosines: Value, sines: Value
 ) -> Value:
-    """Turn each pair of numbers half a head apart; see `turned_neighbours`."""
+    """Emit the rotation of pairs that lie half a head apart; see `rotated_neighbours`."""
     half = head_width // 2
     first, second = _cut(g, x, 0, half, 3), _cut(g, x, half, head_width, 3)
     crossed = g.op("Concat", g.op("Neg", second), first, axis=3)
