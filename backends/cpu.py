@@ -5,10 +5,12 @@ OperatorKernels.md), so graphs are float32 whatever the checkpoint's type.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from backends import hardware
 from backends.base import (
@@ -29,6 +31,9 @@ from backends.base import (
     WorkingMemory,
 )
 from backends.onnx_runtime.installed import builds, conflict, installed
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
 
 _OPERATORS = OperatorSet(
     opset=20,
@@ -77,17 +82,28 @@ class CpuBackend(Backend):
         cancel: Cancellation,
     ) -> Session:
         """Return a session for the graph. Raises BackendError or RunCancelled."""
-        import onnxruntime as ort
-
         from backends.onnx_runtime.blocks import with_quick_blocks
-        from backends.onnx_runtime.foreign import bound_memory
+        from backends.onnx_runtime.parts import SessionInParts, cut
         from backends.onnx_runtime.provider import CPU, Provider
         from backends.onnx_runtime.session import OnnxRuntimeSession
 
-        options = ort.SessionOptions()
-        options.log_severity_level = 3
-        # The arena is emptied after each run, which it is only of what no weights lie in.
-        options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
-        if graph.is_foreign:
-            bound_memory(options)
-        return OnnxRuntimeSession(with_quick_blocks(graph), options, Provider(CPU), cancel)
+        def load(part: Graph) -> OnnxRuntimeSession:
+            return OnnxRuntimeSession(part, session_options(part), Provider(CPU), cancel)
+
+        quick = with_quick_blocks(graph)
+        parts = cut(quick)
+        return SessionInParts(quick, parts, load) if len(parts) > 1 else load(quick)
+
+
+def session_options(graph: Graph) -> "ort.SessionOptions":
+    import onnxruntime as ort
+
+    from backends.onnx_runtime.foreign import bound_memory
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    # The arena is emptied after each run, which it is only of what no weights lie in.
+    options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
+    if graph.is_foreign:
+        bound_memory(options)
+    return options
