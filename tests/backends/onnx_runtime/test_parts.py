@@ -31,6 +31,7 @@ from backends.onnx_runtime import parts
 from backends.onnx_runtime.parts import MOST_PARTS, SessionInParts, cut
 from backends.onnx_runtime.provider import CPU, Provider
 from backends.onnx_runtime.session import OnnxRuntimeSession
+from engine.api.request import ComponentFiles
 from engine.cancel import CancelToken
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind
@@ -38,6 +39,7 @@ from engine.weights.sources import FileWeight, WeightSource
 from tests.backends.samples import NeverCancelled, Target
 from tests.checkpoints.gguf_files import blocks as random_blocks
 from tests.families.flow_models import MODELS, write_parts
+from tests.families.flux.test_gguf import write_pair
 from tests.families.test_gguf import write_encoder, write_transformer
 from tests.pipeline.jobs import a_request, run
 
@@ -191,17 +193,28 @@ class _Comparing(CpuBackend):
         return _BothWays(whole, session)
 
 
-@pytest.mark.parametrize("family", MODELS)
+def flux(folder: Path) -> tuple[Path, ComponentFiles]:
+    transformer, t5, _ = write_pair(folder, DType.Q4_0)
+    clip, vae = folder / "clip.safetensors", folder / "vae.safetensors"
+    files = ComponentFiles(text_encoder=str(clip), text_encoder_2=str(t5), vae=str(vae))
+    return transformer, files
+
+
+def other(family: str, folder: Path) -> tuple[Path, ComponentFiles]:
+    model = MODELS[family]
+    written = write_parts(folder, model)
+    transformer = write_transformer(folder / f"{model.name}.gguf", model, DType.Q4_0)
+    encoder = write_encoder(folder / "encoder.gguf", model, DType.Q4_0)
+    changes = {model.encoder_part: str(encoder)}
+    return transformer, msgspec.structs.replace(written.parts, **changes)
+
+
+@pytest.mark.parametrize("family", ["flux", *MODELS])
 def test_every_family_computes_the_same_in_parts(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Transformers and text encoders: the types of what is handed on, and all that is fused."""
-    model = MODELS[family]
-    written = write_parts(tmp_path, model)
-    transformer = write_transformer(tmp_path / f"{model.name}.gguf", model, DType.Q4_0)
-    encoder = write_encoder(tmp_path / "encoder.gguf", model, DType.Q4_0)
-    changes = {model.encoder_part: str(encoder)}
-    files = msgspec.structs.replace(written.parts, **changes)
+    transformer, files = flux(tmp_path) if family == "flux" else other(family, tmp_path)
     backend = _Comparing(monkeypatch)
     request = a_request(
         transformer, components=files, width=96, height=64, steps=1, prompt="a red house"
