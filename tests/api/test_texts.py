@@ -21,7 +21,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 @given(TEXTS)
-def test_over_the_wire(name: str) -> None:
+def test_undecodable_names_cross_the_wire_unchanged(name: str) -> None:
     command = InspectCheckpoint(query=1, path=name)
     (frame,) = FrameParser().feed(encode(command))
     assert decode_command(frame) == command

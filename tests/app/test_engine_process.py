@@ -43,7 +43,7 @@ def run_job(engine: Supervised, name: str = "job") -> None:
 # --- start and stop ---
 
 
-def test_starts_and_answers(supervise: Supervise) -> None:
+def test_an_engine_starts_and_answers(supervise: Supervise) -> None:
     engine = supervise().start()
     assert engine.told.states == [STARTING, READY]
     engine.process.send(VerifyDevices(query=4))

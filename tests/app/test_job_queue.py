@@ -240,7 +240,7 @@ def test_a_cancel_that_meets_the_start_reaches_the_engine_after_the_job(open_que
     assert [type(command) for command in it.process.sent] == [RunJob, CancelJob]
 
 
-def test_cancel_all(open_queue: Open) -> None:
+def test_cancelling_all_ends_the_running_job_and_those_that_wait(open_queue: Open) -> None:
     it = open_queue()
     first, *others = it.submit(4)
     it.wait_until_running(first)

@@ -58,7 +58,7 @@ def beside(path: Path, ending: str, content: object) -> None:
     path.with_suffix(ending).write_text(json.dumps(content))
 
 
-def test_a_civitai_card(sd2: Path) -> None:
+def test_a_civitai_card_states_family_words_and_hash(sd2: Path) -> None:
     beside(sd2, ".civitai.info", CIVITAI)
     (card,) = cards(sd2)
     assert card.words == "x.civitai.info: SD 2.1 768"
@@ -74,7 +74,7 @@ def test_a_civitai_card(sd2: Path) -> None:
     assert checkpoint.parts.denoiser.unstated is not None
 
 
-def test_an_a1111_card(sd2: Path) -> None:
+def test_an_a1111_card_states_family_words_and_notes(sd2: Path) -> None:
     beside(sd2, ".json", A1111)
     (card,) = cards(sd2)
     assert family_of(card) == "sd2"
@@ -99,7 +99,9 @@ def test_an_a1111_card(sd2: Path) -> None:
         ),
     ],
 )
-def test_metadata(tmp_path: Path, metadata: dict[str, str], says: str, side: int | None) -> None:
+def test_metadata_state_prediction_and_size(
+    tmp_path: Path, metadata: dict[str, str], says: str, side: int | None
+) -> None:
     path = write_sparse(tmp_path / "x.safetensors", listings.sd2(), metadata=metadata)
     checkpoint = identify(path)
     assert checkpoint.prediction is PredictionType.V
@@ -149,7 +151,9 @@ def test_titles_of_models_are_read_from_sidecars(words: str, family: str | None)
         ("٥١٢", None),
     ],
 )
-def test_resolutions(tmp_path: Path, text: str, side: int | None) -> None:
+def test_a_resolution_in_metadata_is_read_or_ignored(
+    tmp_path: Path, text: str, side: int | None
+) -> None:
     path = write_sparse(tmp_path / "x.safetensors", SMALL, metadata={"ss_resolution": text})
     found = cards(path)
     assert (found[0].side if found else None) == side

@@ -30,7 +30,7 @@ def test_sizes_beyond_the_offer_share_ranges() -> None:
     assert {offered(8, size, 256).maximum for size in (257, 300, 400, 512)} == {512}
 
 
-def test_profiles() -> None:
+def test_profiles_have_ranges_or_the_present_size() -> None:
     assert profile_for(DIMENSIONS, ShapeSupport.RANGES) == ShapeProfile(DIMENSIONS)
     exact = profile_for(DIMENSIONS, ShapeSupport.STATIC)
     assert exact.dimensions == {

@@ -81,7 +81,7 @@ def test_guidance_in_the_time_embedding(tmp_path: Path) -> None:
     assert first(identify(path)) == (SamplerName.LCM, TRAILING, 4, 8.0)
 
 
-def test_a_folders_scheduler(tmp_path: Path) -> None:
+def test_a_folders_scheduler_decides_schedule_and_sampler(tmp_path: Path) -> None:
     spaced = folders.SCHEDULER | {"timestep_spacing": "trailing"}
     trailing = identify(folders.write_folder(tmp_path / "x", scheduler=spaced))
     assert first(trailing) == (SamplerName.DPMPP_2M, TRAILING, 20, 7.0)

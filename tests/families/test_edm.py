@@ -100,7 +100,7 @@ def test_cosxl_by_its_keys(
         ({"edm_vpred.sigma_max": (3.0, 4.0)}, {"edm_vpred.sigma_max": (2,)}),
     ],
 )
-def test_impossible_numbers(
+def test_impossible_numbers_are_refused(
     tmp_path: Path, values: dict[str, tuple[float, ...]], shapes: listings.Listing
 ) -> None:
     with pytest.raises(EngineError) as caught:
@@ -141,7 +141,7 @@ def scheduler(kind: str, **said: object) -> dict[str, object]:
         ),
     ],
 )
-def test_a_folders_scheduler(
+def test_a_folders_scheduler_states_prediction_and_levels(
     tmp_path: Path, said: dict[str, object], prediction: PredictionType, levels: EdmLevels
 ) -> None:
     checkpoint = identify(folders.write_folder(tmp_path / "x", scheduler=said))
@@ -151,7 +151,7 @@ def test_a_folders_scheduler(
     assert checkpoint.latent.statistics is None
 
 
-def test_a_folders_statistics(tmp_path: Path) -> None:
+def test_a_folders_vae_states_the_statistics_of_latents(tmp_path: Path) -> None:
     vae = folders.VAE | {"latents_mean": MEAN, "latents_std": DEVIATION}
     checkpoint = identify(folders.write_folder(tmp_path / "x", vae=vae))
     assert checkpoint.latent.statistics == LatentStatistics(MEAN, DEVIATION)

@@ -24,7 +24,7 @@ def failure(path: Path) -> EngineError:
     return caught.value
 
 
-def test_a_small_folder(tmp_path: Path) -> None:
+def test_a_small_folder_is_read_with_all_its_configurations(tmp_path: Path) -> None:
     path = write_folder(tmp_path / "small")
     checkpoint = identify(path)
     require_complete(checkpoint)

@@ -64,7 +64,7 @@ def test_each_tensor_has_one_name_or_is_counted(tmp_path: Path, layout: str, dty
     assert {tensor.dtype for tensor in weights} == {dtype}
 
 
-def test_sd15(tmp_path: Path) -> None:
+def test_sd15_is_identified_with_its_latents_and_size(tmp_path: Path) -> None:
     checkpoint = identify(write_sparse(tmp_path / "sd15.safetensors", listings.original()))
     assert (checkpoint.family, checkpoint.variant) == ("sd1", "base")
     assert checkpoint.prediction is PredictionType.EPSILON
@@ -84,7 +84,7 @@ def test_sd15(tmp_path: Path) -> None:
     )
 
 
-def test_sizes_of_sd15(tmp_path: Path) -> None:
+def test_configurations_of_sd15_are_read_off_its_shapes(tmp_path: Path) -> None:
     components = identify(write_sparse(tmp_path / "x.safetensors", listings.original())).components
     assert components[Component.TEXT_ENCODER].config == ClipTextConfig(49408, 768, 3072, 12, 12)
     assert components[Component.VAE].config == VaeConfig(4, (128, 256, 512, 512), 2)
@@ -120,7 +120,7 @@ def test_sizes_of_sd15(tmp_path: Path) -> None:
         ("small", "base", ()),
     ],
 )
-def test_variants_and_gaps(
+def test_variants_and_missing_parts_are_told_of_each_layout(
     tmp_path: Path, layout: str, variant: str, missing: tuple[Component, ...]
 ) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", SD1_FILES[layout]))
@@ -175,7 +175,7 @@ def test_sd2_is_read_before_its_last_layer(tmp_path: Path) -> None:
     assert text_use(identify(write_sparse(tmp_path / "y.safetensors", names))).clip_skip == 1
 
 
-def test_sdxl(tmp_path: Path) -> None:
+def test_sdxl_is_identified_with_its_text_encoders_and_features(tmp_path: Path) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", listings.sdxl()))
     assert text_use(checkpoint).clip_skip == 2
     assert text_use(checkpoint).final_norm is False

@@ -116,7 +116,7 @@ def test_a_prediction_is_said_of_a_denoiser_from_another_file_too(tmp_path: Path
     )
 
 
-def test_evidence_in_words(tmp_path: Path) -> None:
+def test_evidence_names_the_keys_that_decided(tmp_path: Path) -> None:
     names = {**listings.sdxl(), "v_pred": (0,), "ztsnr": (0,)}
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
     because = "SDXL, v-prediction because key v_pred; key ztsnr"

@@ -40,7 +40,7 @@ def failure(checkpoint: IdentifiedCheckpoint, files: ComponentFiles) -> EngineEr
     return caught.value
 
 
-def test_nothing_to_supply(whole: Path) -> None:
+def test_a_whole_checkpoint_without_chosen_parts_stays_itself(whole: Path) -> None:
     checkpoint = identify(whole)
     assert supply(checkpoint, ComponentFiles()) == checkpoint
 

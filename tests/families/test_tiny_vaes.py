@@ -41,7 +41,7 @@ def test_both_layouts_are_the_same_network(tmp_path: Path) -> None:
     assert set(theirs.weights) == set(encoder_weights() | decoder_weights())
 
 
-def test_comfyuis_prefixes(tmp_path: Path) -> None:
+def test_a_tiny_vae_is_read_with_comfyuis_prefixes(tmp_path: Path) -> None:
     path = tmp_path / "taesd.safetensors"
     both = original("encoder", "taesd_encoder.") | original("decoder", "taesd_decoder.")
     write_arrays(path, both, DType.F32)

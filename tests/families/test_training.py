@@ -55,7 +55,9 @@ def test_levels_that_reach_noise_alone(
     "metadata",
     [{"ss_v_parameterization": "False"}, {"modelspec.prediction_type": "unheard of"}, {"v": "v"}],
 )
-def test_noise_prediction_otherwise(tmp_path: Path, metadata: dict[str, str]) -> None:
+def test_noise_prediction_is_assumed_where_nothing_states_another(
+    tmp_path: Path, metadata: dict[str, str]
+) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", SMALL, metadata=metadata))
     assert checkpoint.prediction is PredictionType.EPSILON
     because = "noise prediction because nothing says otherwise"
@@ -72,7 +74,9 @@ def test_noise_prediction_otherwise(tmp_path: Path, metadata: dict[str, str]) ->
         ("    parameterization: vague", PredictionType.EPSILON),
     ],
 )
-def test_a_sidecar(tmp_path: Path, line: str, prediction: PredictionType) -> None:
+def test_a_sidecar_states_the_prediction_type(
+    tmp_path: Path, line: str, prediction: PredictionType
+) -> None:
     path = write_sparse(tmp_path / "x.safetensors", SMALL)
     (tmp_path / "x.yaml").write_text(f"model:\n  params:\n{line}\n    scale_factor: 0.18215\n")
     assert identify(path).prediction is prediction

@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "x.safetensors"
 
 
-def test_metadata_of_trainers(path: Path) -> None:
+def test_trainers_metadata_become_facts(path: Path) -> None:
     found = facts(
         path,
         {

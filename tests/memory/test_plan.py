@@ -96,7 +96,7 @@ def test_with_room_for_everything_nothing_is_spared() -> None:
     ],
 )
 @pytest.mark.parametrize("is_limit", [True, False])
-def test_the_decision_table(
+def test_placement_and_residency_follow_the_decision_table(
     pictures: int,
     room_mb: int,
     expected: tuple[WeightPlacement, bool],

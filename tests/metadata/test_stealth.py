@@ -63,7 +63,7 @@ TEXTS = dict(novelai("Stable Diffusion XL C1E1DE52"))
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.webp"])
-def test_novelais_texts(tmp_path: Path, name: str) -> None:
+def test_novelais_hidden_texts_are_read(tmp_path: Path, name: str) -> None:
     path = picture(tmp_path, hidden(gzip.compress(json.dumps(TEXTS).encode())), name)
     assert {one.keyword: one.text for one in read_stealth(path)} == TEXTS
     found = read_request(path)

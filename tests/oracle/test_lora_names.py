@@ -170,20 +170,20 @@ def everything(_: str) -> bool:
 
 
 @pytest.mark.parametrize("family", UNETS)
-def test_kohyas_diffusers_names(family: str, tmp_path: Path) -> None:
+def test_kohyas_diffusers_names_lead_where_diffusers_puts_them(family: str, tmp_path: Path) -> None:
     # Diffusers' converter does not know the layers of added embeddings by these names.
     shapes = shapes_of(unet(family), lambda name: not name.startswith("add_embedding"))
     states = kohya("lora_unet_", shapes)
     assert_same(ours(states, family, tmp_path), loaded(states, family))
 
 
-def test_kohyas_original_names(tmp_path: Path) -> None:
+def test_kohyas_original_names_lead_where_diffusers_puts_them(tmp_path: Path) -> None:
     states = kohya("lora_unet_", original_shapes("sdxl"))
     assert_same(ours(states, "sdxl", tmp_path), loaded(states, "sdxl"))
 
 
 @pytest.mark.parametrize("family", UNETS)
-def test_peft_names(family: str, tmp_path: Path) -> None:
+def test_peft_names_lead_where_diffusers_puts_them(family: str, tmp_path: Path) -> None:
     states = peft_names("unet.", shapes_of(unet(family), everything))
     assert_same(ours(states, family, tmp_path), loaded(states, family))
 
@@ -200,7 +200,7 @@ def test_names_of_diffusers_first_files(family: str, tmp_path: Path) -> None:
     assert_same(ours(states, family, tmp_path), loaded(states, family))
 
 
-def test_kohyas_text_encoder(tmp_path: Path) -> None:
+def test_kohyas_names_cover_the_text_encoder(tmp_path: Path) -> None:
     network = text_encoder()
     shapes = shapes_of(network, lambda name: "layers" in name)
     whole = {f"text_model.{name.removeprefix('text_model.')}": one for name, one in shapes.items()}

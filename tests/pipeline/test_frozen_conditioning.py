@@ -38,7 +38,7 @@ def conditioned(case: tuple[str, str], name: ConventionName, **changes: object) 
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a1111(setting: str) -> None:
+def test_conditioning_equals_a1111s(setting: str) -> None:
     matching, emphasis = SETTINGS[setting]
     theirs = frozen("a1111")
     keys = [key for key in theirs if key.startswith(setting + "/")]
@@ -58,7 +58,7 @@ def test_a1111(setting: str) -> None:
         np.testing.assert_allclose(both, expected, rtol=0, atol=TOLERANCE, err_msg=key)
 
 
-def test_comfy() -> None:
+def test_conditioning_equals_comfyuis() -> None:
     theirs = frozen("comfy")
     assert len(theirs) == len(COMFY)
     for case, texts in enumerate(COMFY):

@@ -393,7 +393,7 @@ def test_phases_and_steps_are_reported_in_order(tiny: Path) -> None:
     assert log.steps == [(i, 4) for i in range(5)]
 
 
-def test_pixels() -> None:
+def test_pixels_are_rounded_or_cut_as_the_convention_says() -> None:
     values = np.array([-9, -1, 0, 0.999, 1, 9, 3.2 / 127.5 - 1, 3.7 / 127.5 - 1], np.float32)
     image = np.zeros((1, 3, 2, 8), np.float32)
     image[0, 1, 1] = values

@@ -37,7 +37,9 @@ def rounded(dtype: DType) -> Callable[[Weights], None]:
 @pytest.mark.parametrize(
     ("backend_name", "stored"), [("cpu", DType.F8_E4M3), ("intel_openvino", DType.F8_E5M2)]
 )
-def test_an_fp8_checkpoint(tmp_path: Path, stored: DType, backend_name: str) -> None:
+def test_an_fp8_checkpoint_makes_the_picture_of_its_rounded_weights(
+    tmp_path: Path, stored: DType, backend_name: str
+) -> None:
     small = write_checkpoint(tmp_path / "fp8" / "it", dtype=stored)
     same = write_checkpoint(tmp_path / "f32" / "it", change=rounded(stored))
     weights = [w for part in identify(small).components.values() for w in part.weights.values()]
@@ -92,7 +94,7 @@ def test_a_scaled_denoiser_of_mixed_types(tmp_path: Path, stored: DType) -> None
     assert np.abs(pixels.astype(float) - picture(same)).mean() > 5
 
 
-def test_float64(tmp_path: Path) -> None:
+def test_a_float64_checkpoint_makes_the_picture_of_its_float32_twin(tmp_path: Path) -> None:
     wide = write_checkpoint(tmp_path / "f64" / "it", dtype=DType.F64)
     plain = write_checkpoint(tmp_path / "f32" / "it")
     np.testing.assert_array_equal(picture(wide), picture(plain))

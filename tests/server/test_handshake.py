@@ -33,7 +33,7 @@ def fatal(talk: Conversation) -> EngineFatal:
     return last
 
 
-def test_hello_then_ready(start: Start) -> None:
+def test_the_engine_greets_and_is_ready_once_configured(start: Start) -> None:
     talk = start(ENGINE, ready=False)
     hello = talk.wait_for(Hello)
     assert hello.protocol == PROTOCOL_VERSION
@@ -137,7 +137,7 @@ def test_half_a_frame_is_no_frame_and_may_come_in_pieces(start: Start) -> None:
     assert talk.of(EngineFatal) == []
 
 
-def test_shutdown_ends_it(start: Start) -> None:
+def test_shutdown_ends_the_engine(start: Start) -> None:
     talk = start()
     talk.send(Shutdown())
     assert talk.wait_for_end() == 0

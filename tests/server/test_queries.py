@@ -59,7 +59,7 @@ def talk(start: Start) -> Conversation:
     return start()
 
 
-def test_devices(talk: Conversation) -> None:
+def test_a_scan_lists_the_devices_of_every_backend(talk: Conversation) -> None:
     talk.send(ScanDevices(query=4))
     found = talk.wait_for(DevicesFound)
     assert found.query == 4
@@ -98,7 +98,9 @@ def test_verdicts_are_earned_beside_a_job_and_other_queries(
     talk.shut_down()
 
 
-def test_checkpoints(talk: Conversation, tiny: Path) -> None:
+def test_an_inspected_checkpoint_is_described_and_a_missing_one_refused(
+    talk: Conversation, tiny: Path
+) -> None:
     starter = starter_checkpoint()
     talk.send(InspectCheckpoint(query=1, path=str(starter)))
     answer = talk.wait_for(CheckpointInspected)
@@ -162,7 +164,7 @@ def test_a_family_that_cannot_be_loaded_is_named_and_the_others_work(
     assert "could not be loaded: absent (ModuleNotFoundError: " in error.hint
 
 
-def test_prompts(talk: Conversation) -> None:
+def test_a_prompt_is_checked_while_it_is_typed(talk: Conversation) -> None:
     talk.send(CheckPrompt(query=6, question=QUESTION))
     answer = talk.wait_for(PromptChecked)
     assert (answer.query, answer.check.text, answer.check.used) == (6, QUESTION.text, 3)

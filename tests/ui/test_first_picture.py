@@ -42,7 +42,9 @@ def wait_for_rows(desk: Desk, bot: QtBot, count: int) -> None:
     bot.waitUntil(lambda: desk.window.strip.pictures.rowCount() == count, timeout=PICTURE_MS)
 
 
-def test_two_clicks(make_desk: MakeDesk, qtbot: QtBot, qapp: QApplication) -> None:
+def test_the_first_picture_takes_two_clicks(
+    make_desk: MakeDesk, qtbot: QtBot, qapp: QApplication
+) -> None:
     desk, clicks = make_desk(real=True), Clicks()
     window = desk.window
     qapp.installEventFilter(clicks)

@@ -132,7 +132,7 @@ def _counted(*counts: tuple[int, int]) -> PromptCheck:
         (_counted((262, 75), (90, 255)), "262 of 75 tokens · 90 of 255"),
     ],
 )
-def test_counts_in_words(check: PromptCheck, text: str) -> None:
+def test_token_counts_are_stated_in_words(check: PromptCheck, text: str) -> None:
     # Thousands are grouped as the system does.
     assert re.sub(r"(?<=\d)\D(?=\d)", "", token_count(check)) == text
 

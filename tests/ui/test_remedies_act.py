@@ -371,7 +371,7 @@ def test_no_remedy_is_left_unproven() -> None:
 
 
 @pytest.mark.parametrize("action", PROOFS)
-def test_a_remedy_mends(
+def test_each_remedy_mends_its_failure(
     action: NoticeAction, make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     PROOFS[action](make_desk, tmp_path, monkeypatch)

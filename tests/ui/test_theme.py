@@ -34,7 +34,7 @@ def theme_as_in(application: QApplication, environment: Mapping[str, str]) -> Th
 
 
 @pytest.mark.parametrize(("wish", "colours"), [("light", LIGHT), ("DARK", DARK)])
-def test_the_environment_decides(qapp: QApplication, wish: str, colours: Colours) -> None:
+def test_the_environment_decides_the_look(qapp: QApplication, wish: str, colours: Colours) -> None:
     theme = theme_as_in(qapp, {"SAFELIGHT_THEME": wish})
     assert theme.colours is colours
     assert qapp.palette().window().color().name() == colours.window

@@ -86,7 +86,7 @@ def test_the_mouse_moves_it_by_steps_from_end_to_end(guidance: SliderField) -> N
     assert all(2 * value == round(2 * value) for value in told)
 
 
-def test_keys_move_it(guidance: SliderField) -> None:
+def test_keys_move_a_slider_by_its_step(guidance: SliderField) -> None:
     slider = guidance.slider
     guidance.show_value(7)
     slider.setFocus()

@@ -56,7 +56,7 @@ def refs(*parts: tuple[DType, int]) -> list[WeightSource]:
         (F64, ALL, Precision.F16, F16),
     ],
 )
-def test_the_element_type(
+def test_the_element_type_follows_file_device_and_precision(
     stored: DType, elements: tuple[DType, ...], precision: Precision, expected: DType
 ) -> None:
     operators = OperatorSet(opset=20, elements=elements)

@@ -146,7 +146,9 @@ def test_other_words_are_no_dates(word: str) -> None:
         (GalleryQuery(order=Order.NAME), ["cat.png", "red.png", "sea.png"]),
     ],
 )
-def test_filters_and_orders(three: Opened, query: GalleryQuery, names: list[str]) -> None:
+def test_a_query_filters_and_orders_pictures(
+    three: Opened, query: GalleryQuery, names: list[str]
+) -> None:
     assert three.names(query) == names
 
 

@@ -361,7 +361,7 @@ WINDOWS = {
 
 
 @pytest.mark.parametrize("name", WINDOWS)
-def test_windows_without_dxcore(name: str) -> None:
+def test_adapters_of_windows_are_found_without_dxcore(name: str) -> None:
     convert, expected = WINDOWS[name]
     entries = convert(logs.load(name).text)
     assert list(windows.describe(None, entries, Nvml(), {}, HOST)) == expected
