@@ -19,9 +19,9 @@ from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.canvas.references import ReferencePictures, read_references
 from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
-from engine.pipeline.control.lllites import led_within
+from engine.pipeline.control.lllites import with_control_inputs
 from engine.pipeline.control.own_map import follows_map
-from engine.pipeline.control.reference import referring, with_writing
+from engine.pipeline.control.reference import with_reference, with_reference_writer
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.found_upscalers import require_upscaler
@@ -150,13 +150,14 @@ def read_job(job: ResolvedJob) -> ReadJob:
     controls = NO_LAYERS
     if request.controls or follows_map(job.checkpoint):
         controls = read_layers(request, job.checkpoint, job.make_maps)
-    checkpoint = referring(led_within(job.checkpoint, controls, tool), controls.reference)
+    checkpoint = with_control_inputs(job.checkpoint, controls, tool)
+    checkpoint = with_reference(checkpoint, controls.reference)
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
     references = read_references(request.inputs, tool, checkpoint)
     passes = tuple(_with_image_prompts(job, pass_) for pass_ in passes)
-    passes = tuple(with_writing(references.beside(pass_, checkpoint)) for pass_ in passes)
+    passes = tuple(with_reference_writer(references.beside(pass_, checkpoint)) for pass_ in passes)
     first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,

@@ -34,13 +34,13 @@ class PassLllites:
         return [embeddings[place] for place in self.places]
 
 
-def led_within(
+def with_control_inputs(
     checkpoint: IdentifiedCheckpoint, layers: ReadLayers, tool: ConventionName
 ) -> IdentifiedCheckpoint:
-    """Return a checkpoint whose denoisers, but the refiner's, have a place for ControlNet-LLLites.
+    """Return a checkpoint whose denoisers, but the refiner's, have inputs for these layers.
 
-    Transformers have inputs for residuals of control networks. It is itself if no layer needs
-    either.
+    ControlNet-LLLites act within a UNet; transformers take residuals of control networks. It is
+    itself if no layer needs either.
     """
     models = [control_model(one.network, checkpoint, tool) for one in layers.acting]
     found = PassLllites.of(models)

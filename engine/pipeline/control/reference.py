@@ -81,7 +81,9 @@ def require_reference(
         )
 
 
-def referring(checkpoint: IdentifiedCheckpoint, read: ReadReference | None) -> IdentifiedCheckpoint:
+def with_reference(
+    checkpoint: IdentifiedCheckpoint, read: ReadReference | None
+) -> IdentifiedCheckpoint:
     """Return a checkpoint whose denoisers, but the refiner's, attend to the reference.
 
     It is itself without a reference, or where its weight leaves it no layer.
@@ -89,7 +91,7 @@ def referring(checkpoint: IdentifiedCheckpoint, read: ReadReference | None) -> I
     if read is None:
         return checkpoint
     layers = checkpoint.architecture.denoiser.reference_layers(read.layer.weight)
-    later = tuple(one and referring(one, read) for one in checkpoint.second_checkpoints)
+    later = tuple(one and with_reference(one, read) for one in checkpoint.second_checkpoints)
     own = checkpoint
     if layers:
         own = checkpoint.with_changes(replace(checkpoint.changes, reference=ReferenceForm(layers)))
@@ -157,11 +159,12 @@ def reference_pass(
     return ReferencePass.of(read, one, vae)
 
 
-def with_writing(one: DenoisingPass) -> DenoisingPass:
+def with_reference_writer(pass_: DenoisingPass) -> DenoisingPass:
     """Return a pass with the twin of its denoiser that writes what layers see of a reference."""
-    form = one.checkpoint.changes.reference
+    checkpoint = pass_.checkpoint
+    form = checkpoint.changes.reference
     if form is None:
-        return one
-    changes = replace(one.checkpoint.changes, reference=replace(form, writes=True))
-    twin = replace(one.checkpoint, changes=changes, role=f"{one.checkpoint.role}reference ")
-    return replace(one, writing=twin)
+        return pass_
+    changes = replace(checkpoint.changes, reference=replace(form, writes=True))
+    twin = replace(checkpoint, changes=changes, role=f"{checkpoint.role}reference ")
+    return replace(pass_, writing=twin)
