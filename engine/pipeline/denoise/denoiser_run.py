@@ -113,7 +113,7 @@ class DenoiserRun:
         reporter.progress(segment.first_step, self._denoising.steps)
         prediction = self.found or self._checkpoint.architecture.noise.prediction
         weights = picture.conditioning.weights
-        network = ConditionedNetwork(predict, prediction, weights, predict, predict.tell)
+        network = ConditionedNetwork(predict, prediction, weights, predict, predict.on_level)
         for step in begun.steps(network):
             x = step.x
             if not predict.replays:

@@ -21,11 +21,11 @@ from engine.sampling.attention_guidance import (
     SelfAttention,
 )
 from engine.sampling.denoiser import Denoiser
+from engine.sampling.level_callback import LevelCallbackDenoise
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
 from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import A1111_BY_TIMESTEPS, plan_sampling
 from engine.sampling.schedules import FlowSchedule
-from engine.sampling.telling import TellingDenoise
 from engine.sampling.types import (
     AttentivePredict,
     GuidedDenoise,
@@ -77,7 +77,7 @@ class ConditionedNetwork:
     weights: tuple[float, ...]
     attentive: AttentivePredict | None = None
     # Called with the level of each evaluation before it.
-    tell: Callable[[np.float32], None] | None = None
+    on_level: Callable[[np.float32], None] | None = None
 
 
 class Denoising:
@@ -249,7 +249,9 @@ class Denoising:
         )
         if beginning.kept is not None and (keeping := self._keeping) is not None:
             denoise = MaskedDenoise(denoise, beginning.kept, keeping, self._plan.training)
-        return denoise if network.tell is None else TellingDenoise(denoise, network.tell)
+        return (
+            denoise if network.on_level is None else LevelCallbackDenoise(denoise, network.on_level)
+        )
 
     def _attention_guidance(self, predict: AttentivePredict | None) -> AttentionGuidance | None:
         """Return the guidance by attention; None without one."""

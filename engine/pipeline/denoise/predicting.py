@@ -72,7 +72,7 @@ class Predictor:
         self._first = self._evaluated = first
         self._answers, self._end = answers, end
 
-    def tell(self, sigma: np.float32) -> None:
+    def on_level(self, sigma: np.float32) -> None:
         """Take the noise level of the evaluations that follow."""
         self.level = float(sigma)
 

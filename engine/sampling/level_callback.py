@@ -1,4 +1,4 @@
-"""A denoiser that tells of the noise level at which it is asked."""
+"""A denoiser that calls back with the noise level of each of its evaluations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from engine.sampling.types import GuidedDenoise, Latent
 
 
 @dataclass(frozen=True, slots=True)
-class TellingDenoise:
-    """A `GuidedDenoise` that calls `tell` with each level before the network is evaluated.
+class LevelCallbackDenoise:
+    """A `GuidedDenoise` that calls `on_level` with each level before the network is evaluated.
 
     Timesteps do not do: where a network takes whole ones, a level lies between two of them.
     """
 
     denoise: GuidedDenoise
-    tell: Callable[[np.float32], None]
+    on_level: Callable[[np.float32], None]
 
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
         """Return the denoised picture."""
-        self.tell(sigma)
+        self.on_level(sigma)
         return self.denoise(x, sigma)
 
     def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
         """Return the denoised picture, and the picture under the negative prompt."""
-        self.tell(sigma)
+        self.on_level(sigma)
         return self.denoise.pair(x, sigma)
