@@ -15,13 +15,13 @@ from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.architecture import TinyDecoder
 from engine.families.base import IdentifiedCheckpoint
 from engine.jobs.attempts import Attempts, JobEnvironment, JobResult
+from engine.jobs.background_compiles import BackgroundCompiles
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.fallback import preferring_float32, roomiest_first, suitable
 from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import JobPlan, plan_job
 from engine.jobs.lora_mode_choice import LoraModeChoice
-from engine.jobs.preparation import Preparations
 from engine.jobs.reporting import JobReporter
 from engine.jobs.roundings import asks_for_blocks
 from engine.jobs.saving import PictureSaver
@@ -50,14 +50,14 @@ class JobRunner:
     def __init__(self, services: JobServices, *, prepares: bool = False) -> None:
         self.services = services
         self.activity = JobActivity()
-        self.preparations = self._preparations() if prepares else None
+        self.background_compiles = self._background_compiles() if prepares else None
 
     def close(self) -> None:
         """Stop background work: the writing of working copies, and compiles."""
         self.services.known_loras.save()
         self.services.cache.abandon()
-        if self.preparations is not None:
-            self.preparations.close()
+        if self.background_compiles is not None:
+            self.background_compiles.close()
 
     def release(self) -> None:
         """Free the networks kept between jobs, but not those in use by a job."""
@@ -228,13 +228,13 @@ class JobRunner:
     def _ordered(self, candidates: list[Candidate], attempts: Attempts) -> list[Candidate]:
         """Return the candidates by preference, with one that must compile first put last."""
         candidates = roomiest_first(candidates, attempts.plan_on)
-        if self.preparations is None:
+        if self.background_compiles is None:
             return candidates
 
         def estimate_on(candidate: Candidate) -> JobEstimate:
             return attempts.plan_on(candidate).estimate
 
-        return self.preparations.order(candidates, estimate_on, attempts.warn)
+        return self.background_compiles.order(candidates, estimate_on, attempts.warn)
 
     def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> TinyDecoder | None:
         services = self.services
@@ -255,9 +255,9 @@ class JobRunner:
         with closing(TinyPreview(load, reporter.show)) as previews:
             yield Previewing(reporter, previews, tiny)
 
-    def _preparations(self) -> Preparations:
+    def _background_compiles(self) -> BackgroundCompiles:
         services = self.services
-        return Preparations(
+        return BackgroundCompiles(
             services.estimates,
             services.cache.holding,
             services.devices.note_failure,

@@ -18,8 +18,8 @@ from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.compile.network import Preparation
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
+from engine.jobs.background_compiles import BackgroundCompiles
 from engine.jobs.job_estimate import JobEstimate
-from engine.jobs.preparation import Preparations
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.weights.working_copies import WorkingCopies
 from tests.compile.compiling import Bench, network
@@ -42,13 +42,13 @@ class Office:
         self.trials = 10.0
         self.fast = self._candidate("fast card", milliseconds=1)
         self.slow = self._candidate("slow processor", milliseconds=100)
-        self.preparations = self._preparations()
+        self.background_compiles = self._background_compiles()
 
-    def _preparations(self) -> Preparations:
+    def _background_compiles(self) -> BackgroundCompiles:
         def note_failure(device: Device, reason: str) -> None:
             self.failures.append((device.name, reason))
 
-        return Preparations(self.estimates, nullcontext, note_failure, lambda: self.busy)
+        return BackgroundCompiles(self.estimates, nullcontext, note_failure, lambda: self.busy)
 
     def _candidate(self, name: str, milliseconds: float) -> Candidate:
         compiles = name == "fast card"
@@ -79,7 +79,7 @@ class Office:
     def order(self, *candidates: Candidate) -> list[str]:
         """The names of the devices, as a job would try them."""
         given = candidates or (self.fast, self.slow)
-        ordered = self.preparations.order(given, self.estimate, self.told.append)
+        ordered = self.background_compiles.order(given, self.estimate, self.told.append)
         return [candidate.device.name for candidate in ordered]
 
     def expect(self, seconds: float) -> None:
@@ -102,7 +102,7 @@ class Office:
 def office(tmp_path: Path) -> Iterator[Office]:
     office = Office(tmp_path)
     yield office
-    office.preparations.close(60)
+    office.background_compiles.close(60)
 
 
 def _wait(condition: Callable[[], bool]) -> None:
@@ -132,7 +132,7 @@ def test_the_job_begins_elsewhere_and_the_next_one_uses_what_was_compiled(office
 
 
 def test_why_another_device_is_used_is_its_reason(office: Office) -> None:
-    ordered = office.preparations.order(
+    ordered = office.background_compiles.order(
         (office.fast, office.slow), office.estimate, office.told.append
     )
     assert ordered[0].choice == "null is being prepared"
@@ -199,7 +199,7 @@ def test_an_error_while_planning_is_left_to_the_job(office: Office) -> None:
         raise EngineError(ErrorCode.OUT_OF_MEMORY, sentence("no"))
 
     given = (office.fast, office.slow)
-    assert office.preparations.order(given, failing, office.told.append) == list(given)
+    assert office.background_compiles.order(given, failing, office.told.append) == list(given)
 
 
 def test_a_compiler_that_fails_is_remembered_and_not_tried_again(office: Office) -> None:
@@ -247,7 +247,9 @@ def test_the_jobs_memory_counts_while_it_runs(
     office: Office, monkeypatch: pytest.MonkeyPatch, busy: bool
 ) -> None:
     """The compiler fits, but not beside what the job's plan takes."""
-    monkeypatch.setattr("tests.jobs.test_preparation.PLAN", replace(PLAN, peak_bytes=6 << 30))
+    monkeypatch.setattr(
+        "tests.jobs.test_background_compiles.PLAN", replace(PLAN, peak_bytes=6 << 30)
+    )
     looks: list[None] = []
 
     def host_memory() -> MemoryInfo:
@@ -275,7 +277,7 @@ def test_closing_stops_a_compile_and_leaves_nothing(
     office.slow = replace(office.slow, backend=_Plain())
     office.order()
     _wait(lambda: office.bench.compiles == 1)
-    office.preparations.close(60)
+    office.background_compiles.close(60)
     assert office.bench.artifacts() == []
     assert office.bench.left() == set()
 
@@ -292,7 +294,7 @@ def test_the_seconds_of_a_compile_are_learnt(office: Office) -> None:
     office.gate.touch()
     office.order()
     office.wait_until_prepared()
-    office.preparations.close(60)
+    office.background_compiles.close(60)
     weights = network(office.bench.weights).weights.values()
     size = sum(ref.elements for ref in weights) * 4
     work = Work(Kind(COMPILE, "text_encoder", "null", "fast card", "f32"), size)

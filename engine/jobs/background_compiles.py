@@ -44,7 +44,7 @@ class _Task:
     job_bytes: int
 
 
-class Preparations:
+class BackgroundCompiles:
     """Compiles networks in the background, one after another, until `close`.
 
     `holding` protects the working copies that compilers read, `note_failure` records a device that
