@@ -169,13 +169,17 @@ def read_job(job: ResolvedJob) -> ReadJob:
     variants = {loras.key: _with_loras(passes, loras) for loras, _ in groups}
     loras, members = groups[0]
     group = _group_with_texts(members, variants[loras.key], loras, job.embeddings)
-    upscalers = tuple(
-        job.read_upscaler(require_upscaler(wanted.upscaler)) if needs_file(wanted) else None
-        for wanted in request.second_passes
-    )
     with_loras = tuple(variants.values())
     return ReadJob(
-        job, canvas, to_encode, passes, upscalers, group, with_loras, controls, references
+        job, canvas, to_encode, passes, _upscalers(job), group, with_loras, controls, references
+    )
+
+
+def _upscalers(job: ResolvedJob) -> tuple[Upscaler | None, ...]:
+    """Return the upscaler of each second pass, whose file is read; None where it needs none."""
+    return tuple(
+        job.read_upscaler(require_upscaler(wanted.upscaler)) if needs_file(wanted) else None
+        for wanted in job.request.second_passes
     )
 
 
