@@ -217,8 +217,8 @@ class MissingPack:
 class Device:
     """A piece of hardware as one backend sees it; `unusable` is the reason it cannot be used.
 
-    `install` names the runtime packs of which one would make it usable, the best first, if only
-    that is missing (installers/packs.toml).
+    `install` names the runtime packs, the best first, any of which would make it usable; none where
+    something else is missing (installers/packs.toml).
     """
 
     backend: str

@@ -49,8 +49,8 @@ class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty.
 
-    `install` names the runtime packs of which one would make it usable, the best first, if only
-    that is missing.
+    `install` names the runtime packs, the best first, any of which would make it usable; none where
+    something else is missing.
     `checked` is True if the device has had its trial run, and `verdict` is a sentence on the
     result. `failure` is the reason why a job had to move to another device. A device that was
     never probed, because probing might crash the process, has only the backend's name.

@@ -109,11 +109,10 @@ class TextEncoding(Protocol):
     ) -> TextPlan:
         """Parse the prompts of requests that differ only in prompts and seeds; run no network.
 
-        In a second pass `drawn` is the expected number of evaluations of the first one, from which
-        the times in prompts count on; None: they begin with the pass.
-        The files of `embeddings` that the prompts name are read.
-        Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses, and for
-        one that is too long.
+        Times in prompts count evaluations from `drawn` on, which in a second pass is the number
+        that the first one takes; None: from the beginning of the pass. The files of `embeddings`
+        that the prompts name are read. Raises EngineError(REQUEST_INVALID) for a prompt that the
+        convention's tool refuses, and for one that is too long.
         """
         ...
 
@@ -282,10 +281,10 @@ class Architecture:
     family that takes no LoRA. `lora_block`: the block of a denoiser's layer by its canonical name,
     for LoRAs with a weight for each block; None for a layer in no block. `lora_element`: the name
     in A1111 of a component's layer, parts of which single out layers. `attention`: the layers at
-    which image prompts act; None for a family that takes none. `reference_size`: the width and
-    height in pixels at which a reference picture of a width and height is shown; None for a
-    checkpoint that takes none. `reference_scale`: the size to which it is made smaller before, so
-    that its middle is shown; None where it is fitted as its tool does.
+    which image prompts act; None for a family that takes none. `reference_size`: from the width
+    and height in pixels of a reference picture, those at which the denoiser sees it; None for a
+    checkpoint that takes none. `reference_scale`: from the same, the size to which the picture is
+    scaled before its middle is cut out; None where it is fitted as the request's tool does.
     """
 
     features: Features

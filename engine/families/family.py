@@ -89,9 +89,10 @@ class Family(ABC):
     def widened_for(
         self, checkpoint: IdentifiedCheckpoint, lora: LoraFile
     ) -> IdentifiedCheckpoint | None:
-        """Return a checkpoint with the inputs that a LoRA file needs; None where it has no such.
+        """Return a checkpoint whose denoiser has the inputs that a LoRA file needs.
 
-        Most files need none that are not there: then it is the checkpoint itself.
+        It is the checkpoint itself for most files, which need no input that it lacks. None for a
+        checkpoint that cannot have the inputs.
         """
         return checkpoint
 

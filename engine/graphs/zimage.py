@@ -2,7 +2,7 @@
 
 Tokens of the text and of 2 x 2 latent cells are refined apart, then attend to one another in equal
 layers, which have one set of weights for both (Qin et al. 2025, Lumina-Image 2.0). Each layer but
-the text's refiners is modulated by the timestep. Both kinds of tokens fill up to multiples of 32.
+the text's refiners is modulated by the timestep. Tokens are padded to multiples of 32.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from engine.graphs.rotary_embeddings import rotary_angles, rotated_neighbours
 
 # The side of a token in latent cells.
 PATCH = 2
-# Tokens of a text and of a picture fill up to a multiple of this.
-MULTIPLE = 32
+# Tokens of a text and of a picture are padded to a multiple of this number.
+TOKEN_MULTIPLE = 32
 # The numbers of a timestep's embedding.
 WAVES = 256
 # Most places of a text's tokens that the rotation has.
@@ -66,8 +66,8 @@ def zimage(g: GraphBuilder, config: ZImageConfig) -> None:
     timestep_embedding float32 [1, 256], of the share of the way to the picture, in thousandths;
     context float32 [contexts, tokens, context_width], where contexts is a multiple of batch;
     is_token and is_seen float32 [contexts, tokens], 1 for tokens of the text, and for those and
-    what fills them up to a multiple of 32; frame int64 [contexts, 1], the number of the latter plus
-    1; cosines, sines, places and is_filling, made by `size_inputs`. Output: prediction float32
+    their padding to a multiple of 32; frame int64 [contexts, 1], the number of the latter plus 1;
+    cosines, sines, places and is_filling, made by `size_inputs`. Output: prediction float32
     [contexts, channels, height, width], the flow from picture to noise.
     """
     writer = _ZImageWriter(g, config)
@@ -90,11 +90,11 @@ def size_inputs(config: ZImageConfig, cells: tuple[int, int]) -> dict[str, Array
 
     cosines and sines, float32 [image tokens, width of the last two axes], of the rotary embedding
     of row and column; places, int64 [image tokens], has each token's number, and that after the
-    last for tokens that fill up, for which is_filling, int64 [image tokens], is 1.
+    last for padding, for which is_filling, int64 [image tokens], is 1.
     """
     rows, columns = (side // PATCH for side in cells)
     patches = rows * columns
-    filling = -patches % MULTIPLE
+    filling = -patches % TOKEN_MULTIPLE
     row, column = np.divmod(np.arange(patches, dtype=np.float64), columns)
     every = np.concatenate(
         [
@@ -103,7 +103,7 @@ def size_inputs(config: ZImageConfig, cells: tuple[int, int]) -> dict[str, Array
         ],
         axis=1,
     )
-    # What fills up has the place of the origin.
+    # Padding has the position of the origin.
     every = np.pad(every, ((0, filling), (0, 0)))
     numbers = np.minimum(np.arange(patches + filling), patches)
     return {
@@ -156,7 +156,7 @@ class _ZImageWriter:
         self._patches: Value = ""
 
     def text(self) -> Value:
-        """Return the tokens of the text, filled up: [contexts, tokens, width]."""
+        """Return the tokens of the text, padded: [contexts, tokens, width]."""
         g, config = self.g, self.config
         x = g.rms_norm(
             g.cast_to_element(self._context), "cap_embedder.0", config.context_width, _EPSILON
@@ -168,7 +168,7 @@ class _ZImageWriter:
         return g.op("Add", g.op("Mul", x, mark), filled)
 
     def image(self) -> Value:
-        """Return the latent's tokens for each context, filled up: [contexts, image tokens, width].
+        """Return the latent's tokens for each context, padded: [contexts, image tokens, width].
 
         A token's linear layer is a convolution whose windows touch, with its columns in another
         order.

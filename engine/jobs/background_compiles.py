@@ -62,7 +62,7 @@ class BackgroundCompiles:
         self._holding, self._note_failure, self._is_busy = holding, note_failure, is_busy
         self._changed = Condition()
         self._tasks: dict[str, _Task] = {}
-        # The failure of an artifact's compile, by name, so that it is not tried for ever.
+        # The failure of an artifact's compile, by name, so that it is not tried again and again.
         self._failed: dict[str, ErrorInfo] = {}
         self._token = CancelToken()
         self._thread: Thread | None = None
@@ -76,8 +76,8 @@ class BackgroundCompiles:
         """Return the devices for a job in the order to try them.
 
         If the preferred device must compile first, it comes last, its networks are compiled in the
-        background, and `tell` gets a notice; unless the compile is quick, or no other device is
-        sooner done.
+        background, and `tell` gets a notice; unless the compile is quick, or every other device
+        would take longer.
         """
         first, *others = candidates
         if not others or first.backend.compilation(first.device) is None:

@@ -83,7 +83,10 @@ def require_host_room(
 def idle_limit_warning(
     device: Device, memory: MemoryInfo, allowance: MemoryAllowance
 ) -> ErrorInfo | None:
-    """Return the remark that a limit of a device's memory does nothing, as it has none."""
+    """Return the warning that a limit of the device's memory does nothing; None where it acts.
+
+    A device that shares the host's memory has none of its own to limit.
+    """
     if allowance.device_limit_bytes is None or not memory.integrated:
         return None
     return ErrorInfo(

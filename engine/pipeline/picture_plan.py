@@ -23,10 +23,10 @@ class PicturePlan:
     """A read job and its placement; `runs` are the phases that its first picture goes through.
 
     `vaes` has the networks of the first run and of each second pass, `enlargements` what each
-    second pass needs before it begins. `controls` are the control layers of each pass, None for
-    none, and `attended` its reference that self-attentions attend to. `references` encode the
-    reference pictures that a denoiser sees beside its own. `own_maps` has the map that the denoiser
-    of each pass itself follows, None for none.
+    second pass needs before it begins. For each pass, and None for one without: `controls` are its
+    control layers, `attended` the reference that its self-attentions attend to, and `own_maps` the
+    map that its denoiser follows by itself. `references` encode the reference pictures that
+    denoisers see beside the latent.
     """
 
     read: ReadJob

@@ -19,7 +19,7 @@ from engine.graphs.operators import GraphBuilder
 from engine.graphs.sd3 import Sd3Config, sd3
 from engine.graphs.unet import UNetBlock, UNetConfig, unet
 from engine.graphs.vae import VaeConfig, vae_decoder
-from engine.graphs.zimage import MULTIPLE, ZImageConfig, size_inputs, zimage
+from engine.graphs.zimage import TOKEN_MULTIPLE, ZImageConfig, size_inputs, zimage
 from engine.weights.binding import bind
 from tests.graphs.networks import Emit, wanted
 
@@ -58,7 +58,7 @@ class WideNetwork:
             "tokens": self.tokens,
             "patches": patches,
             "positions": patches + self.tokens,
-            "image_tokens": patches + -patches % MULTIPLE,
+            "image_tokens": patches + -patches % TOKEN_MULTIPLE,
         }
 
 

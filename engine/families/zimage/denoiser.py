@@ -12,11 +12,11 @@ from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import MOST_PATCHES, MOST_TOKENS, FlowDenoiser
 from engine.graphs.flux import wave_embedding
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.zimage import MULTIPLE, PATCH, ZImageConfig, size_inputs, zimage
+from engine.graphs.zimage import PATCH, TOKEN_MULTIPLE, ZImageConfig, size_inputs, zimage
 from engine.sampling.types import Latent
 
 _LEAST_TOKENS = 64
-# The network counts the way to the picture, where timesteps count that to the noise.
+# The network's timestep rises towards the picture, where a sampler's rises towards the noise.
 _THOUSAND = 1000.0
 
 
@@ -31,10 +31,10 @@ class ZImageDenoiser(FlowDenoiser):
     def token_dimensions(self, cells: tuple[int, int], tokens: int) -> Dimensions:
         """Return the dimensions of tokens, for a latent of `cells` and texts of `tokens`."""
         patches = (cells[0] // PATCH) * (cells[1] // PATCH)
-        patches += -patches % MULTIPLE
+        patches += -patches % TOKEN_MULTIPLE
         return {
             "tokens": offered(_LEAST_TOKENS, tokens, max(tokens, MOST_TOKENS)),
-            "image_tokens": offered(MULTIPLE, patches, MOST_PATCHES),
+            "image_tokens": offered(TOKEN_MULTIPLE, patches, MOST_PATCHES),
         }
 
     def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
@@ -55,15 +55,15 @@ class ZImageDenoiser(FlowDenoiser):
 
 
 def text_marks(context: Array) -> Mapping[str, Array]:
-    """Return marks of the tokens of each text, and of what fills it up to a multiple.
+    """Return the attention masks of texts, without their padding and with it, for `zimage`.
 
-    States of zeros at the end of a row of `context` are no tokens. is_token and is_seen are float32
-    [contexts, tokens], frame int64 [contexts, 1].
+    `context` is [contexts, tokens, width]; states of zeros at the end of a row are no tokens.
+    is_token and is_seen are float32 [contexts, tokens], frame int64 [contexts, 1].
     """
     numbers = np.arange(int(context.shape[1]), dtype=np.int64)
     last = np.where((context != 0).any(axis=2), numbers, 0).max(axis=1, keepdims=True)
     lengths = last + 1
-    filled = lengths + -lengths % MULTIPLE
+    filled = lengths + -lengths % TOKEN_MULTIPLE
     return {
         "is_token": (numbers < lengths).astype(np.float32),
         "is_seen": (numbers < filled).astype(np.float32),

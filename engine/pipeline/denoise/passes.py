@@ -63,7 +63,7 @@ class DenoisingPass:
     `request` has the size, strength and CLIP skip of this pass. `share` is its part of the steps,
     for estimates. Where a base and a refiner share a sampler's run, `split` divides its steps.
     `loras` act on the checkpoint, which has the patches of the run's start. `second` is the second
-    pass that this one is, or the refiner's part of; None for the first. `references` are the
+    pass whose run this one takes, whole or in part; None in the first run. `references` are the
     heights and widths in cells of the reference pictures that the denoiser sees. `writing` is the
     checkpoint whose denoiser runs the reference that self-attentions attend to; None for none.
     """
