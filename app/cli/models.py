@@ -8,7 +8,7 @@ from app.cli.terminal import ByteBar, print_json, print_table, say
 from app.library.checkpoints import ListedCheckpoint, list_checkpoints
 from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint
-from engine.families.holdings import Holdings
+from engine.families.file_contents import ContentsReader
 from engine.jobs.services import known_files
 
 HELP = "list the models that can be chosen by name"
@@ -40,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """List the starter and the checkpoints in the folders of models."""
     paths = find_paths()
-    folder, holdings = paths.models, Holdings(known_files(paths.cache))
+    folder, contents_reader = paths.models, ContentsReader(known_files(paths.cache))
     entries = list_checkpoints(folder, starter_checkpoint(), named_folders(paths))
     bar = ByteBar("Looking at your files", len(entries))
     found: list[ModelOutput] = []
     for number, entry in enumerate(entries):
         bar.show(number)
-        found.append(_identified(entry, holdings))
+        found.append(_identified(entry, contents_reader))
     bar.clear()
     if options.json:
         print_json(ModelsOutput(str(folder), tuple(found)))
@@ -57,8 +57,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _identified(entry: ListedCheckpoint, holdings: Holdings) -> ModelOutput:
-    summary = holdings.summary(entry.path)
+def _identified(entry: ListedCheckpoint, contents_reader: ContentsReader) -> ModelOutput:
+    summary = contents_reader.summary(entry.path)
     return ModelOutput(
         entry.name,
         str(entry.path),

@@ -15,7 +15,7 @@ from engine.api.request import ComponentFiles
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
-from engine.families.holdings import Holding, Holdings, read_header
+from engine.families.file_contents import ContentsReader, FileContents, read_header
 from engine.families.identify import require_tokenizers, supply
 from engine.families.registry import FAMILIES
 from engine.folders import ADAPTER_FOLDERS, CHECKPOINT_SUFFIXES, weights_below, weights_in
@@ -53,14 +53,14 @@ class PartsIndex:
         """
         if not checkpoint.missing:
             return ()
-        holdings = Holdings(self.known)
-        held: dict[Path, Holding] = {}
+        contents_reader = ContentsReader(self.known)
+        contents_by_file: dict[Path, FileContents] = {}
         for path in self._files(checkpoint.path, others):
-            held[path] = holdings.holding(path)
+            contents_by_file[path] = contents_reader.contents(path)
             yield
         gaps: list[Gap] = []
         for component in checkpoint.missing:
-            gaps.append(_gap(checkpoint, component, held))
+            gaps.append(_gap(checkpoint, component, contents_by_file))
             yield
         return tuple(gaps)
 
@@ -75,20 +75,24 @@ class PartsIndex:
 
 
 def _gap(
-    checkpoint: IdentifiedCheckpoint, component: Component, held: Mapping[Path, Holding]
+    checkpoint: IdentifiedCheckpoint,
+    component: Component,
+    contents_by_file: Mapping[Path, FileContents],
 ) -> Gap:
     return Gap(
         component=component.value,
         label=FAMILIES.named(checkpoint.family).label(component),
-        fits=tuple(islice(_fitting(checkpoint, component, held), MOST_OFFERED)),
+        fits=tuple(islice(_fitting(checkpoint, component, contents_by_file), MOST_OFFERED)),
     )
 
 
 def _fitting(
-    checkpoint: IdentifiedCheckpoint, component: Component, held: Mapping[Path, Holding]
+    checkpoint: IdentifiedCheckpoint,
+    component: Component,
+    contents_by_file: Mapping[Path, FileContents],
 ) -> Iterator[FittingFile]:
-    holders = [path for path, holding in held.items() if component in holding.parts]
-    holders.sort(key=lambda path: _rank(path, held[path], component, checkpoint))
+    holders = [path for path, contents in contents_by_file.items() if component in contents.parts]
+    holders.sort(key=lambda path: _rank(path, contents_by_file[path], component, checkpoint))
     for path in holders:
         files = ComponentFiles(**{component.value: str(path)})
         try:
@@ -97,11 +101,11 @@ def _fitting(
                 require_tokenizers(supplied)
         except EngineError:
             continue
-        yield FittingFile(path=str(path), family=held[path].family)
+        yield FittingFile(path=str(path), family=contents_by_file[path].family)
 
 
 def _rank(
-    path: Path, holding: Holding, component: Component, checkpoint: IdentifiedCheckpoint
+    path: Path, contents: FileContents, component: Component, checkpoint: IdentifiedCheckpoint
 ) -> tuple[int, int, int, str]:
     """Return the sort key of a file that holds a component.
 
@@ -111,9 +115,9 @@ def _rank(
     """
     name = path.stem.casefold()
     family = FAMILIES.named(checkpoint.family)
-    other_family = bool(holding.family) and holding.family != checkpoint.family
-    sounds_wrong = not holding.family and not family.suits_file_name(component, name)
-    order = 3 if other_family else 2 if sounds_wrong else 1 if holding.family else 0
+    other_family = bool(contents.family) and contents.family != checkpoint.family
+    sounds_wrong = not contents.family and not family.suits_file_name(component, name)
+    order = 3 if other_family else 2 if sounds_wrong else 1 if contents.family else 0
     mine = {*_WORDS.findall(checkpoint.path.stem.casefold())}
     shared = len(mine & {*_WORDS.findall(name)})
     return order, -shared, len(path.parts), str(path)

@@ -19,7 +19,7 @@ from engine.control.reading import read_control_network
 from engine.embeddings.file import name_of
 from engine.errors import EngineError
 from engine.families.base import Component
-from engine.families.holdings import read_header
+from engine.families.file_contents import read_header
 from engine.families.identify import identify
 from engine.families.listing import Listing
 from engine.families.model_kinds import kind_of_foreign, kind_of_parts

@@ -13,7 +13,7 @@ import msgspec
 from engine.api.model_files import MODEL_SUFFIXES, ModelInfo
 from engine.checkpoints.index import Stamp
 from engine.control.reading import __name__ as controls
-from engine.families.holdings import recognition_rules
+from engine.families.file_contents import recognition_rules
 from engine.families.registry import FAMILIES
 from engine.folders import PIPELINE_FILE, Folder, walk
 from engine.jobs.model_descriptions import __name__ as describing

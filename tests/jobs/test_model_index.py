@@ -9,7 +9,7 @@ import pytest
 from backends.base import DType
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.checkpoints.index import TensorIndex
-from engine.families.holdings import read_header
+from engine.families.file_contents import read_header
 from engine.folders import folders_of_models
 from engine.graphs.unet import attending_layers
 from engine.jobs import model_descriptions, model_index

@@ -24,7 +24,7 @@ from engine.untrusted_json import JsonError, decode_json
 _NO_DIGEST = "none"
 
 
-class Holding(msgspec.Struct, frozen=True, kw_only=True):
+class FileContents(msgspec.Struct, frozen=True, kw_only=True):
     """The components that a file could supply, and its family; empty for a single component."""
 
     family: str = ""
@@ -43,13 +43,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     rules: str = ""
 
 
-NOTHING = Holding()
+NO_CONTENTS = FileContents()
 
 
 class _Noted(msgspec.Struct, frozen=True):
     """The remembered facts about a file, each None until it is first asked for."""
 
-    holding: Holding | None = None
+    holding: FileContents | None = None
     summary: Summary | None = None
 
 
@@ -57,13 +57,13 @@ _NOTED = msgspec.json.Decoder(_Noted)
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class ContentsReader:
     """Reads the contents of files from their headers, without weights and digests."""
 
     known: KnownFiles
 
-    def holding(self, path: Path) -> Holding:
-        """Return the components that a file or folder could supply; NOTHING for other files."""
+    def contents(self, path: Path) -> FileContents:
+        """Return the components that a file or folder could supply; NO_CONTENTS for other files."""
         if path.is_dir():
             return _held_by_folder(path)
         noted = self._noted(path)
@@ -72,12 +72,12 @@ class Holdings:
         try:
             index = read_header(path)
         except EngineError:
-            return NOTHING
-        holding = msgspec.structs.replace(
+            return NO_CONTENTS
+        contents = msgspec.structs.replace(
             _held_by(index), rules=recognition_rules(FAMILIES.modules)
         )
-        self._note(index, msgspec.structs.replace(noted, holding=holding))
-        return holding
+        self._note(index, msgspec.structs.replace(noted, holding=contents))
+        return contents
 
     def summary(self, path: Path) -> Summary:
         """Return a summary of the checkpoint in a file or diffusers folder."""
@@ -118,24 +118,24 @@ def read_header(path: Path) -> TensorIndex:
     return read_index(path, lambda _: _NO_DIGEST)
 
 
-def _held_by(index: TensorIndex) -> Holding:
+def _held_by(index: TensorIndex) -> FileContents:
     listing = Listing(index.tensors)
     found = recognise(listing)
     if found.family is None or found.kind is not None:
-        return Holding(parts=lone_parts(listing, found.kind))
+        return FileContents(parts=lone_parts(listing, found.kind))
     try:
         parts = found.family.components_of(index)
     except EngineError:
-        return NOTHING
-    return Holding(family=found.family.name, parts=_in_order(parts))
+        return NO_CONTENTS
+    return FileContents(family=found.family.name, parts=_in_order(parts))
 
 
-def _held_by_folder(path: Path) -> Holding:
+def _held_by_folder(path: Path) -> FileContents:
     try:
         checkpoint = identify(path, read_header)
     except EngineError:
-        return NOTHING
-    return Holding(family=checkpoint.family, parts=tuple(checkpoint.components))
+        return NO_CONTENTS
+    return FileContents(family=checkpoint.family, parts=tuple(checkpoint.components))
 
 
 def _in_order(parts: Sequence[Component]) -> tuple[Component, ...]:
