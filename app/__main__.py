@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from app.updates.running import RunningVersion
     from ui.application import Application
 
+# The bytes of blocks outside the window's heap; thumbnails of 160 pixels have 100 KiB.
+_LARGE_BLOCK = 64 << 10
+
 
 def main() -> None:
     """Run `python -m app`, which does the same as the `safelight` command."""
@@ -104,13 +107,13 @@ def _show(
 ) -> tuple[int, bool]:
     """Show the window until it is closed; return its status, and whether to start again."""
     from app.ending import ends_in_time
-    from app.heap import keep_heap_compact
     from app.logs import start_logging
     from app.versions.kept_files import forget_files
+    from engine.heap import keep_heap_compact
     from ui.application import has_fonts, make_window
 
     start_logging(paths.logs)
-    keep_heap_compact()
+    keep_heap_compact(_LARGE_BLOCK)
     if not has_fonts():
         say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)

@@ -32,6 +32,7 @@ from app.cli.terminal import Usage, harmless, print_error, print_note
 from app.paths import find_paths
 from app.standard_streams import OutputLost, guarded
 from engine.errors import EngineError
+from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.packs import FOLDER, use_packs
 
 # The module of each command: HELP, add_arguments(parser) and run(options) -> exit status.
@@ -92,6 +93,7 @@ def _run(arguments: Sequence[str]) -> int:
         parser.error(_superfluous(options.command, rest))
     try:
         if options.command not in _WITHOUT_RUNTIMES:
+            keep_heap_compact(LARGE_RESULT)
             _use_packs()
         if options.command in _ON_ITS_OWN:
             return int(options.run(options))

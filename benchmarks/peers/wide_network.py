@@ -16,6 +16,7 @@ from benchmarks.measure import PrivateMemoryPeak, private_bytes
 from benchmarks.peers.devices import backend_named
 from engine.cancel import CancelToken
 from engine.graphs.live_results import held_results
+from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.memory.release import return_free_memory
 from tests.graphs.wide_networks import NETWORKS, wide_graph
 
@@ -30,6 +31,7 @@ class WideNetwork:
     """The peer. It answers one task: a runtime keeps what it made for one size."""
 
     def __init__(self, kind: str, network: str, backend: str, precision: str) -> None:
+        keep_heap_compact(LARGE_RESULT)
         made, self._network = backend_named(backend), NETWORKS[kind][network]
         device, self._precision = Device(backend, "cpu", "the processor"), Precision(precision)
         operators, wanted = made.operators(device), self._precision.dtype

@@ -35,6 +35,7 @@ from engine.api.sentences import sentence
 from engine.api.upscale_messages import RunUpscale
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, WireError, decode_command
+from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.packs import use_packs
 from engine.parent import die_with_parent
 from engine.server.failures import error_info, speakable
@@ -62,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser = argparse.ArgumentParser(prog="engine", description="The engine process.")
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
     parent = parser.parse_args(arguments).parent
+    keep_heap_compact(LARGE_RESULT)
     engine = Engine(take_stdio(), use_packs().problems)
     faulthandler.enable(_STDERR)
     die_with_parent(parent)
