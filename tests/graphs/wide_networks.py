@@ -25,6 +25,8 @@ from tests.graphs.networks import Emit, wanted
 
 _PIXELS = 8
 _FILE = "numbers"
+# Numbers between the first ones of two weights: at least the 64 bytes that runtimes align to.
+_APART = 64
 _MLP = 4
 
 
@@ -201,14 +203,20 @@ NETWORKS: Mapping[str, Mapping[str, WideNetwork]] = {"denoiser": DENOISERS, "dec
 def wide_graph(
     network: WideNetwork, folder: Path, operators: OperatorSet, element: DType, precision: Precision
 ) -> Graph:
-    """The network's graph; all its weights begin at the same place of one file in `folder`."""
+    """The network's graph; its weights begin at places of their own in one file in `folder`.
+
+    Compilers make one product of those with the same input and the same weights.
+    """
     asked = wanted(network.emit)
-    most = max(math.prod(one.shape) for one in asked.values())
+    most = max(math.prod(one.shape) for one in asked.values()) + len(asked) * _APART
     path = folder / f"{_FILE}.{element}"
     numbers = np.random.default_rng(0).standard_normal(most, np.float32) * np.float32(0.02)
     numbers.astype(element.numpy).tofile(path)
     del numbers
-    slices = {name: FileSlice(path, 0, element, one.shape) for name, one in asked.items()}
+    slices = {
+        name: FileSlice(path, place * _APART * element.itemsize, element, one.shape)
+        for place, (name, one) in enumerate(asked.items())
+    }
     g = GraphBuilder("network", slices, operators, element, precision)
     network.emit(g)
     return g.build(bind(g.used, element))
