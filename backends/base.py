@@ -179,6 +179,8 @@ class OperatorSet:
     attention: AttentionForm = AttentionForm.PRIMITIVE
     # The cases that use `attention`; all others use primitive attention. None: all cases.
     attention_kernels: AttentionKernels | None = None
+    # True if fused attention takes queries and keys whose heads are wider than those of values.
+    wide_keys: bool = False
     group_norm: GroupNormForm = GroupNormForm.INSTANCE
     gelu: GeluForm = GeluForm.ERF
     linear: LinearForm = LinearForm.TRANSPOSE_MATMUL

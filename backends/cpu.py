@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _OPERATORS = OperatorSet(
     opset=20,
     attention=AttentionForm.MULTI_HEAD,
+    wide_keys=True,
     gelu=GeluForm.STANDARD,
     linear=LinearForm.FUSED_MATMUL,
     blocks=BlockForm.MATMUL_N_BITS,

@@ -13,6 +13,7 @@ from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.flux import FluxBlocks, FluxSizes, emit_transformer, wave_embedding
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.product_bias import ProductBias
 
 APPROXIMATOR = "distilled_guidance_layer"
 # torch's `RMSNorm` without an epsilon.
@@ -86,13 +87,17 @@ class _ApproximatedBlocks(FluxBlocks):
                 ("query_share", ("contexts", 1, "positions", 1)),
             )
         )
-        self.score_bias = g.op("Mul", queries, keys)
+        self._bias = ProductBias(g, queries, keys, config.heads, config.head_width)
 
     def modulations(self, name: str, count: int) -> list[Value]:
         """Take vectors of the approximator's output: [1, 1, width] each."""
         g, first = self.g, self._sizes.place(name)
         cuts = [(g.integers([i]), g.integers([i + 1])) for i in range(first, first + count)]
         return [g.op("Slice", self._vectors, *cut, g.integers([1])) for cut in cuts]
+
+    def attend(self, q: Value, k: Value, v: Value) -> Value:
+        """Emit attention with the bias of its scores."""
+        return self._bias.attention(q, k, v)
 
     def _approximated(self) -> Value:
         """Emit the approximator: [1, modulations, width]."""

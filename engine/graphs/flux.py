@@ -184,8 +184,6 @@ class FluxBlocks(ABC):
     ) -> None:
         """Emit what all blocks share; `words` tokens are put before those of the text."""
         self.g, self.config = g, config
-        # Added to the scores of all attention, [contexts, 1, queries, keys]; None: nothing is.
-        self.score_bias: Value | None = None
         self._first = g.op("Shape", context, start=1, end=2)
         if words:
             self._first = g.op("Add", self._first, g.integers([words]))
@@ -318,7 +316,11 @@ class FluxBlocks(ABC):
         q, k = (
             g.op("Reshape", self._rotated(one), g.integers([0, 0, config.width])) for one in (q, k)
         )
-        return g.attention(q, k, v, config.heads, config.head_width, score_bias=self.score_bias)
+        return self.attend(q, k, v)
+
+    def attend(self, q: Value, k: Value, v: Value) -> Value:
+        """Emit attention of turned queries and keys: all [contexts, tokens, width]."""
+        return self.g.attention(q, k, v, self.config.heads, self.config.head_width)
 
     def _rotated(self, x: Value) -> Value:
         config = self.config

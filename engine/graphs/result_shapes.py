@@ -232,9 +232,9 @@ def _packed(given: Given) -> Shape:
 
 
 def _attended(given: Given) -> Shape:
-    """Return [batch, tokens, width] of queries, also of those packed by heads with keys."""
+    """Return [batch, tokens, width of values]; queries may be packed by heads with keys."""
     batch, tokens, *heads = given.shapes[0]
-    return (batch, tokens, heads[0] * heads[-1]) if len(heads) > 1 else given.shapes[0]
+    return (batch, tokens, heads[0] * heads[-1] if len(heads) > 1 else given.shapes[2][-1])
 
 
 _LIKE_FIRST = frozenset(

@@ -23,6 +23,7 @@ from backends.cpu import CpuBackend
 from backends.forms import AttentionForm, UpsamplingForm
 from backends.registry import BACKENDS
 from engine.cancel import CancelToken
+from engine.graphs.chroma import ChromaConfig, chroma
 from engine.graphs.live_results import held_results
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.result_shapes import ResultShapes
@@ -49,7 +50,15 @@ _FORMS = {
     "cpu": _CPU,
     "transposed": replace(PLAIN, upsampling=UpsamplingForm.TRANSPOSED),
 }
-_SIZES = {"batch": 1, "contexts": 2, "tokens": 5, "height": 24, "width": 16, "patches": 96}
+_SIZES = {
+    "batch": 1,
+    "contexts": 2,
+    "tokens": 5,
+    "height": 24,
+    "width": 16,
+    "patches": 96,
+    "positions": 101,
+}
 _SD3 = Sd3Config(
     channels=4,
     width=64,
@@ -62,6 +71,20 @@ _SD3 = Sd3Config(
     normalised=True,
     dual_blocks=(0,),
 )
+_CHROMA = ChromaConfig(
+    in_channels=16,
+    out_channels=16,
+    width=32,
+    heads=2,
+    mlp_width=64,
+    context_width=24,
+    double_blocks=1,
+    single_blocks=1,
+    axes=(4, 6, 6),
+    waves=16,
+    approximator_width=32,
+    approximator_layers=1,
+)
 _PACKED_VAE = VaeConfig(latent_channels=16, widths=(16, 32), layers=1, norm_groups=8, patch=2)
 _SMALL: Mapping[str, Emit] = {
     "unet": partial(unet, config=small_unet(), halves_evenly=True),
@@ -71,6 +94,7 @@ _SMALL: Mapping[str, Emit] = {
     "packed decoder": partial(vae_decoder, config=_PACKED_VAE),
     "packed encoder": partial(vae_encoder, config=_PACKED_VAE),
     "sd3": partial(sd3, config=_SD3),
+    "chroma": partial(chroma, config=_CHROMA),
 }
 # One of each kind of network.
 _KINDS = (
@@ -155,6 +179,19 @@ def test_fused_attention_holds_no_scores() -> None:
     counted = held_results(counting(network, FUSED), sizes)
     assert held_results(counting(network, PLAIN), sizes).at_once > scores > counted.at_once
     assert counted.by_heads == 3 * positions * width
+
+
+def test_a_bias_that_is_a_product_holds_no_scores_where_keys_may_be_wide() -> None:
+    network = NETWORKS["denoiser"]["Chroma"]
+    sizes = network.sizes(512, 512, 1)
+    positions, heads, width = 1024 + 512, 24, 3072
+    scores = heads * positions**2
+    counted = held_results(counting(network, _CPU), sizes)
+    added = replace(_CPU, wide_keys=False)
+    assert held_results(counting(network, added), sizes).at_once > scores
+    assert counted.at_once < scores
+    # A number of each head beside its queries and keys.
+    assert counted.by_heads == (3 * width + 2 * heads) * positions
 
 
 def test_more_contexts_and_cells_hold_more_results() -> None:
