@@ -33,8 +33,8 @@ class WorkingMemory:
     session_bytes: int = 8 << 20
     computes_ahead: bool = False
     empties: bool = False
-    run_share: float = 1.42
-    least_run_bytes: int = 36 << 20
+    run_share: float = 1.43
+    least_run_bytes: int = 13 << 20
     groups: bool = False
 
     def run_bytes(self, held: HeldResults, itemsize: int) -> int:

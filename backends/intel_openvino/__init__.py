@@ -117,7 +117,7 @@ class OpenVinoBackend(Backend):
             share=1.25,
             session_bytes=20 << 20,
             computes_ahead=True,
-            run_share=1.1,
+            run_share=1.05,
             least_run_bytes=4 << 20,
             groups=self.compilation(device) is None,
         )
