@@ -99,14 +99,14 @@ def _change_null_backend(plan: Plan) -> None:
 def _prefer_null_backend() -> None:
     from backends import registry
     from engine.devices import choice
-    from engine.jobs import preparation
+    from engine.jobs import background_compiles
 
     null, cpu = (registry.find(name) for name in ("null", "cpu"))
     assert null is not None
     assert cpu is not None
     both = (replace(null, automatic=True), cpu)
     registry.BACKENDS = choice.BACKENDS = both
-    preparation.WAIT_S = 0.0  # nothing is slow here
+    background_compiles.WAIT_S = 0.0  # nothing is slow here
 
 
 def _before_probe(plan: Plan) -> None:
