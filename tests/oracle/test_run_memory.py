@@ -19,6 +19,7 @@ _KNOWN = {
     ("SD 1", "cpu"): 0.3,
     ("SD 2", "cpu"): 0.3,
     ("SD 1", "intel_openvino"): 0.3,
+    ("SD 2", "intel_openvino"): 0.3,
     ("FLUX.2 klein", "intel_openvino"): 0.3,
     ("SD 3.5 medium", "intel_openvino"): 0.22,
     ("SD 3.5 large", "intel_openvino"): 0.22,
