@@ -20,6 +20,7 @@ _KINDS = {
     ArtifactKind.COMPILED_NETWORK: "compiled",
     ArtifactKind.CONVERTED_WEIGHTS: "converted weights",
     ArtifactKind.MERGED_WEIGHTS: "merged weights",
+    ArtifactKind.ENCODED_PROMPTS: "encoded prompts",
 }
 
 

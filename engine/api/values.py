@@ -228,11 +228,16 @@ STEPPED = frozenset({Phase.DENOISE, Phase.ENLARGE})
 
 
 class ArtifactKind(StrEnum):
-    """The kinds of files in the cache: compiled networks, and weights converted to another type."""
+    """The kinds of files in the cache.
+
+    They are compiled networks, weights converted to another type or with LoRAs in them, and what
+    encoders made of prompts.
+    """
 
     COMPILED_NETWORK = "compiled_network"
     CONVERTED_WEIGHTS = "converted_weights"
     MERGED_WEIGHTS = "merged_weights"
+    ENCODED_PROMPTS = "encoded_prompts"
 
 
 class ErrorCode(StrEnum):

@@ -1,4 +1,4 @@
-"""The digest of everything that a compiled network depends on."""
+"""The digests of everything that a compiled network, or a result of one, depends on."""
 
 import hashlib
 from functools import cache
@@ -9,6 +9,7 @@ import msgspec
 
 import backends
 from backends.base import Compilation, Device, Graph, ShapeProfile
+from engine import weights as engine_weights
 
 # The version of the artifacts' format; increase it when their content or their checks change.
 FORMAT = 1
@@ -39,6 +40,16 @@ def artifact_key(
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
 
 
+def maker_digest(identity: str, runtime: str) -> str:
+    """Return the digest of all that results depend on but inputs, also beyond this process.
+
+    `identity` is that of the network's session (`PreparedNetwork.identity`), `runtime` the
+    backend's fingerprint of the device.
+    """
+    parts = [FORMAT, _own_code(), _code_of_weights(), identity, runtime]
+    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+
+
 def profile_digest(profile: ShapeProfile) -> str:
     """Return the digest of a profile's ranges of sizes, without their optimum sizes."""
     ranges = {name: (d.minimum, d.maximum) for name, d in profile.dimensions.items()}
@@ -49,6 +60,12 @@ def profile_digest(profile: ShapeProfile) -> str:
 def _own_code() -> str:
     """Return the digest of the backends' sources: a change in them makes artifacts stale."""
     return code_digest(Path(backends.__file__).parent)
+
+
+@cache
+def _code_of_weights() -> str:
+    """Return the digest of the sources by which weights are converted, which change results."""
+    return code_digest(Path(engine_weights.__file__).parent)
 
 
 def code_digest(folder: Path) -> str:

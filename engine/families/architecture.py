@@ -89,7 +89,7 @@ class TextPlan(Protocol):
         ...
 
     def encode(self, runner: NetworkRunner) -> Mapping[Texts, Conditioning]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.run` does."""
+        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
         ...
 
 

@@ -38,6 +38,19 @@ class NetworkRunner(Protocol):
         """
         ...
 
+    def encode(
+        self,
+        network: Network,
+        work: Callable[[Session], T],
+        problem: Callable[[T], str | None],
+    ) -> T:
+        """Do the `work` of encoding as `run`, without calls that were made before.
+
+        `work` gets their results instead, which must not be written to. It may be called more than
+        once. Raises EngineError as `run`.
+        """
+        ...
+
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Run a session once. Raises EngineError, or Cancelled if the job was cancelled."""
         ...

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,17 +35,12 @@ class ShownPicture:
     # True if the adapter is shown CLIP's states, False for the picture's embedding.
     states: bool
 
-    @property
-    def digest(self) -> str:
-        """A digest of all that the encoder is shown."""
-        return sha256(self.pixels.tobytes() + self.nothing.tobytes()).hexdigest()
-
 
 def seen(shown: Sequence[ShownPicture], runner: NetworkRunner) -> list[Array]:
     """Run a vision encoder; return for each picture what it sees in it and without one, [2, ...].
 
     All pictures are for one encoder. Without a picture an adapter of embeddings is shown zeros, one
-    of states those of `nothing`. Raises EngineError as `NetworkRunner.run` does.
+    of states those of `nothing`. Raises EngineError as `NetworkRunner.encode` does.
     """
 
     def one(session: Session, picture: ShownPicture) -> Array:
@@ -57,7 +51,7 @@ def seen(shown: Sequence[ShownPicture], runner: NetworkRunner) -> list[Array]:
     def work(session: Session) -> list[Array]:
         return [one(session, picture) for picture in shown]
 
-    return runner.run(Phase.ENCODE, shown[0].encoder, work, _broken)
+    return runner.encode(shown[0].encoder, work, _broken)
 
 
 def encode(

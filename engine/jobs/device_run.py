@@ -1,7 +1,7 @@
 """Runs a job on one device: makes its pictures as planned, and saves each at once."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from importlib.metadata import version
 
 import msgspec
@@ -10,6 +10,7 @@ from engine.api.embeddings import EmbeddingReport
 from engine.api.record import GenerationRecord, Retry, SecondPassReport
 from engine.api.values import ErrorInfo, Phase, PredictionType
 from engine.embeddings.embedding import Embedding
+from engine.errors import Cancelled, EngineError
 from engine.jobs.job_plan import JobPlan
 from engine.jobs.lora_hashes import with_hashes
 from engine.jobs.progress import JobProgress
@@ -41,7 +42,7 @@ class DeviceRun:
             self._services.residency.make_room(plan.memory.spare_bytes, used)
             if not plan.memory.resident:
                 self._services.residency.release()
-        with closing(stages):
+        with closing(stages), self._keeping_encodings(stages):
             generation = Generation(plan.pictures, stages, context.reporter, progress.pending)
             for picture in generation.pictures(range(len(progress.images), plan.job.count)):
                 # The weights must be sound before a picture made with them is saved.
@@ -53,12 +54,32 @@ class DeviceRun:
                     record = self._record(picture, stages.retries, progress.warnings, found)
                     saved = saver.save(picture, record)
                 yield saved
+                stages.pool.keep_results()
             stages.pool.leave_resident()
+
+    @contextmanager
+    def _keeping_encodings(self, stages: Stages) -> Generator[None]:
+        """Keep what encoders made also if the user stops the job in the block.
+
+        It is not kept where it is not known yet that their weights are sound.
+        """
+        try:
+            yield
+        except Cancelled:
+            with suppress(EngineError):
+                self.plan.compiler.require_sound(self._context.cancel)
+                stages.pool.keep_results()
+            raise
 
     def _stages(self) -> Stages:
         plan, services, compiler = self.plan, self._services, self.plan.compiler
         pool = NetworkPool(
-            compiler, plan.memory, self._context.cancel, services.residency, services.release
+            compiler,
+            plan.memory,
+            self._context.cancel,
+            services.residency,
+            services.release,
+            services.cache.results,
         )
         forecast = Forecast(services.estimates, compiler)
         return Stages(pool, plan.precisions, self._context, forecast)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from threading import Lock
 
 from backends.base import Session
-from engine.memory.results import KeptResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +27,10 @@ class Residency:
 
     A job takes the networks it uses, and gives them back when it succeeds. A network of another
     checkpoint is freed when one of the same name is taken or given. Beside them is, for each name,
-    at most one network with side branches that stepped aside. `results` are those of networks that
-    are asked the same again. May be used from any thread.
+    at most one network with side branches that stepped aside. May be used from any thread.
     """
 
     def __init__(self) -> None:
-        self.results = KeptResults()
         self._lock = Lock()
         self._residents: dict[str, Resident] = {}
         self._aside: dict[str, Resident] = {}

@@ -140,18 +140,25 @@ class Generation:
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """Encode the canvas if that was not done, then the group's prompts for each pass."""
+        texts = dict.fromkeys(group.texts)
+        recalled = {text: self._stages.recalled(text.encode) for text in texts}
+        encoded = {text: found for text, found in recalled.items() if found is not None}
+        needed = {id(network) for text in texts if text not in encoded for network in text.networks}
         if self._canvas is None:
-            self._stages.announce(self._plan.runs, pictures)
+            every = (network for text in encoded for network in text.networks)
+            unneeded = [network for network in every if id(network) not in needed]
+            self._stages.announce(self._plan.runs, pictures, unneeded)
             self._references = self._encode_references()
             self._canvas = self._read.to_encode.encode(self._vaes[0])
             self._encode_attended()
             for control in self._controls:
                 control.embed(self._stages)
             self._image_prompts = self._read.job.image_prompts.encode(self._stages)
-        # The text encoder is small and leaves the processor half idle: load the denoiser meanwhile.
-        first = group.passes[0].network(group.texts[0], group.pictures[0].texts)
-        self._stages.prepare(first)
-        encoded = {text: text.encode(self._stages) for text in dict.fromkeys(group.texts)}
+        if needed:
+            # Text encoders leave the processor half idle: load the denoiser meanwhile.
+            first = group.passes[0].network(group.texts[0], group.pictures[0].texts)
+            self._stages.prepare(first)
+        encoded |= {text: text.encode(self._stages) for text in texts if text not in encoded}
         return tuple(encoded[text] for text in group.texts)
 
     def _encode_references(self) -> tuple[Latent, ...]:

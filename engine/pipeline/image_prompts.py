@@ -1,7 +1,7 @@
 """The image prompts of a job: their files found and read, and their networks run."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -154,9 +154,9 @@ class JobImagePrompts:
         pictures = [(place, shown) for place, one in enumerate(self.acting) for shown in one.shown]
         seen_by_place: list[list[Array]] = [[] for _one in self.acting]
         for numbers in _alike(shown.encoder for _place, shown in pictures):
-            views = _seen_once({number: pictures[number][1] for number in numbers}, stages)
-            for number in numbers:
-                seen_by_place[pictures[number][0]].append(views[number])
+            views = seen([pictures[number][1] for number in numbers], stages)
+            for number, view in zip(numbers, views, strict=True):
+                seen_by_place[pictures[number][0]].append(view)
         return [
             combined(views, one.prompt.combination)
             for views, one in zip(seen_by_place, self.acting, strict=True)
@@ -277,22 +277,6 @@ class _Reader:
 def _digest(picture: Path) -> str:
     with open_regular(picture) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _seen_once(shown: Mapping[int, ShownPicture], stages: Stages) -> dict[int, Array]:
-    """Return what one encoder sees, which runs only for pictures that it was not shown before."""
-    asked = {one.digest: one for one in shown.values()}
-    known: dict[str, Array] = {}
-    for digest, one in asked.items():
-        kept = stages.kept_result(one.encoder, digest)
-        if kept is not None:
-            known[digest] = kept
-    new = [digest for digest in asked if digest not in known]
-    made = seen([asked[digest] for digest in new], stages) if new else []
-    for digest, view in zip(new, made, strict=True):
-        stages.keep_result(asked[digest].encoder, digest, view)
-        known[digest] = view
-    return {place: known[one.digest] for place, one in shown.items()}
 
 
 def _alike(networks: Iterable[Network]) -> list[list[int]]:

@@ -1,18 +1,21 @@
 """The loaded networks of a job: kept between pictures, loading ahead, or left by the last job."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
-from backends.base import Array, Cancellation, Precision, Session
+from backends.base import Cancellation, Precision, Session
 from engine.compile.compiler import Compiler
+from engine.compile.kept_results import KeptResults, Maker, Results
+from engine.compile.key import maker_digest
 from engine.compile.network import Network
 from engine.errors import Cancelled
 from engine.memory.plan import MemoryPlan, WeightPlacement, in_turns, streamed
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency, Resident
 from engine.pipeline.load_ahead import LoadAhead
+from engine.pipeline.recall import RecallingSession
 from engine.weights.binding import Report
 
 _Key = tuple[str, Precision]
@@ -30,7 +33,8 @@ class NetworkPool:
     """Loads networks for one device, and keeps those that the memory plan has room for.
 
     Networks that an earlier job left in the `residency` are taken from there. `release` is called
-    when memory runs out, to free memory that this job does not use.
+    when memory runs out, to free memory that this job does not use. `results` are those of encoders
+    that are asked the same again; without them none are kept.
     """
 
     def __init__(
@@ -40,8 +44,11 @@ class NetworkPool:
         cancel: Cancellation,
         residency: Residency | None = None,
         release: Callable[[], None] = return_free_memory,
+        results: KeptResults | None = None,
     ) -> None:
-        self.compiler, self.memory = compiler, memory
+        self.compiler, self.memory, self._results = compiler, memory, results
+        # Results that are kept once the pictures made of them are, and who made them.
+        self._made: dict[tuple[Maker, str], Results] = {}
         # True once memory ran out: nothing is kept from then on.
         self.is_short_of_memory = False
         # The names of networks whose weights are streamed because memory ran out.
@@ -102,16 +109,39 @@ class NetworkPool:
         ahead = LoadAhead(partial(self._load, network, precision), self._cancel)
         self._ahead[key] = network, ahead
 
-    def kept_result(self, network: Network, precision: Precision, given: str) -> Array | None:
-        """Return what the network made of the input of this digest in this or an earlier job."""
-        if self._residency is None:
-            return None
-        return self._residency.results.get(self._identity(network, precision), given)
+    @property
+    def recalls(self) -> bool:
+        """True if results of encoders are kept."""
+        return self._results is not None
 
-    def keep_result(self, network: Network, precision: Precision, given: str, made: Array) -> None:
-        """Keep what the network made of the input of this digest for later jobs."""
-        if self._residency is not None:
-            self._residency.results.put(self._identity(network, precision), given, made)
+    def recalling(
+        self, network: Network, precision: Precision, session: Session | None = None
+    ) -> RecallingSession:
+        """Return a session of the network that answers from kept results what it can.
+
+        Without a `session` it can answer nothing else.
+        """
+        maker, graph = self._maker(network, precision), self.compiler.prepared(network, precision)
+
+        def find(given: str) -> Results | None:
+            made = self._made.get((maker, given))
+            return made or (self._results.get(maker, given) if self._results else None)
+
+        return RecallingSession(graph.graph.inputs, graph.graph.outputs, find, session)
+
+    def note_results(
+        self, network: Network, precision: Precision, made: Mapping[str, Results]
+    ) -> None:
+        """Remember flawless results by the digests of their inputs, for `keep_results`."""
+        maker = self._maker(network, precision)
+        self._made |= {(maker, given): one for given, one in made.items()}
+
+    def keep_results(self) -> None:
+        """Keep the results so far for later jobs: the weights they were made with are sound."""
+        if self._results is not None:
+            for (maker, given), one in self._made.items():
+                self._results.put(maker, given, one)
+        self._made.clear()
 
     def drop(self, network: Network, precision: Precision) -> None:
         """Free a kept network, for instance because its results are broken."""
@@ -193,6 +223,14 @@ class NetworkPool:
         prepared = self.compiler.prepared(network, precision)
         known.append((network, prepared.identity(self.memory.placement, self.memory.room_bytes)))
         return known[-1][1]
+
+    def _maker(self, network: Network, precision: Precision) -> Maker:
+        digest = maker_digest(self._identity(network, precision), self._runtime)
+        return Maker(digest, network.name, network.checkpoint, self.compiler.device.name)
+
+    @cached_property
+    def _runtime(self) -> str:
+        return self.compiler.backend.fingerprint(self.compiler.device)
 
     def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:
         """True if one session serves both networks."""

@@ -1,6 +1,6 @@
 """Runs networks in the phases of a job; a broken result is retried in a safer precision."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -15,8 +15,10 @@ from engine.compile.estimates import Estimates
 from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.latents import LatentFormat
+from engine.families.running import NetworkRunner
 from engine.pipeline.forecast import Forecast, PhaseEstimate, PlannedPhase, Run
 from engine.pipeline.network_pool import NetworkPool
+from engine.pipeline.recall import RecallingSession, UnknownResultError
 from engine.sampling.types import Latent
 
 T = TypeVar("T")
@@ -97,20 +99,27 @@ class Stages:
         # The index of the precision in use among a network's precisions, by the network's name.
         self._safest_needed: dict[str, int] = {}
 
-    def announce(self, runs: Sequence[Run], pictures: int) -> None:
-        """Announce the coming runs, so that the remaining time can be estimated in each phase."""
+    def announce(
+        self, runs: Sequence[Run], pictures: int, recalled: Collection[Network] = ()
+    ) -> None:
+        """Announce the coming runs, so that the remaining time can be estimated in each phase.
+
+        Runs of encoders that are `recalled` will not happen.
+        """
+        left_out = set(map(id, recalled))
         following: list[PlannedPhase] = []
         first: list[PlannedPhase] = []
         for run in runs:
             planned = self._forecast.running(run, self._precision(run.network))
             for network in {id(one): one for one in run.networks}.values():
                 precision = self._precision(network)
-                if self.pool.has(network, precision):
+                if self.pool.has(network, precision) or id(network) in left_out:
                     continue
                 first.append(self._forecast.preparing(network, precision))
                 if run.each and self.pool.reloads():
                     following.append(self._forecast.preparing(network, precision, again=True))
-            first.append(planned)
+            if id(run.network) not in left_out:
+                first.append(planned)
             if run.each:
                 following.append(planned)
         self._forecast.announce(first, following, pictures)
@@ -154,6 +163,52 @@ class Stages:
             return work(sessions[0])
 
         return self.run_together(phase, (network,), alone, problem, keep=keep, streams=streams)
+
+    def encode(
+        self,
+        network: Network,
+        work: Callable[[Session], T],
+        problem: Callable[[T], str | None],
+    ) -> T:
+        """Do the `work` of encoding with a network as `run`, but no call that was made before.
+
+        Results of earlier calls with equal inputs, in this job or in others, are given to `work`
+        instead. The network is loaded only for a new call.
+        """
+        if not self.pool.recalls:
+            return self.run(Phase.ENCODE, network, work, problem)
+        try:
+            return self.recalled_work(network, work, problem)
+        except UnknownResultError:
+            latest: list[RecallingSession] = []
+
+        def remembering(session: Session) -> T:
+            latest[:] = [self.pool.recalling(network, self._precision(network), session)]
+            return work(latest[0])
+
+        found = self.run(Phase.ENCODE, network, remembering, problem)
+        self.pool.note_results(network, self._precision(network), latest[0].made)
+        return found
+
+    def recalled(self, encoding: Callable[[NetworkRunner], T]) -> T | None:
+        """Return what `encoding` makes of earlier calls alone; None if there is a new one."""
+        try:
+            return encoding(_Recalling(self)) if self.pool.recalls else None
+        except UnknownResultError:
+            return None
+
+    @host_memory_errors()
+    def recalled_work(
+        self,
+        network: Network,
+        work: Callable[[Session], T],
+        problem: Callable[[T], str | None],
+    ) -> T:
+        """Do `work` with results of earlier calls. Raises UnknownResultError if one lacks."""
+        found = work(self.pool.recalling(network, self._precision(network)))
+        if problem(found):
+            raise UnknownResultError  # it is done in a safer precision, as if nothing were kept
+        return found
 
     def run_together(
         self,
@@ -236,14 +291,6 @@ class Stages:
         with translated_errors(self.pool.compiler.device), self.cancel.calling(session.cancel):
             yield
 
-    def kept_result(self, network: Network, given: str) -> Array | None:
-        """Return what a network made of the input of this digest in this or an earlier job."""
-        return self.pool.kept_result(network, self._precision(network), given)
-
-    def keep_result(self, network: Network, given: str, made: Array) -> None:
-        """Keep what a network made of the input of this digest, for it may be asked again."""
-        self.pool.keep_result(network, self._precision(network), given, made)
-
     def close(self) -> None:
         """Free every kept network, and save the recorded durations."""
         with ExitStack() as stack:
@@ -265,6 +312,38 @@ class Stages:
                 to_precision=PrecisionName(new.value),
             )
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Recalling:
+    """A `NetworkRunner` that runs nothing; it raises UnknownResultError where it would have to."""
+
+    stages: Stages
+
+    def run(
+        self,
+        phase: Phase,
+        network: Network,
+        work: Callable[[Session], T],
+        problem: Callable[[T], str | None],
+        *,
+        keep: bool = False,
+    ) -> T:
+        """Raise UnknownResultError."""
+        raise UnknownResultError
+
+    def encode(
+        self,
+        network: Network,
+        work: Callable[[Session], T],
+        problem: Callable[[T], str | None],
+    ) -> T:
+        """Do `work` with results of earlier calls. Raises UnknownResultError if one lacks."""
+        return self.stages.recalled_work(network, work, problem)
+
+    def call(self, session: Session, feeds: Feeds) -> dict[str, Array]:
+        """Return what an earlier call made. Raises UnknownResultError, and Cancelled."""
+        return self.stages.call(session, feeds)
 
 
 def _numeric_failure(phase: Phase, reason: Sentence) -> EngineError:

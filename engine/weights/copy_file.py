@@ -27,15 +27,15 @@ NETWORK, CHECKPOINT, _SUMS = "network", "checkpoint", "sums"
 
 
 def copy_header(
-    weights: Mapping[str, WeightSource | WeightRef], element: DType, made_of: tuple[str, str]
+    weights: Mapping[str, WeightSource | WeightRef], element: DType, facts: Mapping[str, str]
 ) -> bytes:
     """Return a safetensors header: its length in eight bytes, then JSON padded to a multiple of 8.
 
-    `made_of` is the names of the network and the checkpoint. The checksums are zeros until
-    `write_copy` has written the weights.
+    `facts` are metadata, such as the names of the network and the checkpoint. The checksums are
+    zeros until `write_copy` has written the weights.
     """
     size = sum(converted_bytes(ref, element) for ref in weights.values())
-    metadata = {_SUMS: _zeros(size), **dict(zip((NETWORK, CHECKPOINT), made_of, strict=True))}
+    metadata = {_SUMS: _zeros(size), **facts}
     entries: dict[str, object] = {"__metadata__": metadata}
     offset = 0
     for name, ref in weights.items():

@@ -171,7 +171,7 @@ class WorkingCopies:
 
         `made_of` is the names of the network and the checkpoint, for `listed`.
         """
-        path, header = self._cache.path(key), copy_header(weights, element, made_of)
+        path, header = self._cache.path(key), copy_header(weights, element, _names(made_of))
         size = len(header) + sum(converted_bytes(ref, element) for ref in weights.values())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -255,7 +255,7 @@ class WorkingCopies:
                     raise Cancelled
                 yield mapped(ref) if isinstance(ref, FileSlice) else ref.array
 
-        header = copy_header(weights, element, made_of)
+        header = copy_header(weights, element, _names(made_of))
         size = len(header) + sum(ref.nbytes for ref in weights.values())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -303,6 +303,10 @@ class WorkingCopies:
         if names:
             self._cache.remove(names)
         return names
+
+
+def _names(made_of: tuple[str, str]) -> dict[str, str]:
+    return dict(zip((NETWORK, CHECKPOINT), made_of, strict=True))
 
 
 def _metadata(path: Path) -> Mapping[str, str]:

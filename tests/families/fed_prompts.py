@@ -141,6 +141,16 @@ class _Runner:
 
     fed: list[Mapping[str, Array]] = field(default_factory=list[Mapping[str, Array]])
 
+    def encode(
+        self,
+        network: Network,
+        work: Callable[[Session], Any],
+        problem: Callable[[Any], str | None],
+    ) -> Any:
+        names = ("tokens", "attention_mask", "end")
+        session = SimpleNamespace(inputs=[SimpleNamespace(name=name) for name in names])
+        return work(cast(Session, session))
+
     def run(
         self,
         phase: Phase,
@@ -150,9 +160,7 @@ class _Runner:
         *,
         keep: bool = False,
     ) -> Any:
-        names = ("tokens", "attention_mask", "end")
-        session = SimpleNamespace(inputs=[SimpleNamespace(name=name) for name in names])
-        return work(cast(Session, session))
+        return self.encode(network, work, problem)
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         is_clip = "attention_mask" in feeds

@@ -89,12 +89,13 @@ def test_jobs_make_every_kind_of_file_that_is_known(made: Made) -> None:
     """A new kind of file is not in this list: see that `engine.cached_state` reads it."""
     kinds = {
         *("devices.json", "durations.json", "files/*.json"),
-        *("weights/*.safetensors", "at-work/*.json"),
+        *("weights/*.safetensors", "encoded/*.safetensors", "at-work/*.json"),
     }
     assert made.kinds().keys() == kinds
 
 
-# Every job writes these; `tests.test_cached_state` has the others.
+# Every job writes these; `tests.test_cached_state` has the others. Those in `encoded` have other
+# names where the device has been tried anew.
 _OF_EVERY_JOB = ("durations.json", "weights/*.safetensors")
 
 
@@ -126,7 +127,7 @@ def test_each_kind_of_damaged_file_changes_no_picture(made: Made, damage: damage
 
 def test_a_file_in_the_place_of_a_folder_changes_no_picture(made: Made) -> None:
     made.restore()
-    names = ("files", "weights", "at-work", "compiled")
+    names = ("files", "weights", "encoded", "at-work", "compiled")
     for name in names:
         shutil.rmtree(made.cache / name, ignore_errors=True)
         (made.cache / name).write_text("somebody's file")

@@ -1,7 +1,6 @@
 """Networks stay loaded between jobs: the same ones only, and only while there is room."""
 
 import os
-from itertools import pairwise
 from pathlib import Path
 from threading import Timer
 
@@ -57,6 +56,8 @@ class Bench:
     ) -> JobResult:
         saver = PictureSaver(destination(str(self.out / ""), 1))
         request = request or self.request
+        # What is known already would hide which text encoder is loaded.
+        self.runner.services.cache.results.remove()
         return self.runner.run(request, saver, SilentReporter(), token or CancelToken())
 
     def loaded(self, **changes: object) -> list[str]:
@@ -141,7 +142,7 @@ def test_a_file_that_is_written_anew_while_it_is_used_is_read_anew(bench: Bench)
 def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second group of pictures has a word weighed down, which the first has not."""
+    """Another group of pictures has a word weighed down, which the first has not."""
     monkeypatch.setattr("engine.pipeline.read_job._PICTURES_AT_ONCE", 1)
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "thing.txt").write_text("horse\n(horse)0.5\n")
@@ -157,9 +158,8 @@ def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
     result = bench.runner.run(words, saver, SilentReporter(), CancelToken())
     prompts = [image.record.request.prompt for image in result.images]
     assert set(prompts) == {"a horse", "a (horse)0.5"}
-    changes = sum(before != after for before, after in pairwise(prompts))
     loads = [name for name, _ in bench.backend.loads]
-    assert loads.count("text_encoder") == 1 + changes
+    assert loads.count("text_encoder") == 2  # then both prompts are known
     assert loads.count("denoiser") == loads.count("vae_decoder") == 1
 
 

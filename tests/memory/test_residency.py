@@ -1,15 +1,12 @@
 """The networks that stay loaded between jobs, and those with side branches that step aside."""
 
-import numpy as np
 import pytest
 
 from backends.base import Graph, Precision
 from backends.null import NullSession, Script
 from engine.memory.residency import Residency, Resident
-from engine.memory.results import KeptResults
 
 _NOTHING = Graph("denoiser", b"", {}, (), (), Precision.F32)
-_NOTHING_MADE = np.zeros(3, np.float32)
 
 
 class Kept:
@@ -106,17 +103,6 @@ def test_a_job_that_needs_the_memory_frees_what_it_does_not_use(kept: Kept) -> N
     assert kept.closed == ["encoder"]
     kept.residency.make_room(0, {"denoiser"})
     assert kept.take("plain")
-
-
-def test_results_that_were_used_last_are_kept() -> None:
-    results = KeptResults(max_bytes=2 * _NOTHING_MADE.nbytes)
-    for given in ("first", "second"):
-        results.put("encoder", given, _NOTHING_MADE)
-    assert results.get("encoder", "first") is _NOTHING_MADE
-    assert results.get("another", "first") is None
-    results.put("encoder", "third", _NOTHING_MADE)
-    assert results.get("encoder", "second") is None
-    assert results.get("encoder", "first") is results.get("encoder", "third") is _NOTHING_MADE
 
 
 def test_release_frees_what_is_aside(kept: Kept) -> None:

@@ -17,6 +17,7 @@ from engine.cancel import CancelToken
 from engine.checkpoints.files import read_index
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler
+from engine.compile.kept_results import KeptResults
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.reporting import SilentReporter
@@ -137,13 +138,14 @@ def make_stages(
     release: Callable[[], None] = return_free_memory,
     store: ArtifactStore | None = None,
     rounding: Rounding = EXACT,
+    results: KeptResults | None = None,
 ) -> Stages:
     """Stages on a backend's first device; `folder` is for working copies, `store` for artifacts."""
     copies = WorkingCopies(folder)
     compiler = Compiler(backend, backend.probe()[0], copies, store, rounding=rounding)
     plan = MemoryPlan(weights, together, 0, 0, resident=residency is not None)
     token = cancel or CancelToken()
-    pool = NetworkPool(compiler, plan, token, residency, release)
+    pool = NetworkPool(compiler, plan, token, residency, release, results)
     return Stages(pool, tried, RunContext(log or Log(), token))
 
 
@@ -163,6 +165,7 @@ def run(
     store: ArtifactStore | None = None,
     rounding: Rounding = EXACT,
     lookup: LoraLookup | None = None,
+    results: KeptResults | None = None,
 ) -> Result:
     """Make the pictures of a request; `tried` replaces the precisions it asks for.
 
@@ -184,6 +187,7 @@ def run(
         residency=residency,
         store=store,
         rounding=rounding,
+        results=results,
     )
     job = ResolvedJob(
         resolved,
@@ -203,6 +207,7 @@ def run(
     with closing(stages):
         generation = Generation(plan_pictures(read, placement), stages, log)
         pictures = list(generation.pictures())
+        stages.pool.keep_results()
         stages.pool.leave_resident()
     assert len(pictures) == request.count
     warnings = list(pictures[-1].warnings)

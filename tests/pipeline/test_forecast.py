@@ -13,6 +13,7 @@ from engine.cancel import CancelToken
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
+from engine.compile.kept_results import KeptResults
 from engine.compile.network import Preparation
 from engine.families import identify
 from engine.memory.plan import MemoryPlan, WeightPlacement
@@ -96,6 +97,7 @@ def make(
     tried: tuple[Precision, ...] | None = None,
     takes: dict[Phase, float] = TAKES,
     artifacts: ArtifactStore | None = None,
+    results: KeptResults | None = None,
 ) -> Watching:
     """Make the pictures of a request and save them nowhere; what was promised."""
     backend = backend or NullBackend()
@@ -109,7 +111,7 @@ def make(
     plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
     context = RunContext(log, CancelToken())
     stages = Stages(
-        NetworkPool(compiler, plan, context.cancel, residency),
+        NetworkPool(compiler, plan, context.cancel, residency, results=results),
         tried or precisions(request.precision, device),
         context,
         Forecast(estimates, compiler, clock),
@@ -122,6 +124,7 @@ def make(
         for _ in generation.pictures():
             with stages.timed(Phase.SAVE):
                 pass
+            stages.pool.keep_results()
         stages.pool.leave_resident()
     return log
 

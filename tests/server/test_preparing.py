@@ -63,7 +63,7 @@ class Studio:
         return NetworkCache(self.folder / "cache")
 
     def wait_until_kept(self, count: int) -> tuple[ArtifactInfo, ...]:
-        while len(listed := self.cache.listed()) < count:
+        while len(listed := self.cache.artifacts.listed()) < count:
             sleep(0.05)
         return listed
 
@@ -221,8 +221,8 @@ def test_a_loaded_network_stays_in_the_cache_when_that_is_cleared(
     talk.send(auto("second"))
     assert finished(talk, "second").device == NULL
     studio.cache.remove()
-    assert {artifact.network for artifact in studio.cache.listed()} == NETWORKS
-    talk.send(auto("third"))
+    assert {artifact.network for artifact in studio.cache.artifacts.listed()} == NETWORKS
+    talk.send(auto("third", prompt="a prompt that is not known"))
     assert finished(talk, "third").device == NULL
     assert [event for event in talk.of(JobPhase) if event.job == "third"][1].phase is Phase.ENCODE
     assert len(studio.begun) == len(NETWORKS)

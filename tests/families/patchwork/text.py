@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from backends.base import Array, Session
 from engine import result_checks
 from engine.api.record import ResolvedRequest
-from engine.api.values import ErrorInfo, Phase
+from engine.api.values import ErrorInfo
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.embeddings.embedding import Embedding
@@ -90,7 +90,7 @@ class TextPlan:
                 for texts, ids in self.prompts.items()
             }
 
-        found = runner.run(Phase.ENCODE, self.network, work, _problem)
+        found = runner.encode(self.network, work, _problem)
         return {texts: Embeddings({"context": one}) for texts, one in found.items()}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from backends.base import Array, Session
 from engine.api.conventions import Chunking
 from engine.api.record import ResolvedRequest
-from engine.api.values import ErrorInfo, Phase
+from engine.api.values import ErrorInfo
 from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding, Encoder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
@@ -280,7 +280,7 @@ class ClipTextPlan:
                 for texts, read in self.prompts.items()
             }
 
-        return runner.run(Phase.ENCODE, network, work, first_problem)
+        return runner.encode(network, work, first_problem)
 
     def _feeds(
         self, component: Component, ids: TokenIds, mask: AttentionMask | None

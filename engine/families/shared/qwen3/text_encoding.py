@@ -7,7 +7,7 @@ import numpy as np
 
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
-from engine.api.values import ConventionName, ErrorInfo, Phase
+from engine.api.values import ConventionName, ErrorInfo
 from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
@@ -127,7 +127,7 @@ class Qwen3TextPlan:
         return self.prompts[texts].shape(guided=guided)
 
     def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.run` does."""
+        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
         encoding = self.encoding
         config = config_of(encoding.checkpoint, encoding.component, Qwen3Config)
         tool = next(iter(self.prompts.values())).convention.name
@@ -148,7 +148,7 @@ class Qwen3TextPlan:
                 for texts, read in self.prompts.items()
             }
 
-        found = runner.run(Phase.ENCODE, self.networks[0], work, first_problem)
+        found = runner.encode(self.networks[0], work, first_problem)
         return {
             texts: _ContextInputs(PromptConditioning((states,)), encoding.of_context)
             for texts, states in found.items()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from backends.base import Array, Session
 from engine.api.conventions import Emphasis
 from engine.api.record import ResolvedRequest
-from engine.api.values import ErrorInfo, Phase
+from engine.api.values import ErrorInfo
 from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
@@ -150,7 +150,7 @@ class MaskedT5Plan:
         return len(sides[0].positives) + guided, _padded(one.rows.shape[1] for one in sides)
 
     def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.run` does."""
+        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
         checkpoint = self.encoding.checkpoint
         buckets = config_of(checkpoint, Component.TEXT_ENCODER, T5Config).buckets
 
@@ -172,7 +172,7 @@ class MaskedT5Plan:
                 for number, side in enumerate(sides)
             }
 
-        states = runner.run(Phase.ENCODE, self.encoding.network, work, first_problem)
+        states = runner.encode(self.encoding.network, work, first_problem)
         return {
             texts: MaskedContext(
                 tuple(

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from backends.base import Session
 from engine.api.record import ResolvedRequest
-from engine.api.values import Phase
 from engine.compile.network import Network
 from engine.families.architecture import Texts, distinct_texts
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -98,7 +97,7 @@ class T5TextPlan:
         return self.encoding.network(self.positions)
 
     def encode(self, runner: NetworkRunner) -> dict[Texts, PromptEmbeddings]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.run` does."""
+        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
         checkpoint, component = self.encoding.checkpoint, self.encoding.component
         buckets = config_of(checkpoint, component, T5Config).buckets
 
@@ -115,4 +114,4 @@ class T5TextPlan:
                 for texts, read in self.prompts.items()
             }
 
-        return runner.run(Phase.ENCODE, self.network, work, first_problem)
+        return runner.encode(self.network, work, first_problem)

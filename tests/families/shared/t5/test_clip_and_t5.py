@@ -61,6 +61,16 @@ class Runner:
     def __init__(self) -> None:
         self.fed: list[Mapping[str, Array]] = []
 
+    def encode(
+        self,
+        network: Network,
+        work: Callable[[Session], Any],
+        problem: Callable[[Any], str | None],
+    ) -> Any:
+        result = work(load(network.emit, random_weights(network.emit)))
+        assert problem(result) is None
+        return result
+
     def run(
         self,
         phase: Phase,
@@ -70,9 +80,7 @@ class Runner:
         *,
         keep: bool = False,
     ) -> Any:
-        result = work(load(network.emit, random_weights(network.emit)))
-        assert problem(result) is None
-        return result
+        return self.encode(network, work, problem)
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         self.fed.append(feeds)
