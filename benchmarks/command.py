@@ -13,6 +13,8 @@ from typing import Any
 
 from benchmarks.child import ROOT
 from benchmarks.measure import PrivateMemoryPeak
+from engine.compile.cache import ENCODED
+from engine.compile.kept_results import KeptResults
 
 # The progress bar's text from the denoiser's first step on.
 _DENOISING = "Developing"
@@ -59,11 +61,14 @@ def check_devices(python: Path, cache: Path) -> None:
         raise CommandError(" ".join(command))
 
 
-def generate(python: Path, cache: Path, *arguments: str) -> CommandRun:
+def generate(python: Path, cache: Path, *arguments: str, knows_prompts: bool = False) -> CommandRun:
     """Run `safelight generate ... --json` in a new process. Raises CommandError.
 
-    `python` is the interpreter of the app's environment, `cache` its cache folder.
+    `python` is the interpreter of the app's environment, `cache` its cache folder. Unless the run
+    `knows_prompts`, what encoders made of prompts before is deleted.
     """
+    if not knows_prompts:
+        KeptResults(cache / ENCODED).remove()
     command = [str(python), "-m", "app", "generate", *arguments, "--json"]
     environment = {**os.environ, "SAFELIGHT_CACHE": str(cache)}
     # Progress is drawn only on a terminal, so stderr is one.

@@ -27,6 +27,7 @@ _MEMORY, _START_S, _IDENTIFIED_S = 1.15, 5.0, 0.05
 _LIMIT, _LIMITED_GB, _LIMITED_SLOWER = "6G", 6 * 2**30 / 1e9, 1.3
 _COLUMNS = ("", "to the first step s", "encode s", "a step s", "decode s", "whole s", "private GB")
 _TARGETED = "cpu"
+_ANOTHER, _SAME = "later start, another prompt", "later start, same prompt"
 
 
 def flux(setting: Setting) -> Findings:
@@ -51,17 +52,22 @@ def _measured(setting: Setting, model: QuantizedModel) -> Findings:
     for backend in backends:
         with setting.empty_cache() as cache:
             given = setting, cache, model, parts, backend
-            runs = {"first start": _picture(*given), "later start": _picture(*given)}
+            runs = {
+                "first start": _picture(*given),
+                _ANOTHER: _picture(*given),
+                _SAME: _picture(*given, knows_prompts=True),
+            }
             if backend == _TARGETED:
                 limit = runs[f"--memory-limit {_LIMIT}"] = _picture(
                     *given, "--memory-limit", _LIMIT
                 )
-                targets += _targets(model, parts["--model"], runs["later start"], limit)
+                targets += _targets(model, parts["--model"], runs, limit)
         steps = _steps(setting, model)
         rows += [_row(f"{backend}, {name}", run, steps) for name, run in runs.items()]
     note = (
         f"{SIZE} x {SIZE} pixels, {_steps(setting, model)} steps, one context. From an empty "
-        "cache the weights are repacked. Private: the peak of anonymous memory."
+        "cache the weights are repacked. What was made of a prompt is kept, so that a later start "
+        "with the same one loads no text encoder. Private: the peak of anonymous memory."
     )
     whole = Table(f"{model.title}, Q4_0", _COLUMNS, tuple(rows), note)
     beside = block_steps(setting, model, backends)
@@ -96,6 +102,7 @@ def _picture(
     parts: Mapping[str, Path],
     backend: str,
     *limit: str,
+    knows_prompts: bool = False,
 ) -> CommandRun:
     files = [text for option, path in parts.items() for text in (option, str(path))]
     with tempfile.TemporaryDirectory() as out:
@@ -112,6 +119,7 @@ def _picture(
                 str(SEED),
             ),
             *("--cfg", "1", "--out", out, *limit),
+            knows_prompts=knows_prompts,
         )
     setting.report(" ".join((backend, *limit)), run.wall_s)
     return run
@@ -128,15 +136,20 @@ def _row(name: str, run: CommandRun, steps: int) -> tuple[Cell, ...]:
 
 
 def _targets(
-    model: QuantizedModel, transformer: Path, run: CommandRun, limited: CommandRun
+    model: QuantizedModel,
+    transformer: Path,
+    runs: Mapping[str, CommandRun],
+    limited: CommandRun,
 ) -> list[Target]:
+    run, first_step = runs[_ANOTHER], f"{model.title}, a later start to the first step"
     share = run.peak_private_bytes / transformer.stat().st_size
     slower = limited.result["timings"]["denoise_s"] / run.result["timings"]["denoise_s"]
     peak = limited.peak_private_bytes / 1e9
     title, under = model.title, f"--memory-limit {_LIMIT}"
     return [
         Target(f"{title}'s private memory / its transformer's file", share, _MEMORY, ""),
-        Target(f"{title}, a later start to the first step", run.first_step_s, _START_S, "s"),
+        Target(f"{first_step}, another prompt", run.first_step_s, _START_S, "s"),
+        Target(f"{first_step}, the same prompt", runs[_SAME].first_step_s, _START_S, "s"),
         Target(f"{title}, private memory, {under}", peak, _LIMITED_GB, "GB"),
         Target(f"{title}, a step with {under} / without", slower, _LIMITED_SLOWER, ""),
     ]
