@@ -482,8 +482,8 @@
    <translation>Nichts ist aufbewahrt.</translation>
   </message>
   <message>
-   <source>{size} in all. What is cleared is made again when it is needed.</source>
-   <translation>Insgesamt {size}. Was geleert wird, entsteht neu, wenn es gebraucht wird.</translation>
+   <source>{size} in all: models prepared for this computer, and what they made of the last prompts. What is cleared is made again when it is needed.</source>
+   <translation>Insgesamt {size}: für diesen Rechner vorbereitete Modelle und was sie aus den letzten Prompts gemacht haben. Was geleert wird, entsteht neu, wenn es gebraucht wird.</translation>
   </message>
  </context>
  <context>
@@ -4131,6 +4131,10 @@
    <translation>Bilder</translation>
   </message>
   <message>
+   <source>Pictures have their prompts in them. So that a prompt need not be read again, the cache also keeps the numbers that a model made of the last ones, without their words. To delete them, clear the cache in the section on devices.</source>
+   <translation>Bilder enthalten ihre Prompts. Damit ein Prompt nicht noch einmal gelesen werden muss, bleiben im Cache außerdem die Zahlen, die ein Modell aus den letzten gemacht hat, ohne deren Wörter. Sie verschwinden, wenn Sie den Cache im Abschnitt über Geräte leeren.</translation>
+  </message>
+  <message>
    <source>Press a key's button, then the new keys. Hints on buttons show them from the next start on.</source>
    <translation>Die Schaltfläche einer Taste drücken, dann die neuen Tasten. Hinweise auf Schaltflächen zeigen sie ab dem nächsten Start.</translation>
   </message>
@@ -4307,6 +4311,10 @@
    <translation>Was heruntergeladen wird und was angekommen ist.</translation>
   </message>
   <message>
+   <source>What is kept of prompts</source>
+   <translation>Was von Prompts bleibt</translation>
+  </message>
+  <message>
    <source>White on black, with clear outlines.</source>
    <translation>Weiß auf Schwarz, mit klaren Umrissen.</translation>
   </message>
@@ -4357,6 +4365,10 @@
   <message>
    <source>pattern naming placeholder</source>
    <translation>Muster Benennung Platzhalter</translation>
+  </message>
+  <message>
+   <source>privacy cache prompt text</source>
+   <translation>Datenschutz Cache Prompt Text</translation>
   </message>
   <message>
    <source>privacy network internet host connection telemetry</source>

@@ -54,7 +54,10 @@ class CacheTable(QWidget):
         elif not models:
             self.about.setText(self.tr("Nothing is kept."))
         else:
-            text = self.tr("{size} in all. What is cleared is made again when it is needed.")
+            text = self.tr(
+                "{size} in all: models prepared for this computer, and what they made of the last"
+                " prompts. What is cleared is made again when it is needed."
+            )
             self.about.setText(text.format(size=file_size(self._cache.bytes)))
 
     def _put_rows(self, models: tuple[CachedModel, ...]) -> None:

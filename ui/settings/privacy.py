@@ -59,6 +59,16 @@ def _rows(session: Session) -> Iterator[SettingRow]:
         ),
         words=translate("Settings", "privacy telemetry tracking"),
     )
+    yield SettingRow(
+        translate("Settings", "What is kept of prompts"),
+        translate(
+            "Settings",
+            "Pictures have their prompts in them. So that a prompt need not be read again, the"
+            " cache also keeps the numbers that a model made of the last ones, without their"
+            " words. To delete them, clear the cache in the section on devices.",
+        ),
+        words=translate("Settings", "privacy cache prompt text"),
+    )
     yield HostsRow(session)
 
 
