@@ -357,6 +357,23 @@ def test_a_dropped_folder_is_looked_into_and_a_dropped_link_is_looked_up(
     assert shown.page.stack.currentWidget() is shown.page.get
 
 
+def test_rows_of_folders_stay_while_only_their_files_change(
+    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders, page = shown.session.models.folders, shown.page
+    folder = tmp_path / "more models"
+    folder.mkdir()
+    drop(page, QUrl.fromLocalFile(str(folder)))
+    rows, (*others, last) = page.folders.watched, folders.watched
+    for files, missing in ((3, False), (4, False), (4, True)):
+        now = (*others, msgspec.structs.replace(last, files=files, is_missing=missing))
+        monkeypatch.setattr(type(folders), "watched", now)
+        folders.changed.emit()
+        assert (page.folders.watched == rows) is not missing
+        said = page.folders.watched[-1].state.text()
+        assert said.startswith("Not there" if missing else f"{files} files")
+
+
 def drop(page: ModelsPage, url: QUrl) -> None:
     data = QMimeData()
     data.setUrls([url])

@@ -1,5 +1,6 @@
 """The folders that are looked into for models, and those of other programs that were found."""
 
+import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
@@ -88,7 +89,16 @@ class FoldersView(QWidget):
             self._session.models.folders.add(folder)
 
     def _refresh(self) -> None:
+        """Show the folders; rows are made anew only if other folders, or kinds of rows, are there.
+
+        Numbers of files change often, and many rows take longer to make than a frame lasts.
+        """
         folders = self._session.models.folders
+        shown = [row.kind for row in self.watched], [row.offer for row in self.offers]
+        if shown == (list(map(_kind, folders.watched)), list(folders.found)):
+            for row, one in zip(self.watched, folders.watched, strict=True):
+                row.show_files(one)
+            return
         for row in (*self.watched, *self.offers):
             row.hide()
             row.deleteLater()
@@ -101,12 +111,18 @@ class FoldersView(QWidget):
         self._found.setVisible(bool(self.offers))
 
 
+def _kind(folder: WatchedFolder) -> WatchedFolder:
+    """Return a folder as its row is made for, whatever the number of its files."""
+    return msgspec.structs.replace(folder, files=0)
+
+
 class FolderRow(QFrame):
     """A folder that is looked into; one that is not there now is said to be missing."""
 
     def __init__(self, session: Session, theme: Theme, folder: WatchedFolder) -> None:
         super().__init__()
         self.setProperty("role", "card")
+        self.kind = _kind(folder)
         path = str(folder.path)
         name = plain_label(breakable(path), wrap=True)
         self.state = plain_label(self._words(folder), "caption", wrap=True)
@@ -131,6 +147,10 @@ class FolderRow(QFrame):
         if not folder.is_removable:
             self.remove.hide()
 
+    def show_files(self, folder: WatchedFolder) -> None:
+        """Show the same folder with another number of files."""
+        self.state.setText(self._words(folder))
+
     def _words(self, folder: WatchedFolder) -> str:
         if folder.is_missing:
             return self.tr("Not there now. It is looked into again when it is back.")
@@ -144,6 +164,7 @@ class OfferRow(QFrame):
     def __init__(self, session: Session, offer: ToolFolder) -> None:
         super().__init__()
         self.setProperty("role", "card")
+        self.offer = offer
         title = plain_label(tool_label(offer))
         place = plain_label(breakable(str(offer.folder)), "caption", wrap=True)
         self.add = QPushButton(self.tr("Look into it"))
