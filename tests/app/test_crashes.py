@@ -150,7 +150,8 @@ def test_an_engine_killed_anywhere_costs_no_picture(
     assert all(Path(path).is_file() for job in jobs for path in job.images)
     assert all(len(job.images) == 1 for job in jobs)
     assert engine.told.given_up == []
-    assert killer is None or again > kills // 2
+    # A job whose prompt is known has fewer events, and may be over first.
+    assert killer is None or 2 * again >= kills
 
 
 # --- the app is killed ---
