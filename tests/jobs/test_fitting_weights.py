@@ -182,7 +182,7 @@ def test_a_refusal_says_what_would_fit(planned: Plan) -> None:
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """A small Flux.1 whose layers are more than its table of words, and T5 more than the rest."""
     folder = tmp_path_factory.mktemp("fitting")
-    sizes = FluxSizes(WIDE, 32, 1024, WIDE, 64, 4, 8)
+    sizes = FluxSizes(WIDE, 32, 1024, WIDE, 64, 6, 12)
     model = Model(
         "flux",
         "flux1-dev",

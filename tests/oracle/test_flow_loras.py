@@ -117,7 +117,7 @@ def test_pictures_with_a_lora_equal_diffusers(
     folders, family: str, changes, dialect, tmp_path: Path, monkeypatch
 ) -> None:
     # kohya's names of klein's layers are Flux.1's: sizes tell them apart, which are small here.
-    monkeypatch.setattr("engine.families.lora_purpose.OTHER_LORAS", ())
+    monkeypatch.setattr("engine.families.lora_purpose.TRANSFORMER_LORAS", ())
     case, folder = CASES[family], folders[family]
     path = tmp_path / "lora.safetensors"
     arrays = dialect(changes(folder))
