@@ -94,16 +94,17 @@ class FoldersView(QWidget):
         Numbers of files change often, and many rows take longer to make than a frame lasts.
         """
         folders = self._session.models.folders
+        watched, found = folders.watched, folders.found
         shown = [row.kind for row in self.watched], [row.offer for row in self.offers]
-        if shown == (list(map(_kind, folders.watched)), list(folders.found)):
-            for row, one in zip(self.watched, folders.watched, strict=True):
+        if shown == (list(map(_kind, watched)), list(found)):
+            for row, one in zip(self.watched, watched, strict=True):
                 row.show_files(one)
             return
         for row in (*self.watched, *self.offers):
             row.hide()
             row.deleteLater()
-        self.watched = [FolderRow(self._session, self._theme, one) for one in folders.watched]
-        self.offers = [OfferRow(self._session, one) for one in folders.found]
+        self.watched = [FolderRow(self._session, self._theme, one) for one in watched]
+        self.offers = [OfferRow(self._session, one) for one in found]
         for row in self.watched:
             self._rows.addWidget(row)
         for row in self.offers:
