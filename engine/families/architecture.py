@@ -18,7 +18,7 @@ from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import Embeddings
 from engine.families.latents import EncodedImage
-from engine.families.running import NetworkRunner, Problem, Progress
+from engine.families.running import EncoderRunner, NetworkRunner, Problem, Progress
 from engine.graphs.image_prompts import AttendingLayer, ImagePromptShape
 from engine.lora.layers import LayerTable
 from engine.sampling.noise_model import NoiseModel
@@ -88,8 +88,8 @@ class TextPlan(Protocol):
         """Return how many contexts a pair of prompts gives the denoiser, and tokens per context."""
         ...
 
-    def encode(self, runner: NetworkRunner) -> Mapping[Texts, Conditioning]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
+    def encode(self, runner: EncoderRunner) -> Mapping[Texts, Conditioning]:
+        """Encode each pair of prompts. Raises EngineError as `EncoderRunner.encode` does."""
         ...
 
 

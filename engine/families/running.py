@@ -1,7 +1,7 @@
 """The interface through which a family's code runs networks.
 
-A family chooses the networks and their inputs; the pipeline implements `NetworkRunner`, loads the
-networks by its memory plan and retries invalid results.
+A family chooses the networks and their inputs; the pipeline implements the protocols here, loads
+the networks by its memory plan and retries invalid results.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,16 +38,24 @@ class NetworkRunner(Protocol):
         """
         ...
 
+    def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run a session once. Raises EngineError, or Cancelled if the job was cancelled."""
+        ...
+
+
+class EncoderRunner(Protocol):
+    """Runs encoders, for inputs that they were not given before; `Stages` is one."""
+
     def encode(
         self,
         network: Network,
         work: Callable[[Session], T],
         problem: Callable[[T], str | None],
     ) -> T:
-        """Do the `work` of encoding as `run`, without calls that were made before.
+        """Do the `work` of encoding as `NetworkRunner.run`, without calls that were made before.
 
         `work` gets their results instead, which must not be written to. It may be called more than
-        once. Raises EngineError as `run`.
+        once. Raises EngineError as `NetworkRunner.run`.
         """
         ...
 

@@ -10,7 +10,7 @@ from backends.base import Array, Session
 from engine import result_checks
 from engine.api.values import Phase
 from engine.compile.network import Network
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner, NetworkRunner
 from engine.graphs.ip_adapter import keys_output, values_output
 
 
@@ -36,11 +36,11 @@ class ShownPicture:
     states: bool
 
 
-def seen(shown: Sequence[ShownPicture], runner: NetworkRunner) -> list[Array]:
+def seen(shown: Sequence[ShownPicture], runner: EncoderRunner) -> list[Array]:
     """Run a vision encoder; return for each picture what it sees in it and without one, [2, ...].
 
     All pictures are for one encoder. Without a picture an adapter of embeddings is shown zeros, one
-    of states those of `nothing`. Raises EngineError as `NetworkRunner.encode` does.
+    of states those of `nothing`. Raises EngineError as `EncoderRunner.encode` does.
     """
 
     def one(session: Session, picture: ShownPicture) -> Array:

@@ -15,7 +15,7 @@ from engine.compile.estimates import Estimates
 from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.latents import LatentFormat
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.pipeline.forecast import Forecast, PhaseEstimate, PlannedPhase, Run
 from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.recall import RecallingSession, UnknownResultError
@@ -190,7 +190,7 @@ class Stages:
         self.pool.note_results(network, self._precision(network), latest[0].made)
         return found
 
-    def recalled(self, encoding: Callable[[NetworkRunner], T]) -> T | None:
+    def recalled(self, encoding: Callable[[EncoderRunner], T]) -> T | None:
         """Return what `encoding` makes of earlier calls alone; None if there is a new one."""
         try:
             return encoding(_Recalling(self)) if self.pool.recalls else None
@@ -316,21 +316,9 @@ class Stages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Recalling:
-    """A `NetworkRunner` that runs nothing; it raises UnknownResultError where it would have to."""
+    """An `EncoderRunner` that runs nothing; it raises UnknownResultError for a new call."""
 
     stages: Stages
-
-    def run(
-        self,
-        phase: Phase,
-        network: Network,
-        work: Callable[[Session], T],
-        problem: Callable[[T], str | None],
-        *,
-        keep: bool = False,
-    ) -> T:
-        """Raise UnknownResultError."""
-        raise UnknownResultError
 
     def encode(
         self,

@@ -14,7 +14,7 @@ import numpy as np
 from backends.base import Array, Session
 from engine.api.conventions import CONVENTIONS
 from engine.api.record import ResolvedRequest
-from engine.api.values import ConventionName, Phase
+from engine.api.values import ConventionName
 from engine.compile.network import Network
 from engine.families.architecture import Architecture, TextPlan
 from engine.families.base import Component, ComponentSource, IdentifiedCheckpoint, Parts
@@ -150,17 +150,6 @@ class _Runner:
         names = ("tokens", "attention_mask", "end")
         session = SimpleNamespace(inputs=[SimpleNamespace(name=name) for name in names])
         return work(cast(Session, session))
-
-    def run(
-        self,
-        phase: Phase,
-        network: Network,
-        work: Callable[[Session], Any],
-        problem: Callable[[Any], str | None],
-        *,
-        keep: bool = False,
-    ) -> Any:
-        return self.encode(network, work, problem)
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         is_clip = "attention_mask" in feeds

@@ -20,7 +20,7 @@ from engine.compile.network import Network
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts
 from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.prompts.conditioning import PromptConditioning
@@ -122,7 +122,7 @@ class Sd3TextPlan(ClipNames):
         more = self.t5.prompts[texts].shape(guided=guided)[1] if self.t5 else self.blank
         return contexts, tokens + more
 
-    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
+    def encode(self, runner: EncoderRunner) -> dict[Texts, Conditioning]:
         """Encode each pair of prompts with each encoder."""
         clip = self.clip.encode_each(runner)
         t5 = self.t5.encode(runner) if self.t5 else {}

@@ -17,7 +17,7 @@ from engine.embeddings.library import NO_EMBEDDINGS
 from engine.embeddings.library import Embeddings as Known
 from engine.families.architecture import Conditioning, Texts, texts_of
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.families.shared.component_network import component_network, config_of
 from engine.text.counting import TokenCount
 from engine.text.tags import NetworkTag
@@ -79,7 +79,7 @@ class TextPlan:
         """One context of all tokens."""
         return 1, self.tokens
 
-    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
+    def encode(self, runner: EncoderRunner) -> dict[Texts, Conditioning]:
         """Each prompt through the text encoder."""
 
         def work(session: Session) -> dict[Texts, Array]:

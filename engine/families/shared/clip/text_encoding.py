@@ -15,7 +15,7 @@ from engine.embeddings.embedding import Embedding, Encoder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts, distinct_texts
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.families.shared.clip.insertions import (
     encoders_of,
     insertion_feeds,
@@ -212,14 +212,14 @@ class ClipTextPlan:
         """Return the number of contexts of a pair of prompts, and the tokens of each."""
         return self._first(texts).shape(guided=guided)
 
-    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
+    def encode(self, runner: EncoderRunner) -> dict[Texts, Conditioning]:
         """Encode each pair of prompts with each text encoder."""
         return {
             texts: PromptConditioning(found, self.encoding.pooled_inputs)
             for texts, found in self.encode_each(runner).items()
         }
 
-    def encode_each(self, runner: NetworkRunner) -> dict[Texts, tuple[PromptEmbeddings, ...]]:
+    def encode_each(self, runner: EncoderRunner) -> dict[Texts, tuple[PromptEmbeddings, ...]]:
         """Return each pair of prompts as each text encoder encodes it, in order."""
         found = [self._encode_with(component, runner) for component in self.tokenizers]
         return {
@@ -251,7 +251,7 @@ class ClipTextPlan:
         return any(self._first(texts).attention_mask is not None for texts in self.prompts)
 
     def _encode_with(
-        self, component: Component, runner: NetworkRunner
+        self, component: Component, runner: EncoderRunner
     ) -> dict[Texts, PromptEmbeddings]:
         network = self._network(component)
 

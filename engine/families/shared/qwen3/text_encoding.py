@@ -13,7 +13,7 @@ from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts, distinct_texts
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.families.shared.component_network import config_of
 from engine.families.shared.prompts.conditioning import PromptConditioning
 from engine.families.shared.prompts.prompt_embeddings import (
@@ -126,8 +126,8 @@ class Qwen3TextPlan:
         """Return the number of contexts of a pair of prompts, and the tokens of each."""
         return self.prompts[texts].shape(guided=guided)
 
-    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
+    def encode(self, runner: EncoderRunner) -> dict[Texts, Conditioning]:
+        """Encode each pair of prompts. Raises EngineError as `EncoderRunner.encode` does."""
         encoding = self.encoding
         config = config_of(encoding.checkpoint, encoding.component, Qwen3Config)
         tool = next(iter(self.prompts.values())).convention.name

@@ -13,7 +13,7 @@ from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.families.shared.clip.text_encoding import ClipText, ClipTextPlan
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.prompts.conditioning import PromptConditioning
@@ -98,7 +98,7 @@ class ClipAndT5Plan(ClipNames):
         """Return the number of contexts of a pair of prompts, and T5's positions."""
         return self.t5.prompts[texts].shape(guided=guided)
 
-    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
+    def encode(self, runner: EncoderRunner) -> dict[Texts, Conditioning]:
         """Encode each pair of prompts with CLIP, then with T5."""
         pooled = self.clip.encode_each(runner)
         states = self.t5.encode(runner)

@@ -24,7 +24,7 @@ from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts, distinct_texts
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.families.shared.component_network import config_of
 from engine.families.shared.prompts.prompt_embeddings import (
     EncoderOutput,
@@ -149,8 +149,8 @@ class MaskedT5Plan:
         sides = self.prompts[texts]
         return len(sides[0].positives) + guided, _padded(one.rows.shape[1] for one in sides)
 
-    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
+    def encode(self, runner: EncoderRunner) -> dict[Texts, Conditioning]:
+        """Encode each pair of prompts. Raises EngineError as `EncoderRunner.encode` does."""
         checkpoint = self.encoding.checkpoint
         buckets = config_of(checkpoint, Component.TEXT_ENCODER, T5Config).buckets
 

@@ -8,7 +8,7 @@ from engine.api.record import ResolvedRequest
 from engine.compile.network import Network
 from engine.families.architecture import Texts, distinct_texts
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.running import NetworkRunner
+from engine.families.running import EncoderRunner
 from engine.families.shared.component_network import config_of
 from engine.families.shared.prompts.prompt_embeddings import (
     EncoderOutput,
@@ -96,8 +96,8 @@ class T5TextPlan:
         """The network of the encoder."""
         return self.encoding.network(self.positions)
 
-    def encode(self, runner: NetworkRunner) -> dict[Texts, PromptEmbeddings]:
-        """Encode each pair of prompts. Raises EngineError as `NetworkRunner.encode` does."""
+    def encode(self, runner: EncoderRunner) -> dict[Texts, PromptEmbeddings]:
+        """Encode each pair of prompts. Raises EngineError as `EncoderRunner.encode` does."""
         checkpoint, component = self.encoding.checkpoint, self.encoding.component
         buckets = config_of(checkpoint, component, T5Config).buckets
 
