@@ -17,8 +17,9 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(TOPS)}|docs)/[\w./-]*")
 NAME = re.compile(r"[a-z_]+(?:\.\w+)+")
+DECISION = re.compile(r"^## (\d+)\. .*$", re.MULTILINE)
 STATUS = re.compile(
-    r"^## (\d+)\. .+ \(.+; (stands|(?:in part )?overtaken by (\d+))\)$", re.MULTILINE
+    r" \(\d{4}-\d\d-\d\d(?:, [^;]+)?; (?:stands(?:; [^;]+)?|(?:in part )?overtaken by (\d+))\)$"
 )
 
 
@@ -87,12 +88,27 @@ def test_readme_fits_on_two_screens() -> None:
     assert long == []
 
 
-def test_overtaken_decisions_name_an_entry_that_exists() -> None:
+def decisions() -> dict[int, str]:
+    """Return the headings of all decisions, in the order of the file, by their numbers."""
     text = (ROOT / "DECISIONS.md").read_text(encoding="utf-8")
-    numbers = set(re.findall(r"^## (\d+)\. ", text, re.MULTILINE))
-    later = {new for _, _, new in STATUS.findall(text) if new}
+    return {int(found[1]): found[0] for found in DECISION.finditer(text)}
+
+
+def test_decisions_stand_in_the_order_of_their_numbers() -> None:
+    text = (ROOT / "DECISIONS.md").read_text(encoding="utf-8")
+    numbers = [int(found[1]) for found in DECISION.finditer(text)]
+    assert numbers == sorted(set(numbers))
+
+
+def test_decisions_say_their_status() -> None:
+    assert [heading for heading in decisions().values() if not STATUS.search(heading)] == []
+
+
+def test_overtaken_decisions_name_a_later_entry() -> None:
+    found = {number: STATUS.search(heading) for number, heading in decisions().items()}
+    later = {number: int(status[1]) for number, status in found.items() if status and status[1]}
     assert later
-    assert later <= numbers
+    assert [one for one, new in later.items() if new not in found or new <= one] == []
 
 
 def test_the_picture_of_the_window_is_light() -> None:
