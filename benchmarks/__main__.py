@@ -31,6 +31,8 @@ from benchmarks.report import Findings, Target, markdown, targets_table, write_j
 from benchmarks.sections import ASKED_FOR, SECTIONS
 from benchmarks.sections.setting import Setting
 
+_QUICK = "fewer repeats, pictures of four steps; flux, zimage: of two, by one backend"
+
 
 def main() -> int:
     """Run the chosen sections; the exit status is 1 if one could not be run."""
@@ -73,7 +75,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], metavar="SECTION")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything found")
-    parser.add_argument("--quick", action="store_true", help="fewer repeats, four-step pictures")
+    parser.add_argument("--quick", action="store_true", help=_QUICK)
     parser.add_argument("--folder", type=Path, default=cache, help=f"checkpoints; default: {cache}")
     parser.add_argument(
         "--python",
