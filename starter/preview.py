@@ -16,7 +16,7 @@ from backends.base import Array, Precision
 from backends.cpu import CpuBackend
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.hints import FILE_NAME, CheckpointHints, PreviewFactors, read_hints
 from engine.families.identify import identify
 from engine.memory.plan import WeightPlacement

@@ -13,7 +13,7 @@ from engine.compile.backend_errors import translated_errors
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.registry import FAMILIES
 from engine.families.shared.clip.text_encoding import clip_text_of
 from engine.graphs.clip_text import ClipTextConfig

@@ -20,7 +20,7 @@ from engine.checkpoints.faults import unreadable
 from engine.checkpoints.full_hash import MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS, FullHash, hash_file
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import Cancelled, EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.identify import identify
 from engine.families.parts_index import PartsIndex
 from engine.file_paths import exists

@@ -30,7 +30,7 @@ from benchmarks.child import Answer
 from benchmarks.measure import PrivateMemoryPeak
 from engine.compile.network import Network
 from engine.families import identify
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoder
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind, element_type

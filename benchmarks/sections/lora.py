@@ -17,7 +17,7 @@ from benchmarks.sections.setting import Setting
 from benchmarks.workload import SIZE
 from engine.api.lora import LoraMode
 from engine.families import identify
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 
 _BACKEND = "intel_openvino"
 _PLAIN, _MERGE, _SIDE = "without LoRA", "merge", "side"

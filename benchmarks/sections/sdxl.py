@@ -19,7 +19,7 @@ from benchmarks.workload import SDXL_SIZE
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.network import Network
 from engine.families import identify
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.clip.text_encoding import clip_text_of
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind

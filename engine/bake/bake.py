@@ -26,7 +26,7 @@ from engine.cache_folder import delete, unfinished
 from engine.checkpoints.full_hash import hash_file
 from engine.checkpoints.known_files import KnownFiles
 from engine.durable import sync_folder
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.file_paths import is_folder
 from engine.lora.hashes import hashes_of
 from engine.pipeline.lora_patches import ActingLora

@@ -19,7 +19,7 @@ from backends.base import Array, FileSlice
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.weights.int8_rows import Int8Rows
 from engine.weights.patched import Patch, PatchedWeight

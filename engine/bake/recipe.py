@@ -12,7 +12,7 @@ from engine.api.values import ConventionName, ErrorCode, ErrorInfo
 from engine.bake.changes import Patches
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.lora_purpose import fit_lora
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from engine.api.values import PredictionType
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.registry import FAMILIES
 
 # The key of the list of bakes: a baked file may be baked again.

@@ -14,7 +14,7 @@ from engine.api.sentences import sentence
 from engine.checkpoints.index import TensorIndex
 from engine.control.guesses import kind_by_name
 from engine.control.network import ControlForm, ControlNetwork
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys, Rename
 from engine.families.shared.keys.numbering import Numbering, damaged
 from engine.families.shared.keys.shapes import Shapes

@@ -10,7 +10,7 @@ from engine.compile.shapes import offered
 from engine.control.control_model import ControlModel, map_dimensions
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import config_of
 from engine.families.shared.unet.denoiser import row_dimensions
 from engine.graphs.t2i_adapter import IMAGE, AdapterConfig, adapter_residuals, t2i_adapter

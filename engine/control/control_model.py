@@ -11,7 +11,7 @@ from engine.api.preprocessors import ControlKind
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.control.network import ControlNetwork
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import Dimensions

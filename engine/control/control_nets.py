@@ -17,7 +17,7 @@ from engine.control.fitting import (
 )
 from engine.control.kinds import UNION_KINDS
 from engine.control.network import BorrowedSizes, ControlNetwork
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import picture_dimensions
 from engine.families.shared.unet.denoiser import context_dimensions, row_dimensions

@@ -10,7 +10,7 @@ from engine.control.control_net_files import require_weights
 from engine.control.network import BorrowedSizes, ControlNetSizes, ControlNetwork
 from engine.control.sizes import control_net_config
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.registry import FAMILIES
 from engine.families.shared.component_network import config_of
 from engine.families.shared.unet.sizes import UNetFacts

@@ -13,7 +13,7 @@ from engine.api.sentences import sentence
 from engine.checkpoints.index import TensorIndex
 from engine.control.guesses import kind_by_name
 from engine.control.network import ControlForm, ControlNetwork
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.flux.keys import FLUX_KEYS, JOINED, LAYERS, MODULES, FluxNames
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys
 from engine.families.shared.keys.numbering import damaged

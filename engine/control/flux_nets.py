@@ -15,7 +15,7 @@ from engine.control.fitting import require_family
 from engine.control.kinds import FLUX_UNION_KINDS
 from engine.control.network import ControlNetwork
 from engine.control.token_nets import TokenNet, other_transformer
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import LEAST_TOKENS, MOST_PATCHES, MOST_TOKENS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from backends.base import FileSlice
 from engine.api.sentences import sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.keys.layout import CanonicalWeights, KeyLayout, NetworkKeys, Rename
 from engine.families.shared.unet.keys import UNET_KEYS
 

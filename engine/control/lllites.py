@@ -10,7 +10,7 @@ from engine.compile.network import Network
 from engine.control.control_model import ControlModel, map_dimensions
 from engine.control.fitting import other_sizes, require_family
 from engine.control.network import ControlNetwork, LlliteSizes
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import config_of
 from engine.families.shared.unet.original_names import original_layers
 from engine.graphs.lllite import (

@@ -8,7 +8,7 @@ from engine.control.flux_nets import FluxNetModel
 from engine.control.lllites import LlliteModel
 from engine.control.network import ControlNetwork, LlliteSizes, Sd3NetSizes
 from engine.control.sd3_nets import Sd3NetModel
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.graphs.flux_control import FluxControlConfig
 from engine.graphs.t2i_adapter import AdapterConfig
 

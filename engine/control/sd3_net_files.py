@@ -21,7 +21,7 @@ from engine.control.guesses import kind_by_name
 from engine.control.network import ControlForm, ControlNetwork, Sd3NetSizes
 from engine.control.sd3_nets import BORROWED
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.sd3.keys import SD3_KEYS
 from engine.families.sd3.sizes import HEAD_WIDTH, places_of
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys

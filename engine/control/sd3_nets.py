@@ -17,7 +17,7 @@ from engine.checkpoints.index import combined_digest
 from engine.control.fitting import require_family
 from engine.control.network import ControlNetwork, Sd3NetSizes
 from engine.control.token_nets import TokenNet, other_transformer
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.sd3.denoiser import shown_places, token_dimensions
 from engine.families.shared.component_network import Dimensions, config_of

@@ -13,7 +13,7 @@ from engine.compile.shapes import offered
 from engine.control.control_model import ControlModel
 from engine.control.network import ControlNetwork
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import Dimensions, picture_dimensions
 from engine.families.shared.flow.denoiser import MAX_CONTEXTS, MOST_TOKENS

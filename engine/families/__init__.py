@@ -13,7 +13,7 @@ The pipeline and the layers above it import this package; this package imports
 docs/adding_a_family.md.
 """
 
-from engine.families.base import (
+from engine.families.checkpoint import (
     Component,
     ComponentSource,
     IdentifiedCheckpoint,

@@ -26,7 +26,7 @@ from engine.sampling.types import Latent
 from engine.text.tags import NetworkTag
 
 if TYPE_CHECKING:
-    from engine.families.base import Component
+    from engine.families.checkpoint import Component
 
 # A prompt and its negative prompt.
 Texts = tuple[str, str]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 
 from engine.api.sentences import Sentence
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.hints import NO_HINTS, CheckpointHints, LearntHints
 
 

@@ -12,7 +12,7 @@ from engine.api.sentences import NO_WORDS, Sentence, as_it_is, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts
 from engine.families.foreign_kind import ForeignKind
 from engine.families.hints import LearntHints
 from engine.families.listing import Listing

@@ -14,7 +14,7 @@ from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.identify import identify
 from engine.families.listing import Listing
 from engine.families.recognition import lone_parts, recognise

@@ -17,7 +17,7 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex, read_folder
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts
 from engine.families.checkpoint_hints import with_evidence, with_hints
 from engine.families.family import Family
 from engine.families.hints import NO_HINTS, CheckpointHints, read_hints

@@ -6,7 +6,7 @@ from engine.api.reasons import known_kind
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.foreign_parts import ADAPTERS, LORA
 from engine.families.listing import Listing
 from engine.families.recognition import recognise

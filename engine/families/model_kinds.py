@@ -1,7 +1,7 @@
 """The kinds of files of weights in a person's list of models."""
 
 from engine.api.model_files import ModelKind
-from engine.families.base import TEXT_ENCODERS, Component
+from engine.families.checkpoint import TEXT_ENCODERS, Component
 from engine.families.foreign_kind import ForeignKind, LonePart
 from engine.families.foreign_parts import LORA
 

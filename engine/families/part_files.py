@@ -14,7 +14,7 @@ from engine.checkpoints.diffusers_folder import (
     read_part,
 )
 from engine.errors import EngineError
-from engine.families.base import Component, Parts
+from engine.families.checkpoint import Component, Parts
 from engine.families.family import Family
 from engine.families.listing import Listing
 from engine.families.recognition import family_of_folder, recognise, subfolders

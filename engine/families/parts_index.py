@@ -14,7 +14,7 @@ from engine.api.checkpoints import FittingFile, Gap
 from engine.api.request import ComponentFiles
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
-from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
+from engine.families.checkpoint import TEXT_ENCODERS, Component, IdentifiedCheckpoint
 from engine.families.file_contents import ContentsReader, FileContents, read_header
 from engine.families.identify import require_tokenizers, supply
 from engine.families.registry import FAMILIES

@@ -14,7 +14,7 @@ from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.family import Family
 from engine.families.foreign_checkpoints import CHECKPOINTS, UNETS
 from engine.families.foreign_kind import ForeignKind

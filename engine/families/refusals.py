@@ -6,7 +6,7 @@ from engine.api.remedies import SupplyParts
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 
 
 def cannot_supply(label: Sentence, component: Component, path: Path, why: Sentence) -> EngineError:

@@ -12,7 +12,7 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.identify import identify, require_complete, supply
 from engine.families.parts_index import PartsIndex
 from engine.families.refiner_fit import share_latents, with_refiner

@@ -13,7 +13,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
 from engine.devices.choice import AUTO, Candidate, by_speed
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.jobs.job_plan import JobPlan
 from engine.weights.packing import packing_of
 from engine.weights.rounding import FORMS

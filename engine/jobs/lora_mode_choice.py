@@ -17,7 +17,7 @@ from engine.compile.estimates import Estimates, Kind, Work
 from engine.compile.network import Preparation, name_with_branches, name_with_patches
 from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.pipeline.lora_patches import LoraCombination
 from engine.pipeline.place import precisions
 from engine.text.lora_strengths import RunLength

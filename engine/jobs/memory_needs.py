@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from backends.base import Precision
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.memory.component_bytes import ComponentBytes, total_bytes
 from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds
 from engine.pipeline.control.passes import control_pass

@@ -18,7 +18,7 @@ from engine.checkpoints.sidecars import cards_of
 from engine.control.reading import read_control_network
 from engine.embeddings.file import name_of
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.file_contents import read_header
 from engine.families.identify import identify
 from engine.families.listing import Listing

@@ -13,7 +13,7 @@ from engine.devices.activity import JobActivity
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.architecture import TinyDecoder
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.jobs.attempts import Attempts, JobEnvironment, JobResult
 from engine.jobs.background_compiles import BackgroundCompiles
 from engine.jobs.checkpoint_loading import load_checkpoint

@@ -18,7 +18,7 @@ from engine.devices.choice import Candidate, Devices
 from engine.devices.crash_attribution import CrashMarkers
 from engine.embeddings.folder import usual_folders
 from engine.embeddings.library import EmbeddingLibrary
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
 from engine.folders import folders_of_models
 from engine.jobs.lora_descriptions import LoraDescriber

@@ -23,7 +23,7 @@ from engine.compile.network import Network
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
 from engine.families.architecture import TinyDecoder
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import LatentFormat
 from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement

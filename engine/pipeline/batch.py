@@ -13,7 +13,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.second_passes import SecondPass
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Texts, texts_of
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.image_prompts import WITHOUT_IMAGE_PROMPTS, JobImagePrompts
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.place import Placement

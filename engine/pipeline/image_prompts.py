@@ -25,7 +25,7 @@ from engine.api.values import ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
 from engine.families.architecture import TextAttention
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.image_prompts.adapters import ImageAdapter, read_adapter
 from engine.image_prompts.combining import combined, joined
 from engine.image_prompts.encoders import VisionEncoder

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, ComponentInfo, Gap
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.sidecars import Card
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.pipeline.resolve import suggested_settings
 from engine.weights.int8_rows import Int8Rows
 from engine.weights.sources import Weight, stored_bytes

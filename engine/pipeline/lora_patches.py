@@ -10,7 +10,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.index import combined_digest
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.lora.layers import FittedLora
 from engine.lora.patches import is_measured_otherwise, patches_of

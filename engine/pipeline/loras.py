@@ -11,7 +11,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.lora_purpose import fit_lora, with_inputs_for
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup

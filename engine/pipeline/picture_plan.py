@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.api.values import Phase
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.control.own_map import OwnMapPass
 from engine.pipeline.control.passes import control_pass
 from engine.pipeline.control.reference import ReferencePass, reference_pass

@@ -2,7 +2,7 @@
 
 from engine.api.features import OptionalSetting
 from engine.api.sentences import sentence
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.network_changes import NetworkChanges
 from engine.pipeline.ranges import invalid
 

@@ -29,7 +29,7 @@ from engine.api.values import SamplerName
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.network_changes import changes_of
 from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob

@@ -18,7 +18,7 @@ from engine.api.request import (
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, InputRole
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.file_paths import why_no_file
 from engine.pipeline.canvas.canvas import grown
 from engine.pipeline.canvas.pictures import picture_size

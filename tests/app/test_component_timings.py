@@ -8,7 +8,7 @@ from app.cli.component_timings import time_components
 from backends.base import Precision
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.graphs.t5 import T5Config
 from tests.backends.samples import NeverCancelled
 

@@ -13,7 +13,7 @@ from engine.bake.changes import changes_of
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import Component, identify
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.lora.folder import LoraLookup
 from engine.pipeline.loras import JobLoras

@@ -17,7 +17,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName
 from engine.compile.network import Network
 from engine.families.architecture import Architecture, TextPlan
-from engine.families.base import Component, ComponentSource, IdentifiedCheckpoint, Parts
+from engine.families.checkpoint import Component, ComponentSource, IdentifiedCheckpoint, Parts
 from engine.families.chroma.architecture import architecture_of as chroma
 from engine.families.flux.architecture import architecture_of as flux
 from engine.families.flux2.architecture import architecture_of as flux2

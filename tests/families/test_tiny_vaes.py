@@ -11,7 +11,7 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import Component, identify
-from engine.families.base import Parts
+from engine.families.checkpoint import Parts
 from engine.families.identify import supply
 from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder, named_space, tiny_vae_parts
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX, SD, SD3, SDXL

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.api.request import RefinerChoice
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart

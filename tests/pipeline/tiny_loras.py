@@ -7,7 +7,7 @@ import numpy as np
 
 from backends.base import Array
 from engine.families import Component, identify
-from engine.families.base import ComponentSource
+from engine.families.checkpoint import ComponentSource
 from engine.families.patches import ComponentPatches
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
 from engine.pipeline.picture_loras import PictureLoras

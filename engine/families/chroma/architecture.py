@@ -5,7 +5,7 @@ import math
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.values import ConventionName
 from engine.families.architecture import Architecture
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.chroma.denoiser import ChromaDenoiser
 from engine.families.chroma.lora_layers import chroma_lora_layers
 from engine.families.shared.flow.denoiser import MOST_TOKENS

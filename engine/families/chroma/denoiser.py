@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from backends.base import Array
 from engine.compile.shapes import offered
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import MOST_PATCHES, MOST_TOKENS, FlowDenoiser
 from engine.graphs.chroma import ChromaConfig, chroma, modulation_waves

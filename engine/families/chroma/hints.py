@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName, ScheduleName
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.hints import CheckpointHints, LearntHints
 
 # huggingface.co/lodestones: 40 steps and a guidance of 3 are on the card of Chroma1-HD; Flash was

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.api.sentences import Sentence, sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.flow import keys as flow
 from engine.families.shared.flux.keys import FLUX_KEYS
 from engine.families.shared.keys.layout import KeyLayout, Rename

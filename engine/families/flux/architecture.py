@@ -7,7 +7,7 @@ from engine.api.map_choices import ControlKind
 from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_L
 from engine.families.architecture import Architecture
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.flux.denoiser import MOST_REFERENCES, FluxDenoiser, concat_channels
 from engine.families.flux.hints import CANNY, DEPTH, KONTEXT
 from engine.families.flux.lora_layers import flux_lora_layers

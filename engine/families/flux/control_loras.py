@@ -12,7 +12,7 @@ from dataclasses import replace
 from msgspec.structs import replace as replace_fields
 
 from backends.base import Array
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.flux.denoiser import map_channels
 from engine.families.flux.hints import CONTROLS, learnt_hints, variant_by_name
 from engine.graphs.flux import FluxConfig

@@ -8,7 +8,7 @@ import numpy as np
 from backends.base import Array
 from engine.api.features import ConcatChannels
 from engine.compile.shapes import offered
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import (

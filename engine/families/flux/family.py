@@ -10,7 +10,13 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.errors import EngineError
-from engine.families.base import Component, DenoiserFacts, IdentifiedCheckpoint, Parts, name_of
+from engine.families.checkpoint import (
+    Component,
+    DenoiserFacts,
+    IdentifiedCheckpoint,
+    Parts,
+    name_of,
+)
 from engine.families.family import Family
 from engine.families.flux.architecture import architecture_of
 from engine.families.flux.control_loras import widened_for

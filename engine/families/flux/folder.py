@@ -5,7 +5,7 @@ from functools import partial
 from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_configs import FluxConstants, FluxFile, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.flux.keys import KEY_LAYOUT
 from engine.families.flux.sizes import flux_config
 from engine.families.shared.flux.folder import block_claims

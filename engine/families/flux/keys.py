@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from engine.api.sentences import Sentence, sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.clip.keys import CLIP_KEYS
 from engine.families.shared.flow import keys as flow
 from engine.families.shared.flux.keys import FLUX_KEYS

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.lora_names import clip_names
 from engine.families.shared.flow.lora_layers import (
     CLIP_L_PREFIXES,

@@ -6,7 +6,7 @@ from backends.base import Array
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.values import ConventionName
 from engine.families.architecture import Architecture
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.flux2.denoiser import MOST_REFERENCES, Flux2Denoiser
 from engine.families.flux2.lora_layers import flux2_lora_layers
 from engine.families.flux2.reference_sizes import reference_scale, reference_size

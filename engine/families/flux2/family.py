@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder
-from engine.families.base import Component, IdentifiedCheckpoint, Parts, name_of
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts, name_of
 from engine.families.flux2.architecture import AFTER, architecture_of
 from engine.families.flux2.folder import FOLDER_READERS
 from engine.families.flux2.hints import BASE, DISTILLED, learnt_hints, variant_of

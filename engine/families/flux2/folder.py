@@ -10,7 +10,7 @@ from engine.checkpoints.diffusers_configs import (
     unusual,
 )
 from engine.checkpoints.diffusers_folder import FolderPart
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.flux2.keys import KEY_LAYOUT
 from engine.families.flux2.sizes import flux2_config
 from engine.families.shared.keys.shapes import check_claims, require_usual

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from engine.api.sentences import Sentence, sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.flow import keys as flow
 from engine.families.shared.flux.keys import JOINED_ATTENTION, FluxNames, as_they_are
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys

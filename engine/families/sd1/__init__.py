@@ -3,7 +3,7 @@
 import re
 
 from engine.api.sentences import sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion

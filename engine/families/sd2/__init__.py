@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.api.sentences import sentence
 from engine.api.values import PredictionType
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.stable_diffusion import latent_spaces

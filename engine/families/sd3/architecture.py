@@ -3,7 +3,7 @@
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.values import ConventionName
 from engine.families.architecture import Architecture
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.sd3.denoiser import Sd3Denoiser
 from engine.families.sd3.keys import LABELS
 from engine.families.sd3.lora_layers import sd3_lora_layers

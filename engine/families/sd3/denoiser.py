@@ -10,7 +10,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.compile.shapes import offered
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import MOST_PATCHES, FlowDenoiser
 from engine.graphs.control_residuals import JointForm

@@ -9,7 +9,7 @@ from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts
 from engine.families.family import Family
 from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints

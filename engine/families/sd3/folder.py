@@ -5,7 +5,7 @@ from functools import partial
 from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_configs import Sd3Constants, Sd3File, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.sd3.keys import KEY_LAYOUT
 from engine.families.sd3.sizes import sd3_config
 from engine.families.shared.keys.shapes import check_claims, require_usual

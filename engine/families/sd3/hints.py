@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName, ScheduleName
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.hints import CheckpointHints, LearntHints
 from engine.graphs.sd3 import Sd3Config
 

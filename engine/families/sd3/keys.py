@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from engine.api.sentences import Sentence, sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.clip.keys import PROJECTED_CLIP_KEYS
 from engine.families.shared.flow import keys as flow
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys, Rename

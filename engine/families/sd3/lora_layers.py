@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.sd3.keys import JOINED, LAYERS, MODULES
 from engine.families.shared.clip.lora_names import clip_names
 from engine.families.shared.flow.lora_layers import (

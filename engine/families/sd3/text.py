@@ -19,7 +19,7 @@ from engine.api.values import ConventionName
 from engine.compile.network import Network
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts
-from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
+from engine.families.checkpoint import TEXT_ENCODERS, Component, IdentifiedCheckpoint
 from engine.families.running import EncoderRunner
 from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.clip.text_use import TextUse

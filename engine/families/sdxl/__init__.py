@@ -8,7 +8,7 @@ pruned versions of the UNet, recognised by their sizes.
 import re
 
 from engine.api.sentences import sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion

@@ -11,7 +11,7 @@ from backends.base import DimensionRange
 from engine.api.limits import MIN_SIDE
 from engine.compile.network import Network
 from engine.compile.shapes import offered
-from engine.families.base import Component, IdentifiedCheckpoint, name_of
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, name_of
 from engine.graphs.operators import GraphBuilder
 
 _MAX_SIDE = 2048

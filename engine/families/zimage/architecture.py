@@ -3,7 +3,7 @@
 from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLength
 from engine.api.values import ConventionName
 from engine.families.architecture import Architecture
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.qwen3.text_encoding import Qwen3Text

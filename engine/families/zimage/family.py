@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder
-from engine.families.base import Component, IdentifiedCheckpoint, Parts, name_of
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts, name_of
 from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
 from engine.families.shared.flow.fitting import (

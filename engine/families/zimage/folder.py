@@ -5,7 +5,7 @@ from functools import partial
 from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_configs import ZImageConstants, ZImageFile, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.qwen3.folder import qwen3_source
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource, vae_source

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName, ScheduleName
 from engine.checkpoints.sidecars import Card
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.hints import CheckpointHints, LearntHints
 
 TURBO, BASE = "turbo", "base"

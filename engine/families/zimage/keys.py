@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from engine.api.sentences import Sentence, sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.flow import keys as flow
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys, Rename
 from engine.families.shared.keys.numbering import damaged

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.flow.lora_layers import (
     OriginalNames,
     layer_table,

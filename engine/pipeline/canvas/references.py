@@ -9,7 +9,7 @@ from PIL import Image
 from backends.base import Array
 from engine.api.request import InputImage
 from engine.api.values import ConventionName, InputRole
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import as_samples, picture_size, read_picture
 from engine.pipeline.denoise.passes import DenoisingPass
 

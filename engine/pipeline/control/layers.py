@@ -19,7 +19,7 @@ from engine.control.model import control_model
 from engine.control.network import BorrowedSizes, ControlForm, ControlNetSizes, ControlNetwork
 from engine.control.reading import read_control_network
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.own_map import ReadOwnMap, own_map_warnings, require_own_map
 from engine.pipeline.control.reference import ReadReference, require_reference

@@ -8,7 +8,7 @@ from engine.api.values import ConventionName
 from engine.control.control_model import ControlModel
 from engine.control.lllites import LlliteInputs, LlliteModel
 from engine.control.model import control_model
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.control.layers import ReadLayers
 
 

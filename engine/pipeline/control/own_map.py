@@ -11,7 +11,7 @@ from engine.api.control import ControlLayer, ControlMode, ControlReport
 from engine.api.preprocessors import ControlKind
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.pipeline.canvas.pictures import as_samples
 from engine.pipeline.control.fitting import fitted_map

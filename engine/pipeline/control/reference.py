@@ -8,7 +8,7 @@ from engine.api.features import OptionalSetting
 from engine.api.preprocessors import ControlKind, PreprocessorName, ReferenceOptions
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.network_changes import ReferenceForm
 from engine.pipeline.canvas.pictures import as_samples
 from engine.pipeline.control.acting import ActingSteps, acting_steps

@@ -16,7 +16,7 @@ from engine.compile.network import Network
 from engine.control.control_model import ControlModel
 from engine.control.model import control_model
 from engine.control.token_nets import EMBEDDING
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
 from engine.pipeline.control.acting import ActingSteps

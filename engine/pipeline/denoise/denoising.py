@@ -12,7 +12,7 @@ from engine.api.masks import MaskedContent
 from engine.api.record import ResolvedRequest
 from engine.api.request import SeedOptions
 from engine.api.values import ConventionName, PredictionType
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.pipeline.canvas.masks import CellMask
 from engine.sampling.attention_guidance import (

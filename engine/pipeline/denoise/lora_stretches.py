@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.patches import ComponentPatches
 
 Patches = Mapping[Component, ComponentPatches]

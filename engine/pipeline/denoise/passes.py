@@ -11,7 +11,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
 from engine.families.architecture import TextPlan, Texts
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.image_prompts.pinning import NO_IMAGE_PROMPTS, PassImagePrompts
 from engine.pipeline.denoise.denoising import Denoising

@@ -15,7 +15,7 @@ from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
 from engine.api.second_sizes import SecondSize, second_size
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.ranges import check_range, invalid
 from engine.sampling.samplers import SAMPLERS
 

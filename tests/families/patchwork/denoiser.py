@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from backends.base import Array
 from engine.compile.network import Network
 from engine.compile.shapes import offered
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import (
     component_network,

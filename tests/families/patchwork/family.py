@@ -13,7 +13,7 @@ from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Architecture
-from engine.families.base import (
+from engine.families.checkpoint import (
     Component,
     ComponentSource,
     DenoiserFacts,

@@ -16,7 +16,7 @@ from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS
 from engine.embeddings.library import Embeddings as Known
 from engine.families.architecture import Conditioning, Texts, texts_of
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.running import EncoderRunner
 from engine.families.shared.component_network import component_network, config_of
 from engine.text.counting import TokenCount

@@ -14,7 +14,7 @@ from engine.api.sentences import Sentence, as_it_is
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.families.architecture import Architecture
-from engine.families.base import (
+from engine.families.checkpoint import (
     Component,
     ComponentSource,
     IdentifiedCheckpoint,

@@ -6,7 +6,7 @@ import numpy as np
 
 from backends.base import Array
 from engine.embeddings.embedding import CLIP_G, CLIP_L, Embedding, Encoder
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoders
 from engine.families.shared.component_network import config_of
 from engine.families.shared.prompts.prompt_tokens import Insertions

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from engine.compile.network import Network
 from engine.compile.shapes import offered
-from engine.families.base import TEXT_ENCODERS, Component, IdentifiedCheckpoint
+from engine.families.checkpoint import TEXT_ENCODERS, Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import component_network, config_of
 from engine.graphs.clip_text import ClipTextConfig, Projection, clip_text
 from engine.graphs.operators import GraphBuilder

@@ -14,7 +14,7 @@ from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding, Encoder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts, distinct_texts
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.running import EncoderRunner
 from engine.families.shared.clip.insertions import (
     encoders_of,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.api.values import ConventionName
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 
 
 @dataclass(frozen=True, slots=True)

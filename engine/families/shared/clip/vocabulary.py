@@ -3,7 +3,7 @@
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig
 
 # The vocabulary size of CLIP's standard tokenizer, which the app includes.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import PredictionType
-from engine.families.base import Component, DenoiserFacts, Parts
+from engine.families.checkpoint import Component, DenoiserFacts, Parts
 from engine.families.shared.stable_diffusion.fitting import transformer_misfit
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.vae import VaeConfig

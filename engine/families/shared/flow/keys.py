@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.api.sentences import Sentence, as_it_is, sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 
 # Text encoders come before these in a family's own.
 LABELS: Mapping[Component, Sentence] = {

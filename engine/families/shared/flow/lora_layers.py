@@ -9,7 +9,7 @@ may belong to several layers, or as diffusers does. References: kohya's sd-scrip
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.lora_names import TABLES
 from engine.lora.layers import LayerTable, Target, spelled
 

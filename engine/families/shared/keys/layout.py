@@ -15,7 +15,7 @@ from backends.base import DType, FileSlice
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.scaling import with_scales
 from engine.weights.int8_rows import Int8Rows

@@ -10,7 +10,7 @@ from engine.api.values import ErrorCode
 from engine.compile.network import Network
 from engine.errors import EngineError
 from engine.families.architecture import AutoencoderModel
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import (
     component_network,

@@ -1,6 +1,6 @@
 """The latents of VAEs with shifted values: Flux.1's, which other families have, and SD 3's."""
 
-from engine.families.base import VaeFacts
+from engine.families.checkpoint import VaeFacts
 from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX, LatentSpace
 from engine.graphs.tiny_vae import TinyVaeConfig

@@ -8,7 +8,7 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.architecture import TinyDecoder
-from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts
 from engine.families.shared.kl_vae.autoencoder import has_tiny_vae
 from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace

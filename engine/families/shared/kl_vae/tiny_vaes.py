@@ -18,7 +18,7 @@ from engine.checkpoints.diffusers_configs import PipelineFile, read_config
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
-from engine.families.base import Component, ComponentSource, Parts
+from engine.families.checkpoint import Component, ComponentSource, Parts
 from engine.families.refusals import cannot_supply
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.stable_diffusion import latent_spaces

@@ -10,7 +10,7 @@ from engine.api.features import (
     TextLength,
 )
 from engine.families.architecture import Architecture
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.shared.clip.insertions import encoders_of
 from engine.families.shared.clip.network import text_layers
 from engine.families.shared.clip.text_encoding import ClipText

@@ -14,7 +14,7 @@ import msgspec
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import PredictionType, SamplerName, ScheduleName
 from engine.checkpoints.diffusers_configs import SchedulerFile
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.hints import CheckpointHints, LearntHints
 from engine.graphs.unet import UNetConfig
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.api.sentences import Sentence, as_it_is, sentence
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.api.sentences import Sentence, sentence
 from engine.errors import EngineError
-from engine.families.base import Component, Parts
+from engine.families.checkpoint import Component, Parts
 from engine.families.shared.misfits import misfit_of
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig

@@ -18,7 +18,7 @@ from engine.checkpoints.diffusers_configs import (
     unusual,
 )
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
 from engine.families.shared.keys.layout import KeyLayout
 from engine.families.shared.keys.shapes import check_claims, require_usual

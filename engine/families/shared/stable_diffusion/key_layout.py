@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from engine.api.sentences import Sentence, as_it_is, sentence
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.clip.keys import CLIP_KEYS, PROJECTED_CLIP_KEYS
 from engine.families.shared.keys.layout import KeyLayout
 from engine.families.shared.kl_vae.keys import KL_VAE_KEYS

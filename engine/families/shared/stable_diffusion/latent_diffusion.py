@@ -21,7 +21,7 @@ from engine.checkpoints.diffusers_folder import (
 )
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.checkpoints.sidecars import cards_of
-from engine.families.base import (
+from engine.families.checkpoint import (
     Component,
     ComponentSource,
     DenoiserFacts,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.unet.original_names import original_layers
 from engine.lora.layers import spelled
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.lora_names import PROJECTION, TABLES, clip_names
 from engine.families.shared.unet.original_names import original_layers
 from engine.lora.layers import LayerTable, Target, spelled

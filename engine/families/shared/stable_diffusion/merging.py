@@ -7,7 +7,7 @@ from engine.api.request import CheckpointOverride
 from engine.api.sentences import sentence
 from engine.api.values import PredictionType
 from engine.checkpoints.index import combined_digest
-from engine.families.base import Component, Parts, TextFacts
+from engine.families.checkpoint import Component, Parts, TextFacts
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 

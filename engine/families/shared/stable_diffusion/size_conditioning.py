@@ -13,7 +13,7 @@ import numpy as np
 
 from backends.base import Array
 from engine.api.record import ResolvedRequest
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import config_of
 from engine.families.shared.prompts.emphasis import Embeddings
 from engine.graphs.unet import UNetConfig, size_embedding

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_configs import VaeFile
-from engine.families.base import Parts
+from engine.families.checkpoint import Parts
 from engine.families.latents import LatentFormat, LatentStatistics
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 

@@ -12,7 +12,7 @@ from engine.compile.network import Network
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Conditioning, Texts
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.running import EncoderRunner
 from engine.families.shared.clip.text_encoding import ClipText, ClipTextPlan
 from engine.families.shared.clip.text_use import TextUse

@@ -3,7 +3,7 @@
 from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_configs import T5Constants, T5File, unusual
 from engine.checkpoints.diffusers_folder import FolderPart
-from engine.families.base import Component, ComponentSource
+from engine.families.checkpoint import Component, ComponentSource
 from engine.families.shared.keys.layout import KeyLayout
 from engine.families.shared.keys.shapes import check_claims, require_usual
 from engine.families.shared.stable_diffusion.folder_parts import FolderSource

@@ -4,7 +4,7 @@ from functools import partial
 
 from engine.compile.network import Network
 from engine.compile.shapes import offered
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import component_network, config_of
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.t5 import T5Config, t5_encoder

@@ -7,7 +7,7 @@ from backends.base import Session
 from engine.api.record import ResolvedRequest
 from engine.compile.network import Network
 from engine.families.architecture import Texts, distinct_texts
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.running import EncoderRunner
 from engine.families.shared.component_network import config_of
 from engine.families.shared.prompts.prompt_embeddings import (

@@ -11,7 +11,7 @@ from engine.api.values import PredictionType
 from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.architecture import TextAttention
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import (
     Dimensions,

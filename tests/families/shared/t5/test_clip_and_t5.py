@@ -13,7 +13,7 @@ from engine.api.conventions import CONVENTIONS
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
-from engine.families.base import Component, ComponentSource, IdentifiedCheckpoint, Parts
+from engine.families.checkpoint import Component, ComponentSource, IdentifiedCheckpoint, Parts
 from engine.families.latents import LatentFormat
 from engine.families.shared.t5.clip_and_t5 import ClipAndT5Text
 from engine.graphs.clip_text import ClipTextConfig, clip_text

@@ -8,7 +8,7 @@ from backends.base import DType, FileSlice
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import Component
+from engine.families.checkpoint import Component
 from engine.families.shared.keys.layout import KeyLayout
 from engine.families.shared.t5.keys import T5_KEYS
 from engine.families.shared.t5.sizes import t5_config
