@@ -37,7 +37,9 @@ class ControlStep:
         given = dict(feeds(DENOISER, 1))
         timestep = float(given.pop("timestep")[0])
         self._given = given | identified.architecture.denoiser.timestep_inputs(timestep)
-        embedding = self._loaded(model.embedding(SIZE, SIZE))
+        embeds = model.embedding(SIZE, SIZE)
+        assert embeds is not None, "a ControlNet of a UNet embeds maps itself"
+        embedding = self._loaded(embeds)
         self._embedded = embedding.run({"map": random_map()})
         embedding.close()
         self._denoiser = self._loaded(identified.architecture.denoiser.network(SIZE, SIZE))

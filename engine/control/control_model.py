@@ -39,10 +39,11 @@ class ControlModel(ABC):
     )
 
     @abstractmethod
-    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network:
+    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network | None:
         """Return the network that runs once per picture, for a picture size in pixels.
 
-        Its inputs are those of `shown` and `map_inputs`.
+        Its inputs are those of `shown` and `map_inputs`. None where the checkpoint's VAE encodes
+        the map.
         """
 
     @abstractmethod
@@ -76,16 +77,24 @@ class ControlModel(ABC):
         return height, width
 
     def shown(self, maps: Array, kinds: Sequence[ControlKind]) -> dict[str, Array]:
-        """Return maps float32 [maps, 3, *map_size] in [0, 1], RGB, as inputs of `embedding`."""
+        """Return maps float32 [maps, 3, *map_size] in [0, 1], RGB, as inputs of `embedding`.
+
+        Where the VAE encodes the map, it is the picture `image`.
+        """
         return {"map": maps}
 
     def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
         """Return the outputs of `embedding` as inputs of `denoising`."""
         return dict(made)
 
-    def drawn(self, made: Mapping[str, Array]) -> EncodedImage | None:
-        """Return the latent of a map if a tool draws it from the seed, by `embedding`'s outputs."""
-        return None
+    @property
+    def draws_latent(self) -> bool:
+        """True if a tool draws the latent of a map from the seed."""
+        return False
+
+    def encoded(self, latent: EncodedImage) -> EncodedImage:
+        """Return the latent of a map, as the VAE encodes pictures, as the network sees it."""
+        return latent
 
     def with_loras(self, loras: ComponentPatches | None) -> "ControlModel":
         """Return the model for the checkpoint whose denoiser LoRAs change so; itself mostly."""

@@ -1,6 +1,6 @@
 """ControlNets of Flux.1 for a checkpoint: their networks, and the inputs of a union."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,6 @@ from engine.control.kinds import FLUX_UNION_KINDS
 from engine.control.network import ControlNetwork
 from engine.control.token_nets import TokenNet, other_transformer
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
-from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import LEAST_TOKENS, MOST_PATCHES, MOST_TOKENS
 from engine.graphs.control_residuals import ResidualForm
@@ -31,7 +30,7 @@ from engine.weights.weight_set import WeightSet
 class FluxNetModel(TokenNet):
     """The networks of a ControlNet of Flux.1 for one checkpoint.
 
-    `embedding` is the VAE's encoder, unless the network embeds pixels itself.
+    The VAE encodes its maps, unless the network embeds pixels itself.
     """
 
     config: FluxControlConfig
@@ -73,22 +72,19 @@ class FluxNetModel(TokenNet):
         """Return maps in [0, 1] as inputs of `embedding`."""
         return {"map": maps} if self.config.embeds_pixels else TokenNet.shown(self, maps, kinds)
 
-    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network:
-        """Return the network that embeds a map, for a picture size in pixels."""
+    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network | None:
+        """Return the network that embeds a map's pixels; None where the VAE encodes the map."""
         if not self.config.embeds_pixels:
-            return TokenNet.embedding(self, height, width)
+            return None
         config = self.config
         dimensions = map_dimensions(height, width) | {"maps": offered(1, maps, 1)}
         made = self.network_of("control_embedding", lambda g: map_tokens(g, config), dimensions)
         return self.kept((height, width, maps), made)
 
-    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the outputs of `embedding` as inputs of `denoising`: the mean of a latent."""
-        return dict(made) if self.config.embeds_pixels else TokenNet.embedded(self, made)
-
-    def drawn(self, made: Mapping[str, Array]) -> EncodedImage | None:
-        """Return the latent of a map, which diffusers draws; None for one without deviation."""
-        return None if self.config.embeds_pixels else self.encoded(made)
+    @property
+    def draws_latent(self) -> bool:
+        """True: diffusers draws the latent of a map, if it has a deviation."""
+        return True
 
     def size_inputs(self, height: int, width: int) -> dict[str, Array]:
         """Return the turns of the tokens of what the denoiser sees, of a size in pixels."""

@@ -5,7 +5,7 @@ networks for SD 3.5 large differ by tool: sd3.5 (`sd3_infer.py`), ComfyUI (`load
 and `dit_embedder.py`) and diffusers (`pipeline_stable_diffusion_3_controlnet.py`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -103,13 +103,12 @@ class Sd3NetModel(TokenNet):
             maps = 1 - maps
         return TokenNet.shown(self, maps, kinds)
 
-    def encoded(self, made: Mapping[str, Array]) -> EncodedImage:
+    def encoded(self, latent: EncodedImage) -> EncodedImage:
         """Return the latent of a map, without the format's shift for a joint network."""
-        found = TokenNet.encoded(self, made)
         if not self.config.ignores_pooled:
-            return found
+            return latent
         form = replace(self.checkpoint.latent, shift=0.0)
-        return replace(found, mean=form.seen(found.unscaled))
+        return replace(latent, mean=form.seen(latent.unscaled))
 
     def size_inputs(self, height: int, width: int) -> dict[str, Array]:
         """Return the places of tokens of what the denoiser sees, of a size in pixels.

@@ -1,7 +1,7 @@
 """The common part of ControlNets of transformers, whose residuals are tokens of the picture."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backends.base import Array
@@ -14,7 +14,6 @@ from engine.control.control_model import ControlModel
 from engine.control.network import ControlNetwork
 from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
-from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import Dimensions, picture_dimensions
 from engine.families.shared.flow.denoiser import MAX_CONTEXTS, MOST_TOKENS
 from engine.graphs.operators import GraphBuilder
@@ -27,7 +26,7 @@ EMBEDDING = "map_embedding"
 class TokenNet(ControlModel):
     """The networks of a ControlNet of a transformer for one checkpoint.
 
-    `embedding` is the VAE's encoder, and the denoiser has inputs for the residuals.
+    The VAE encodes its maps, and the denoiser has inputs for the residuals.
     """
 
     @abstractmethod
@@ -39,21 +38,11 @@ class TokenNet(ControlModel):
         """Return the dimensions of tokens, for a latent of `cells` and texts of `tokens`."""
 
     def shown(self, maps: Array, kinds: Sequence[ControlKind]) -> dict[str, Array]:
-        """Return maps in [0, 1] as the encoder takes pictures."""
+        """Return maps in [0, 1] as the VAE takes pictures."""
         return {"image": 2 * maps - 1}
 
-    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network:
-        """Return the network that embeds a map, for a picture size in pixels."""
-        return self.checkpoint.architecture.autoencoder.encoder(height, width)
-
-    def embedded(self, made: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the outputs of `embedding` as inputs of `denoising`: the mean of a latent."""
-        return {EMBEDDING: self.encoded(made).mean}
-
-    def encoded(self, made: Mapping[str, Array]) -> EncodedImage:
-        """Return the latent of a map from the output of the VAE's encoder."""
-        (output,) = made.values()
-        return self.checkpoint.architecture.autoencoder.encoded(output)
+    def embedding(self, height: int, width: int, *, maps: int = 1) -> Network | None:
+        """Return None: the VAE encodes the map."""
 
     def denoising(
         self,

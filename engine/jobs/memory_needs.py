@@ -136,7 +136,10 @@ class _JobSizes:
     def _control_networks(self) -> tuple[ComponentBytes, ...]:
         """Return the weights of each network that runs at a step before the denoiser."""
         read = self.read
-        control = control_pass(read.controls, read.passes[0])
+        own, size = read.job.checkpoint, (read.job.request.height, read.job.request.width)
+        model, downscale = own.architecture.autoencoder, own.latent.downscale
+        vae = vae_networks(model, size, downscale, read.job.request.vae_tile)
+        control = control_pass(read.controls, read.passes[0], vae)
         if control is None:
             return ()
         denoiser = read.passes[0].network(read.first.texts[0], read.first.pictures[0].texts)

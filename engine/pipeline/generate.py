@@ -152,7 +152,9 @@ class Generation:
             self._canvas = self._read.to_encode.encode(self._vaes[0])
             self._encode_attended()
             for control in self._controls:
-                control.embed(self._stages)
+                form = self._read.job.checkpoint.latent
+                vae = Autoencoder(control.vae, form, self._stages, self._reporter)
+                control.embed(self._stages, vae)
             self._image_prompts = self._read.job.image_prompts.encode(self._stages)
         if needed:
             # Text encoders leave the processor half idle: load the denoiser meanwhile.

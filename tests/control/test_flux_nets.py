@@ -3,11 +3,14 @@
 from itertools import combinations
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
 
 from app.cli import run
+from backends.base import Precision
+from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer
 from engine.api.features import OptionalSetting
 from engine.api.preprocessors import ControlKind
@@ -26,6 +29,9 @@ from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
 from tests.families.flux.test_pictures import CLIP, CONTEXT, picture, write_checkpoint
 from tests.families.listings import Listing, affine
+from tests.pipeline.jobs import a_request
+from tests.pipeline.jobs import run as run_job
+from tests.pipeline.test_autoencoding import Small
 
 # The last convolution of XLabs' layers for maps; between two is an activation.
 _LAST = 14
@@ -135,6 +141,29 @@ def test_weight_range_and_mask_act_on_the_picture(net: Path, dev: Path, shown: P
     made = {name: picture(dev, controls=layers) for name, layers in other.items()}
     pairs = combinations(made, 2)
     assert [pair for pair in pairs if np.array_equal(made[pair[0]], made[pair[1]])] == []
+
+
+def test_maps_are_encoded_in_the_tiles_of_pictures(dev: Path, tmp_path: Path) -> None:
+    levels = np.random.default_rng(2).integers(0, 256, (256, 320, 3), np.uint8)
+    Image.fromarray(levels).save(tmp_path / "map.png")
+    listing = xlabs(FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 0))
+    latent = {name: shape for name, shape in listing.items() if "hint" not in name}
+    write_arrays(
+        tmp_path / "net.safetensors", {n: 5 * one for n, one in files.drawn(latent).items()}
+    )
+    led = ControlLayer(image=str(tmp_path / "map.png"), network=str(tmp_path / "net.safetensors"))
+    request = a_request(dev, width=320, height=256, steps=1, controls=(led,))
+    plain = run_job(msgspec.structs.replace(request, controls=()), CpuBackend()).pixels[0]
+    # There is no memory for the encoder of a whole picture.
+    backends = CpuBackend(), Small("vae_encoder")
+    whole, tiled = (
+        run_job(msgspec.structs.replace(request, vae_tile=tile), backend, (Precision.F32,)).pixels[
+            0
+        ]
+        for tile, backend in zip((None, 256), backends, strict=True)
+    )
+    assert "vae_encoder_shell" in backends[1].loads
+    assert np.abs(whole.astype(int) - tiled).max() <= 2 < np.abs(whole.astype(int) - plain).max()
 
 
 def test_the_command_line_makes_a_led_picture_again(

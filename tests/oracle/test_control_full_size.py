@@ -117,6 +117,7 @@ def test_a_full_size_network_equals_diffusers(tmp_path: Path, name: str) -> None
     checkpoint = identify(write_sparse(tmp_path / "whole.safetensors", listings.sdxl()))
     model = control_model(read_control_network(folder), checkpoint)
     embedding = model.embedding(SIDE, SIDE, maps=len(maps))
+    assert embedding is not None
     embedded = run_ours(tmp_path, embedding, {"map": maps, **model.map_inputs(kinds, weights)})
     waves = [size_embedding(SIZES, WAVES)] * 2
     feeds = {

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +30,8 @@ from engine.pipeline.denoise.passes import DenoisingPass, PassStart
 from engine.pipeline.denoise.tiles import Tile
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Stages
+from engine.pipeline.vae.autoencoding import Autoencoder
+from engine.pipeline.vae.networks import VaeNetworks
 from engine.preprocessors.map_maker import MakeMaps
 from engine.preprocessors.opencv.resizing import resize_linear
 from engine.preprocessors.scales import Pixels
@@ -54,6 +57,7 @@ class ControlPass:
     and width of the pass's pictures, `seen` that of what the denoiser sees at once: a tile, or all;
     `cell` is the side of a latent's cell. `first` is the height and width in the job's first pass:
     tools make a map once, for that size, and bring it to those of later passes. All are in pixels.
+    `vae` has the networks that encode pictures of the pass, and the maps that are encoded so.
     """
 
     units: tuple[ControlUnit, ...]
@@ -65,6 +69,7 @@ class ControlPass:
     cell: int
     first: tuple[int, int]
     make_maps: MakeMaps
+    vae: VaeNetworks
     enlarges: bool = False
     lllites: PassLllites | None = None
     # For each unit, what its embedding network made of its maps.
@@ -83,6 +88,7 @@ class ControlPass:
         read: ReadLayers,
         one: DenoisingPass,
         acting: ActingSteps,
+        vae: VaeNetworks,
     ) -> "ControlPass":
         """Return the layers for a pass, whose checkpoint they fit."""
         convention = one.request.convention
@@ -91,7 +97,7 @@ class ControlPass:
         size, rules = (one.request.height, one.request.width), convention.control
         seen, cell = one.evaluated_size, one.checkpoint.latent.downscale
         first = read.size or size
-        given = units, models, rules, acting, size, seen, cell, first, read.make_maps
+        given = units, models, rules, acting, size, seen, cell, first, read.make_maps, vae
         enlarges = one.begins_with is PassStart.ENLARGED
         return cls(*given, enlarges, PassLllites.of(models))
 
@@ -162,10 +168,15 @@ class ControlPass:
 
     def embedding_runs(self) -> tuple[Run, ...]:
         """Return the runs by which maps are embedded, once in a job."""
-        return tuple(Run(Phase.ENCODE, self._embedding(place)) for place in range(len(self.units)))
+        networks = (self._embedding(place) for place in range(len(self.units)))
+        embedding = ((Run(Phase.ENCODE, one),) if one else self.vae.encoding(1) for one in networks)
+        return tuple(chain.from_iterable(embedding))
 
-    def embed(self, stages: Stages) -> None:
-        """Make the maps and embed them, unless that was done. Raises as `Stages.run`."""
+    def embed(self, stages: Stages, vae: Autoencoder) -> None:
+        """Make the maps and embed them, unless that was done. Raises as `Stages.run`.
+
+        `vae` is that of the networks `vae`.
+        """
         places = range(len(self.embeddings), len(self.units))
         maps = self._maps(places, stages.cancel)
         for place in places:
@@ -173,14 +184,23 @@ class ControlPass:
             samples = [_samples(layer, maps[id(layer)]) for layer in unit.layers]
             feeds = model.shown(np.concatenate(samples), unit.kinds)
             feeds |= model.map_inputs(unit.kinds, unit.weights)
-            work = partial(_called, stages, feeds)
-            made = stages.run(Phase.ENCODE, self._embedding(place), work, _problem)
+            if (network := self._embedding(place)) is None:
+                made = self._encode_map(place, feeds["image"], vae)
+            else:
+                work = partial(_called, stages, feeds)
+                made = model.embedded(stages.run(Phase.ENCODE, network, work, _problem))
             told = model.step_inputs(unit.kinds) | model.size_inputs(*self.seen)
-            if (encoded := model.drawn(made)) is not None:
-                self._encoded[place] = encoded
-            self.embeddings.append({**model.embedded(made), **told})
+            self.embeddings.append({**made, **told})
         for key, one in maps.items():
             self._map_sha256[key] = one.sha256
+
+    def _encode_map(self, place: int, image: Array, vae: Autoencoder) -> dict[str, Array]:
+        """Return the mean of a map's latent; keep the latent if a tool draws it."""
+        model, (latent,) = self.models[place], vae.encode([image])
+        encoded = model.encoded(latent)
+        if model.draws_latent:
+            self._encoded[place] = encoded
+        return {EMBEDDING: encoded.mean}
 
     def draw(self, sampled: Sampled) -> int:
         """Draw the latents of maps by `sampled`, given draws of noise; return the draws."""
@@ -238,10 +258,11 @@ class ControlPass:
         """Return what a record tells of its layers, once their maps are made."""
         return tuple(layer.report(self._map_sha256[id(layer)]) for layer in layers)
 
-    def _embedding(self, place: int) -> Network:
+    def _embedding(self, place: int) -> Network | None:
+        """Return the network that embeds a unit's maps; None where the VAE encodes them."""
         maps = len(self.units[place].layers)
         network = self.models[place].embedding(*self.size, maps=maps)
-        return self._for_place(network, self.first_alike(place))
+        return network and self._for_place(network, self.first_alike(place))
 
     def _for_place(self, network: Network, place: int) -> Network:
         """Return a network under a name of its own, so that several are loaded together."""
