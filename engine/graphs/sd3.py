@@ -89,7 +89,8 @@ class Sd3Blocks:
         self.g, self.config = g, config
         timestep = g.input("timestep_embedding", DType.F32, (1, WAVES))
         self.pooled = g.input("pooled", DType.F32, ("contexts", config.pooled_width))
-        seen = g.op("Mul", self.pooled, g.constant(0.0)) if ignores_pooled else self.pooled
+        nothing = g.constant(0.0, DType.F32)
+        seen = g.op("Mul", self.pooled, nothing) if ignores_pooled else self.pooled
         total = g.op(
             "Add",
             embedded(g, timestep, "timestep", WAVES, config.width),

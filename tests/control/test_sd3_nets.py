@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import ModelProto
+from onnx.shape_inference import infer_shapes
 from PIL import Image
 
 from app.cli import run
-from backends.base import Array, DType
+from backends.base import Array, DType, Precision
 from engine.api.control import ControlLayer
 from engine.api.features import OptionalSetting
 from engine.api.preprocessors import ControlKind
@@ -21,12 +23,14 @@ from engine.control.sd3_nets import Sd3NetModel, comfy_places
 from engine.errors import EngineError
 from engine.families import identify
 from engine.graphs.control_residuals import JointForm
+from engine.graphs.operators import GraphBuilder
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
 from tests.families.flux.files import drawn
 from tests.families.flux.test_pictures import write_checkpoint as flux_checkpoint
 from tests.families.listings import Listing, affine
 from tests.families.sd3.test_pictures import picture, whole
+from tests.graphs.networks import PLAIN
 
 WIDTH, CONTEXT, POOLED, PLACES = 64, 136, 128, 16
 TOOLS = list(ConventionName)
@@ -232,6 +236,17 @@ def test_residuals_are_spread_over_the_blocks() -> None:
     assert [large.of_double(block, 38) for block in (0, 1, 2, 36, 37)] == [0, 0, 1, 18, 18]
     assert JointForm(19, 0).of_double(37, 38) is None
     assert large.name != JointForm(19, 0).name
+
+
+@pytest.mark.parametrize("name", ["joint", "canny"])
+def test_networks_are_emitted_in_16_bits(nets: dict[str, Path], model: Path, name: str) -> None:
+    found = control_model(read_control_network(nets[name]), identify(model))
+    step = found.denoising(64, 96)
+    assert step is not None
+    g = GraphBuilder("control", step.weights, PLAIN, DType.F16, Precision.F16)
+    step.emit(g)
+    graph = ModelProto.FromString(g.build({}).model)
+    infer_shapes(graph, check_type=True, strict_mode=True)
 
 
 def test_diffusers_alone_adds_nothing_after_the_last_block(
