@@ -1,6 +1,11 @@
 """The memory that a run takes beyond weights, and what a backend's runtime makes of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+
+# Results leave a run in float32.
+_LEAVING_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -8,12 +13,14 @@ class HeldResults:
     """Numbers of results in a run: those held at once, and those that fused attention takes.
 
     `grouped` are those of the buffers of a runtime that gives results whose lives do not meet the
-    same one, each as large as its largest result.
+    same one, each as large as its largest result. `leaving` are those that leave the run, which are
+    held to its end.
     """
 
     at_once: int
     by_heads: int
     grouped: int
+    leaving: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +31,9 @@ class WorkingMemory:
     `session_bytes`. `computes_ahead`: results that follow from sizes alone are computed once and
     kept. `empties`: after a run only the block in which its result lies stays, until that is freed.
 
-    Denoisers and autoencoders run in any size: a run takes `run_share` times their results, and
+    Other networks run in any size: a run takes `run_share` times their results, and
     `least_run_bytes`. `groups`: results whose lives do not meet share a buffer, and a buffer is
-    never another's part.
+    never another's part; results leave in memory of their own, unless they are in float32.
     """
 
     share: float = 1.65
@@ -40,4 +47,17 @@ class WorkingMemory:
     def run_bytes(self, held: HeldResults, itemsize: int) -> int:
         """Return the bytes of a run that holds so many numbers of `itemsize` bytes."""
         numbers = held.grouped if self.groups else held.at_once + held.by_heads
-        return int(numbers * itemsize * self.run_share) + self.least_run_bytes
+        held_bytes = int(numbers * itemsize * self.run_share) + self.least_run_bytes
+        leaves_apart = self.groups and itemsize != _LEAVING_BYTES
+        return held_bytes + held.leaving * _LEAVING_BYTES * leaves_apart
+
+    def runs_bytes(self, runs: Sequence[tuple[HeldResults, int]]) -> int:
+        """Return the bytes of runs one after the other, with all sessions loaded.
+
+        Each is told as `run_bytes` is. What leaves a run is held until the last one has run.
+        """
+        needed = [self.run_bytes(held, itemsize) for held, itemsize in runs]
+        if not self.empties:
+            return sum(needed)
+        before = accumulate((held.leaving * _LEAVING_BYTES for held, _ in runs), initial=0)
+        return max(left + run for left, run in zip(before, needed, strict=False)) if runs else 0

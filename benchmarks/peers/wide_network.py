@@ -1,4 +1,4 @@
-"""A network of full width with few blocks on a backend's processor: the memory of one run."""
+"""Networks of full width with few blocks on a backend's processor: the memory of one run."""
 
 import os
 from collections.abc import Mapping
@@ -10,15 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, Device, DType, Precision, size_of
+from backends.base import Device, DType, Feed, Graph, Precision, size_of
 from benchmarks.child import Answer
 from benchmarks.measure import PrivateMemoryPeak, private_bytes
 from benchmarks.peers.devices import backend_named
 from engine.cancel import CancelToken
+from engine.families.network_changes import kept_by
 from engine.graphs.live_results import held_results
 from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.memory.release import return_free_memory
-from tests.graphs.wide_networks import NETWORKS, wide_graph
+from tests.graphs.wide_jobs import WIDE
+from tests.graphs.wide_networks import WideNetwork as Wide
+from tests.graphs.wide_networks import wide_graph
 
 # A size in pixels and tokens at which the runtime packs all weights, and holds little else.
 _SMALL, _FEW_TOKENS = 64, 32
@@ -28,19 +31,29 @@ _RUNS = 2
 
 
 class WideNetwork:
-    """The peer. It answers one task: a runtime keeps what it made for one size."""
+    """The peer. It answers one task: a runtime keeps what it made for one size.
+
+    Networks that run before the network are loaded with it.
+    """
 
     def __init__(self, kind: str, network: str, backend: str, precision: str) -> None:
         keep_heap_compact(LARGE_RESULT)
-        made, self._network = backend_named(backend), NETWORKS[kind][network]
-        device, self._precision = Device(backend, "cpu", "the processor"), Precision(precision)
+        made, self._precision = backend_named(backend), Precision(precision)
+        whole = WIDE[kind][network]
+        self._networks = *whole.before, whole
+        device = Device(backend, "cpu", "the processor")
         operators, wanted = made.operators(device), self._precision.dtype
         element = wanted if wanted in operators.elements else DType.F32
         self._folder = TemporaryDirectory()
-        folder = Path(self._folder.name)
-        self._graph = wide_graph(self._network, folder, operators, element, self._precision)
+        self._graphs: list[Graph] = []
+        for number, one in enumerate(self._networks):
+            folder = Path(self._folder.name, str(number))
+            folder.mkdir()
+            self._graphs.append(wide_graph(one, folder, operators, element, self._precision))
         self._memory = made.working_memory(device)
-        self._session = made.load(self._graph, None, device, lambda _: None, CancelToken())
+        self._sessions = [
+            made.load(graph, None, device, lambda _: None, CancelToken()) for graph in self._graphs
+        ]
         self._random = np.random.default_rng(0)
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
@@ -50,31 +63,44 @@ class WideNetwork:
         """
         start = perf_counter()
         if task == "packed":
-            few = min(self._network.tokens, _FEW_TOKENS)
-            self._session.run(self._feeds(replace(self._network, tokens=few).sizes(*_LEAST)))
+            self._run(_SMALL, _SMALL, 1, few=True)
             return_free_memory()
             return {"seconds": perf_counter() - start, "bytes": private_bytes(os.getpid())}
-        sizes = self._network.sizes(*(int(options[one]) for one in ("height", "width", "contexts")))
-        feeds = self._feeds(sizes)
+        size = [int(options[one]) for one in ("height", "width", "contexts")]
         return_free_memory()
         with PrivateMemoryPeak(os.getpid(), _SAMPLED_S) as memory:
             for _ in range(_RUNS):
-                self._session.run(feeds)
-        predicted = self._memory.run_bytes(
-            held_results(self._graph, sizes), self._precision.dtype.itemsize
+                self._run(*size)
+        itemsize = self._precision.dtype.itemsize
+        predicted = self._memory.runs_bytes(
+            [
+                (held_results(graph, one.sizes(*size)), itemsize)
+                for one, graph in zip(self._networks, self._graphs, strict=True)
+            ]
         )
         seconds = perf_counter() - start
         return {"seconds": seconds, "bytes": memory.peak_bytes, "predicted": predicted}
 
-    def _feeds(self, sizes: Mapping[str, int]) -> dict[str, Array]:
-        fed = self._network.fed(sizes)
-        return fed | {
+    def _run(self, height: int, width: int, contexts: int, *, few: bool = False) -> None:
+        """Run the networks once, with what those before make as inputs."""
+        made: dict[str, Feed] = {}
+        for one, graph, session in zip(self._networks, self._graphs, self._sessions, strict=True):
+            shown = replace(one, tokens=min(one.tokens, _FEW_TOKENS)) if few else one
+            feeds = self._feeds(shown, graph, shown.sizes(height, width, contexts))
+            feeds |= {name: made[name] for name in made.keys() & {i.name for i in graph.inputs}}
+            if one is self._networks[-1]:
+                session.run(feeds)
+            else:
+                written = session.run_on_device(feeds)
+                made |= written | kept_by(written)
+
+    def _feeds(self, one: Wide, graph: Graph, sizes: Mapping[str, int]) -> dict[str, Feed]:
+        fed = one.fed(sizes)
+        drawn: dict[str, Feed] = {
             spec.name: self._random.standard_normal(
                 tuple(size_of(n, sizes) for n in spec.shape), np.float32
             )
-            for spec in self._graph.inputs
+            for spec in graph.inputs
             if spec.name not in fed and not spec.optional
         }
-
-
-_LEAST = _SMALL, _SMALL, 1
+        return drawn | fed

@@ -1,4 +1,4 @@
-"""The memory of denoisers and decoders beside their weights, and what plans predict of it."""
+"""The memory of networks beside their weights, and what plans predict of it."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from benchmarks.child import Child
 from benchmarks.report import Findings
 from benchmarks.sections.predicted_memory import MeasuredPeak, beside_predictions
 from benchmarks.sections.setting import Setting
-from tests.graphs.wide_networks import NETWORKS
+from tests.graphs.wide_jobs import WIDE
 
 _RUNTIMES = (("cpu", "f32"), ("intel_openvino", "bf16"), ("intel_openvino", "f32"))
 # Heights and widths in pixels.
@@ -18,7 +18,7 @@ def activations(setting: Setting) -> Findings:
     """Measure every family's networks at full width on the runtimes of the processor."""
     peaks: list[MeasuredPeak] = []
     for backend, precision in _RUNTIMES:
-        for kind, networks in NETWORKS.items():
+        for kind, networks in WIDE.items():
             for name in networks:
                 peaks += _peaks(setting, kind, name, backend, precision)
     note = (
@@ -35,7 +35,7 @@ def _peaks(
     options = {"kind": kind, "network": name, "backend": backend, "precision": precision}
     with Child("wide network", **options) as child:
         packed = float(child.ask("packed")["bytes"])
-    contexts = NETWORKS[kind][name].contexts
+    contexts = WIDE[kind][name].contexts
     for height, width in _QUICK if setting.quick else _SIZES:
         with Child("wide network", **options) as child:
             run = child.ask("run", height=height, width=width, contexts=contexts)

@@ -1,6 +1,6 @@
 """Prepares networks for one device."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 
 from backends.base import (
@@ -9,6 +9,7 @@ from backends.base import (
     Device,
     DType,
     FileSlice,
+    HeldResults,
     MemoryInfo,
     OperatorSet,
     Precision,
@@ -137,11 +138,28 @@ class Compiler:
 
         Raises EngineError(CHECKPOINT_MISMATCH) if weights are missing.
         """
-        prepared = self.prepared(network, precision)
-        operators = self._operators_for(network.weights)
-        held = self._counted.of(network, operators, lambda: prepared.graph)
-        memory = self.backend.working_memory(self.device)
-        return memory.run_bytes(held, precision.dtype.itemsize)
+        return self.runs_bytes(((network, precision),))
+
+    def runs_bytes(self, networks: Sequence[tuple[Network, Precision]]) -> int:
+        """Return the bytes that runs take beside weights, one after the other, with all loaded.
+
+        Raises as `run_bytes`.
+        """
+        runs: list[tuple[HeldResults, int]] = []
+        for network, precision in networks:
+            prepared = self.prepared(network, precision)
+            operators = self._operators_for(network.weights)
+            held = self._counted.of(network, operators, lambda one=prepared: one.graph)
+            runs.append((held, precision.dtype.itemsize))
+        return self.backend.working_memory(self.device).runs_bytes(runs)
+
+    def used_weights(self, network: Network, precision: Precision) -> WeightSet:
+        """Return the weights that a network's graph uses, of those that it is given.
+
+        Raises as `run_bytes`.
+        """
+        used = self.prepared(network, precision).used
+        return WeightSet(network.weights.content, used, role=network.weights.role)
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""

@@ -20,15 +20,17 @@ class CountedResults:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        # By the `id` of the network, which is kept alive beside the count: ids stay unique.
-        self._counts: OrderedDict[tuple[int, OperatorSet], tuple[Network, HeldResults]]
+        # By the `id`s of parts of the network, which is kept alive beside the count: they stay
+        # unique. Networks may be the same but for their names.
+        self._counts: OrderedDict[tuple[object, ...], tuple[Network, HeldResults]]
         self._counts = OrderedDict()
 
     def of(
         self, network: Network, operators: OperatorSet, emit: Callable[[], Graph]
     ) -> HeldResults:
         """Return the count of a network in its present sizes, whose graph `emit` returns."""
-        key = id(network), operators
+        parts = network.emit, network.weights, network.dimensions, network.branches
+        key = *map(id, parts), operators
         with self._lock:
             if key in self._counts:
                 self._counts.move_to_end(key)

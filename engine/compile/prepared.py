@@ -29,6 +29,7 @@ from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import in_place_names, runtime_bytes, streamed_bytes
+from engine.weights.sources import WeightSource
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -67,6 +68,11 @@ class PreparedNetwork:
     def graph(self) -> Graph:
         """The network's graph, without bound weights."""
         return self._emit()[0]
+
+    @property
+    def used(self) -> Mapping[str, WeightSource]:
+        """The weights that the graph uses, by name."""
+        return self._emit()[1].used
 
     def identity(
         self, placement: WeightPlacement = WeightPlacement.MEMORY, room_bytes: int = 0

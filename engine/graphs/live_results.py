@@ -1,7 +1,7 @@
 """The numbers of a graph's results that are held at once, found without running it.
 
-A result is held from the node that makes it to the last that takes it. What follows from weights
-and sizes alone is no result of a run.
+A result is held from the node that makes it to the last that takes it, or to the run's end if it
+leaves the run. What follows from weights and sizes alone is no result of a run.
 """
 
 import math
@@ -43,8 +43,9 @@ def held_results(graph: Graph, sizes: Mapping[str, int]) -> HeldResults:
             if one.data_type == TensorProto.INT64 or one.name in scales
         },
     )
-    run = _Run(shapes, found.node, {one.name for one in found.initializer})
-    return HeldResults(run.at_once(), run.by_heads(), run.grouped())
+    fixed, leaving = {one.name for one in found.initializer}, [one.name for one in graph.outputs]
+    run = _Run(shapes, found.node, fixed, leaving)
+    return HeldResults(run.at_once(), run.by_heads(), run.grouped(), run.leaving())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,14 @@ class _Life:
 class _Run:
     """The steps of a run, in the order of the graph."""
 
-    def __init__(self, shapes: ResultShapes, nodes: Iterable[NodeProto], fixed: set[str]) -> None:
-        self._shapes = shapes
+    def __init__(
+        self,
+        shapes: ResultShapes,
+        nodes: Iterable[NodeProto],
+        fixed: set[str],
+        leaving: Sequence[str],
+    ) -> None:
+        self._shapes, self._leaving = shapes, leaving
         self._steps: list[_Step] = []
         # The value that a view is of.
         wholes: dict[str, str] = {}
@@ -88,6 +95,7 @@ class _Run:
                 else:
                     sizes = {one: self._size(one) for one in made}
                     self._steps.append(_Step(node.op_type, taken, sizes))
+        self._left = {wholes.get(one, one) for one in leaving}
 
     def _size(self, value: str) -> int:
         return math.prod(self._shapes[value])
@@ -97,9 +105,13 @@ class _Run:
         taken = (step.taken for step in self._steps if step.kind in _ATTENTION)
         return max((sum(map(self._size, one)) for one in taken), default=0)
 
+    def leaving(self) -> int:
+        """Return the numbers of the results that leave the run."""
+        return sum(map(self._size, self._leaving))
+
     def at_once(self) -> int:
         """Return the most numbers held as steps follow one another, writing over inputs."""
-        last, held = _last(self._steps), dict[str, int]()
+        last, held = self._last(self._steps), dict[str, int]()
         most = now = 0
         for place, step in enumerate(self._steps):
             dying = {one for one in step.taken if one in held and last[one] == place}
@@ -132,7 +144,7 @@ class _Run:
 
     def _lives(self) -> Iterator[_Life]:
         steps, scores = self._by_first_inputs(), self._scores()
-        last = _last(steps)
+        last = self._last(steps)
         for place, step in enumerate(steps):
             if step.kind in _ATTENTION:
                 turned = [*map(self._size, step.taken), *step.made.values()]
@@ -172,7 +184,10 @@ class _Run:
                 waiting += ((one, False) for one in sorted(needed - seen, reverse=True))
         return order
 
+    def _last(self, steps: Sequence[_Step]) -> dict[str, int]:
+        """Return the place of the last step that takes each value; after all for those that leave.
 
-def _last(steps: Sequence[_Step]) -> dict[str, int]:
-    """Return the place of the last step that takes each value."""
-    return {value: place for place, step in enumerate(steps) for value in step.taken}
+        A result that nothing takes is absent.
+        """
+        taken = {value: place for place, step in enumerate(steps) for value in step.taken}
+        return taken | dict.fromkeys(self._left, len(steps))

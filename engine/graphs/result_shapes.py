@@ -164,6 +164,14 @@ def _transposed(given: Given) -> Shape:
     return tuple(given.shapes[0][axis] for axis in order)
 
 
+def _unsqueezed(given: Given) -> Shape:
+    shape, axes = list(given.shapes[0]), given.ints(1)
+    count = len(shape) + len(axes)
+    for axis in sorted(one % count for one in axes):
+        shape.insert(axis, 1)
+    return tuple(shape)
+
+
 def _tiled(given: Given) -> Shape:
     return tuple(size * times for size, times in zip(given.shapes[0], given.ints(1), strict=True))
 
@@ -264,4 +272,5 @@ _RULES: Mapping[str, Callable[[Given], Shape]] = {
     "SpaceToDepth": _packed,
     "Tile": _tiled,
     "Transpose": _transposed,
+    "Unsqueeze": _unsqueezed,
 }

@@ -1,8 +1,10 @@
 """The memory needs of a job on a device: the bytes of its networks' weights, and of their runs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 
 from backends.base import Precision
 from engine.compile.compiler import Compiler
@@ -11,7 +13,9 @@ from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.memory.component_bytes import ComponentBytes, total_bytes
 from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds
 from engine.pipeline.control.passes import control_pass
+from engine.pipeline.control.running import ControlPass
 from engine.pipeline.enlarge.enlarging import enlarging_bytes
+from engine.pipeline.picture_plan import vae_of_pass
 from engine.pipeline.place import precisions
 from engine.pipeline.read_job import ReadJob, texts_in
 from engine.pipeline.vae.networks import vae_networks
@@ -29,6 +33,20 @@ def memory_needs(read: ReadJob, compiler: Compiler, *, preview_bytes: int = 0) -
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """The networks of a step: control networks, a reference's run, and the denoiser."""
+
+    controls: tuple[Network, ...]
+    reference: tuple[Network, ...]
+    denoiser: Network
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """All of them, as they run."""
+        return *self.controls, *self.reference, self.denoiser
+
+
+@dataclass(frozen=True, eq=False)
 class _JobSizes:
     """The sizes of a job's networks on a device; `precisions` are those to try, in order."""
 
@@ -41,8 +59,9 @@ class _JobSizes:
         read, tile = self.read, self.read.job.request.vae_tile
         last = read.second_runs[-1].checkpoint if read.second_runs else read.job.checkpoint
         longest = tile or TILE_CELLS * last.latent.downscale
-        texts, prompts = self._text_encoders(), read.job.image_prompts.networks
+        texts, pictured = self._text_encoders(), self._picture_encoders()
         first, *later = self._denoisers()
+        role = read.job.checkpoint.role
         return MemoryNeeds(
             denoiser=first.weights,
             vae=self._vae_weights(last),
@@ -55,9 +74,11 @@ class _JobSizes:
             tiles=tile is not None,
             enlarging_bytes=max(map(enlarging_bytes, read.second_runs, read.upscalers), default=0),
             preview_bytes=preview_bytes,
-            controls=self._control_networks(),
-            reference=self._reference(),
-            image_prompts=tuple(self._network(network) for network in prompts),
+            controls=self._control_networks(role),
+            reference=self._reference(role),
+            picture_encoders=tuple(map(self._used, pictured)),
+            text_run_bytes=self._runs(self._text_networks()),
+            picture_run_bytes=self._runs(pictured),
         )
 
     def _first_passes(self) -> dict[str, int]:
@@ -78,17 +99,32 @@ class _JobSizes:
             for component in self.read.passes[place].checkpoint.architecture.text.components
         ]
 
+    def _text_networks(self) -> list[Network]:
+        """Return the networks that encode texts, each once."""
+        every = (network for text in self.read.first.texts for network in text.networks)
+        return list({id(network): network for network in every}.values())
+
+    def _picture_encoders(self) -> list[Network]:
+        """Return the networks that encode image prompts and embed maps, each once."""
+        controls = (control for control in self._controls if control)
+        every = chain.from_iterable(control.embedding_networks for control in controls)
+        embedding = {id(network): network for network in every if network}
+        return [*self.read.job.image_prompts.networks, *embedding.values()]
+
     def _denoisers(self) -> list[LaterDenoiser]:
-        """Return the denoiser of each checkpoint and its steps, in the order of the passes."""
-        return [
-            LaterDenoiser(
-                self._components(
-                    self._with_loras(place), (Component.DENOISER,), self.precisions[0]
-                ),
-                self._step(role),
-            )
-            for role, place in self._first_passes().items()
-        ]
+        """Return the denoiser of each checkpoint and its steps, in the order of the passes.
+
+        Those of later checkpoints have what runs at their steps with them.
+        """
+        found: list[LaterDenoiser] = []
+        for role, place in self._first_passes().items():
+            variants = self._with_loras(place)
+            weights = [self._components(variants, (Component.DENOISER,), self.precisions[0])]
+            if found:
+                reference = self._reference(role)
+                weights += (*self._control_networks(role), *([reference] if reference else ()))
+            found.append(LaterDenoiser(total_bytes(weights), self._step(role)))
+        return found
 
     def _vae_weights(self, last: IdentifiedCheckpoint) -> ComponentBytes:
         precision = last.architecture.autoencoder.decoder().precisions(self.precisions)[0]
@@ -103,7 +139,10 @@ class _JobSizes:
         """
         read, downscale = self.read, checkpoint.latent.downscale
         decoded = [(each.request.height, each.request.width) for each in read.passes]
-        encodes = read.to_encode.count > 0 or bool(read.second_runs)
+        layers, controls = read.controls, (one for one in self._controls if one)
+        follows = bool(layers.reference or layers.own_map)
+        follows = follows or any(None in one.embedding_networks for one in controls)
+        encodes = read.to_encode.count > 0 or bool(read.second_runs) or follows
         encoded = [*decoded] if encodes else []
         encoded += [
             (height * downscale, width * downscale) for height, width in read.references.sizes
@@ -115,51 +154,62 @@ class _JobSizes:
                 vae = vae_networks(checkpoint.architecture.autoencoder, largest, downscale, tile)
                 runs = vae.decoding() if is_decoded else vae.encoding(1)
                 networks += (run.network for run in runs if run.network)
-        return max(map(self._run, networks))
+        return max(self._runs((network,)) for network in networks)
 
     def _step(self, role: str) -> int:
-        """Return the most bytes that a step of a role's denoiser takes beside its weights."""
+        """Return the most bytes that a step of a role's denoiser takes beside weights.
+
+        That is with the networks that run before it.
+        """
+        every = (step.networks for step in self._steps(role))
+        return max(map(self._runs, {tuple(map(id, one)): one for one in every}.values()))
+
+    def _steps(self, role: str) -> Iterator[_Step]:
+        """Yield the steps of a role's denoiser."""
         first = self.read.first
-        networks = {
-            id(network): network
-            for pass_, text in zip(first.passes, first.texts, strict=True)
-            if pass_.checkpoint.role == role
-            for picture in first.pictures
-            for network in [pass_.network(text, texts_in(pass_, picture))]
-        }
-        return max(map(self._run, networks.values()))
+        for pass_, text, control in zip(first.passes, first.texts, self._controls, strict=True):
+            for picture in first.pictures if pass_.checkpoint.role == role else ():
+                texts = texts_in(pass_, picture)
+                network, writing = pass_.network(text, texts), pass_.writing_network(text, texts)
+                controls = control.networks(network) if control else ()
+                yield _Step(controls, (writing,) if writing else (), network)
 
-    def _run(self, network: Network) -> int:
-        """Return the bytes that a run of a network takes beside its weights."""
-        return self.compiler.run_bytes(network, network.precisions(self.precisions)[0])
+    def _runs(self, networks: Sequence[Network]) -> int:
+        """Return the bytes that runs take beside weights, one after the other, with all loaded."""
+        precise = ((one, one.precisions(self.precisions)[0]) for one in networks)
+        return self.compiler.runs_bytes(tuple(precise))
 
-    def _control_networks(self) -> tuple[ComponentBytes, ...]:
-        """Return the weights of each network that runs at a step before the denoiser."""
-        read = self.read
-        own, size = read.job.checkpoint, (read.job.request.height, read.job.request.width)
-        model, downscale = own.architecture.autoencoder, own.latent.downscale
-        vae = vae_networks(model, size, downscale, read.job.request.vae_tile)
-        control = control_pass(read.controls, read.passes[0], vae)
-        if control is None:
-            return ()
-        denoiser = read.passes[0].network(read.first.texts[0], read.first.pictures[0].texts)
+    @cached_property
+    def _controls(self) -> tuple[ControlPass | None, ...]:
+        """The control layers of each pass."""
+        read, tile = self.read, self.read.job.request.vae_tile
         return tuple(
-            self._network(network) for network in control.networks(denoiser) if network.weights
+            control_pass(read.controls, one, vae_of_pass(read, one, tile)) for one in read.passes
         )
 
-    def _reference(self) -> ComponentBytes | None:
-        """Return the weights of the run of a reference picture; None where a job has none."""
+    def _control_networks(self, role: str) -> tuple[ComponentBytes, ...]:
+        """Return the weights of each network that runs before a role's denoiser at its steps."""
+        controls = next(self._steps(role)).controls
+        return tuple(self._network(network) for network in controls if network.weights)
+
+    def _reference(self, role: str) -> ComponentBytes | None:
+        """Return the weights of the run of a reference beside a role's denoiser; None for none."""
         denoiser = (Component.DENOISER,)
         found = [
             self._components([each.writing], denoiser, self.precisions[0])
             for each in self.read.passes
-            if each.writing
+            if each.writing and each.checkpoint.role == role
         ]
         return max(found, key=lambda weights: weights.packed + weights.patched, default=None)
 
     def _network(self, network: Network) -> ComponentBytes:
         """Return the weights of a network that is no component of a checkpoint."""
         return self._weights(network.weights, network.precisions(self.precisions)[0])
+
+    def _used(self, network: Network) -> ComponentBytes:
+        """Return those of a network's weights that its graph uses."""
+        precision = network.precisions(self.precisions)[0]
+        return self._weights(self.compiler.used_weights(network, precision), precision)
 
     def _weights(self, weights: WeightSet, precision: Precision) -> ComponentBytes:
         """Return the bytes of a set of weights without patches."""

@@ -27,7 +27,8 @@ def host_share(needs: MemoryNeeds, free_bytes: int, limit_bytes: int | None) -> 
         # Of weights that are streamed, those on their way are in memory.
         return replace(part, packed=0, patched=part.patched - part.branches)
 
-    without = replace(needs, step_bytes=0, vae_run_bytes=0, vae_tile_bytes=0, preview_bytes=0)
+    runs = "step_bytes", "text_run_bytes", "picture_run_bytes", "vae_run_bytes", "vae_tile_bytes"
+    without = replace(needs, **dict.fromkeys((*runs, "preview_bytes"), 0))
     later = tuple(replace(one, step_bytes=0) for one in needs.later)
     on_its_way = _each(replace(without, later=later), on_host)
     return HostShare(on_its_way, budget_of(free_bytes, limit_bytes))
@@ -44,6 +45,6 @@ def _each(needs: MemoryNeeds, change: Callable[[ComponentBytes], ComponentBytes]
         largest_text=largest and change(largest),
         reference=reference and change(reference),
         controls=tuple(map(change, needs.controls)),
-        image_prompts=tuple(map(change, needs.image_prompts)),
+        picture_encoders=tuple(map(change, needs.picture_encoders)),
         later=tuple(replace(one, weights=change(one.weights)) for one in needs.later),
     )

@@ -10,11 +10,6 @@ from engine.memory.ways import Way, ways
 TILE_CELLS = 72
 # The memory of the interpreter, the runtime and the libraries.
 _BASE_BYTES = 200 << 20
-# The memory of a ControlNet's step, and of its residuals, as a share of the denoiser's.
-_CONTROL_SHARE = 0.5
-# The memory of a reference's step, and of what it writes and the denoiser reads, as a share of the
-# denoiser's: measured at 512x512 with SD 1.5 (`benchmarks/sections/reference.py`).
-_REFERENCE_SHARE = 2.0
 # The share of free memory that a job may use; the rest is left to other programs.
 _SHARE_OF_FREE = 0.8
 # The halvings by which the room for packed weights is found.
@@ -84,7 +79,7 @@ class HostPeak:
 
 @dataclass(frozen=True, slots=True)
 class LaterDenoiser:
-    """The denoiser of a later pass, and the most bytes that a step takes beside its weights."""
+    """The denoiser of a later pass with what runs at its steps, and the bytes beside weights."""
 
     weights: ComponentBytes
     step_bytes: int
@@ -97,8 +92,8 @@ class MemoryNeeds:
     `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
     loaded; `largest_text` is the largest of them (None: there is one). `later` are the denoisers of
     a refiner and of second passes with checkpoints of their own. `controls` are networks that run
-    at each step before the denoiser, all loaded with it. `image_prompts` are the
-    networks that encode image prompts one after the other. `reference` runs the denoiser's layers
+    at each step before the denoiser, all loaded with it. `picture_encoders` are the networks that
+    encode image prompts and embed maps, one after the other. `reference` runs the denoiser's layers
     once more at each step, for a reference picture that they attend to.
     """
 
@@ -108,10 +103,13 @@ class MemoryNeeds:
     largest_text: ComponentBytes | None = None
     later: tuple[LaterDenoiser, ...] = ()
     controls: tuple[ComponentBytes, ...] = ()
-    image_prompts: tuple[ComponentBytes, ...] = ()
+    picture_encoders: tuple[ComponentBytes, ...] = ()
     reference: ComponentBytes | None = None
-    # The most bytes that a step takes beside the denoiser's weights.
+    # The most bytes that a step takes beside weights, with controls and a reference.
     step_bytes: int
+    # The bytes that the runs of text encoders take beside weights, and those of `picture_encoders`.
+    text_run_bytes: int = 0
+    picture_run_bytes: int = 0
     # The most bytes that a run of the VAE takes beside its weights: on a whole picture, in tiles.
     vae_run_bytes: int
     vae_tile_bytes: int
@@ -156,7 +154,7 @@ class MemoryNeeds:
             denoiser=self.denoiser.packing(room_bytes),
             vae=self.vae.packing(room_bytes),
             largest_text=largest.packing(room_bytes),
-            image_prompts=tuple(one.packing(room_bytes) for one in self.image_prompts),
+            picture_encoders=tuple(one.packing(room_bytes) for one in self.picture_encoders),
             later=tuple(
                 replace(one, weights=one.weights.packing(room_bytes)) for one in self.later
             ),
@@ -167,25 +165,24 @@ class MemoryNeeds:
         reference = (self.reference,) if self.reference else ()
         beside = [one.mapped_bytes(placement) for one in (*self.controls, *reference)]
         text = self.largest_text or self.text_encoder
-        others = (text, self.vae, *self.image_prompts, *(one.weights for one in self.later))
+        others = (text, self.vae, *self.picture_encoders, *(one.weights for one in self.later))
         first = self.denoiser.mapped_bytes(placement) + sum(beside)
         return max(first, *(one.mapped_bytes(placement) for one in others))
 
     def peak(self, way: Way, placement: WeightPlacement) -> int:
         """Return the peak in bytes where converted weights are in this place."""
-        step = self.step_bytes
-        beside = sum(one.bytes(placement) for one in self.controls)
-        beside += int(step * _CONTROL_SHARE) * len(self.controls)
-        if self.reference is not None:
-            beside += self.reference.bytes(placement) + int(step * _REFERENCE_SHARE)
-        first = self.denoiser.bytes(placement) + step + beside + self.preview_bytes
-        pictures = [one.bytes(placement) for one in self.image_prompts]
-        third = self.text_encoder.bytes(placement) + sum(pictures)
+        beside = (*self.controls, *((self.reference,) if self.reference else ()))
+        weights = self.denoiser.bytes(placement) + sum(one.bytes(placement) for one in beside)
+        first = weights + self.step_bytes + self.preview_bytes
+        pictures = [one.bytes(placement) for one in self.picture_encoders]
+        encoding = self.text_run_bytes + self.picture_run_bytes
+        third = self.text_encoder.bytes(placement) + sum(pictures) + encoding
         if not way.resident:
             # Before the first step: one text encoder, and the denoiser's weights.
-            text = (self.largest_text or self.text_encoder).bytes(placement)
+            text = (self.largest_text or self.text_encoder).bytes(placement) + self.text_run_bytes
             loaded = self.denoiser.loading(placement) * way.load_ahead
-            first, third = max(first, text + loaded, *pictures), 0
+            picture = max(pictures, default=0) + self.picture_run_bytes
+            first, third = max(first, text + loaded, picture), 0
         runs = [first, self._vae(way, placement), self.enlarging_bytes]
         runs += (one.weights.bytes(placement) + one.step_bytes for one in self.later)
         return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))

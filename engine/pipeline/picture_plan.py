@@ -53,7 +53,7 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         encoding = vaes[-1] if same else _vae(second.checkpoint, encoded, tile)
         enlargements.append(Enlargement(upscaler, encoding))
     controls = tuple(
-        control_pass(read.controls, pass_, _of_pass(read, pass_, tile)) for pass_ in read.passes
+        control_pass(read.controls, pass_, vae_of_pass(read, pass_, tile)) for pass_ in read.passes
     )
     references = tuple(
         _vae(read.job.checkpoint, (picture.shape[2], picture.shape[3]), tile)
@@ -89,10 +89,10 @@ def _own_map(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> OwnMapPas
     own = read.controls.own_map
     if own is None or not pass_.checkpoint.architecture.features.follows_map:
         return None
-    return OwnMapPass(own, pass_, _of_pass(read, pass_, tile))
+    return OwnMapPass(own, pass_, vae_of_pass(read, pass_, tile))
 
 
-def _of_pass(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> VaeNetworks:
+def vae_of_pass(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> VaeNetworks:
     """Return the networks for pictures of a pass."""
     # The job's own checkpoint where it is the same: its networks may be loaded.
     checkpoint = read.job.checkpoint if pass_.second is None else pass_.second.checkpoint

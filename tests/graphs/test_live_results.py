@@ -14,6 +14,7 @@ from backends.base import (
     Device,
     DType,
     Graph,
+    HeldResults,
     OperatorSet,
     Precision,
     TensorSpec,
@@ -24,10 +25,18 @@ from backends.forms import AttentionForm, UpsamplingForm
 from backends.registry import BACKENDS
 from engine.cancel import CancelToken
 from engine.graphs.chroma import ChromaConfig, chroma
+from engine.graphs.clip_text import ClipTextConfig, Projection, clip_text
+from engine.graphs.clip_vision import ClipVisionConfig, clip_vision
+from engine.graphs.control_net import ControlNetConfig, control_net, map_embedding
+from engine.graphs.flux_control import FluxControlConfig, flux_control
+from engine.graphs.image_prompts import AttendingLayer
+from engine.graphs.ip_adapter import IpAdapterConfig, Resampler, ip_adapter
 from engine.graphs.live_results import held_results
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.qwen3 import Qwen3Config, qwen3_encoder
 from engine.graphs.result_shapes import ResultShapes
 from engine.graphs.sd3 import Sd3Config, sd3
+from engine.graphs.t5 import T5Config, t5_encoder
 from engine.graphs.unet import unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 from tests.graphs.networks import (
@@ -39,6 +48,7 @@ from tests.graphs.networks import (
     small_unet,
     wanted,
 )
+from tests.graphs.wide_jobs import WIDE, encoder_of
 from tests.graphs.wide_networks import NETWORKS, WideNetwork
 
 _BACKEND = CpuBackend()
@@ -58,7 +68,12 @@ _SIZES = {
     "width": 16,
     "patches": 96,
     "positions": 101,
+    "rows": 2,
+    "maps": 2,
+    "map_height": 192,
+    "map_width": 128,
 }
+_WORDS = 20
 _SD3 = Sd3Config(
     channels=4,
     width=64,
@@ -85,6 +100,27 @@ _CHROMA = ChromaConfig(
     approximator_width=32,
     approximator_layers=1,
 )
+_T5 = T5Config(_WORDS, width=32, heads=2, head_width=16, mlp_width=64, layers=2)
+_QWEN3 = Qwen3Config(_WORDS, width=32, heads=4, key_heads=2, head_width=16, mlp_width=64, layers=3)
+_CLIP = ClipTextConfig(
+    _WORDS, 32, 64, layers=2, heads=2, projection=Projection.LINEAR, projected_width=16
+)
+_VISION = ClipVisionConfig(32, 64, layers=2, heads=2, projected_width=16, side=28)
+_ADAPTER = IpAdapterConfig(32, 24, Resampler(4, 32, 64, layers=1, heads=2))
+_ATTENDING = AttendingLayer("down_blocks.1.attentions.0.transformer_blocks.0.attn2", 64, 1, 0)
+_FLUX_CONTROL = FluxControlConfig(
+    in_channels=16,
+    out_channels=16,
+    width=32,
+    heads=2,
+    mlp_width=64,
+    context_width=24,
+    double_blocks=1,
+    single_blocks=1,
+    axes=(4, 6, 6),
+    pooled_width=16,
+)
+_CONTROL = ControlNetConfig(encoder_of(small_unet()), map_widths=(8, 8, 16, 16))
 _PACKED_VAE = VaeConfig(latent_channels=16, widths=(16, 32), layers=1, norm_groups=8, patch=2)
 _SMALL: Mapping[str, Emit] = {
     "unet": partial(unet, config=small_unet(), halves_evenly=True),
@@ -93,6 +129,14 @@ _SMALL: Mapping[str, Emit] = {
     "encoder": partial(vae_encoder, config=SMALL_VAE),
     "packed decoder": partial(vae_decoder, config=_PACKED_VAE),
     "packed encoder": partial(vae_encoder, config=_PACKED_VAE),
+    "clip": partial(clip_text, config=_CLIP, attention_mask=True, inserted=True),
+    "t5": partial(t5_encoder, config=_T5, masked=True),
+    "qwen3": partial(qwen3_encoder, config=_QWEN3, after=(1, 3)),
+    "clip vision": partial(clip_vision, config=_VISION, states=True),
+    "image prompts": partial(ip_adapter, config=_ADAPTER, layers=(_ATTENDING,), seen_tokens=5),
+    "map of a ControlNet": partial(map_embedding, config=_CONTROL),
+    "ControlNet": partial(control_net, config=_CONTROL),
+    "ControlNet of tokens": partial(flux_control, config=_FLUX_CONTROL),
     "sd3": partial(sd3, config=_SD3),
     "chroma": partial(chroma, config=_CHROMA),
 }
@@ -104,6 +148,9 @@ _KINDS = (
     ("denoiser", "SD 3.5 medium"),
     ("denoiser", "Z-Image"),
     ("decoder", "FLUX.2 klein"),
+    ("encoder", "T5"),
+    ("encoder", "Qwen3 4B"),
+    ("step", "SD 1 with a reference"),
 )
 
 
@@ -118,8 +165,11 @@ def every_result(graph: Graph) -> dict[str, tuple[int, ...]]:
     session = _BACKEND.load(whole, None, _DEVICE, lambda _: None, CancelToken())
     random = np.random.default_rng(0)
     feeds: dict[str, Array] = {
-        spec.name: random.standard_normal([size_of(n, _SIZES) for n in spec.shape], np.float32)
+        spec.name: random.standard_normal(shape, np.float32)
+        if spec.dtype is DType.F32
+        else np.zeros(shape, np.int64)
         for spec in graph.inputs
+        for shape in [[size_of(n, _SIZES) for n in spec.shape]]
     }
     return {name: array.shape for name, array in session.run(feeds).items()}
 
@@ -151,7 +201,7 @@ def test_shapes_are_those_that_the_runtime_computes(name: str, form: str) -> Non
 def test_results_of_every_family_are_counted_in_every_backends_operators(
     kind: str, name: str, backend: str
 ) -> None:
-    network = NETWORKS[kind][name]
+    network = WIDE[kind][name]
     made = next(one for one in BACKENDS if one.name == backend).create()
     try:
         operators = made.operators(Device(backend, "cpu", ""))
@@ -206,6 +256,26 @@ def test_more_contexts_and_cells_hold_more_results() -> None:
         assert second == pytest.approx(2 * first, rel=0.01)
         # Four times the cells, and the same text.
         assert 3 * first < third < 4 * first
+
+
+def test_results_that_leave_a_run_are_held_to_its_end() -> None:
+    def chain(g: GraphBuilder, *, shows: bool) -> None:
+        x = g.input("x", DType.F32, ("rows", 8))
+        for name in "abcd":
+            x = g.linear(x, name, (8, 8), bias=False)
+            if shows:
+                g.output(x, f"shown {name}", DType.F32, ("rows", 8))
+        g.output(g.op("Neg", x), "y", DType.F32, ("rows", 8))
+
+    found: list[HeldResults] = []
+    for shows in (False, True):
+        emit = partial(chain, shows=shows)
+        g = GraphBuilder("chain", wanted(emit), _CPU, DType.F32, Precision.F32)
+        emit(g)
+        found.append(held_results(g.build({}), {"rows": 5}))
+    assert [one.leaving for one in found] == [40, 5 * 40]
+    assert [one.at_once for one in found] == [2 * 40, 5 * 40]
+    assert [one.grouped for one in found] == [2 * 40, 5 * 40]
 
 
 def test_results_share_buffers_where_their_lives_do_not_meet() -> None:

@@ -47,16 +47,21 @@ class WideNetwork:
     # Cells along the side of the picture's tokens.
     patch: int = PATCH
     fed: Callable[[Mapping[str, int]], dict[str, Array]] = lambda _sizes: {}
+    # Texts or pictures that are encoded at once.
+    batch: int = 1
+    # Networks that run before it in a step, and hand it what they make.
+    before: tuple["WideNetwork", ...] = ()
 
     def sizes(self, height: int, width: int, contexts: int) -> dict[str, int]:
         """The dimensions for a picture's size in pixels."""
         cells = height // self.downscale, width // self.downscale
         patches = (cells[0] // self.patch) * (cells[1] // self.patch)
         return {
-            "batch": 1,
+            "batch": self.batch,
             "height": cells[0],
             "width": cells[1],
             "contexts": contexts,
+            "rows": contexts,
             "tokens": self.tokens,
             "patches": patches,
             "positions": patches + self.tokens,
@@ -92,7 +97,7 @@ def _unet(
     )
 
 
-_FLUX = FluxConfig(
+FLUX = FluxConfig(
     in_channels=64,
     out_channels=64,
     width=3072,
@@ -159,9 +164,10 @@ def _vae(**changes: object) -> Emit:
     return partial(vae_decoder, config=VaeConfig(**(sizes | changes)))  # pyright: ignore[reportArgumentType]
 
 
-_SD1 = _unet((320, 640, 1280, 1280), (1, 1, 1, 0), 768, heads=8)
+SD1 = _unet((320, 640, 1280, 1280), (1, 1, 1, 0), 768, heads=8)
 _SD2 = _unet((320, 640, 1280, 1280), (1, 1, 1, 0), 1024)
-_SDXL = _unet((320, 640, 1280), (0, 1, 1), 2048, added=2816)
+SDXL = _unet((320, 640, 1280), (0, 1, 1), 2048, added=2816)
+SD3_LARGE = _sd3(2432)
 
 
 def _places(sizes: Mapping[str, int]) -> dict[str, Array]:
@@ -171,10 +177,10 @@ def _places(sizes: Mapping[str, int]) -> dict[str, Array]:
 
 
 DENOISERS: Mapping[str, WideNetwork] = {
-    "SD 1": WideNetwork(partial(unet, config=_SD1, halves_evenly=True), tokens=77, contexts=2),
+    "SD 1": WideNetwork(partial(unet, config=SD1, halves_evenly=True), tokens=77, contexts=2),
     "SD 2": WideNetwork(partial(unet, config=_SD2, halves_evenly=True), tokens=77, contexts=2),
-    "SDXL": WideNetwork(partial(unet, config=_SDXL, halves_evenly=True), tokens=77, contexts=2),
-    "Flux.1": WideNetwork(partial(flux, config=_FLUX), tokens=512),
+    "SDXL": WideNetwork(partial(unet, config=SDXL, halves_evenly=True), tokens=77, contexts=2),
+    "Flux.1": WideNetwork(partial(flux, config=FLUX), tokens=512),
     "Chroma": WideNetwork(partial(chroma, config=_CHROMA), tokens=512, contexts=2),
     "FLUX.2 klein": WideNetwork(partial(flux2, config=_KLEIN), downscale=16, tokens=512, patch=1),
     "SD 3 medium": WideNetwork(
@@ -183,7 +189,7 @@ DENOISERS: Mapping[str, WideNetwork] = {
     "SD 3.5 medium": WideNetwork(
         partial(sd3, config=_sd3(1536, dual=(0, 1))), tokens=333, contexts=2
     ),
-    "SD 3.5 large": WideNetwork(partial(sd3, config=_sd3(2432)), tokens=333, contexts=2),
+    "SD 3.5 large": WideNetwork(partial(sd3, config=SD3_LARGE), tokens=333, contexts=2),
     "Z-Image": WideNetwork(
         partial(zimage, config=_ZIMAGE),
         tokens=128,

@@ -124,7 +124,7 @@ def test_branches_of_loras_are_on_the_device_and_merged_weights_on_the_host() ->
     assert host_of(after).peak_bytes - host_of(before).peak_bytes == 500 * MB
 
 
-@pytest.mark.parametrize("field", ["later", "controls", "reference", "image_prompts"])
+@pytest.mark.parametrize("field", ["later", "controls", "reference", "picture_encoders"])
 def test_every_network_of_a_job_is_parted(field: str) -> None:
     """The packed weights count for the device, the converted ones for the host."""
     other = ComponentBytes(packed=9000 * MB, converted=7000 * MB, in_place=1 * MB)
@@ -132,7 +132,7 @@ def test_every_network_of_a_job_is_parted(field: str) -> None:
         "later": (LaterDenoiser(other, STEP),),
         "controls": (other,),
         "reference": other,
-        "image_prompts": (other,),
+        "picture_encoders": (other,),
     }
     chosen = plan(needs=replace(NEEDS, **{field: given[field]}))  # pyright: ignore[reportArgumentType]
     assert chosen.peak_bytes >= BASE + other.packed

@@ -314,4 +314,30 @@ def test_control_networks_are_held_with_the_denoiser() -> None:
         return chosen.peak_bytes
 
     one, two = lowest(network) - lowest(), lowest(network, network) - lowest(network)
-    assert one == two == 720 * MB + CELLS * STEP_CELL // 2
+    assert one == two == 720 * MB
+
+
+@pytest.mark.parametrize("more_jobs", [False, True])
+def test_runs_of_encoders_are_counted_beside_their_weights(more_jobs: bool) -> None:
+    nothing, run = ComponentBytes(0, 0), 9000 * MB
+
+    def peak_with(**changes: object) -> int:
+        wanted = needs(nothing, nothing, TEXT, cells=1, picture_encoders=(VAE,))
+        return plan_memory(
+            replace(wanted, **changes),  # pyright: ignore[reportArgumentType]
+            pictures=1,
+            more_jobs=more_jobs,
+            free_bytes=10**12,
+            limit_bytes=None,
+        ).peak_bytes
+
+    plain, text, picture = (
+        peak_with(),
+        peak_with(text_run_bytes=run),
+        peak_with(picture_run_bytes=run),
+    )
+    if more_jobs:
+        assert text - plain == picture - plain == run
+    else:
+        assert text - plain == run
+        assert picture - plain == run + VAE.packed + VAE.converted - TEXT.packed - TEXT.converted

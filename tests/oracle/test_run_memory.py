@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from benchmarks.child import Child
-from tests.graphs.wide_networks import NETWORKS
+from tests.graphs.wide_jobs import WIDE
 
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 
@@ -27,9 +27,7 @@ _KNOWN = {
 
 
 @pytest.mark.parametrize("backend", ["cpu", "intel_openvino"])
-@pytest.mark.parametrize(
-    ("kind", "name"), [(one, name) for one in NETWORKS for name in NETWORKS[one]]
-)
+@pytest.mark.parametrize(("kind", "name"), [(one, name) for one in WIDE for name in WIDE[one]])
 def test_a_run_takes_what_is_predicted(kind: str, name: str, backend: str) -> None:
     if backend == "intel_openvino" and find_spec("openvino") is None:
         pytest.skip("openvino is not installed")
@@ -37,7 +35,7 @@ def test_a_run_takes_what_is_predicted(kind: str, name: str, backend: str) -> No
     with Child("wide network", **options) as child:
         packed = child.ask("packed")["bytes"]
     with Child("wide network", **options) as child:
-        contexts = NETWORKS[kind][name].contexts
+        contexts = WIDE[kind][name].contexts
         run = child.ask("run", height=_SIDE, width=_SIDE, contexts=contexts)
     most = _KNOWN.get((name, backend), _MOST_MISS)
     assert run["predicted"] == pytest.approx(run["bytes"] - packed, rel=most)

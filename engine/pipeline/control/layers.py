@@ -1,6 +1,6 @@
 """The control layers of a request with their files read: networks, pictures and masks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,9 +12,10 @@ from engine.api.preprocessors import PREPROCESSORS, ControlKind, name_of
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import DeclareControlKind
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, ErrorInfo, InputRole
+from engine.api.values import ConventionName, ErrorCode, ErrorInfo, InputRole
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
+from engine.control.control_model import ControlModel
 from engine.control.model import control_model
 from engine.control.network import BorrowedSizes, ControlForm, ControlNetSizes, ControlNetwork
 from engine.control.reading import read_control_network
@@ -104,6 +105,23 @@ class ReadLayers:
     size: tuple[int, int] | None = None
     reference: ReadReference | None = None
     own_map: ReadOwnMap | None = None
+    # Models by their network, checkpoint and tool: what is known of theirs is not found out anew.
+    _models: dict[tuple[object, ...], ControlModel] = field(
+        default_factory=dict[tuple[object, ...], ControlModel], init=False
+    )
+
+    def model(
+        self, network: ControlNetwork, checkpoint: IdentifiedCheckpoint, tool: ConventionName
+    ) -> ControlModel:
+        """Return the networks of a layer's network for a checkpoint: the same object each time.
+
+        Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint of another family or other sizes.
+        """
+        # The model keeps both alive, so that `id`s stay unique.
+        key = id(network), id(checkpoint), tool
+        if key not in self._models:
+            self._models[key] = control_model(network, checkpoint, tool)
+        return self._models[key]
 
     @property
     def reports_of_references(self) -> tuple[ControlReport, ...]:

@@ -7,7 +7,6 @@ from backends.base import Array
 from engine.api.values import ConventionName
 from engine.control.control_model import ControlModel
 from engine.control.lllites import LlliteInputs, LlliteModel
-from engine.control.model import control_model
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.control.layers import ReadLayers
 
@@ -42,7 +41,7 @@ def with_control_inputs(
     ControlNet-LLLites act within a UNet; transformers take residuals of control networks. It is
     itself if no layer needs either.
     """
-    models = [control_model(one.network, checkpoint, tool) for one in layers.acting]
+    models = [layers.model(one.network, checkpoint, tool) for one in layers.acting]
     found = PassLllites.of(models)
     residuals = tuple(dict.fromkeys(one.residuals for one in models if one.residuals))
     if found is None and not residuals:

@@ -15,7 +15,6 @@ from engine.api.control_rules import ControlRules, MapResampling
 from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
 from engine.control.control_model import ControlModel
-from engine.control.model import control_model
 from engine.control.token_nets import EMBEDDING
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
@@ -93,7 +92,7 @@ class ControlPass:
         """Return the layers for a pass, whose checkpoint they fit."""
         convention = one.request.convention
         units = units_of(read.acting, convention.name)
-        models = tuple(_models(units, one.checkpoint, convention.name))
+        models = tuple(_models(units, read, one.checkpoint, convention.name))
         size, rules = (one.request.height, one.request.width), convention.control
         seen, cell = one.evaluated_size, one.checkpoint.latent.downscale
         first = read.size or size
@@ -168,9 +167,14 @@ class ControlPass:
 
     def embedding_runs(self) -> tuple[Run, ...]:
         """Return the runs by which maps are embedded, once in a job."""
-        networks = (self._embedding(place) for place in range(len(self.units)))
-        embedding = ((Run(Phase.ENCODE, one),) if one else self.vae.encoding(1) for one in networks)
+        every = self.embedding_networks
+        embedding = ((Run(Phase.ENCODE, one),) if one else self.vae.encoding(1) for one in every)
         return tuple(chain.from_iterable(embedding))
+
+    @property
+    def embedding_networks(self) -> tuple[Network | None, ...]:
+        """The network that embeds the maps of each unit; None where the VAE encodes them."""
+        return tuple(map(self._embedding, range(len(self.units))))
 
     def embed(self, stages: Stages, vae: Autoencoder) -> None:
         """Make the maps and embed them, unless that was done. Raises as `Stages.run`.
@@ -274,7 +278,10 @@ class ControlPass:
 
 
 def _models(
-    units: Sequence[ControlUnit], checkpoint: IdentifiedCheckpoint, tool: ConventionName
+    units: Sequence[ControlUnit],
+    read: ReadLayers,
+    checkpoint: IdentifiedCheckpoint,
+    tool: ConventionName,
 ) -> Iterator[ControlModel]:
     """Yield the model of each unit: the same object for the same file, which is loaded once.
 
@@ -285,7 +292,7 @@ def _models(
         network = unit.leader.network
         key = place if unit.leader.is_within else (network.path, network.digest)
         if key not in known:
-            known[key] = control_model(network, checkpoint, tool)
+            known[key] = read.model(network, checkpoint, tool)
         yield known[key]
 
 

@@ -1,0 +1,110 @@
+"""The needs of jobs, beside the networks that they run: each is counted in its own graph."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from backends.base import Device, Precision, WorkingMemory
+from backends.cpu import CpuBackend
+from engine.api.control import ControlLayer
+from engine.api.preprocessors import ReferenceOptions
+from engine.api.second_passes import SecondPass
+from engine.api.values import PrecisionName
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
+from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.memory_needs import memory_needs
+from engine.memory.plan import MemoryNeeds
+from engine.pipeline.picture_plan import PicturePlan, plan_pictures
+from engine.pipeline.place import Placement
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve_job
+from engine.weights.working_copies import WorkingCopies
+from tests.pipeline.control_files import write_control_net, write_map
+from tests.pipeline.jobs import a_request
+from tests.tiny_checkpoint import write_checkpoint
+
+_F32 = Precision.F32
+PLACEMENT = Placement("cpu", PrecisionName.F32, None)
+Needs = Callable[..., tuple[MemoryNeeds, PicturePlan]]
+
+
+class Keeping(CpuBackend):
+    """Keeps what runs take for later ones."""
+
+    def working_memory(self, device: Device) -> WorkingMemory:
+        return WorkingMemory(least_run_bytes=0)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("needs")
+    write_checkpoint(folder / "tiny")
+    for seed in range(2):
+        write_control_net(folder / f"net{seed}.safetensors", folder / "tiny", seed)
+    write_map(folder / "map.png")
+    return folder
+
+
+@pytest.fixture
+def compiler(tmp_path: Path) -> Compiler:
+    backend = Keeping()
+    return Compiler(backend, backend.probe()[0], WorkingCopies(tmp_path))
+
+
+@pytest.fixture
+def needed(folder: Path, compiler: Compiler) -> Needs:
+    def of(*controls: ControlLayer, **changes: object) -> tuple[MemoryNeeds, PicturePlan]:
+        request = a_request(folder / "tiny", controls=controls, **changes)
+        read = read_job(resolve_job(request, load_checkpoint(request)))
+        return memory_needs(read, compiler), plan_pictures(read, PLACEMENT)
+
+    return of
+
+
+def layer(folder: Path, seed: int = 0) -> ControlLayer:
+    return ControlLayer(
+        image=str(folder / "map.png"), network=str(folder / f"net{seed}.safetensors")
+    )
+
+
+def bytes_of(compiler: Compiler, *networks: Network | None) -> int:
+    return sum(compiler.run_bytes(one, _F32) for one in networks if one)
+
+
+def test_a_step_has_the_runs_of_control_networks_at_the_size_of_each_pass(
+    folder: Path, compiler: Compiler, needed: Needs
+) -> None:
+    layers, second = (layer(folder), layer(folder, 1)), (SecondPass(scale=2.0, strength=0.5),)
+    small, _ = needed(*layers)
+    large, plan = needed(*layers, second_passes=second)
+    steps = [run for run in plan.runs if run.beside]
+    found = [bytes_of(compiler, run.network, *run.beside) for run in steps]
+    assert found == [small.step_bytes, large.step_bytes]
+    assert large.step_bytes > 3.5 * small.step_bytes
+    assert len(small.controls) == len(large.controls) == 2
+    plain, _ = needed()
+    assert small.step_bytes - plain.step_bytes == bytes_of(compiler, *steps[0].beside)
+
+
+def test_a_step_has_the_run_of_a_reference(folder: Path, compiler: Compiler, needed: Needs) -> None:
+    reference = ControlLayer(image=str(folder / "map.png"), preprocessor=ReferenceOptions())
+    needs, plan = needed(reference)
+    (step,) = (run for run in plan.runs if run.beside)
+    assert needs.step_bytes == bytes_of(compiler, step.network, *step.beside)
+    assert needs.reference is not None
+    # The VAE encodes the picture.
+    assert needs.vae_run_bytes >= bytes_of(compiler, plan.vaes[0].encoder)
+
+
+def test_texts_and_maps_are_encoded_by_networks_that_are_counted(
+    folder: Path, compiler: Compiler, needed: Needs
+) -> None:
+    needs, plan = needed(layer(folder))
+    assert needs.text_run_bytes == bytes_of(compiler, *plan.read.first.texts[0].networks) > 0
+    (control,) = (one for one in plan.controls if one)
+    assert needs.picture_run_bytes == bytes_of(compiler, *control.embedding_networks) > 0
+    # Its weights are a part of the file's.
+    (maps,), (steps,) = needs.picture_encoders, needs.controls
+    assert 0 < maps.packed < steps.packed / 10
