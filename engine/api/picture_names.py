@@ -16,6 +16,7 @@ COUNTER = "counter"
 # Bytes of UTF-8. Names stay short of every limit even in a deep folder on Windows.
 _SLUG_BYTES = 60
 _STEM_BYTES = 140
+_ALWAYS_KNOWN = ("seed", COUNTER)
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 # A placeholder without a value takes the separators before it along.
 _NOTHING = "\0"
@@ -80,7 +81,7 @@ def stem_of(pattern: str, facts: PictureFacts, counter: int) -> str:
 
     raw = _PLACEHOLDER.sub(word, pattern.replace(_NOTHING, ""))
     raw = re.sub(rf"[{re.escape(_SEPARATORS)}]*{_NOTHING}", "", raw)
-    text = "".join(letter for letter in _FORBIDDEN.sub("-", raw) if letter.isprintable())
+    text = _allowed(raw)
     # A dot at the beginning hides a file; Windows drops spaces and dots at the end.
     text = _first_bytes(text.lstrip(_SEPARATORS), _STEM_BYTES).rstrip(_SEPARATORS)
     if not text:
@@ -109,10 +110,36 @@ def slug(prompt: str) -> str:
 
 def _counter_expression(pattern: str) -> re.Pattern[str]:
     before, _, after = pattern.partition(f"{{{COUNTER}}}")
-    expression = ".*?".join(map(re.escape, re.split(r"\{[^{}]*\}", before)))
+    # Literal text and the names of placeholders take turns.
+    *pairs, last = _PLACEHOLDER.split(before)
+    expression = "".join(
+        _value_expression(text, name) for text, name in zip(pairs[::2], pairs[1::2], strict=True)
+    )
     # Without a sign after it, digits may belong to a name of another program.
-    sign = r"\D" if after.startswith("{") else re.escape(after[:1] or ".")
-    return re.compile(rf"{expression}(\d{{5,12}})(?:{sign}|\.[^.]*$)", re.ASCII | re.DOTALL)
+    sign = r"\D" if after.startswith("{") else re.escape(_allowed(after)[:1] or ".")
+    counter = rf"(\d{{5,12}})(?:{sign}|\.[^.]*$)"
+    return re.compile(expression + _text_expression(last) + counter, re.ASCII | re.DOTALL)
+
+
+def _value_expression(text: str, name: str) -> str:
+    """Return what finds a text and the value after it, which may lack with its separators."""
+    kept = text.rstrip(_SEPARATORS)
+    value = f"{_text_expression(text[len(kept) :])}.+?"
+    return _text_expression(kept) + (value if name in _ALWAYS_KNOWN else f"(?:{value})?")
+
+
+def _text_expression(text: str) -> str:
+    """Return what finds a pattern's text in a name, whose first separators are left out."""
+    parts = re.split(rf"([{re.escape(_SEPARATORS)}]+)", _allowed(text))
+    return "".join(
+        f"(?:{re.escape(part)}|^)" if number % 2 else re.escape(part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _allowed(text: str) -> str:
+    """Return a text with the signs that names may have."""
+    return "".join(letter for letter in _FORBIDDEN.sub("-", text) if letter.isprintable())
 
 
 def _model(checkpoint: str) -> str:

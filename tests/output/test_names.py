@@ -156,6 +156,30 @@ def test_the_counter_is_found_wherever_a_pattern_has_it(pattern: str) -> None:
     assert counter_of(pattern, name) == 42
 
 
+@pytest.mark.parametrize(
+    "pattern", ["{date}/{counter}", 'a: "{model}" {counter}|{seed}', "b\t/{counter}?"]
+)
+def test_the_counter_is_found_where_a_pattern_has_signs_that_names_cannot_have(
+    pattern: str,
+) -> None:
+    name = f"{stem_of(pattern, FACTS, 42)}.png"
+    assert counter_of(pattern, name) == 42
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{prompt}-{counter}", "{model} {prompt}_{counter}-{seed}", "{sed}-{counter}"]
+)
+def test_the_counter_is_found_where_nothing_is_known_before_it(pattern: str) -> None:
+    name = f"{stem_of(pattern, PictureFacts(seed=3141592653), 42)}.png"
+    assert counter_of(pattern, name) == 42
+
+
+def test_a_seed_before_the_counter_is_not_taken_for_it() -> None:
+    facts = PictureFacts(seed=3141592653)
+    name = f"{stem_of('{prompt}-{seed}-{counter}', facts, 42)}.png"
+    assert counter_of("{prompt}-{seed}-{counter}", name) == 42
+
+
 @given(pattern=st.text(st.characters(), min_size=1, max_size=200), prompt=st.text())
 def test_every_pattern_gives_names_that_every_system_takes(pattern: str, prompt: str) -> None:
     stem = stem_of(pattern, PictureFacts(seed=7, prompt=prompt), 1)
