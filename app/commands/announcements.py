@@ -53,12 +53,21 @@ class Announcements(QObject):
             self._notices.tell_error(problem)
         waiting = self._jobs.waiting
         if waiting:
-            self._notices.tell(
-                self.tr("Continuing {n} pictures from last time.").format(n=waiting)
+            self._notices.tell(self._left(waiting), actions=(NoticeAction.CANCEL_ALL,))
+
+    def _left(self, waiting: int) -> str:
+        """Return the sentence about pictures that wait from last time."""
+        if self._queue.paused:
+            text = (
+                self.tr("{n} pictures from last time wait: the queue is paused.")
                 if waiting > 1
-                else self.tr("Continuing a picture from last time."),
-                actions=(NoticeAction.CANCEL_ALL,),
+                else self.tr("A picture from last time waits: the queue is paused.")
             )
+        elif waiting > 1:
+            text = self.tr("Continuing {n} pictures from last time.")
+        else:
+            text = self.tr("Continuing a picture from last time.")
+        return text.format(n=waiting)
 
     def _tell_failure(self, job: Job) -> None:
         if job.state.is_over:

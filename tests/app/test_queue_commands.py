@@ -95,6 +95,9 @@ def test_a_paused_queue_starts_nothing_until_it_is_resumed_also_after_a_restart(
     again = begin(stages, tmp_path, qtbot, Plan())
     assert again.queue.paused
     again.session.start()
+    assert [notice.message for notice in again.session.notices.notices] == [
+        "4 pictures from last time wait: the queue is paused."
+    ]
     again.wait(lambda: again.process.state is EngineState.READY)
     qtbot.wait(50)
     assert again.queue.running is None

@@ -127,3 +127,36 @@ def test_the_focus_changes_pixels_all_around_a_control(
         if changed < around * 0.5:
             weak.append(f"{name}: {changed} of {around}")
     assert not weak, weak
+
+
+@LOOKS
+def test_the_focus_is_no_second_frame_inside_a_button(
+    qtbot: QtBot, theme: Theme, colours: Colours
+) -> None:
+    # Fusion's own frame, by a key only, is a gradient in the colour of accents.
+    theme.use_colours(colours)
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    buttons = {role: _with_role(QPushButton(""), role) for role in _PUSHED}
+    buttons["tool"] = QToolButton()
+    for button in buttons.values():
+        button.setFixedSize(120, 30)
+        column.addWidget(button)
+    theme.dress(window)
+    # A least size of a window is no matter of the platform that draws off the screen.
+    column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+    window.resize(column.sizeHint())
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    # As after the key Tab.
+    window.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
+    for role, button in buttons.items():
+        button.setFocus(Qt.FocusReason.TabFocusReason)
+        QApplication.processEvents()
+        assert button.hasFocus()
+        image = window.grab(button.geometry()).toImage()
+        across = {image.pixel(x, image.height() // 2) for x in range(4, image.width() - 4)}
+        down = {image.pixel(image.width() // 2, y) for y in range(4, image.height() - 4)}
+        assert len(across | down) == 1, role

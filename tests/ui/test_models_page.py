@@ -32,6 +32,7 @@ from ui.models.folders import FoldersView
 from ui.models.get import GetModels
 from ui.models.page import ModelsPage
 from ui.models.yours import YourModels
+from ui.theme.metrics import M
 from ui.theme.theme import Theme
 
 
@@ -372,6 +373,36 @@ def test_rows_of_folders_stay_while_only_their_files_change(
         assert (page.folders.watched == rows) is not missing
         said = page.folders.watched[-1].state.text()
         assert said.startswith("Not there" if missing else f"{files} files")
+
+
+def test_the_usual_folder_is_made_when_it_is_opened_for_the_first_time(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("ui.models.folders.open_folder", opened.append)
+    shown.page.show_view(2)
+    shown.wait(lambda: shown.session.models.folders.watched[0].is_missing)
+    row, *_ = shown.page.folders.watched
+    folder = shown.paths.models
+    assert not folder.exists()
+    # Nobody took it away.
+    assert row.state.property("role") == "caption"
+    row.open.click()
+    assert folder.is_dir()
+    assert opened == [str(folder)]
+
+
+def test_facts_with_long_names_stay_inside_the_pane(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As German names them.
+    name = "Entrauscher (UNet oder Transformer)"
+    details = shown.page.yours.details
+    monkeypatch.setattr(type(details), "_facts", lambda *_: [(name, "9 million weights · f16")])
+    shown.tell(MIX)
+    shown.page.yours.choose(MIX.path)
+    room = details.area.viewport().width() - 2 * M
+    assert details.facts.minimumSizeHint().width() <= room
 
 
 def drop(page: ModelsPage, url: QUrl) -> None:

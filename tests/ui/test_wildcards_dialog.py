@@ -16,6 +16,7 @@ def test_a_list_that_the_prompt_names_is_made_from_its_remark(make_desk: MakeDes
     dialog = form.show_lists(panel.missing_list)
     assert dialog.name.text() == "animal"
     QTest.keyClicks(dialog.text, "cat")
+    assert "1 entry, such as: cat" in dialog.about.text()
     dialog.save.click()
     desk.wait(lambda: store.names == ("animal",))
     desk.wait(lambda: dialog.names.count() == 1)

@@ -213,7 +213,11 @@ class WildcardsDialog(QDialog):
         if problem:
             text = problem
         elif one.name:
-            text = self.tr("Write __{name}__ in the prompt. {n} entries, such as: {some}")
+            text = (
+                self.tr("Write __{name}__ in the prompt. 1 entry, such as: {some}")
+                if len(one.entries) == 1
+                else self.tr("Write __{name}__ in the prompt. {n} entries, such as: {some}")
+            )
             some = ", ".join(one.entries[:4])
             text = text.format(name=one.name, n=len(one.entries), some=some[:80] or "–")  # noqa: RUF001
         else:

@@ -362,6 +362,10 @@
  <context>
   <name>Announcements</name>
   <message>
+   <source>A picture from last time waits: the queue is paused.</source>
+   <translation>Ein Bild vom letzten Mal wartet: Die Warteschlange ist angehalten.</translation>
+  </message>
+  <message>
    <source>Continuing a picture from last time.</source>
    <translation>Ein Bild vom letzten Mal wird fortgesetzt.</translation>
   </message>
@@ -376,6 +380,10 @@
   <message>
    <source>Not all LoRAs and embeddings are in this picture as its settings say.</source>
    <translation>Nicht alle LoRAs und Embeddings wirken in diesem Bild so, wie es seine Einstellungen sagen.</translation>
+  </message>
+  <message>
+   <source>{n} pictures from last time wait: the queue is paused.</source>
+   <translation>{n} Bilder vom letzten Mal warten: Die Warteschlange ist angehalten.</translation>
   </message>
   <message>
    <source>“Runtimes” can repair it; pictures are made without it.</source>
@@ -1309,6 +1317,10 @@
   <message>
    <source>Always looked into · {n}</source>
    <translation>Wird immer durchsucht · {n}</translation>
+  </message>
+  <message>
+   <source>Always looked into. It is made when you open it.</source>
+   <translation>Wird immer durchsucht. Der Ordner entsteht, wenn Sie ihn öffnen.</translation>
   </message>
   <message>
    <source>Look into {folder} no longer</source>
@@ -4423,7 +4435,7 @@
   </message>
   <message>
    <source>Search settings</source>
-   <translation>Einstellungen durchsuchen</translation>
+   <translation>Einstellung suchen</translation>
   </message>
   <message>
    <source>Sections of the settings</source>
@@ -5037,6 +5049,10 @@
   <message>
    <source>Undo</source>
    <translation>Rückgängig</translation>
+  </message>
+  <message>
+   <source>Write __{name}__ in the prompt. 1 entry, such as: {some}</source>
+   <translation>Im Prompt __{name}__ schreiben. 1 Eintrag, etwa: {some}</translation>
   </message>
   <message>
    <source>Write __{name}__ in the prompt. {n} entries, such as: {some}</source>

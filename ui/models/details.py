@@ -359,7 +359,8 @@ class _Table(QWidget):
         grid.setVerticalSpacing(XS)
         grid.setColumnStretch(1, 1)
         for row, (name, text) in enumerate(facts):
-            grid.addWidget(plain_label(name, "caption"), row, 0, Qt.AlignmentFlag.AlignTop)
+            caption = plain_label(name, "caption", wrap=True)
+            grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignTop)
             value = plain_label(whole_parts(breakable(text)), "note", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             grid.addWidget(value, row, 1)

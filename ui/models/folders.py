@@ -1,5 +1,7 @@
 """The folders that are looked into for models, and those of other programs that were found."""
 
+from contextlib import suppress
+
 import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -123,18 +125,18 @@ class FolderRow(QFrame):
     def __init__(self, session: Session, theme: Theme, folder: WatchedFolder) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.kind = _kind(folder)
+        self._session, self.kind = session, _kind(folder)
         path = str(folder.path)
         name = plain_label(breakable(path), wrap=True)
         self.state = plain_label(self._words(folder), "caption", wrap=True)
-        if folder.is_missing:
+        if folder.is_missing and not self._is_to_come(folder):
             self.state.setProperty("role", "error")
         self.open = IconButton(theme, "reveal", self.tr("Show {folder}").format(folder=path))
         self.remove = IconButton(
             theme, "close", self.tr("Look into {folder} no longer").format(folder=path)
         )
-        self.open.setEnabled(not folder.is_missing)
-        self.open.clicked.connect(lambda: open_folder(path))
+        self.open.setEnabled(not folder.is_missing or self._is_to_come(folder))
+        self.open.clicked.connect(lambda: self._open(folder))
         self.remove.clicked.connect(lambda: session.models.folders.remove(folder.path))
         words = QVBoxLayout()
         words.setSpacing(XS)
@@ -152,7 +154,21 @@ class FolderRow(QFrame):
         """Show the same folder with another number of files."""
         self.state.setText(self._words(folder))
 
+    def _open(self, folder: WatchedFolder) -> None:
+        if self._is_to_come(folder):
+            with suppress(OSError):
+                folder.path.mkdir(parents=True)
+            self._session.models.folders.look()
+        open_folder(str(folder.path))
+
+    def _is_to_come(self, folder: WatchedFolder) -> bool:
+        """Return True for the usual folder of models before anybody made it."""
+        is_usual = not folder.is_removable and not self._session.settings.now.models_folder
+        return folder.is_missing and is_usual
+
     def _words(self, folder: WatchedFolder) -> str:
+        if self._is_to_come(folder):
+            return self.tr("Always looked into. It is made when you open it.")
         if folder.is_missing:
             return self.tr("Not there now. It is looked into again when it is back.")
         count = files_label(folder.files)

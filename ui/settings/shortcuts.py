@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from app.notices.remedies import NoticeAction
 from app.session import Session
 from ui.actions import ActionName, Actions, takes_letters, usual_keys
 from ui.key_texts import is_key, portable, shown_key
@@ -240,6 +241,7 @@ class Shortcuts:
         settings.change(shortcuts={})
         self._session.notices.tell(
             translate("Settings", "All keys are the usual ones again."),
+            actions=(NoticeAction.UNDO_CHANGE,),
             undo=lambda: settings.change(shortcuts=before),
         )
 

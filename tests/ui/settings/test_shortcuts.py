@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.notices.remedies import NoticeAction
 from tests.ui.conftest import Desk
 from tests.ui.test_actions import shared_keys
 from ui.actions import ActionName, Actions, usual_keys
@@ -123,9 +124,9 @@ def test_a_reset_of_all_keys_is_undone(desk: Desk, page: SettingsPage) -> None:
     session.settings.change(shortcuts={"generate": "Ctrl+G", "open": ""})
     page.shortcuts.reset.click()
     assert session.settings.now.shortcuts == {}
-    undo = session.notices.notices[-1].undo
-    assert undo is not None
-    undo()
+    notice = session.notices.notices[-1]
+    assert notice.actions == (NoticeAction.UNDO_CHANGE,)
+    session.remedies.act(notice, NoticeAction.UNDO_CHANGE)
     assert session.settings.now.shortcuts == {"generate": "Ctrl+G", "open": ""}
 
 
