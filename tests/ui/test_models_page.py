@@ -398,7 +398,12 @@ def test_facts_with_long_names_stay_inside_the_pane(
     # As German names them.
     name = "Entrauscher (UNet oder Transformer)"
     details = shown.page.yours.details
-    monkeypatch.setattr(type(details), "_facts", lambda *_: [(name, "9 million weights · f16")])
+    facts = [(name, "9 million weights · f16")]
+
+    def told(*_: object) -> list[tuple[str, str]]:
+        return facts
+
+    monkeypatch.setattr(type(details), "_facts", told)
     shown.tell(MIX)
     shown.page.yours.choose(MIX.path)
     room = details.area.viewport().width() - 2 * M
