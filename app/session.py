@@ -360,21 +360,25 @@ class Session(QObject):
         now = self.settings.now
         self.client.saving, self.client.previews = now.saving, now.previews
         if "pictures_folder" in changed:
-            folder = pictures_folder(now)
-            self.gallery.open(folder)
-            self.disk.open(folder)
+            self._open_folder(pictures_folder(now))
         if self._gallery_index is not None:
-            self._gallery_index.open(self.gallery.folder)
             self._gallery_index.write_sidecars = now.sidecars
 
     def _save_in(self, folder: Path) -> None:
         """Have new pictures saved in this folder, after the next start as well."""
         self.settings.change(pictures_folder=str(folder))
         # Where the environment names a folder, the settings do not count.
+        self._open_folder(folder)
+
+    def _open_folder(self, folder: Path) -> None:
+        """Save new pictures in a folder; those in the one before stay in the gallery."""
+        before, had_pictures = self.gallery.folder, len(self.gallery) > 0
         self.gallery.open(folder)
         self.disk.open(folder)
-        if self._gallery_index is not None:
-            self._gallery_index.open(folder)
+        if had_pictures or self._gallery_index is not None:
+            self.gallery_index.open(folder)
+        if had_pictures and before != folder:
+            self.gallery_index.add_folder(before)
 
     def _on_job_changed(self, job: Job) -> None:
         if job.state is JobState.RUNNING:

@@ -219,6 +219,8 @@ def test_a_session_makes_pictures_as_the_settings_say(
     other = tmp_path / "other"
     session.settings.change(pictures_folder=str(other))
     assert session.gallery_index.folders[0].path == other
+    # Nothing was in the folders before.
+    assert len(session.gallery_index.folders) == 1
     assert session.client.saving == session.settings.now.saving
     assert not session.client.previews
     staged.end()
