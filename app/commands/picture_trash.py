@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QLocale, QObject, Signal
 
 from app.commands.state import AppState
 from app.library.trash import Trashed, move_to_trash, restore
 from app.notices.remedies import NoticeAction
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.file_paths import exists
 
 
 class PictureTrash(QObject):
@@ -30,12 +32,16 @@ class PictureTrash(QObject):
             self._view.path = self._neighbour(shown, set(paths))
 
         self._background.run(
-            lambda: [move_to_trash(path) for path in paths], self._on_trashed, must=True
+            lambda: [_with_sidecar(path) for path in paths], self._on_trashed, must=True
         )
 
     def _restore(self, trashed: Sequence[Trashed]) -> None:
         def put_back() -> list[str]:
-            return [one.path for one in trashed if not restore(one.trash_path, one.path)]
+            left = [one.path for one in trashed if not restore(one.trash_path, one.path)]
+            for one in trashed:
+                for sidecar in one.beside:
+                    restore(sidecar.trash_path, sidecar.path)
+            return left
 
         self._background.run(put_back, self._on_restored, must=True)
 
@@ -93,3 +99,15 @@ class PictureTrash(QObject):
 
     def _several(self, count: int) -> str:
         return self.tr("{n} pictures").format(n=QLocale().toString(count))
+
+
+def _with_sidecar(path: str) -> Trashed:
+    """Move a picture to the trash with its sidecar, which would else be left behind."""
+    # Here, as the window starts sooner without the gallery's code.
+    from app.gallery.listing import SIDECAR_SUFFIX
+
+    trashed, sidecar = move_to_trash(path), f"{path}{SIDECAR_SUFFIX}"
+    if not trashed.moved or not exists(sidecar):
+        return trashed
+    beside = move_to_trash(sidecar)
+    return msgspec.structs.replace(trashed, beside=(beside,) if beside.trash_path else ())

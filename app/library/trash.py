@@ -9,11 +9,15 @@ from PySide6.QtCore import QFile, QStandardPaths
 
 
 class Trashed(msgspec.Struct, frozen=True):
-    """The result of moving a file; `trash_path` is empty where the system does not tell it."""
+    """The result of moving a file; `trash_path` is empty where the system does not tell it.
+
+    `beside` are files that went with it, which mean nothing without it.
+    """
 
     path: str
     moved: bool
     trash_path: str = ""
+    beside: "tuple[Trashed, ...]" = ()
 
 
 def move_to_trash(path: str) -> Trashed:
@@ -32,4 +36,11 @@ def move_to_trash(path: str) -> Trashed:
 
 def restore(trash_path: str, path: str) -> bool:
     """Move a file back from the trash; return False if that fails or its name is taken."""
-    return QFile.rename(trash_path, path)
+    if not QFile.rename(trash_path, path):
+        return False
+    file = Path(trash_path)
+    if file.parent.name == "files":
+        # Else a file manager lists a file in the trash that is there no more.
+        with suppress(OSError):
+            (file.parents[1] / "info" / f"{file.name}.trashinfo").unlink(missing_ok=True)
+    return True

@@ -310,6 +310,45 @@ def test_a_picture_goes_to_the_trash_and_comes_back(
     staged.wait(lambda: Path(shown).exists() and len(session.gallery) == 2)
 
 
+def test_a_sidecar_goes_to_the_trash_with_its_picture_and_nothing_stays_there(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    staged = stage().start()
+    session = staged.session
+    session.jobs.generate()
+    staged.wait_for_jobs(1)
+    staged.wait(lambda: len(session.gallery) == 1)
+    picture = Path(session.gallery[0].path)
+    sidecar = picture.with_name(f"{picture.name}.xmp")
+    sidecar.write_text("stars")
+    session.pictures.trash(str(picture))
+    staged.wait(lambda: bool(session.notices.notices))
+    notice = session.notices.notices[-1]
+    if not notice.actions:
+        pytest.skip("this system does not say where its trash is")
+    assert not sidecar.exists()
+    session.remedies.act(notice, NoticeAction.UNDO_TRASH)
+    staged.wait(lambda: len(session.gallery) == 1)
+    assert picture.exists()
+    assert sidecar.read_text() == "stars"
+    assert not [one for one in (tmp_path / "data").rglob("*") if one.is_file()]
+
+
+def test_pictures_stay_in_the_gallery_when_new_ones_go_elsewhere(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SAFELIGHT_OUTPUT", raising=False)
+    staged = stage().start()
+    session = staged.session
+    session.jobs.generate()
+    staged.wait_for_jobs(1)
+    staged.wait(lambda: len(session.gallery) == 1)
+    before, after = session.gallery.folder, tmp_path / "elsewhere"
+    session.settings.change(pictures_folder=str(after))
+    assert [one.path for one in session.gallery_index.folders] == [after, before]
+
+
 def test_a_picture_that_is_gone_cannot_go_to_the_trash(stage: Stage, tmp_path: Path) -> None:
     staged = stage()
     staged.session.pictures.trash(str(tmp_path / "gone.png"))
