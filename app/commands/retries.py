@@ -105,6 +105,11 @@ def next_smaller(job: Job) -> tuple[int, int] | None:
         return None
     remedies = job.error.remedies if job.error else ()
     remedy = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
+    if request.second_passes:
+        # A remedy is about the last pass, which makes the picture larger.
+        remedy = MakeSmaller()
+    if remedy.fitting is not None:
+        return remedy.fitting
     width, height = remedy.width or request.width, remedy.height or request.height
     return smaller_size(width, height) if width and height else None
 

@@ -42,10 +42,14 @@ class InvertMask(_Remedy, frozen=True):
 
 
 class MakeSmaller(_Remedy, frozen=True):
-    """Ask for a smaller picture than the given size in pixels; None if it is not known."""
+    """Ask for a smaller picture than the given size in pixels; None if it is not known.
+
+    `fitting` is the width and height of the largest that fits, where that is known.
+    """
 
     width: int | None = None
     height: int | None = None
+    fitting: tuple[int, int] | None = None
 
 
 class RaiseMemoryLimit(_Remedy, frozen=True):

@@ -1,7 +1,7 @@
 """The refusal of a job that cannot fit, before the work begins; it says in numbers what would."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.api.limits import MIN_SIDE
 from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
@@ -21,15 +21,29 @@ _GB = 1e9
 _OF_TEXT = 0.12
 
 
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """The advice about a smaller picture; `size` is its width and height, None if none fits."""
+
+    advice: Sentence
+    size: tuple[int, int] | None = None
+
+
 def no_room(
-    plan: MemoryPlan, size: tuple[int, int], most_bytes: int, advice: Sentence, *, is_limited: bool
+    plan: MemoryPlan,
+    size: tuple[int, int],
+    most_bytes: int,
+    advice: "Sentence | Fitting",
+    *,
+    is_limited: bool,
 ) -> EngineError:
     """Return the error OUT_OF_MEMORY for a plan of a picture of this size that cannot fit.
 
     `most_bytes` may be used, by the user's limit where it `is_limited`.
     """
     width, height = size
-    smaller = MakeSmaller(width=width, height=height)
+    fitting = advice if isinstance(advice, Fitting) else Fitting(advice)
+    smaller = MakeSmaller(width=width, height=height, fitting=fitting.size)
     return EngineError(
         ErrorCode.OUT_OF_MEMORY,
         sentence(
@@ -40,7 +54,7 @@ def no_room(
             peak_bytes=plan.peak_bytes / _GB,
             most=most_bytes / _GB,
         ),
-        advice,
+        fitting.advice,
         remedies=(smaller, RaiseMemoryLimit()) if is_limited else (smaller,),
     )
 
@@ -59,7 +73,7 @@ def fitting_bits(plans: Iterable[tuple[Rounding, MemoryPlan]], most_bytes: int) 
 
 def fitting_size(
     needs: MemoryNeeds, planning: Planning, size: tuple[int, int], most_bytes: int
-) -> Sentence:
+) -> Fitting:
     """Return the largest picture of the same shape that fits into so many bytes.
 
     Where not even the smallest fits, its bytes are told.
@@ -73,12 +87,13 @@ def fitting_size(
             continue
         least = planning(_shrunk(needs, sides[0] * sides[1] / (width * height))).peak_bytes
         if least <= most_bytes:
-            return sentence(
+            would = sentence(
                 "A picture of {width} × {height} would fit.",  # noqa: RUF001
                 width=sides[0],
                 height=sides[1],
             )
-    return sentence("Smaller pictures need {least:.2f} GB, too.", least=least / _GB)
+            return Fitting(would, (sides[0], sides[1]))
+    return Fitting(sentence("Smaller pictures need {least:.2f} GB, too.", least=least / _GB))
 
 
 def _shrunk(needs: MemoryNeeds, share: float) -> MemoryNeeds:

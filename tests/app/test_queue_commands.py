@@ -9,6 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
 from app.queue.jobs import JobState
+from engine.api.remedies import MakeSmaller
+from engine.api.second_passes import SecondPass
 from tests.app.fake_engine import Plan
 from tests.app.requests import generation_of
 from tests.app.sessions import Staged
@@ -158,6 +160,17 @@ def test_failed_jobs_are_tried_again_made_smaller_and_cleared(
     (job,) = staged.wait_for_jobs(1)
     assert job.state is JobState.FAILED
     assert commands.smaller_size(job) == (384, 384)
+    assert job.error is not None
+    fitting = (MakeSmaller(width=512, height=512, fitting=(192, 192)),)
+    error = msgspec.structs.replace(job.error, remedies=fitting)
+    # As the engine advises.
+    assert commands.smaller_size(msgspec.structs.replace(job, error=error)) == (192, 192)
+    # That of the last pass is no size to begin with.
+    twice = msgspec.structs.replace(job.request, second_passes=(SecondPass(),))
+    assert commands.smaller_size(msgspec.structs.replace(job, error=error, request=twice)) == (
+        384,
+        384,
+    )
     commands.retry_smaller([job.id])
     staged.wait(lambda: staged.queue.jobs[0].request.width == 384)
     (job,) = staged.wait_for_jobs(1)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from backends.base import DType
+from engine.api.remedies import MakeSmaller
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, TextWeightBits, WeightBits
 from engine.errors import EngineError
@@ -147,6 +148,16 @@ def test_bits_that_nothing_holds_are_not_chosen(planned: Plan) -> None:
         planned(wide, text_weight_bits=TextWeightBits.FOUR)
     assert refused.value.code is ErrorCode.REQUEST_INVALID
     assert "4 bits" in str(refused.value)
+
+
+def test_a_refusal_offers_the_size_that_it_says_fits(planned: Plan) -> None:
+    with pytest.raises(EngineError) as refused:
+        planned(Machine(96 * GB, card=True), limit=int(8.7 * GB))
+    smaller = next(one for one in refused.value.remedies if isinstance(one, MakeSmaller))
+    assert smaller.fitting is not None
+    width, height = smaller.fitting
+    said = f"A picture of {width} × {height} would fit."  # noqa: RUF001
+    assert said == str(refused.value.advice)
 
 
 def test_a_refusal_says_what_would_fit(planned: Plan) -> None:
