@@ -283,11 +283,11 @@ _OPTIONS: Mapping[str, _Words] = {
         ),
     ),
     "memory_limit_bytes": _Words(
-        QT_TRANSLATE_NOOP("options", "Memory limit"),
+        QT_TRANSLATE_NOOP("options", "Memory limit (GB)"),
         QT_TRANSLATE_NOOP("options", "The most memory that a picture may take, in GB."),
     ),
     "device_memory_limit_bytes": _Words(
-        QT_TRANSLATE_NOOP("options", "Device memory limit"),
+        QT_TRANSLATE_NOOP("options", "Device memory limit (GB)"),
         QT_TRANSLATE_NOOP(
             "options",
             "The most memory of a graphics card that a picture may take, in GB. Weights that do not"

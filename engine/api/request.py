@@ -63,15 +63,17 @@ _MAX_PAG_SCALE = 100.0
 class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
     """Files that replace or supply parts of the checkpoint; None: the checkpoint's own part."""
 
-    denoiser: Annotated[str | None, title("denoiser (UNet)"), summary("{denoiser}")] = None
-    text_encoder: Annotated[str | None, title("text encoder"), summary("{text_encoder}")] = None
+    denoiser: Annotated[str | None, title("denoiser (UNet)"), summary("denoiser {denoiser}")] = None
+    text_encoder: Annotated[
+        str | None, title("text encoder"), summary("text encoder {text_encoder}")
+    ] = None
     text_encoder_2: Annotated[
-        str | None, title("second text encoder"), summary("{text_encoder_2}")
+        str | None, title("second text encoder"), summary("second text encoder {text_encoder_2}")
     ] = None
     text_encoder_3: Annotated[
-        str | None, title("third text encoder"), summary("{text_encoder_3}")
+        str | None, title("third text encoder"), summary("third text encoder {text_encoder_3}")
     ] = None
-    vae: Annotated[str | None, title("VAE"), summary("{vae}")] = None
+    vae: Annotated[str | None, title("VAE"), summary("VAE {vae}")] = None
 
 
 # The prediction types that a user may declare for a checkpoint: all but FLOW, whose noise levels

@@ -15,7 +15,13 @@ from engine.api.features import Features, GuidanceKind, OptionalSetting, TextLen
 from engine.api.fields import fields_of
 from engine.api.lora import LoraMode
 from engine.api.masks import MaskedContent
-from engine.api.request import GenerateRequest, GuidanceOptions, InputImage, SamplerOptions
+from engine.api.request import (
+    ComponentFiles,
+    GenerateRequest,
+    GuidanceOptions,
+    InputImage,
+    SamplerOptions,
+)
 from engine.api.values import (
     InputRole,
     PrecisionName,
@@ -25,6 +31,7 @@ from engine.api.values import (
     WeightBits,
 )
 from tests.ui.conftest import Desk
+from ui.advanced_labels import options_summary
 from ui.choice_labels import choice_about, choice_label
 from ui.option_labels import option_about, option_name
 from ui.panels.option_rows import OptionRow
@@ -310,3 +317,9 @@ def test_perturbed_layers_are_typed_with_commas(desk: Desk) -> None:
     line.setText("")
     line.editingFinished.emit()
     assert form.guidance_options.pag_layers == ("mid",)
+
+
+def test_files_of_parts_are_named_with_the_part() -> None:
+    files = ComponentFiles(vae="/models/ft-mse.safetensors", text_encoder_2="/models/g.safetensors")
+    summary = options_summary(GenerateRequest(prompt="", components=files))
+    assert summary == "second text encoder g.safetensors · VAE ft-mse.safetensors"

@@ -439,6 +439,9 @@ def test_an_offer_says_everything_before_it_is_agreed_to(shown: Shown) -> None:
     getting.changed.emit()
     card = get.offer
     assert not card.isHidden()
+    # No name of a row without anything beside it.
+    names = [one.text() for one in card.findChildren(QLabel) if one.isVisibleTo(card)]
+    assert "File" not in names
     texts = [label.text().replace("\u200b", "") for label in (card.hosts, card.licence, card.hash)]
     assert texts[:2] == ["civitai.com, cdn.test", "commercial use: None"]
     assert "ab" * 32 in texts[2]

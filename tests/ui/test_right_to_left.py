@@ -5,14 +5,16 @@ from typing import cast
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QTextLayout, QTextOption
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QStyle, QStyleOptionComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.api.request import GenerateRequest
 from tests.ui.conftest import Desk
 from ui.labels import settings_summary, size_label
 from ui.picture_facts import Fact
+from ui.theme.metrics import XS
 from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import plain_label
 from ui.widgets.picture_details import PictureDetails
 
@@ -61,6 +63,22 @@ def ink(label: QWidget) -> tuple[int, int]:
         if any(image.pixel(x, y) != ground for y in range(image.height()))
     ]
     return columns[0], image.width() - 1 - columns[-1]
+
+
+def test_a_choice_keeps_off_both_edges(qtbot: QtBot, theme: Theme) -> None:
+    window = QWidget()
+    window.setLayoutDirection(RTL)
+    qtbot.addWidget(window)
+    box = ChoiceBox(theme, window)
+    box.addItem("Model")
+    box.resize(120, box.height())
+    theme.dress(window)
+    option = QStyleOptionComboBox()
+    box.initStyleOption(option)
+    whole, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+    text = box.style().subControlRect(whole, option, part, box)
+    # As far from the right as it is from the left in other languages.
+    assert box.width() - text.right() > XS
 
 
 @pytest.mark.parametrize("text", ["Model", "Stable Diffusion 1 · f16 · 27 MB", HEBREW])

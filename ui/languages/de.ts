@@ -11416,6 +11416,10 @@
    <translation>VAE-Kacheln von {vae_tile}</translation>
   </message>
   <message>
+   <source>VAE {vae}</source>
+   <translation>VAE {vae}</translation>
+  </message>
+  <message>
    <source>about a quarter less time</source>
    <translation>etwa ein Viertel weniger Zeit</translation>
   </message>
@@ -11450,6 +11454,10 @@
   <message>
    <source>control layers</source>
    <translation>Kontrollebenen</translation>
+  </message>
+  <message>
+   <source>denoiser {denoiser}</source>
+   <translation>Entrauscher {denoiser}</translation>
   </message>
   <message>
    <source>device memory limited</source>
@@ -11560,6 +11568,10 @@
    <translation>nahtlos ({tiling})</translation>
   </message>
   <message>
+   <source>second text encoder {text_encoder_2}</source>
+   <translation>zweiter Textencoder {text_encoder_2}</translation>
+  </message>
+  <message>
    <source>seed {n}</source>
    <translation>Seed {n}</translation>
   </message>
@@ -11576,8 +11588,16 @@
    <translation>Sigma min {sigma_min}</translation>
   </message>
   <message>
+   <source>text encoder {text_encoder}</source>
+   <translation>Textencoder {text_encoder}</translation>
+  </message>
+  <message>
    <source>text encoders in {text_weight_bits} bits</source>
    <translation>Textencoder in {text_weight_bits} Bit</translation>
+  </message>
+  <message>
+   <source>third text encoder {text_encoder_3}</source>
+   <translation>dritter Textencoder {text_encoder_3}</translation>
   </message>
   <message>
    <source>told of other sizes</source>
@@ -11606,10 +11626,6 @@
   <message>
    <source>zero terminal SNR</source>
    <translation>Zero Terminal SNR</translation>
-  </message>
-  <message>
-   <source>{denoiser}</source>
-   <translation>{denoiser}</translation>
   </message>
   <message>
    <source>{done} of {total}</source>
@@ -11676,18 +11692,6 @@
    <translation>{size} pro Sekunde</translation>
   </message>
   <message>
-   <source>{text_encoder_2}</source>
-   <translation>{text_encoder_2}</translation>
-  </message>
-  <message>
-   <source>{text_encoder_3}</source>
-   <translation>{text_encoder_3}</translation>
-  </message>
-  <message>
-   <source>{text_encoder}</source>
-   <translation>{text_encoder}</translation>
-  </message>
-  <message>
    <source>{time} left</source>
    <translation>noch {time}</translation>
   </message>
@@ -11698,10 +11702,6 @@
   <message>
    <source>{typed} became {taken}: sides are multiples of {step}.</source>
    <translation>Aus {typed} wurde {taken}: Seiten sind Vielfache von {step}.</translation>
-  </message>
-  <message>
-   <source>{vae}</source>
-   <translation>{vae}</translation>
   </message>
  </context>
  <context>
@@ -13180,8 +13180,8 @@
    <translation>Beschnitt</translation>
   </message>
   <message>
-   <source>Device memory limit</source>
-   <translation>Grenze des Gerätespeichers</translation>
+   <source>Device memory limit (GB)</source>
+   <translation>Grenze des Gerätespeichers (GB)</translation>
   </message>
   <message>
    <source>Draws the surroundings of the mask at full size, and pastes them into the picture.</source>
@@ -13344,8 +13344,8 @@
    <translation>Rand</translation>
   </message>
   <message>
-   <source>Memory limit</source>
-   <translation>Speichergrenze</translation>
+   <source>Memory limit (GB)</source>
+   <translation>Speichergrenze (GB)</translation>
   </message>
   <message>
    <source>Merge into the weights</source>

@@ -363,4 +363,4 @@ class _Table(QWidget):
             grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignTop)
             value = plain_label(whole_parts(breakable(text)), "note", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            grid.addWidget(value, row, 1)
+            grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignTop)

@@ -40,6 +40,7 @@ class OfferCard(QFrame):
         self.licence, self.weight, self.hash, self.hosts, self.place = (
             plain_label("", wrap=True) for _ in range(5)
         )
+        self._files_label = buddy_label(self.tr("File"), self.files)
         self.get = FilledButton()
         self.drop = QPushButton(self.tr("Not now"))
         for kind in _KINDS:
@@ -69,7 +70,8 @@ class OfferCard(QFrame):
         for one in page.files:
             self.files.addItem(_file_words(one))
         self.files.setCurrentIndex(offer.chosen)
-        self.files.setVisible(len(page.files) > 1)
+        for part in (self.files, self._files_label):
+            part.setVisible(len(page.files) > 1)
         if is_new:
             self.kinds.setCurrentIndex(max(0, self.kinds.findData(_kind_of(file).value)))
         self.licence.setText(
@@ -93,8 +95,9 @@ class OfferCard(QFrame):
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(XS)
         grid.setColumnStretch(1, 1)
+        grid.addWidget(self._files_label, 0, 0)
+        grid.addWidget(self.files, 0, 1)
         rows: tuple[tuple[str, QWidget], ...] = (
-            (self.tr("File"), self.files),
             (self.tr("Kind"), self.kinds),
             (self.tr("Licence"), self.licence),
             (self.tr("Size"), self.weight),
@@ -102,7 +105,7 @@ class OfferCard(QFrame):
             (self.tr("Comes from"), self.hosts),
             (self.tr("Goes to"), self.place),
         )
-        for row, (name, widget) in enumerate(rows):
+        for row, (name, widget) in enumerate(rows, 1):
             grid.addWidget(buddy_label(name, widget), row, 0)
             grid.addWidget(widget, row, 1)
         buttons = QHBoxLayout()

@@ -27,6 +27,8 @@ class ChoiceBox(PassedByWheel, QComboBox):
         # Made when it is opened for the first time.
         self.popup: ChoicePopup | None = None
         self.setFixedHeight(CONTROL_HEIGHT)
+        # A stylesheet's sides are of the screen: they are not mirrored.
+        self.setProperty("mirrored", self.isRightToLeft())
         # Long names are cut off rather than widening the panel.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
