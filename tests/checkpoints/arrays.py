@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from backends.base import Array, DType, FileSlice
 from engine.checkpoints.safetensors import read_index
 from tests.checkpoints.files import header
@@ -26,7 +28,7 @@ def write_arrays(
         file.write(len(raw).to_bytes(8, "little") + raw)
         for name, array in arrays.items():
             stored = dtype if isinstance(dtype, DType) else dtype[name]
-            file.write(array.astype(stored.numpy).tobytes())
+            file.write(np.ascontiguousarray(array, stored.numpy).reshape(-1).view(np.uint8).data)
     slices = dict(read_index(path).tensors)
     assert not odd or all(ref.offset % 2 for ref in slices.values())
     return slices

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from itertools import product
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families import identify, supply
 from engine.families.parts_index import PartsIndex
-from tests.checkpoints.gguf_files import QUANTIZED, blocks, write_gguf
+from tests.checkpoints.gguf_files import QUANTIZED, Stored, blocks, write_gguf
 from tests.families.flow_models import MODELS, WIDE, Model, Written, write_parts
 from tests.families.flux import files as flux
 from tests.families.flux.files import FluxSizes, drawn
@@ -183,12 +184,13 @@ def test_files_are_recognised_and_fill_gaps(written: Written, tmp_path: Path) ->
 def test_an_encoder_that_does_not_fit_is_refused_with_the_reason(
     model: str, listing: Listing, architecture: str, words: str, tmp_path: Path
 ) -> None:
-    numbers = {llama_cpps_name(n, architecture): one for n, one in drawn(listing).items()}
-    encoder = write_gguf(
-        tmp_path / "encoder.gguf",
-        stored_as(numbers, DType.Q4_0),
-        {"general.architecture": architecture},
-    )
+    """Shapes decide: the encoder has no numbers but zeros."""
+    zeros = {
+        llama_cpps_name(name, architecture): Stored(DType.F16, shape, bytes(2 * prod(shape)))
+        for name, shape in listing.items()
+    }
+    kind = {"general.architecture": architecture}
+    encoder = write_gguf(tmp_path / "encoder.gguf", zeros, kind)
     one = MODELS[model]
     checkpoint = identify(write_transformer(tmp_path / f"{one.name}.gguf", one, DType.Q4_0))
     with pytest.raises(EngineError) as caught:

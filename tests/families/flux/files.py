@@ -60,6 +60,10 @@ def _norms(name: str, head: int) -> Listing:
     return {f"{name}.query_norm.scale": (head,), f"{name}.key_norm.scale": (head,)}
 
 
+# Tables of words repeat their rows after so many: one of Qwen3's has 151,936.
+_ROWS = 4096
+
+
 def drawn(listing: Listing, seed: int = 0) -> dict[str, Array]:
     """Random numbers for a listing, as a network is initialised."""
     random = np.random.default_rng(seed)
@@ -67,6 +71,8 @@ def drawn(listing: Listing, seed: int = 0) -> dict[str, Array]:
 
 
 def _drawn(random: np.random.Generator, name: str, shape: Shape) -> Array:
+    if shape and shape[0] > 2 * _ROWS:
+        return np.resize(_drawn(random, name, (_ROWS, *shape[1:])), shape)
     drawn = random.standard_normal(shape, np.float32)
     if len(shape) > 1:
         return drawn / np.float32(np.sqrt(np.prod(shape[1:])))
