@@ -35,7 +35,7 @@ def graph(
     network: Network, operators: OperatorSet, precision: Precision, copies: WorkingCopies
 ) -> Graph:
     """Return the network as a graph with bound weights: by reference, or from a working copy."""
-    element = element_type(network.weights.values(), operators, precision)
+    element = element_type(network.weights.stored_type, operators, precision)
     g = GraphBuilder(network.name, network.weights, operators, element, precision)
     network.emit(g)
     binding = WeightBinding(network, g.used, element, copies)

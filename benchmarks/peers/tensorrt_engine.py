@@ -134,7 +134,7 @@ def kernels_as_inputs(graph: Graph) -> Graph:
 
 
 def _graph(network: Network, forms: OperatorSet, precision: Precision) -> Graph:
-    element = element_type(network.weights.values(), forms, precision)
+    element = element_type(network.weights.stored_type, forms, precision)
     g = GraphBuilder(network.name, network.weights, forms, element, precision)
     network.emit(g)
     return g.build(bind(g.used, element))

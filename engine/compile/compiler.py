@@ -27,7 +27,7 @@ from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import runtime_bytes
-from engine.weights.sources import WeightSource, as_sources
+from engine.weights.sources import WeightSource, as_sources, stored_type
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
@@ -85,8 +85,8 @@ class Compiler:
 
     def converted_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of converted weights that binding `weights` in memory would hold."""
-        sources = weights.base.values()
-        element, form = self._element(sources, precision), self._operators_for(weights).blocks
+        sources, form = weights.base.values(), self._operators_for(weights).blocks
+        element = self._element(weights.base.stored_type, precision)
         computed = [source for source in sources if is_computed(source, element, form)]
         return sum(bound_bytes(source, element, form) for source in computed)
 
@@ -163,7 +163,7 @@ class Compiler:
 
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""
-        element = self._element(weights.base.values(), precision)
+        element = self._element(weights.base.stored_type, precision)
         form = self._operators_for(weights).blocks
         return has_copy_of(weights, element, self._working_copies, form)
 
@@ -175,11 +175,11 @@ class Compiler:
     ) -> int:
         """Return the bytes of those of `weights` that are patched, bound with all `weights`."""
         sources = as_sources(weights)
-        element = self._element(sources.values(), precision)
+        element = self._element(stored_type(sources.values()), precision)
         return sum(sources[name].elements for name in patched) * element.itemsize
 
-    def _element(self, sources: Collection[WeightSource], precision: Precision) -> DType:
-        return element_type(sources, self._operators, precision)
+    def _element(self, stored: DType, precision: Precision) -> DType:
+        return element_type(stored, self._operators, precision)
 
     def _operators_for(self, weights: WeightSet) -> OperatorSet:
         return self.rounding.operators(self._operators, weights.role)

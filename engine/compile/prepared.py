@@ -60,7 +60,7 @@ class PreparedNetwork:
         self._backend, self._device, self._artifacts = backend, device, artifacts
         self._copies, self._merged, self._refits = copies, merged, refits
         self._operators = rounding.operators(backend.operators(device), network.weights.role)
-        self._element = element_type(network.weights.values(), self._operators, precision)
+        self._element = element_type(network.weights.stored_type, self._operators, precision)
         self._lock = Lock()
         self._emitted: tuple[Graph, WeightBinding] | None = None
 

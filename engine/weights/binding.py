@@ -7,8 +7,7 @@ mapped bfloat16 working copy 2.1 GB.
 """
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from backends.base import Array, ComputedArray, DType, OperatorSet, Precision, WeightRef
@@ -18,22 +17,16 @@ from engine.weights.sources import WeightSource
 Report = Callable[[int, int], None]
 
 
-def element_type(
-    weights: Iterable[WeightSource], operators: OperatorSet, precision: Precision
-) -> DType:
-    """Return the element type to bind `weights` in, for a network computed in `precision`.
+def element_type(stored: DType, operators: OperatorSet, precision: Precision) -> DType:
+    """Return the element type to bind weights in, for a network computed in `precision`.
 
-    It is the files' type (by bytes the most common one) if the compiler takes it and the type has
-    at least as many bits as the precision; else the precision's type; else float32. A strongly
-    typed compiler needs the precision's type.
+    It is the type that most of them are `stored` in (`sources.stored_type`) if the compiler takes
+    it and the type has at least as many bits as the precision; else the precision's type; else
+    float32. A strongly typed compiler needs the precision's type.
     """
     if operators.strongly_typed:
         return precision.dtype
-    stored = Counter[DType]()
-    for source in weights:
-        stored[source.dtype] += source.dtype.bytes_of(source.elements)
-    common = stored.most_common(1)[0][0] if stored else DType.F32
-    for candidate in (common, precision.dtype):
+    for candidate in (stored, precision.dtype):
         taken = candidate in operators.elements
         if taken and candidate.itemsize >= precision.dtype.itemsize:
             return candidate

@@ -9,7 +9,8 @@ product, computed in float32 and rounded once, as in ComfyUI's `comfy/quant_ops.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, Self
@@ -243,6 +244,14 @@ def as_source(weight: FileSlice | WeightSource) -> WeightSource:
 def as_sources(weights: Mapping[str, FileSlice | WeightSource]) -> dict[str, WeightSource]:
     """Return every weight as a source, by name."""
     return {name: as_source(weight) for name, weight in weights.items()}
+
+
+def stored_type(weights: Iterable[WeightSource]) -> DType:
+    """Return the element type that most bytes of weights are stored in; float32 for no weights."""
+    stored = Counter[DType]()
+    for source in weights:
+        stored[source.dtype] += source.dtype.bytes_of(source.elements)
+    return stored.most_common(1)[0][0] if stored else DType.F32
 
 
 def mapped(ref: FileSlice) -> Array:

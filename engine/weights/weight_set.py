@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from backends.base import FileSlice
+from backends.base import DType, FileSlice
 from engine.checkpoints.index import Stamp, combined_digest
 from engine.weights.patched import Patch, PatchedWeight, fits
 from engine.weights.rounding import Role
-from engine.weights.sources import Description, WeightSource, as_sources
+from engine.weights.sources import Description, WeightSource, as_sources, stored_type
 
 
 class WeightSet(Mapping[str, WeightSource]):
@@ -42,6 +42,11 @@ class WeightSet(Mapping[str, WeightSource]):
     def elements(self) -> int:
         """The number of elements of all weights."""
         return sum(source.elements for source in self._sources.values())
+
+    @cached_property
+    def stored_type(self) -> DType:
+        """The element type that most bytes of the weights are stored in; float32 without any."""
+        return stored_type(self._sources.values())
 
     def __getitem__(self, name: str) -> WeightSource:
         return self._sources[name]

@@ -124,7 +124,7 @@ def test_memory_and_fingerprint_are_the_cards(monkeypatch: pytest.MonkeyPatch) -
 def test_graphs_are_written_in_the_precision_asked_for() -> None:
     operators = CudaBackend().operators(Device("nvidia_cuda", "0", CARD.name))
     for precision in (Precision.F16, Precision.F32):
-        assert element_type([], operators, precision) is precision.dtype
+        assert element_type(DType.F32, operators, precision) is precision.dtype
 
 
 def test_options_are_those_that_are_looked_up_in_the_library() -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
+from functools import cache
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
 from engine.memory.plan import WeightPlacement
 from engine.metadata.readers import read_request
-from engine.pipeline.read_job import read_job
+from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import resolve_job
 from engine.weights.rounding import EXACT, Rounding
 from tests.checkpoints.arrays import write_arrays
@@ -71,16 +71,20 @@ def flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
     return a_request(path, components=ComponentFiles(**written), width=1024, height=1024)
 
 
-@pytest.fixture
-def planned(flux: GenerateRequest, tmp_path: Path) -> Plan:
-    services = JobServices.in_cache(tmp_path / "cache")
+@pytest.fixture(scope="module")
+def planned(flux: GenerateRequest, tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    """Plans one request again and again; as in an engine, what was counted is known."""
+    services = JobServices.in_cache(tmp_path_factory.mktemp("cache"))
+
+    @cache
+    def read_once(request: GenerateRequest) -> ReadJob:
+        return read_job(resolve_job(request, load_checkpoint(request)))
 
     def plan(machine: Machine, limit: int | None = None, **changes: object) -> JobPlan:
         request = msgspec.structs.replace(flux, **changes)
-        read = read_job(resolve_job(request, load_checkpoint(request)))
         on_card = machine.card and limit is not None
         allowance = MemoryAllowance(device_limit_bytes=limit) if on_card else MemoryAllowance(limit)
-        return plan_job(read, machine.candidate, services, allowance)
+        return plan_job(read_once(request), machine.candidate, services, allowance)
 
     return plan
 

@@ -12,7 +12,7 @@ from backends.base import Array, ComputedArray, DType, FileSlice, OperatorSet, P
 from engine.errors import Cancelled
 from engine.weights.binding import bind, element_type
 from engine.weights.derived import DerivedWeight
-from engine.weights.sources import FileWeight, WeightSource
+from engine.weights.sources import FileWeight, WeightSource, stored_type
 from tests.weights.files import write_sources
 
 F32, F16, BF16 = DType.F32, DType.F16, DType.BF16
@@ -60,19 +60,19 @@ def test_the_element_type_follows_file_device_and_precision(
     stored: DType, elements: tuple[DType, ...], precision: Precision, expected: DType
 ) -> None:
     operators = OperatorSet(opset=20, elements=elements)
-    assert element_type(refs((stored, 10)), operators, precision) is expected
+    assert element_type(stored_type(refs((stored, 10))), operators, precision) is expected
 
 
 def test_the_element_type_of_a_mixed_file_is_that_of_most_bytes() -> None:
     operators = OperatorSet(opset=20, elements=ALL)
     mostly_half = refs((F16, 1000), (F32, 10), (F32, 10))
-    assert element_type(mostly_half, operators, Precision.F16) is F16
-    assert element_type(refs((F16, 10), (F32, 1000)), operators, Precision.F16) is F32
+    assert element_type(stored_type(mostly_half), operators, Precision.F16) is F16
+    assert element_type(stored_type(refs((F16, 10), (F32, 1000))), operators, Precision.F16) is F32
     # As scaled fp8 is shared: linear layers in fp8, convolutions in half, norms in float32.
     fp8 = refs((F8, 1000), (F16, 300), (F32, 10))
     for precision in Precision:
-        assert element_type(fp8, operators, precision) is precision.dtype
-    assert element_type([], operators, Precision.F16) is F32
+        assert element_type(stored_type(fp8), operators, precision) is precision.dtype
+    assert element_type(stored_type([]), operators, Precision.F16) is F32
 
 
 @pytest.mark.parametrize("stored", ALL)
@@ -81,7 +81,7 @@ def test_a_strongly_typed_compiler_wants_the_type_it_is_to_compute_in(
     stored: DType, precision: Precision
 ) -> None:
     operators = OperatorSet(opset=23, elements=ALL, strongly_typed=True)
-    assert element_type(refs((stored, 10)), operators, precision) is precision.dtype
+    assert element_type(stored_type(refs((stored, 10))), operators, precision) is precision.dtype
 
 
 def odd_numbers(count: int = 4096) -> Array:

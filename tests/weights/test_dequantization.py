@@ -10,7 +10,7 @@ from engine.checkpoints.files import read_index
 from engine.weights.binding import bind, element_type
 from engine.weights.dequantization import PIECE, dequantized
 from engine.weights.nan_check import not_a_number
-from engine.weights.sources import FileWeight
+from engine.weights.sources import FileWeight, stored_type
 from engine.weights.weight_set import WeightSet
 from tests.checkpoints.gguf_files import QUANTIZED, Stored, blocks, write_gguf
 
@@ -65,8 +65,8 @@ def test_a_set_of_weights_knows_types_and_places(tmp_path: Path) -> None:
 def test_blocks_are_bound_in_the_types_of_the_precision(tmp_path: Path) -> None:
     weight = written(tmp_path, blocks(DType.Q4_K, (2, 256)))
     operators = OperatorSet(opset=20, elements=(DType.F32, DType.F16, DType.BF16))
-    assert element_type([weight], operators, Precision.BF16) is DType.BF16
-    assert element_type([weight], operators, Precision.F32) is DType.F32
+    assert element_type(stored_type([weight]), operators, Precision.BF16) is DType.BF16
+    assert element_type(stored_type([weight]), operators, Precision.F32) is DType.F32
     assert weight.slice_as(DType.F32) is None
     bound = bind({"w": weight}, DType.BF16)["w"]
     assert isinstance(bound, ComputedArray)
