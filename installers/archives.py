@@ -18,10 +18,13 @@ def files_of(root: Path) -> Iterator[tuple[str, Path]]:
     yield from sorted(paths)
 
 
-def write_tar_xz(root: Path, target: Path, top: str) -> Path:
-    """Write a folder as a .tar.xz in which all lies below the folder `top`."""
+def write_tar_xz(root: Path, target: Path, top: str, preset: int = 6) -> Path:
+    """Write a folder as a .tar.xz in which all lies below the folder `top`.
+
+    `preset` is xz's, from 0 (fast) to 9 (small).
+    """
     # One thread: blocks of several would depend on their number.
-    with lzma.open(target, "wb", preset=6) as packed:
+    with lzma.open(target, "wb", preset=preset) as packed:
         write_tar(root, packed, top)
     return target
 

@@ -95,7 +95,7 @@ def pack(tree: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     version = json.loads((tree / "version.json").read_text())["version"]
     name = f"safelight-{version}-linux-x86_64"
-    return write_tar_xz(tree, folder / f"{name}.tar.xz", name)
+    return write_tar_xz(tree, folder / f"{name}.tar.xz", name, preset=0)
 
 
 def pack_zip(tree: Path, folder: Path) -> Path:
