@@ -105,12 +105,14 @@ CASES: dict[str, Fields] = {
     "image_prompt": lambda at: {
         "image_prompts": (ImagePrompt(image=str(at.cat), adapter=str(at.adapter), weight=0.7),)
     },
-    "latent_pass": lambda at: {"second_passes": (SecondPass(scale=1.5, strength=0.6),)},
+    "latent_pass": lambda at: {"second_passes": (SecondPass(scale=1.25, strength=0.6),)},
     "upscaler_pass": lambda at: {
-        "second_passes": (SecondPass(upscaler=str(at.upscaler), strength=0.5, steps=2),)
+        "second_passes": (SecondPass(scale=1.25, upscaler=str(at.upscaler), strength=0.5, steps=2),)
     },
     "pass_with_own_checkpoint": lambda at: {
-        "second_passes": (SecondPass(upscaler="lanczos", checkpoint=str(at.other), seed=9),)
+        "second_passes": (
+            SecondPass(scale=1.25, upscaler="lanczos", checkpoint=str(at.other), seed=9),
+        )
     },
     "perturbed_attention": lambda _: {
         "guidance_options": GuidanceOptions(pag_scale=3.0, pag_range=(0.0, 0.8))
