@@ -15,6 +15,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 if "PYTEST_XDIST_WORKER" in os.environ:
     for threads in ("ORT_INTRA_OP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(threads, "1")
+# Tests end before their garbage matters, and those about it collect it.
+gc.set_threshold(20_000, 20, 20)
 settings.register_profile("safelight", deadline=None)
 settings.load_profile("safelight")
 swiftshader.offer()
