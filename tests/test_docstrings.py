@@ -12,10 +12,14 @@ SOURCES = ("app", "backends", "benchmarks", "engine", "starter", "tests", "ui")
 _RIDDLES = frozenset(
     {"What", "Whether", "How", "Of", "That", "As", "It", "They", "This", "Those", "Which", "Who"}
 )
+# Any text that begins so; few files have one, and only those are parsed.
+_SUSPECT = re.compile(rf"[\"']\s*[`,.:]*(?:{'|'.join(_RIDDLES)})\b")
 
 
 def riddles(source: str) -> Iterator[str]:
     """The first lines of a module's docstrings that begin with a clause or a pronoun."""
+    if not _SUSPECT.search(source):
+        return
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             line = (ast.get_docstring(node) or "").partition("\n")[0]
