@@ -48,6 +48,7 @@ from ui.layer_labels import (
     scaling_words,
 )
 from ui.panels.control_card import ControlCard
+from ui.panels.control_more import ControlMore
 from ui.panels.image_prompt_card import ImagePromptCard
 from ui.panels.strip_panel import picture_menu
 from ui.widgets.choice_box import ChoiceBox
@@ -115,10 +116,10 @@ def test_a_reference_needs_no_network_and_shows_its_style_fidelity(desk: Desk) -
     assert layer(desk).preprocessor == ReferenceOptions()
     assert desk.session.control_list.rows[0].fate is LayerFate.APPLIED
     assert desk.session.generation.build_request().controls == (layer(desk),)
-    hidden = one.file, one.map, one.map_kind, one.area
+    hidden = one.file, one.map, one.folded.map_kind, one.folded.area
     assert not any(part.isVisibleTo(one) for part in hidden)
     one.more.head.click()
-    assert one.options["style_fidelity"].isVisibleTo(one)
+    assert one.folded.options["style_fidelity"].isVisibleTo(one)
     pick(one.preprocessor, "Canny")
     assert one.file.isVisibleTo(one)
     assert desk.session.generation.build_request().controls == ()
@@ -138,13 +139,13 @@ def test_a_model_that_follows_a_map_itself_shows_no_weight_and_no_network(desk: 
     hidden = (
         one.weight,
         one.range,
-        one.mode,
-        one.map_kind,
-        one.area,
+        one.folded.mode,
+        one.folded.map_kind,
+        one.folded.area,
         desk.window.form.controls.no_files,
     )
     assert not any(part.isVisibleTo(one) for part in hidden)
-    assert one.resize_mode.isVisibleTo(one)
+    assert one.folded.resize_mode.isVisibleTo(one)
     pick(one.file, file_title(CANNY))
     assert layer(desk).network == CANNY.path
     assert one.weight.isVisibleTo(one)
@@ -227,30 +228,30 @@ def test_every_option_of_a_preprocessor_has_a_row_with_words_and_acts(desk: Desk
     for name, preprocessor in PREPROCESSORS.items():
         desk.session.control.change(0, preprocessor=preprocessor.options())
         fields = fields_of(preprocessor.options)
-        assert list(one.options) == list(fields), name
+        assert list(one.folded.options) == list(fields), name
         assert all(all(map_option_words(field)) for field in fields.values()), name
     desk.session.control.change(0, preprocessor=CannyOptions())
     one.more.open()
-    low = one.options["low"].control
+    low = one.folded.options["low"].control
     low.setFocus()
     QTest.keyClicks(low, "40")
     assert layer(desk).preprocessor == CannyOptions(low=40)
     desk.session.control.change(0, preprocessor=TileOptions(down_sampling_rate=2.0))
-    assert list(one.options) == ["down_sampling_rate"]
+    assert list(one.folded.options) == ["down_sampling_rate"]
 
 
 def test_a_map_is_as_large_as_the_picture_by_a_tick(desk: Desk) -> None:
     one = add(desk)
     desk.session.control.change(0, preprocessor=CannyOptions(resolution=768))
     one.more.open()
-    assert one.options["resolution"].isVisibleTo(one)
-    one.fitting.click()
+    assert one.folded.options["resolution"].isVisibleTo(one)
+    one.folded.fitting.click()
     assert layer(desk).preprocessor == CannyOptions(resolution=None)
-    assert not one.options["resolution"].isVisibleTo(one)
-    one.fitting.click()
+    assert not one.folded.options["resolution"].isVisibleTo(one)
+    one.folded.fitting.click()
     assert layer(desk).preprocessor == CannyOptions()
     desk.session.control.change(0, preprocessor=TileOptions())
-    assert not one.fitting.isVisibleTo(one)
+    assert not one.folded.fitting.isVisibleTo(one)
 
 
 def test_weight_and_range_act_on_the_next_picture(desk: Desk) -> None:
@@ -304,16 +305,27 @@ def test_the_handles_of_the_range_are_dragged_and_do_not_pass_each_other(
     assert start == end == pytest.approx(0.3)
 
 
+def test_folded_rows_are_made_when_they_are_opened(desk: Desk) -> None:
+    one = add(desk)
+    desk.session.control.change(0, mode=ControlMode.CONTROL)
+    assert not one.findChildren(ControlMore)
+    one.more.head.click()
+    (made,) = one.findChildren(ControlMore)
+    assert made.isVisibleTo(one)
+    assert made.mode.box.currentText() == mode_words(ControlMode.CONTROL)[0]
+    assert one.more.head.nextInFocusChain() is made.controls[0]
+
+
 def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = add(desk)
     one.more.open()
-    pick(one.mode.box, mode_words(ControlMode.CONTROL)[0])
-    pick(one.resize_mode.box, resize_words(ControlResize.FILL)[0])
-    pick(one.map_kind.box, control_kind_name(ControlKind.DEPTH))
+    pick(one.folded.mode.box, mode_words(ControlMode.CONTROL)[0])
+    pick(one.folded.resize_mode.box, resize_words(ControlResize.FILL)[0])
+    pick(one.folded.map_kind.box, control_kind_name(ControlKind.DEPTH))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
-    one.area.choose.click()
+    one.folded.area.choose.click()
     now = layer(desk)
     assert (now.mode, now.resize, now.kind) == (
         ControlMode.CONTROL,
@@ -324,7 +336,7 @@ def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
     assert type(now.mode) is ControlMode
     assert now.mask == picture(desk, "b")
     assert one.more.head.summary == "The map is more important, Fit, Depth"
-    one.area.drop.click()
+    one.folded.area.drop.click()
     assert layer(desk).mask is None
 
 

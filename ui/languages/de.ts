@@ -674,14 +674,6 @@
  <context>
   <name>ControlCard</name>
   <message>
-   <source>A map of the picture's size</source>
-   <translation>Eine Karte in der Größe des Bildes</translation>
-  </message>
-  <message>
-   <source>Balance</source>
-   <translation>Gewichtung</translation>
-  </message>
-  <message>
    <source>For other networks</source>
    <translation>Für andere Netze</translation>
   </message>
@@ -690,16 +682,8 @@
    <translation>Am Namen gefunden</translation>
   </message>
   <message>
-   <source>Its resolution follows from the picture (pixel perfect).</source>
-   <translation>Ihre Auflösung folgt aus dem Bild (pixelgenau).</translation>
-  </message>
-  <message>
    <source>Its weights</source>
    <translation>Ihre Gewichte</translation>
-  </message>
-  <message>
-   <source>Kind of map</source>
-   <translation>Art der Karte</translation>
   </message>
   <message>
    <source>Making the map…</source>
@@ -726,16 +710,35 @@
    <translation>Keine Karte</translation>
   </message>
   <message>
+   <source>Show the map of {name} over the canvas</source>
+   <translation>Die Karte von {name} über der Leinwand zeigen</translation>
+  </message>
+ </context>
+ <context>
+  <name>ControlMore</name>
+  <message>
+   <source>A map of the picture's size</source>
+   <translation>Eine Karte in der Größe des Bildes</translation>
+  </message>
+  <message>
+   <source>Balance</source>
+   <translation>Gewichtung</translation>
+  </message>
+  <message>
+   <source>Its resolution follows from the picture (pixel perfect).</source>
+   <translation>Ihre Auflösung folgt aus dem Bild (pixelgenau).</translation>
+  </message>
+  <message>
+   <source>Kind of map</source>
+   <translation>Art der Karte</translation>
+  </message>
+  <message>
    <source>Only within</source>
    <translation>Nur innerhalb</translation>
   </message>
   <message>
    <source>Shape</source>
    <translation>Form</translation>
-  </message>
-  <message>
-   <source>Show the map of {name} over the canvas</source>
-   <translation>Die Karte von {name} über der Leinwand zeigen</translation>
   </message>
   <message>
    <source>The whole picture</source>

@@ -14,6 +14,8 @@ class ListedCard(QFrame):
     """A card of a list; its button `remove` takes it out of the list."""
 
     removed = Signal()
+    # There are other controls now.
+    controls_changed = Signal()
     remove: IconButton
 
     @property

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import msgspec
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -11,28 +10,19 @@ from app.form.layer_list import LayerList, LayerRow
 from app.notices.wording import worded
 from app.session import Session
 from engine.api.control import ControlLayer, ControlMode, ControlResize
-from engine.api.fields import fields_of
-from engine.api.preprocessors import (
-    PREPROCESSORS,
-    ControlKind,
-    MapOptions,
-    PreprocessorName,
-    name_of,
-)
+from engine.api.preprocessors import PREPROCESSORS, MapOptions, PreprocessorName, name_of
 from engine.api.values import ErrorInfo
 from ui.layer_labels import (
     control_kind_name,
-    map_option_words,
     mode_words,
     preprocessor_about,
     preprocessor_title,
     put_weights_words,
     resize_words,
 )
-from ui.panels.choice_row import ChoiceRow
+from ui.panels.control_more import ControlMore
 from ui.panels.layer_card import LayerCard
 from ui.panels.named_row import NamedRow
-from ui.panels.option_rows import FieldRow, FieldWords
 from ui.panels.path_row import PathRow
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -40,10 +30,6 @@ from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import align, breakable, plain_label
 from ui.widgets.picture_frame import PictureFrame
 from ui.widgets.section import Section
-from ui.widgets.tick_box import TickBox
-
-# The option of most preprocessors, and its usual value in pixels.
-_RESOLUTION, _USUAL_RESOLUTION = "resolution", 512
 
 
 class ControlCard(LayerCard):
@@ -57,25 +43,12 @@ class ControlCard(LayerCard):
         self.weights = PathRow(theme, self.tr("Its weights"), self.tr("Found by name"))
         # The preprocessors that are listed first; None before any is listed.
         self._serving: list[PreprocessorName] | None = None
-        self.options: dict[str, FieldRow] = {}
-        self._options = QWidget()
-        self._options_of: type[MapOptions] | None = None
-        modes = [(mode, *mode_words(mode)) for mode in ControlMode]
-        self.fitting = TickBox(self.tr("A map of the picture's size"))
-        self.fitting.setToolTip(self.tr("Its resolution follows from the picture (pixel perfect)."))
-        self.mode = ChoiceRow(theme, self.tr("Balance"), modes, partial(self.change, "mode"))
-        resizes = [(resize, *resize_words(resize)) for resize in ControlResize]
-        self.resize_mode = ChoiceRow(
-            theme, self.tr("Shape"), resizes, partial(self.change, "resize")
-        )
-        kinds = [(kind, control_kind_name(kind), "") for kind in (None, *ControlKind)]
-        self.map_kind = ChoiceRow(
-            theme, self.tr("Kind of map"), kinds, partial(self.change, "kind")
-        )
-        self.area = PathRow(theme, self.tr("Only within"), self.tr("The whole picture"))
         self._network = NamedRow(self.tr("Network"), self.file)
         self._preprocessor = NamedRow(self.tr("Map by"), self.preprocessor)
-        self.more = Section(theme, self.tr("More"), self._more())
+        # Made when it is first opened: a card is so made sooner.
+        self._folded: ControlMore | None = None
+        self._content = QWidget()
+        self.more = Section(theme, self.tr("More"), self._content)
         self._lay_out()
         self._connect_own()
 
@@ -85,20 +58,26 @@ class ControlCard(LayerCard):
         own = self._network.label, self._preprocessor.label, self.weights.label
         return [*super().labels, *own]
 
-    def _align_folded(self) -> None:
-        own = self.mode.label, self.resize_mode.label, self.map_kind.label, self.area.label
-        align((*own, *(row.label for row in self.options.values())))
+    @property
+    def folded(self) -> ControlMore:
+        """The rows of the section “More”."""
+        if self._folded is None:
+            self._folded = ControlMore(self._theme, self.change, self.wants_path.emit)
+            column = QVBoxLayout(self._content)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.addWidget(self._folded)
+            self._show_folded()
+            self.controls_changed.emit()
+        return self._folded
 
     @property
     def controls(self) -> tuple[QWidget, ...]:
         """The controls in the order of the tab key."""
         *head, file, weight, field, start, end = super().controls
-        options = *(row.control for row in self.options.values()), self.fitting
         found = self.preprocessor, self.weights.drop, self.weights.choose
-        more = self.mode.box, self.resize_mode.box, self.map_kind.box
-        area = self.area.drop, self.area.choose
         first = (*head, self.map, file, *found, weight, field, start, end)
-        return (*first, self.more.head, *options, *more, *area)
+        folded = self._folded.controls if self._folded is not None else ()
+        return (*first, self.more.head, *folded)
 
     def show_row(self, row: LayerRow) -> None:
         """Show a control layer."""
@@ -107,22 +86,15 @@ class ControlCard(LayerCard):
         assert isinstance(layer, ControlLayer)
         self._show_preprocessors(layer, row)
         # A reference is seen as it is, by the model itself.
-        for part in (self.map, self._network, self.map_kind, self.area):
+        for part in (self.map, self._network):
             part.setVisible(not layer.is_reference)
         # A model follows its own map in full.
         by_model = self._is_by_model(layer)
-        for part in (self.weight, self.range, self.mode):
+        for part in (self.weight, self.range):
             part.setVisible(not by_model)
-        if by_model:
-            self.area.setVisible(layer.mask is not None)
-            self.map_kind.hide()
-        self._show_options(layer.preprocessor)
+        self._show_folded()
         self.weights.setVisible(bool(_files(layer.preprocessor)))
         self.weights.show_file(layer.preprocessor_weights)
-        self.mode.show_value(layer.mode)
-        self.resize_mode.show_value(layer.resize)
-        self.map_kind.show_value(layer.kind)
-        self.area.show_file(layer.mask)
         self.more.head.tell(_summary(layer))
         self.map.set_name(
             self.tr("Show the map of {name} over the canvas").format(name=self.name.text()[:80])
@@ -167,24 +139,22 @@ class ControlCard(LayerCard):
         rows = self._network, self._preprocessor, self.weights, self.no_map
         self.lay_out(pictures, *rows, self.weight, self.range, self.more)
         align(self.labels)
-        self._align_folded()
 
-    def _more(self) -> QWidget:
-        content = QWidget()
-        column = _column(content)
-        _column(self._options)
-        rows = self._options, self.fitting, self.mode, self.resize_mode, self.map_kind, self.area
-        for row in rows:
-            column.addWidget(row)
-        return content
+    def _show_folded(self) -> None:
+        if self._folded is not None and self._row is not None:
+            layer = self._row.layer
+            assert isinstance(layer, ControlLayer)
+            self._folded.show_layer(layer, by_model=self._is_by_model(layer))
+
+    def _on_opened(self, is_open: bool) -> None:
+        if is_open:
+            self.folded.show()
 
     def _connect_own(self) -> None:
-        self.fitting.clicked.connect(self._on_fitting)
+        self.more.head.opened.connect(self._on_opened)
         self.preprocessor.activated.connect(self._on_preprocessor)
         self.weights.wants_file.connect(lambda: self.wants_path.emit("preprocessor_weights"))
         self.weights.dropped.connect(partial(self.change, "preprocessor_weights", None))
-        self.area.wants_file.connect(lambda: self.wants_path.emit("mask"))
-        self.area.dropped.connect(partial(self.change, "mask", None))
         self.map.clicked.connect(self.shown_over)
 
     def _is_by_model(self, layer: ControlLayer) -> bool:
@@ -211,46 +181,6 @@ class ControlCard(LayerCard):
         places = (at for at in range(box.count()) if box.itemData(at) == chosen)
         box.setCurrentIndex(next(places, 0))
 
-    def _show_options(self, options: MapOptions | None) -> None:
-        if type(options) is not self._options_of:
-            self._make_options(options)
-        for name, row in self.options.items():
-            row.show_value(getattr(options, name))
-        resolution = getattr(options, _RESOLUTION, _USUAL_RESOLUTION)
-        self.fitting.setVisible(_RESOLUTION in self.options)
-        self.fitting.setChecked(resolution is None)
-        if _RESOLUTION in self.options:
-            self.options[_RESOLUTION].setVisible(resolution is not None)
-        self._options.setVisible(bool(self.options))
-
-    def _make_options(self, options: MapOptions | None) -> None:
-        """Make a row for each option of a preprocessor, by its declaration."""
-        self._options_of = None if options is None else type(options)
-        for row in self.options.values():
-            row.hide()
-            row.deleteLater()
-        self.options = {}
-        fields = dict(fields_of(type(options))) if options is not None else {}
-        column = self._options.layout()
-        assert column is not None
-        for name, field in fields.items():
-            words = FieldWords(*map_option_words(field))
-            row = FieldRow(field, words, self._theme, partial(self._on_option, name))
-            self.options[name] = row
-            column.addWidget(row)
-        self._align_folded()
-
-    def _on_fitting(self, on: bool) -> None:
-        self._on_option(_RESOLUTION, None if on else _USUAL_RESOLUTION)
-
-    def _on_option(self, name: str, value: object) -> None:
-        assert self._row is not None
-        assert isinstance(self._row.layer, ControlLayer)
-        options = self._row.layer.preprocessor
-        if options is not None:
-            changed = msgspec.structs.replace(options, **{name: value})
-            self.change("preprocessor", changed)
-
     def _on_preprocessor(self, at: int) -> None:
         name: PreprocessorName | None = self.preprocessor.itemData(at)
         options = None if name is None else PREPROCESSORS[PreprocessorName(name)].options()
@@ -258,13 +188,6 @@ class ControlCard(LayerCard):
         assert isinstance(self._row.layer, ControlLayer)
         if type(options) is not type(self._row.layer.preprocessor):
             self.change_all({"preprocessor": options, "preprocessor_weights": None})
-
-
-def _column(whole: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout(whole)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(S)
-    return column
 
 
 def _files(options: MapOptions | None) -> tuple[str, ...]:

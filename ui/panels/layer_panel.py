@@ -146,6 +146,7 @@ class LayerPanel(CardList["LayerCard"]):
         card.changed.connect(partial(commands.replace, at))
         card.picked.connect(pick)
         card.removed.connect(partial(commands.remove, at))
+        card.controls_changed.connect(self.order_controls)
         card.grip.stepped.connect(partial(self._move_by, at))
         card.grip.dragged.connect(self._drag)
         card.grip.dropped.connect(partial(self._drop, at))
