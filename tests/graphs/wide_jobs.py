@@ -1,6 +1,7 @@
 """Encoders, and denoisers with networks that run before them, as wide as published.
 
-They have few blocks and random weights, as those of `tests.graphs.wide_networks`.
+They have few blocks and random weights, as those of `tests.graphs.wide_networks`. Encoders whose
+size is always the same are not among them: what their run takes is not seen beside their weights.
 """
 
 from collections.abc import Mapping
@@ -11,14 +12,10 @@ from typing import Any
 import numpy as np
 
 from backends.base import Array
-from engine.graphs.clip_text import Activation, ClipTextConfig, Projection, clip_text
-from engine.graphs.clip_vision import ClipVisionConfig, clip_vision
 from engine.graphs.control_net import ControlNetConfig, control_net
 from engine.graphs.control_residuals import JointForm
 from engine.graphs.flux import FluxConfig, flux
 from engine.graphs.flux_control import FluxControlConfig, flux_control
-from engine.graphs.image_prompts import AttendingLayer
-from engine.graphs.ip_adapter import IpAdapterConfig, Resampler, ip_adapter
 from engine.graphs.qwen3 import Qwen3Config, place_inputs, qwen3_encoder
 from engine.graphs.reference_attention import ReferenceForm
 from engine.graphs.sd3 import sd3
@@ -35,18 +32,10 @@ _T5 = T5Config(_WORDS, width=4096, heads=64, head_width=64, mlp_width=10240, lay
 _QWEN3 = Qwen3Config(
     _WORDS, width=2560, heads=32, key_heads=8, head_width=128, mlp_width=9728, layers=3
 )
-_VISION = ClipVisionConfig(width=1280, mlp_width=5120, layers=3, heads=16, projected_width=1024)
-_ADAPTER = IpAdapterConfig(1280, 2048, Resampler(16, 1280, 5120, layers=2, heads=20))
 
 
-def _clip(width: int, **others: Any) -> ClipTextConfig:
-    sizes: dict[str, Any] = {"vocabulary": _WORDS, "width": width, "mlp_width": 4 * width}
-    sizes |= {"layers": 3, "heads": width // 64}
-    return ClipTextConfig(**(sizes | others))
-
-
-def _words(sizes: Mapping[str, int], positions: int = 0) -> dict[str, Array]:
-    shape = sizes["batch"], positions or sizes["tokens"]
+def _words(sizes: Mapping[str, int]) -> dict[str, Array]:
+    shape = sizes["batch"], sizes["tokens"]
     return {"tokens": np.arange(np.prod(shape)).reshape(shape) % _WORDS}
 
 
@@ -118,35 +107,9 @@ _FLUX_CONTROL, _SD3_CONTROL = _flux_control(), _sd3_control()
 _JOINT = JointForm(_SD3_CONTROL.blocks, 0, to_last=True)
 
 ENCODERS: Mapping[str, WideNetwork] = {
-    "CLIP L": WideNetwork(
-        partial(clip_text, config=_clip(768)), batch=2, fed=partial(_words, positions=77)
-    ),
-    "CLIP bigG": WideNetwork(
-        partial(
-            clip_text,
-            config=_clip(
-                1280,
-                activation=Activation.GELU,
-                projection=Projection.LINEAR,
-                projected_width=1280,
-            ),
-        ),
-        batch=2,
-        fed=partial(_words, positions=77),
-    ),
     "T5": WideNetwork(partial(t5_encoder, config=_T5), tokens=512, fed=_t5_words),
     "Qwen3 4B": WideNetwork(
         partial(qwen3_encoder, config=_QWEN3, after=(1, 2, 3)), tokens=512, fed=_qwen3_words
-    ),
-    "CLIP H of pictures": WideNetwork(partial(clip_vision, config=_VISION, states=True), batch=2),
-    "image prompts of SDXL": WideNetwork(
-        partial(
-            ip_adapter,
-            config=_ADAPTER,
-            layers=tuple(AttendingLayer(f"{n}.attn2", 1280, 2, n) for n in range(8)),
-            seen_tokens=257,
-        ),
-        batch=2,
     ),
 }
 STEPS: Mapping[str, WideNetwork] = {

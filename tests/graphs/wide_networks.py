@@ -47,8 +47,6 @@ class WideNetwork:
     # Cells along the side of the picture's tokens.
     patch: int = PATCH
     fed: Callable[[Mapping[str, int]], dict[str, Array]] = lambda _sizes: {}
-    # Texts or pictures that are encoded at once.
-    batch: int = 1
     # Networks that run before it in a step, and hand it what they make.
     before: tuple["WideNetwork", ...] = ()
 
@@ -57,7 +55,7 @@ class WideNetwork:
         cells = height // self.downscale, width // self.downscale
         patches = (cells[0] // self.patch) * (cells[1] // self.patch)
         return {
-            "batch": self.batch,
+            "batch": 1,
             "height": cells[0],
             "width": cells[1],
             "contexts": contexts,
